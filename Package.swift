@@ -90,11 +90,11 @@ let package = Package(
     module("AssociationFetch", ["Associations", "CCurl", "EventLoop", "UniversalLinks"]),
     module("Associations", ["EventLoop", "KeyFile", "Names", "UniversalLinks"]),
     module("Bus", ["CDBus", "EventLoop"]),
-    module("Configuration", ["KeyFile", "Names"]),
+    module("Configuration", ["KeyFile", "Names", "ScanGate"]),
     module("DeviceEvents", ["CUdev", "EventLoop"]),
     module(
       "Handlers", ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
-    module("Inbox", ["CSQLite", "EventLoop"]),
+    module("Inbox", ["CSQLite", "EventLoop", "Names"]),
     module("KeyFile", ["CGIO"]),
     module("Notifications", ["Bus", "EventLoop", "Names"]),
     module("Reader", ["CNFC", "CSeccomp", "CShims", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
@@ -170,7 +170,7 @@ let package = Package(
     tests("Bus", ["EventLoop", "SeededRandom", "TestSupport"]),
     tests(
       "CommandLineTool", ["Bus", "NDEF", "Names", "SeededRandom", "TagrouteClient", "TestSupport", "tagroute"]),
-    tests("Configuration", ["KeyFile", "Names", "TestSupport"]),
+    tests("Configuration", ["KeyFile", "Names", "ScanGate", "TestSupport"]),
     tests(
       "Daemon",
       [
@@ -181,11 +181,11 @@ let package = Package(
     tests("EventLoop", ["CShims", "Rig"]),
     .testTarget(name: "ExamplesTests", dependencies: ["Bus", "TestSupport", "suica"], swiftSettings: settings),
     tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),
-    tests("Inbox", ["EventLoop", "TestSupport"]),
+    tests("Inbox", ["EventLoop", "Names", "TestSupport"]),
     tests("KeyFile", []),
     tests("Localization", []),
     tests("NDEF", ["SeededRandom"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
-    tests("Notifications", ["Bus", "EventLoop", "TestSupport"]),
+    tests("Notifications", ["Bus", "EventLoop", "Names", "TestSupport"]),
     tests(
       "Reader",
       [

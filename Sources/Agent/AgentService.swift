@@ -25,7 +25,8 @@ actor AgentService {
   /// The latest reading of the domains' association records.
   var readingAssociations: Task<Void, Never>?
   var routing: RoutingPolicy
-  var timeout: NotificationTimeout
+  /// ``Notification/timeout`` of a tap.
+  var timeout: Int32
   let languages: [String]
   let now: @Sendable () -> Timestamp
   /// Reports the user's command to lock or unlock.
@@ -49,7 +50,6 @@ actor AgentService {
 
   /// Ends when the taps of the earlier run have been taken over. Calls about taps wait for it.
   let resumption: Task<Void, Never>
-  /// Ends `resumption`.
   let endResumption: AsyncStream<Never>.Continuation
 
   /// Whether the daemon has accepted this agent.
@@ -63,17 +63,8 @@ actor AgentService {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { session.loop.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - session: the session bus.
-  ///   - inbox: the stored taps.
-  ///   - configuration: the user's settings.
-  ///   - time: when the reading of these settings began.
-  ///   - now: the time of day.
-  ///   - clock: measures pauses and timeouts.
-  ///   - handlers: the installed handlers; nil for those of this process's environment.
-  ///   - log: receives events, and never a tag's contents.
-  ///   - readSettings: reads the settings again, makes them active, and returns their error.
-  ///   - declareLocked: reports the user's command to lock or unlock, and returns when the daemon knows it.
+  /// Without `handlers`, uses those of this process's environment. The log never receives a tag's contents.
+  /// `declareLocked` returns when the daemon knows the state.
   init(
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
     now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
@@ -93,7 +84,7 @@ actor AgentService {
     launcher = Launcher(connection: session, on: session.loop) { log(.info, $0) }
     notifications = NotificationClient(on: session)
     routing = RoutingPolicy(schemes: schemes, smartPosters: configuration.smartPosters)
-    timeout = NotificationTimeout(configuration.notificationTimeout)
+    timeout = configuration.notificationTimeout
     languages = UserLanguages.codes(in: ProcessEnvironment.current)
     self.now = now
     self.declareLocked = declareLocked
@@ -108,8 +99,6 @@ actor AgentService {
   // MARK: Life
 
   /// Exports the agent's object. Call this before requesting the bus name.
-  ///
-  /// - Throws: `BusError` if the bus is gone.
   func export() async throws(BusError) {
     try await session.export([AgentInterface.exported(by: self)], at: try ObjectPath(Names.Agent.path))
   }
@@ -160,14 +149,12 @@ actor AgentService {
     } catch { log(.warning, "cannot decide tap \(id) again: \(error)") }
   }
 
-  /// Records whether the daemon has accepted this agent.
   func setRegistered(_ value: Bool) async {
     isRegistered = value
     if !value { await handle(ReaderSheets.Event.daemonGone) }
     await propertiesChanged(["Registered"])
   }
 
-  /// Emits `PropertiesChanged`.
   func propertiesChanged(_ names: [String]) async {
     guard let path = try? ObjectPath(Names.Agent.path) else { return }
     await session.propertiesChanged(names, of: Names.Agent.interface, at: path)
@@ -189,9 +176,8 @@ actor AgentService {
 
   // MARK: A tap
 
-  /// Stores a tap that the daemon has read, and offers it.
-  ///
-  /// - Throws: `BusError` with one of the names in the interface's documentation.
+  /// Stores a tap that the daemon has read, and offers it. The error has one of the names in the interface's
+  /// documentation.
   func tagRead(_ values: [String: Value]) async throws(BusError) {
     let reading = try TagReading(values, now: now())
     let wasReady = isReady
@@ -236,9 +222,7 @@ actor AgentService {
   /// Carries out actions in order.
   ///
   /// If the inbox refuses a tap's change of state, the later actions for that tap are skipped. One exception: if the
-  /// tap is gone or has another state, its notification is closed.
-  ///
-  /// - Returns: the refusals, by tap.
+  /// tap is gone or has another state, its notification is closed. Returns the refusals, by tap.
   @discardableResult
   func perform(_ actions: [TapPolicy.Action]) async -> [String: InboxError] {
     var refused: [String: InboxError] = [:]
@@ -279,7 +263,7 @@ actor AgentService {
     }
   }
 
-  /// - Returns: the inbox's refusal; nil if the state is committed.
+  /// The inbox's refusal; nil if the state is committed.
   func move(
     _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) async -> InboxError? {

@@ -5,12 +5,9 @@ import UniversalLinks
 
 /// The reasons below a title that reports a failure.
 extension Messages {
-  /// Why a tap has failed.
+  /// Why a tap has failed. A sentence without a full stop; may be empty.
   ///
   /// Another program's message is quoted and short: it is not translated, and may contain any text.
-  ///
-  /// - Parameter reason: the reason in the inbox.
-  /// - Returns: a sentence without a full stop; may be empty.
   static func whyFailed(_ reason: TapReason) -> String {
     if let failure = reason.handOverFailure { return words(for: failure) }
     if let doubt = reason.handOverDoubt { return words(for: doubt) }
@@ -24,10 +21,8 @@ extension Messages {
   /// The title for a link that no app may open, for example `javascript:`.
   static var refusedLink: String { translated("This link may not be opened") }
 
-  /// Why the link is refused, and how to write the tag instead.
-  ///
-  /// - Parameter refusal: nil if the link cannot be decoded.
-  /// - Returns: a sentence without a full stop.
+  /// Why the link is refused, and how to write the tag instead. A sentence without a full stop. The refusal is nil if
+  /// the link cannot be decoded.
   static func whyRefused(_ refusal: URIError.Code?) -> String {
     switch refusal {
     case .forbiddenCharacter:

@@ -68,7 +68,6 @@ enum Messages {
   static var copy: String { translated("Copy") }
   /// The label if no action is possible.
   static var close: String { translated("Close") }
-  /// The title if copying failed.
   static var couldNotCopy: String {
     // Translators: title: the link or the text of a tag could not be put on the clipboard.
     translated("Could not copy")
@@ -78,7 +77,6 @@ enum Messages {
   static func couldNotOpen(in handler: DisplayText) -> String {
     translated("Could not open in {app}", ["app": handler.string])
   }
-  /// The label of the button that dismisses the tap.
   static var dismiss: String {
     // Translators: label of the last button: I do not want to do anything with this tag; take the notification away.
     translated("Dismiss")

@@ -34,15 +34,11 @@ public struct AssociationFetcher: Sendable {
 
   private let options: Options
 
-  /// - Parameter options: how domains are asked.
+  /// Asks domains in this way.
   public init(options: Options = Options()) { self.options = options }
 
-  /// Asks a domain for a document, on a dedicated thread.
-  ///
-  /// - Parameters:
-  ///   - document: the document to ask for.
-  ///   - domain: the domain in IDNA form, as in `DomainPattern.domain`.
-  /// - Returns: the checked result, not much later than `Options.totalLimit`.
+  /// Asks a domain in IDNA form, as in `DomainPattern.domain`, for a document, on a dedicated thread. The result is
+  /// checked, and comes not much later than `Options.totalLimit`.
   public func fetch(_ document: AssociationDocument, of domain: String) async -> FetchOutcome {
     if let refusal = Self.refusal(of: domain) { return .failed(FetchFailure(.refused, refusal)) }
     do throws(SystemError) {

@@ -24,23 +24,17 @@ public struct AssociationRefresh: Sendable {
   private let store: AssociationStore?
   private let now: @Sendable () -> Int64
 
-  /// - Parameters:
-  ///   - fetcher: the fetcher that asks the domains.
-  ///   - store: the store of the records. If nil, no record is stored.
-  ///   - now: the time, in seconds since 1970.
+  /// Without a store, no record is stored. `now` is the time, in seconds since 1970.
   public init(fetcher: AssociationFetcher, store: AssociationStore?, now: @escaping @Sendable () -> Int64) {
     self.fetcher = fetcher
     self.store = store
     self.now = now
   }
 
-  /// Asks domains for both documents.
+  /// Asks domains in IDNA form for both documents, or with `onlyDue` only for those that are due.
   ///
-  /// - Parameters:
-  ///   - domains: the domains in IDNA form.
-  ///   - onlyDue: whether to skip the documents that are not due.
-  /// - Returns: the findings for each domain, in the order of `domains`. The findings for a domain are in the order of
-  ///   `AssociationDocument.allCases`.
+  /// Returns the findings for each domain, in the order of `domains`. The findings for a domain are in the order of
+  /// `AssociationDocument.allCases`.
   public func ask(_ domains: [String], onlyDue: Bool = false) async -> [[Finding]] {
     await withTaskGroup(of: (Int, [Finding]).self) { group in
       var findings = [[Finding]](repeating: [], count: domains.count)

@@ -8,8 +8,7 @@ enum InternetAddress {
     (0xCB00_7100, 24), (0xE000_0000, 4), (0xF000_0000, 4),
   ]
 
-  /// - Parameter address: 4 or 16 bytes, in network order.
-  /// - Returns: whether it is a host that anyone on the Internet can reach.
+  /// Whether an address of 4 or 16 bytes, in network order, is a host that anyone on the Internet can reach.
   static func isGlobal(_ address: [UInt8]) -> Bool {
     switch address.count {
     case 4:

@@ -41,8 +41,8 @@ final class Transfer {
     return outcome(status: status, handle)
   }
 
-  /// - Returns: the option that libcurl rejects, or nil. None may be skipped: each implements a promise of
-  ///   `AssociationFetcher`.
+  /// Returns the option that libcurl rejects, or nil. None may be skipped: each implements a promise of
+  /// `AssociationFetcher`.
   private func configure(_ handle: UnsafeMutableRawPointer, _ server: UnsafeMutablePointer<curl_slist>?) -> String? {
     let longs: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1),
@@ -103,7 +103,7 @@ final class Transfer {
     context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// - Returns: false to abort the transfer.
+  /// Returns false to abort the transfer.
   private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Bool {
     guard let bytes else { return count == 0 }
     guard count <= AppSiteAssociation.maximumSize - body.count else {

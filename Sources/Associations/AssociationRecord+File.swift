@@ -22,9 +22,8 @@ extension AssociationRecord {
   /// The maximum size of a record without its document, in bytes.
   static let maximumHeader = 4096
 
-  /// Reads a record from such a file. It does not check the document, which the caller has to parse.
-  ///
-  /// - Returns: nil if the bytes are not a record. The caller then asks the domain again.
+  /// Reads a record from such a file. It does not check the document, which the caller has to parse. Nil if the bytes
+  /// are not a record. The caller then asks the domain again.
   init?(encoded bytes: [UInt8]) {
     var rest = bytes[...]
     var lines: [String] = []

@@ -1,13 +1,8 @@
 import UniversalLinks
 
 extension AssociationRecord {
-  /// Whether the last answer names an application and is still valid.
-  ///
-  /// - Parameters:
-  ///   - desktopID: the application's desktop file id.
-  ///   - document: the document that the record is about.
-  ///   - now: the time, in seconds since 1970.
-  /// - Returns: true if the answer names it for at least some links.
+  /// Whether the last answer of the domain for this document names an application for at least some links, and is still
+  /// valid at `now`, in seconds since 1970.
   public func names(_ desktopID: String, in document: AssociationDocument, at now: Int64) -> Bool {
     guard case .file(let file)? = current(at: now) else { return false }
     switch document {

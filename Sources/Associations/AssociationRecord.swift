@@ -32,11 +32,7 @@ public struct AssociationRecord: Sendable, Hashable {
   /// The record of a document that was never requested.
   public init() {}
 
-  /// Updates the record with the result of a request.
-  ///
-  /// - Parameters:
-  ///   - outcome: the result, already checked for this kind of document.
-  ///   - now: the time.
+  /// Updates the record with the result of a request, already checked for this kind of document.
   public mutating func take(_ outcome: FetchOutcome, at now: Int64) {
     attempted = now
     switch outcome {

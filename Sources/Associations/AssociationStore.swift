@@ -20,24 +20,17 @@ public struct AssociationStore: Sendable, Hashable {
 
   private let directory: String
 
-  /// - Parameter directory: the directory of the records. It is created if it does not exist.
+  /// The records in a directory. It is created if it does not exist.
   public init(directory: String) { self.directory = directory }
 
-  /// The store in the state directory of the user (XDG Base Directory Specification). Nil if the environment does not
-  /// name it.
-  ///
-  /// - Parameter environment: the environment variables. `XDG_STATE_HOME` and `HOME` are used.
+  /// The store in the state directory of the user (XDG Base Directory Specification). Nil if neither `XDG_STATE_HOME`
+  /// nor `HOME` names it.
   public init?(environment: [String: String]) {
     guard let state = BaseDirectories(environment: environment).state else { return nil }
     directory = "\(state)/\(Names.Files.agentState)/\(Names.Files.associations)"
   }
 
-  /// Reads the record of a document.
-  ///
-  /// - Parameters:
-  ///   - document: the kind of document.
-  ///   - domain: the domain in IDNA form.
-  /// - Returns: a new record if there is none, or if it cannot be read.
+  /// The record of a document at a domain in IDNA form. A new record if there is none, or if it cannot be read.
   public func record(of document: AssociationDocument, at domain: String) async -> AssociationRecord {
     (try? await DedicatedThread.run { readRecord(of: document, at: domain) }) ?? AssociationRecord()
   }
@@ -53,13 +46,7 @@ public struct AssociationStore: Sendable, Hashable {
     path(document, domain).flatMap(Self.contents).flatMap(AssociationRecord.init(encoded:))
   }
 
-  /// Stores a record.
-  ///
-  /// - Parameters:
-  ///   - record: the record.
-  ///   - document: the kind of document.
-  ///   - domain: the domain in IDNA form.
-  /// - Throws: `SystemError` if the record cannot be written. The previous record is then still there.
+  /// Stores the record of a domain in IDNA form. If this throws, the previous record is still there.
   public func keep(
     _ record: AssociationRecord, of document: AssociationDocument, at domain: String
   ) async throws(SystemError) {
@@ -84,13 +71,10 @@ public struct AssociationStore: Sendable, Hashable {
     try FileDescriptor.replace(path, with: record.encoded)
   }
 
-  /// The statements of domains about applications that are still valid.
+  /// The statements of domains about applications that are still valid at `now`, in seconds since 1970.
   ///
-  /// - Parameters:
-  ///   - claims: the desktop ids of the applications to look up, by domain. No other domain is read, and no statement
-  ///     about other applications is kept.
-  ///   - now: the time, in seconds since 1970.
-  /// - Returns: the statements by domain.
+  /// `claims` are the desktop ids of the applications to look up, by domain. No other domain is read, and no statement
+  /// about other applications is kept.
   public func associations(of claims: [String: Set<String>], at now: Int64) async -> [String: DomainAssociation] {
     (try? await DedicatedThread.run { load(claims, at: now) }) ?? [:]
   }
@@ -123,11 +107,8 @@ public struct AssociationStore: Sendable, Hashable {
     return result
   }
 
-  /// Sorts domains by the time of the last request. Domains that were never asked come first, then the one that was
-  /// asked longest ago.
-  ///
-  /// - Parameter domains: the domains in IDNA form.
-  /// - Returns: the same domains in that order.
+  /// Sorts domains in IDNA form by the time of the last request. Domains that were never asked come first, then the one
+  /// that was asked longest ago.
   public func longestAgoFirst(_ domains: [String]) async -> [String] {
     let times = try? await DedicatedThread.run {
       domains.map { domain in
@@ -142,9 +123,7 @@ public struct AssociationStore: Sendable, Hashable {
     return zip(times, domains).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// Deletes the records of all other domains.
-  ///
-  /// - Parameter domains: the domains that an application claims.
+  /// Deletes the records of all domains except those that an application claims.
   public func forget(allBut domains: Set<String>) async {
     _ = try? await DedicatedThread.run {
       for document in AssociationDocument.allCases {

@@ -8,8 +8,7 @@ public enum CacheLifetime {
   /// In seconds: a day. Used if the server sets no time.
   public static let standard: Int64 = 86_400
 
-  /// - Parameter cacheControl: the value of the field, as it was sent.
-  /// - Returns: seconds, within ``bounds``.
+  /// The seconds, within ``bounds``, from the value of the field as it was sent.
   public static func seconds(_ cacheControl: String?) -> Int64 {
     var lifetime = standard
     for directive in (cacheControl ?? "").lowercased().split(separator: ",") {

@@ -9,10 +9,7 @@ public enum FetchOutcome: Sendable, Hashable {
   /// There is no answer.
   case failed(FetchFailure)
 
-  /// Turns an invalid file into a failure.
-  ///
-  /// - Parameter document: the kind of document that was requested.
-  /// - Returns: this outcome, or a failure with the place of the error in the file.
+  /// This outcome, or for an invalid file of this kind a failure with the place of the error.
   public func checked(as document: AssociationDocument) -> FetchOutcome {
     guard case .found(let file, _) = self, let mistake = document.mistake(in: file) else { return self }
     return .failed(FetchFailure(.malformed, "the file is wrong: \(mistake)"))
@@ -53,9 +50,7 @@ public struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// names in a file.
   public let message: String
 
-  /// - Parameters:
-  ///   - code: the kind of failure.
-  ///   - message: the reason, as a sentence without its full stop.
+  /// The message is a sentence without its full stop.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

@@ -35,10 +35,8 @@ public enum Benchmarks {
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
     """
 
-  /// Runs the benchmark that the arguments name, and prints its figures.
-  ///
-  /// - Parameter arguments: without the program's name.
-  /// - Returns: the exit code.
+  /// Runs the benchmark that the arguments name, prints its figures, and returns the exit code. `arguments` excludes
+  /// the program's name.
   public static func run(_ arguments: [String]) async -> Int32 {
     let number = arguments.count == 3 ? Int(arguments[2]).flatMap { $0 > 0 ? $0 : nil } : nil
     let work: @Sendable () async throws -> Void

@@ -4,13 +4,8 @@ extension SimulatedReader {
   /// A tag that is not found within this time is reported as not found.
   private static let patience = Duration.seconds(4)
 
-  /// Waits for the answer that names a tag.
-  ///
-  /// - Parameters:
-  ///   - placed: when the tag was placed.
-  ///   - clock: the reader's clock.
-  /// - Returns: when that answer was complete; nil if there was none in time.
-  /// - Throws: `CancellationError`.
+  /// Waits for the answer that names a tag. Returns when, on the reader's clock, that answer was complete; nil if there
+  /// was none in time.
   nonisolated func detection(since placed: Duration, by clock: MachineClock) async throws -> Duration? {
     while clock.now - placed < Self.patience {
       for record in await commands.reversed() {

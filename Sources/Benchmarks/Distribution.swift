@@ -21,8 +21,7 @@ struct Distribution {
 
   static func milliseconds(_ duration: Duration) -> String { tenths(duration / .milliseconds(1)) }
 
-  /// - Parameter number: a number of at least zero.
-  /// - Returns: the number with one decimal.
+  /// A number of at least zero with one decimal.
   static func tenths(_ number: Double) -> String {
     let tenths = Int((number * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"

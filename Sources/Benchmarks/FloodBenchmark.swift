@@ -74,7 +74,7 @@ struct FloodBenchmark {
     /// Two connections that take no part in the flood.
     let bystanders: [Connection]
 
-    /// - Returns: the columns of the table.
+    /// Returns the columns of the table.
     func measure(_ rounds: Int) async throws -> [String] {
       var (bus, locks, taps): ([Duration], [Duration], [Duration]) = ([], [], [])
       var descriptors = 0

@@ -6,7 +6,6 @@ import Rig
 
 /// The connections of one user, in a separate process. Each calls the daemon as fast as the daemon replies.
 struct FloodClient {
-  /// The method that is called.
   enum Call: String, CaseIterable, Sendable {
     case registration = "RegisterAgent"
     case registrationWithDescriptors = "RegisterAgent with 16 descriptors"
@@ -23,7 +22,7 @@ struct FloodClient {
   let call: Call
   let connections: Int
 
-  /// - Parameter arguments: the address of the bus, the call, and the number of connections.
+  /// The arguments are the address of the bus, the call, and the number of connections.
   init?(_ arguments: some Collection<String>) {
     let words = Array(arguments)
     guard words.count == 3, let call = Call(rawValue: words[1]), let number = Int(words[2]) else { return nil }

@@ -100,7 +100,7 @@ struct InboxBenchmark {
     return String(await process.standardOutput().dropLast())
   }
 
-  /// - Returns: the time from the moment when the agent's name is on the bus to its first list.
+  /// Returns the time from the moment when the agent's name is on the bus to its first list.
   private func startAgent(_ installation: Installation, _ client: AgentClient) async throws -> Duration {
     try await installation.startAgent()
     while try await client.status() == nil { await Task.yield() }

@@ -1,11 +1,8 @@
 import Glibc
 import Rig
 
-/// The processor time of processes.
 enum ProcessorTime {
-  /// - Parameter process: the process id.
-  /// - Returns: user and system time since the start of the process, in steps of a clock tick.
-  /// - Throws: `RigError` if there is no such process.
+  /// User and system time since the start of the process, in steps of a clock tick.
   static func of(_ process: Int32) throws -> Duration {
     // Fields 14 and 15 of proc_pid_stat(5). The list starts with field 3, which follows the name.
     let stat = String(decoding: try readFile("/proc/\(process)/stat"), as: UTF8.self)

@@ -5,8 +5,6 @@ import Rig
 enum Programs {
   /// Builds the programs, since `swift run` builds only the benchmark. Outside the package's folder, the existing
   /// programs are used.
-  ///
-  /// - Throws: `RigError` if a program does not build.
   static func build() async throws {
     guard access("Package.swift", R_OK) == 0 else { return }
     #if DEBUG

@@ -52,13 +52,8 @@ struct SessionBenchmark {
     let address: BusAddress
     let daemon: DaemonClient
 
-    /// - Parameters:
-    ///   - name: the step.
-    ///   - ends: how often the client dies.
-    ///   - tag: the kind of tag on the reader; nil for none.
-    ///   - delay: the delay of the tag's first answer.
-    ///   - work: the client's operation when it dies.
-    /// - Throws: an error from the daemon before that.
+    /// Measures `ends` deaths of the client during `work`. `delay` is the delay of the tag's first answer; without a
+    /// tag, the reader is empty.
     func measure(
       _ name: String, _ ends: Int, tag: TagKind? = TagKind.all.first { $0.name.contains("NTAG216") },
       answerAfter delay: Duration? = nil, _ work: @escaping @Sendable (ReaderTag) async throws -> Void

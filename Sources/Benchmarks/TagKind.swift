@@ -16,7 +16,6 @@ struct TagKind: Sendable {
   let sizes: [Int]
   /// Whether its detection is measured. One kind is enough for each way in which programs find tags.
   let isPolledFor: Bool
-  /// Whether nfcpy can read it.
   let isKnownToNfcpy: Bool
   let tool: Tool?
   /// Creates a tag that holds an encoded message.
@@ -55,14 +54,9 @@ struct TagKind: Sendable {
     },
   ]
 
-  /// A message of this size: one record with a URI.
-  ///
-  /// - Parameters:
-  ///   - size: 6 or more, but not 260 to 262. Those are impossible, because the payload's length takes one byte or
-  ///     four.
-  ///   - letter: the letter in the URI. It alternates with numbers, so that no two parts of the URI are the same.
-  /// - Returns: the encoded message.
-  /// - Throws: `NDEFError` if there is no such message.
+  /// An encoded message of `size` bytes: one record with a URI. `size` is 6 or more, but not 260 to 262, because the
+  /// payload's length takes one byte or four. In the URI, `letter` alternates with numbers, so that no two parts are
+  /// the same.
   static func message(size: Int, of letter: String = "a") throws -> [UInt8] {
     // Type and lengths take four bytes or seven, the URI's prefix one.
     let length = max(size - (size < 260 ? 5 : 8), 0)

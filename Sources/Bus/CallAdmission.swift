@@ -18,7 +18,7 @@ struct CallAdmission {
   static let memory = 1024
 
   enum Verdict: Equatable {
-    /// - Parameter isToIdentify: whether to ask the bus for the sender's user.
+    /// `isToIdentify`: whether to ask the bus for the sender's user.
     case answer(isToIdentify: Bool)
     case refuse
   }

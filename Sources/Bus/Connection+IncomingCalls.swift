@@ -19,9 +19,8 @@ struct IncomingCalls {
   mutating func wait(_ sender: String, _ start: @escaping Start) { waiting.append((sender, start)) }
 
   /// Removes and returns the call that has the next turn. Peers with precedence take turns. Between two of their turns,
-  /// one call of another peer has its turn, because a peer with precedence (an agent) may be hostile too.
-  ///
-  /// - Returns: nil if no call waits.
+  /// one call of another peer has its turn, because a peer with precedence (an agent) may be hostile too. Nil if no
+  /// call waits.
   mutating func next() -> (sender: String, start: Start)? {
     func index(_ isMeant: (String) -> Bool) -> Int? { waiting.firstIndex { isMeant($0.sender) } }
     let preferred =

@@ -2,9 +2,7 @@
 public enum NameRequestResult: UInt32, Sendable, Hashable {
   /// We own it now.
   case primaryOwner = 1
-  /// Another peer owns it; we wait in its queue.
-  case inQueue = 2
-  /// Another peer owns it and cannot be replaced.
+  /// Another peer owns it.
   case exists = 3
   /// We already owned it.
   case alreadyOwner = 4
@@ -23,46 +21,41 @@ public struct PeerCredentials: Sendable, Hashable {
 }
 
 extension Connection {
+  /// DBUS_NAME_FLAG_DO_NOT_QUEUE, and no replacement of an owner.
+  private static let nameFlags = Value.uint32(4)
+
   /// Requests a well-known name ("org.freedesktop.DBus.RequestName" in the specification).
   ///
-  /// Unless the result is `exists`, the connection requests the name again, with the same flags, after each
-  /// reconnection. This ends with `releaseName`. Use `owners(of:)` to see the result, and whether another peer takes
-  /// the name.
+  /// Does not wait for a name that another peer owns. Unless the result is `exists`, the connection requests the name
+  /// again after each reconnection. This ends with `releaseName`. Use `owners(of:)` to see the result.
   ///
-  /// - Parameters:
-  ///   - name: a well-known name.
-  ///   - allowReplacement: whether a peer that requests the name with `replaceExisting` gets it.
-  ///   - replaceExisting: whether to take the name from an owner that allows it.
-  ///   - doNotQueue: whether to return `exists` instead of waiting in the queue for the name.
+  /// - Parameter name: a well-known name.
   /// - Returns: the result.
   /// - Throws: `BusError` if the name is invalid, the bus does not permit it, or the connection is down.
-  public func requestName(
-    _ name: String, allowReplacement: Bool = false, replaceExisting: Bool = false, doNotQueue: Bool = true
-  ) async throws(BusError) -> NameRequestResult {
+  public func requestName(_ name: String) async throws(BusError) -> NameRequestResult {
     try NameRules.requireBusName(name)
-    let flags: UInt32 = (allowReplacement ? 1 : 0) | (replaceExisting ? 2 : 0) | (doNotQueue ? 4 : 0)
-    let reply = try await callBus("RequestName", [.string(name), .uint32(flags)])
+    let reply = try await callBus("RequestName", [.string(name), Self.nameFlags])
     guard let code = reply.first?.asUInt32, let result = NameRequestResult(rawValue: code) else {
       throw BusError(name: BusError.Name.inconsistentMessage, message: "the bus answered RequestName with \(reply)")
     }
-    requestedNames.removeAll { $0.name == name }
-    if result != .exists { requestedNames.append((name, flags)) }
+    requestedNames.removeAll { $0 == name }
+    if result != .exists { requestedNames.append(name) }
     return result
   }
 
-  /// Releases a name, or leaves the queue for it. Has no effect if we neither own nor wait for it.
+  /// Releases a name. Has no effect if we do not own it.
   ///
   /// - Parameter name: a well-known name.
   /// - Throws: `BusError` if the name is invalid or the bus does not answer. Even then, the name is not requested
   ///   again.
   public func releaseName(_ name: String) async throws(BusError) {
     try NameRules.requireBusName(name)
-    requestedNames.removeAll { $0.name == name }
+    requestedNames.removeAll { $0 == name }
     _ = try await callBus("ReleaseName", [.string(name)])
   }
 
   func restoreNames() throws(BusError) {
-    for (name, flags) in requestedNames { try restore("RequestName", [.string(name), .uint32(flags)]) }
+    for name in requestedNames { try restore("RequestName", [.string(name), Self.nameFlags]) }
   }
 
   /// The user and process behind a name.

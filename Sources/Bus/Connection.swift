@@ -42,7 +42,7 @@ public actor Connection {
   // Signals and bus names (Connection+Signals, NameTracking, Connection+Names).
   var subscriptions: [UInt64: SignalSubscription] = [:]
   var trackers: [String: NameTracker] = [:]
-  var requestedNames: [(name: String, flags: UInt32)] = []
+  var requestedNames: [String] = []
 
   // Exported objects (Connection+Objects, Connection+IncomingCalls).
   var objects = ExportedObjects()

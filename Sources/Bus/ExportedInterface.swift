@@ -39,25 +39,20 @@ public struct ExportedMethod: Sendable {
   public let input: [Argument]
   /// The values of a reply.
   public let output: [Argument]
-  /// Annotations by name, as introspection shows them.
-  public let annotations: [String: String]
   let handler: Handler
 
   /// - Parameters:
   ///   - name: the method's name.
   ///   - input: the arguments of a call.
   ///   - output: the values of a reply. If the handler returns other types, the caller gets an error instead.
-  ///   - annotations: annotations by name, as introspection shows them.
   ///   - handler: answers a call. Several calls may be in progress at a time. The calls of one sender start in the
   ///     order of their arrival.
   public init(
-    _ name: String, in input: [Argument] = [], out output: [Argument] = [], annotations: [String: String] = [:],
-    handler: @escaping Handler
+    _ name: String, in input: [Argument] = [], out output: [Argument] = [], handler: @escaping Handler
   ) {
     self.name = name
     self.input = input
     self.output = output
-    self.annotations = annotations
     self.handler = handler
   }
 
@@ -90,8 +85,6 @@ public struct ExportedProperty: Sendable {
   public let signature: Signature
   /// The signal that is emitted when it changes.
   public let emits: ChangeSignal
-  /// Annotations by name, without the one that `emits` adds.
-  public let annotations: [String: String]
   let get: Getter
   let set: Setter?
 
@@ -99,17 +92,14 @@ public struct ExportedProperty: Sendable {
   ///   - name: the property's name.
   ///   - signature: one complete type.
   ///   - emits: the signal that is emitted when it changes. Call `propertiesChanged` to emit it.
-  ///   - annotations: annotations by name, without the one that `emits` adds.
   ///   - get: returns the current value.
   ///   - set: sets a new value; nil makes the property read-only.
   public init(
-    _ name: String, _ signature: Signature, emits: ChangeSignal = .changed, annotations: [String: String] = [:],
-    get: @escaping Getter, set: Setter? = nil
+    _ name: String, _ signature: Signature, emits: ChangeSignal = .changed, get: @escaping Getter, set: Setter? = nil
   ) {
     self.name = name
     self.signature = signature
     self.emits = emits
-    self.annotations = annotations
     self.get = get
     self.set = set
   }
@@ -121,17 +111,13 @@ public struct ExportedSignal: Sendable, Hashable {
   public let name: String
   /// Its arguments.
   public let arguments: [Argument]
-  /// Annotations by name, as introspection shows them.
-  public let annotations: [String: String]
 
   /// - Parameters:
   ///   - name: the signal's name.
   ///   - arguments: its arguments.
-  ///   - annotations: annotations by name, as introspection shows them.
-  public init(_ name: String, _ arguments: [Argument] = [], annotations: [String: String] = [:]) {
+  public init(_ name: String, _ arguments: [Argument] = []) {
     self.name = name
     self.arguments = arguments
-    self.annotations = annotations
   }
 
   var signature: String { arguments.map(\.signature.string).joined() }
@@ -147,8 +133,6 @@ public struct ExportedInterface: Sendable {
   public let properties: [ExportedProperty]
   /// Its signals, in the order in which introspection shows them.
   public let signals: [ExportedSignal]
-  /// Annotations by name, as introspection shows them.
-  public let annotations: [String: String]
   /// Limits on the size of the arguments of its methods.
   public let limits: CallLimits
 
@@ -157,17 +141,15 @@ public struct ExportedInterface: Sendable {
   ///   - methods: its methods.
   ///   - properties: its properties.
   ///   - signals: its signals.
-  ///   - annotations: annotations by name, as introspection shows them.
   ///   - limits: limits on the size of the arguments of its methods.
   public init(
     _ name: String, methods: [ExportedMethod] = [], properties: [ExportedProperty] = [],
-    signals: [ExportedSignal] = [], annotations: [String: String] = [:], limits: CallLimits = .small
+    signals: [ExportedSignal] = [], limits: CallLimits = .small
   ) {
     self.name = name
     self.methods = methods
     self.properties = properties
     self.signals = signals
-    self.annotations = annotations
     self.limits = limits
   }
 

@@ -1,11 +1,6 @@
 /// The answer to `Introspect` ("Introspection Data Format" in the specification).
 enum Introspection {
-  /// The document for a node.
-  ///
-  /// - Parameters:
-  ///   - object: the object at the node; nil if the node only has children.
-  ///   - children: the names of the child nodes.
-  /// - Returns: XML.
+  /// The XML document for a node. `object` is nil if the node only has children.
   static func document(_ object: ExportedObjects.Object?, children: [String]) -> String {
     var lines = [
       #"<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN""#,
@@ -25,23 +20,21 @@ enum Introspection {
 
   private static func describe(_ interface: ExportedInterface) -> [String] {
     var lines = [#" <interface name="\#(escape(interface.name))">"#]
-    lines += annotations(interface.annotations, indent: "  ")
     for method in interface.methods {
       let arguments =
         method.input.map { argument($0, direction: "in") } + method.output.map { argument($0, direction: "out") }
-      lines += element("method", method.name, arguments + annotations(method.annotations, indent: "   "))
+      lines += element("method", method.name, arguments)
     }
     for property in interface.properties {
       let access = property.set == nil ? "read" : "readwrite"
-      let emits = ["org.freedesktop.DBus.Property.EmitsChangedSignal": property.emits.rawValue]
+      let emits = #""org.freedesktop.DBus.Property.EmitsChangedSignal" value="\#(property.emits.rawValue)""#
       let attributes = #"" type="\#(property.signature)" access="\#(access)"#
       lines.append(#"  <property name="\#(escape(property.name))\#(attributes)">"#)
-      lines += annotations(property.annotations.merging(emits) { $1 }, indent: "   ")
+      lines.append("   <annotation name=\(emits)/>")
       lines.append("  </property>")
     }
     for signal in interface.signals {
-      let arguments = signal.arguments.map { argument($0, direction: nil) }
-      lines += element("signal", signal.name, arguments + annotations(signal.annotations, indent: "   "))
+      lines += element("signal", signal.name, signal.arguments.map { argument($0, direction: nil) })
     }
     lines.append(" </interface>")
     return lines
@@ -56,12 +49,6 @@ enum Introspection {
   private static func argument(_ argument: Argument, direction: String?) -> String {
     let direction = direction.map { #" direction="\#($0)""# } ?? ""
     return #"   <arg name="\#(escape(argument.name))" type="\#(argument.signature)"\#(direction)/>"#
-  }
-
-  private static func annotations(_ annotations: [String: String], indent: String) -> [String] {
-    annotations.sorted { $0.key < $1.key }.map {
-      #"\#(indent)<annotation name="\#(escape($0.key))" value="\#(escape($0.value))"/>"#
-    }
   }
 
   private static func escape(_ text: String) -> String {

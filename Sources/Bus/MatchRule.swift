@@ -33,8 +33,6 @@ public struct MatchRule: Sendable, Hashable {
   }
 
   /// The rule as the bus reads it.
-  ///
-  /// - Throws: `BusError` if a part is invalid.
   func text() throws(BusError) -> String {
     if let sender { try NameRules.requireBusName(sender) }
     if let interface { try NameRules.requireInterface(interface) }

@@ -104,9 +104,7 @@ extension Message {
   var errorName: String? { dbus_message_get_error_name(pointer).map { String(cString: $0) } }
   var signature: String { dbus_message_get_signature(pointer).map { String(cString: $0) } ?? "" }
 
-  /// The arguments.
-  ///
-  /// - Throws: `BusError` (`limitsExceeded`) if there are more than `limits` allows.
+  /// The arguments. Fails with `limitsExceeded` if there are more than `limits` allows.
   func arguments(_ limits: DecodingLimits) throws(BusError) -> [Value] {
     var reader = MessageReader(limits)
     return try reader.read(pointer, signature: Signature(signature))

@@ -26,12 +26,9 @@ final class NativeConnection {
   /// closes the connection if there are more, and dbus-broker does not limit them.
   private static let maximumDescriptorsOfMessage = 253
 
-  /// - Parameters:
-  ///   - opened: a connection without any other user.
-  ///   - loop: the loop on which all calls are made.
-  ///   - onReady: called on the loop when a descriptor is ready. It must call `handle`.
-  ///   - onMessages: called in the middle of other calls, so it may only schedule a later `pop`.
-  /// - Throws: `BusError` if there is not enough memory, or no file descriptor left.
+  /// `opened` has no other user, and all calls are made on `loop`. `onReady` is called on the loop when a descriptor is
+  /// ready, and must call `handle`. `onMessages` is called in the middle of other calls, so it may only schedule a
+  /// later `pop`. Fails if there is not enough memory, or no file descriptor left.
   init(
     adopting opened: OpenedConnection, on loop: EventLoop,
     onReady: @escaping @Sendable (Int32) -> Void, onMessages: @escaping @Sendable () -> Void
@@ -106,9 +103,8 @@ final class NativeConnection {
     return Message(adopting: pointer)
   }
 
-  /// Queues a message and immediately writes as much as the socket accepts.
-  ///
-  /// - Returns: the serial number that a reply will refer to.
+  /// Queues a message and immediately writes as much as the socket accepts. Returns the serial number that a reply will
+  /// refer to.
   func send(_ message: borrowing Message) throws(BusError) -> UInt32 {
     guard isConnected else { throw .disconnected() }
     var serial: UInt32 = 0

@@ -14,12 +14,7 @@ final class OpenedConnection: Sendable {
     self.connection = connection
   }
 
-  /// Connects on a separate thread.
-  ///
-  /// - Parameters:
-  ///   - address: the address of the bus.
-  ///   - loop: the loop that calls `completion`.
-  ///   - completion: receives the connection, or the error.
+  /// Connects on a separate thread. `loop` calls `completion`.
   static func open(
     _ address: BusAddress, thenOn loop: EventLoop,
     _ completion: @escaping @Sendable (Result<OpenedConnection, BusError>) -> Void

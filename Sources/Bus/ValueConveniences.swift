@@ -56,26 +56,18 @@ extension Value {
   public var asByte: UInt8? { if case .byte(let value) = self { value } else { nil } }
   /// `b`
   public var asBool: Bool? { if case .boolean(let value) = self { value } else { nil } }
-  /// `n`
-  public var asInt16: Int16? { if case .int16(let value) = self { value } else { nil } }
   /// `q`
   public var asUInt16: UInt16? { if case .uint16(let value) = self { value } else { nil } }
   /// `i`
   public var asInt32: Int32? { if case .int32(let value) = self { value } else { nil } }
   /// `u`
   public var asUInt32: UInt32? { if case .uint32(let value) = self { value } else { nil } }
-  /// `x`
-  public var asInt64: Int64? { if case .int64(let value) = self { value } else { nil } }
   /// `t`
   public var asUInt64: UInt64? { if case .uint64(let value) = self { value } else { nil } }
-  /// `d`
-  public var asDouble: Double? { if case .double(let value) = self { value } else { nil } }
   /// `s`
   public var asString: String? { if case .string(let value) = self { value } else { nil } }
   /// `o`
   public var asObjectPath: ObjectPath? { if case .objectPath(let value) = self { value } else { nil } }
-  /// `g`
-  public var asSignature: Signature? { if case .signature(let value) = self { value } else { nil } }
   /// `h`
   public var asUnixFD: FileDescriptor? { if case .unixFD(let value) = self { value } else { nil } }
   /// `ay`

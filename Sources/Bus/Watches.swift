@@ -23,15 +23,13 @@ final class Watches {
   private var watches: Set<OpaquePointer> = []
   private var descriptors: [Int32: Watched] = [:]
 
-  /// - Parameters:
-  ///   - loop: the loop that watches the descriptors.
-  ///   - onReady: called on the loop with libdbus's own descriptor.
+  /// `onReady` is called on the loop with libdbus's own descriptor.
   init(on loop: EventLoop, onReady: @escaping @Sendable (Int32) -> Void) {
     self.loop = loop
     self.onReady = onReady
   }
 
-  /// - Returns: false if the descriptor cannot be duplicated or watched. libdbus treats this as a lack of memory.
+  /// Returns false if the descriptor cannot be duplicated or watched. libdbus treats this as a lack of memory.
   func add(_ watch: OpaquePointer) -> Bool {
     watches.insert(watch)
     guard update(dbus_watch_get_unix_fd(watch)) else {

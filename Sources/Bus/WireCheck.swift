@@ -20,10 +20,7 @@ struct WireCheck {
   private var length = 0
   private var fileDescriptors = 0
 
-  /// Checks a message body.
-  ///
-  /// - Returns: the body's signature.
-  /// - Throws: `BusError` that names the first value that cannot be sent.
+  /// Checks a message body and returns its signature. The error names the first value that cannot be sent.
   static func signature(of body: [Value]) throws(BusError) -> Signature {
     guard !body.isEmpty else { return .empty }
     var code = ""

@@ -1,17 +1,12 @@
 import Names
 
-/// The parsed command line.
 struct Arguments {
   /// The words that are not options.
   private(set) var words: [String] = []
   /// Options by their long name, without the dashes; the value is empty if the option takes none.
   private(set) var options: [String: String] = [:]
 
-  /// - Parameters:
-  ///   - arguments: without the program's name.
-  ///   - flags: the options that take no value.
-  ///   - valued: the options that take one, as the next word or after `=`.
-  /// - Throws: a usage failure that names the word.
+  /// Parses arguments without the program's name. The value of an option in `valued` is the next word, or follows `=`.
   init(_ arguments: [String], flags: Set<String>, valued: Set<String> = []) throws(Failure) {
     var rest = arguments[...]
     var onlyWords = false
@@ -40,12 +35,9 @@ struct Arguments {
     }
   }
 
-  /// Whether an option was given.
   func has(_ option: String) -> Bool { options[option] != nil }
 
   /// The number of an option; nil if the option was not given.
-  ///
-  /// - Throws: a usage failure if it is not a number in the range.
   func number(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
     guard let text = options[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {

@@ -15,7 +15,6 @@ struct Command: Sendable {
   let words: ClosedRange<Int>
   let run: @Sendable (Arguments, Console) async throws(Failure) -> Int32
 
-  /// The ways to call the command.
   var forms: [Form] { severalForms.isEmpty ? [Form(nil, arguments, summary, options)] : severalForms }
 
   /// One way to call a command, such as `inbox show ID`.
@@ -36,7 +35,6 @@ struct Command: Sendable {
     }
   }
 
-  /// An option of a form.
   struct Option: Sendable {
     /// Without the dashes.
     let name: String
@@ -61,9 +59,7 @@ struct Command: Sendable {
   ]
   static var all: [Command] { groups.flatMap(\.commands) }
 
-  /// Parses what follows the command's name.
-  ///
-  /// - Throws: a usage failure, also for an option that belongs to another form.
+  /// Parses what follows the command's name. An option that belongs to another form is a usage failure.
   func parse(_ arguments: [String]) throws(Failure) -> Arguments {
     let options = Option.common + forms.flatMap(\.options)
     let parsed = try Arguments(

@@ -5,10 +5,7 @@ import Names
 
 /// The command line: `tagroute COMMAND`.
 public enum CommandLineTool {
-  /// Runs one command.
-  ///
-  /// - Parameter arguments: without the program's name.
-  /// - Returns: the exit code, one of `Names.ExitCode` or 0.
+  /// Runs one command, given without the program's name. Returns 0 or one of `Names.ExitCode`.
   public static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     // If the reader of the output closes it, end by SIGPIPE and without a core dump.
@@ -39,7 +36,7 @@ public enum CommandLineTool {
       return 0
     case "--print-options":
       // For Packaging/check-options. Tabs separate the columns.
-      try Console.write(Help.options.map { $0 + "\n" }.joined(), to: STDOUT_FILENO)
+      try Console.write(Help.options.map { $0 + "\n" }.joined())
       return 0
     case ForeignCommand.word: try ForeignCommand.become(Array(arguments.dropFirst()))
     default: break

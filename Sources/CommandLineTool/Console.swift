@@ -1,3 +1,4 @@
+import EventLoop
 import FoundationEssentials
 import Glibc
 import Journal
@@ -5,15 +6,9 @@ import Names
 
 /// The output of a command: lines for a person, or JSON for a script.
 struct Console {
-  /// Whether the output is JSON.
   let json: Bool
 
   /// Prints a command's result: the value as JSON, or the lines.
-  ///
-  /// - Parameters:
-  ///   - value: for a script.
-  ///   - lines: for a person.
-  /// - Throws: a failure if it cannot be written.
   func answer(_ value: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String] = []) throws(Failure) {
     if json { try object(value()) } else { try self.lines(lines()) }
   }
@@ -22,11 +17,11 @@ struct Console {
   func line(_ text: String) throws(Failure) { try lines([text]) }
 
   /// Prints lines in one write.
-  func lines(_ texts: [String]) throws(Failure) { try Console.write(Console.text(texts), to: STDOUT_FILENO) }
+  func lines(_ texts: [String]) throws(Failure) { try Console.write(Console.text(texts)) }
 
   /// Prints a value as JSON, on several lines or on one.
   func object(_ value: some Encodable, onOneLine: Bool = false) throws(Failure) {
-    try Console.write(try text(value, onOneLine: onOneLine), to: STDOUT_FILENO)
+    try Console.write(try text(value, onOneLine: onOneLine))
   }
 
   /// The lines as `lines` prints them.
@@ -54,7 +49,7 @@ struct Console {
   }
 
   /// Writes on standard error. A failure to do so is ignored, because it could not be reported.
-  static func tell(_ text: String) { try? write(text, to: STDERR_FILENO) }
+  static func tell(_ text: String) { try? write(text, to: errors) }
 
   /// `text` with escapes for control characters, for invisible ones, and for those that change how others look.
   static func printable(_ text: String) -> String { Escaping.printable(text) }
@@ -81,20 +76,19 @@ struct Console {
     return String(result)
   }
 
-  /// Writes text that needs no further escapes.
-  ///
-  /// - Throws: a failure if it is not written in full. A script must not take a part for the whole.
-  static func write(_ text: String, to descriptor: Int32) throws(Failure) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else {
-        throw Failure(
-          message: "cannot write the output: \(String(cString: strerror(errno)))",
-          exitCode: Names.ExitCode.outputFailed)
-      }
-      rest = rest.dropFirst(count)
+  /// Writes text that needs no further escapes. Fails if it is not written in full, because a script must not take a
+  /// part for the whole.
+  static func write(_ text: String, to descriptor: FileDescriptor = output) throws(Failure) {
+    do throws(SystemError) {
+      try descriptor.write(Array(text.utf8))
+    } catch {
+      throw Failure(
+        message: "cannot write the output: \(String(cString: strerror(error.number)))",
+        exitCode: Names.ExitCode.outputFailed)
     }
   }
+
+  /// Never released, so never closed.
+  static let output = FileDescriptor(owning: STDOUT_FILENO)
+  private static let errors = FileDescriptor(owning: STDERR_FILENO)
 }

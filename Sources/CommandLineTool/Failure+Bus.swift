@@ -1,13 +1,10 @@
 import Bus
 import Doctor
+import EventLoop
 import Names
+import TagrouteClient
 
 extension Failure {
-  /// Describes a failed call.
-  ///
-  /// - Parameters:
-  ///   - error: the error.
-  ///   - service: the program that was called.
   init(_ error: BusError, from service: RunningProgram) {
     switch error.name {
     case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner:
@@ -37,6 +34,17 @@ extension Failure {
     }
   }
 
+  /// Calls a program. Its error becomes the command's failure.
+  static func asking<Result>(
+    _ service: RunningProgram, _ body: () async throws(BusError) -> Result
+  ) async throws(Failure) -> Result {
+    do throws(BusError) {
+      return try await body()
+    } catch {
+      throw Failure(error, from: service)
+    }
+  }
+
   /// Connects. Any error means that there is no bus.
   static func connecting<Client>(
     to service: RunningProgram, _ connect: () async throws(BusError) -> Client
@@ -51,12 +59,29 @@ extension Failure {
   }
 }
 
+extension AgentClient {
+  /// Connects to the agent of this session.
+  static func own() async throws(Failure) -> AgentClient {
+    try await Failure.connecting(to: .agent) { () async throws(BusError) in
+      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+    }
+  }
+}
+
+extension DaemonClient {
+  /// Connects to the daemon of this machine.
+  static func own(on loop: EventLoop = EventLoop(label: "tagroute")) async throws(Failure) -> DaemonClient {
+    try await Failure.connecting(to: .daemon) { () async throws(BusError) in
+      try await DaemonClient.connect(on: loop)
+    }
+  }
+}
+
 extension BusError {
   /// Whether a program did not reply: it ended, took too long, or the bus connection was lost.
   var isUnanswered: Bool { [Name.noReply, Name.timeout, Name.disconnected].contains(name) }
 }
 
 extension RunningProgram {
-  /// Its name in a message.
   fileprivate var role: String { self == .daemon ? "daemon" : "agent" }
 }

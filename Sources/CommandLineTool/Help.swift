@@ -105,7 +105,6 @@ enum Help {
 }
 
 extension Console {
-  /// Prints a text of several lines.
   func page(_ text: String) throws(Failure) {
     try lines(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
   }

@@ -2,16 +2,6 @@ public import KeyFile
 
 /// The user's settings for `tagroute-agent`, from `$XDG_CONFIG_HOME/tagroute/agent.conf`.
 public struct AgentConfiguration: KeyFileConfiguration {
-  /// How long a notification stays up.
-  public enum NotificationTimeout: Sendable, Hashable {
-    /// The notification server decides.
-    case server
-    /// Until it is clicked or dismissed.
-    case never
-    /// This many seconds.
-    case seconds(Int)
-  }
-
   /// Schemes that any handler may open, lower-case. Other schemes need a handler that registers them for tags.
   public var schemes = ["http", "https", "mailto", "sms", "tel", "geo"]
   /// Whether a Smart Poster's URI is used if a message has no URI record.
@@ -20,8 +10,8 @@ public struct AgentConfiguration: KeyFileConfiguration {
   public var verify = false
   /// Whether scanning stops while a camera is in use.
   public var suspendForCamera = false
-  /// How long a notification stays up.
-  public var notificationTimeout = NotificationTimeout.server
+  /// How long a notification stays up, in milliseconds: -1 if the server decides, 0 if until it is clicked or dismissed.
+  public var notificationTimeout: Int32 = -1
   /// Whether taps are kept after they have left the screen.
   public var inbox = true
   /// How long the inbox keeps a tap, in days.
@@ -62,15 +52,15 @@ public struct AgentConfiguration: KeyFileConfiguration {
     Setting("Notifications", "Timeout", \.notificationTimeout) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Notifications", "Timeout") else { return }
       switch entry.raw {
-      case "server": configuration.notificationTimeout = .server
-      case "never": configuration.notificationTimeout = .never
+      case "server": configuration.notificationTimeout = -1
+      case "never": configuration.notificationTimeout = 0
       default:
-        guard let seconds = Int(entry.raw), (1...86_400).contains(seconds) else {
+        guard let seconds = Int32(entry.raw), (1...86_400).contains(seconds) else {
           throw file.mistake(
             entry, "\(KeyFile.quoted(entry)) is not known", "write server, never or a number of seconds from 1 to 86400"
           )
         }
-        configuration.notificationTimeout = .seconds(seconds)
+        configuration.notificationTimeout = seconds * 1000
       }
     },
     Setting("Inbox", "Inbox", \.inbox) { configuration, file throws(KeyFileError) in

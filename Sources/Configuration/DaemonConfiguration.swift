@@ -1,5 +1,6 @@
 public import KeyFile
 public import Names
+public import ScanGate
 
 /// The administrator's settings for `tagrouted`, from `/etc/tagroute.conf` and its drop-ins.
 public struct DaemonConfiguration: KeyFileConfiguration {
@@ -9,22 +10,6 @@ public struct DaemonConfiguration: KeyFileConfiguration {
     case logind
     /// No service: each agent that registers is treated as the agent of an active, unlocked session.
     case any
-  }
-
-  /// The treatment of taps while the session is locked.
-  public enum WhenLocked: String, Sendable, CaseIterable {
-    /// The daemon stops scanning.
-    case suspend
-    /// Tags are read, and their taps are shown after the session is unlocked.
-    case hold
-  }
-
-  /// When a session is treated as unlocked.
-  public enum LockDetection: String, Sendable, CaseIterable {
-    /// Unlocked unless a source reports that it is locked.
-    case hint
-    /// Locked unless a source reports that it is unlocked.
-    case strict
   }
 
   /// libnfc connection strings of the readers. If empty, the readers are those that libnfc finds itself.
@@ -39,10 +24,8 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   public var sessionLimit: Duration = .seconds(60)
   /// The service that decides which session a tap belongs to.
   public var sessions = Sessions.logind
-  /// The treatment of taps while the session is locked.
-  public var whenLocked = WhenLocked.suspend
-  /// When a session is treated as unlocked.
-  public var lockDetection = LockDetection.hint
+  /// When a session is treated as locked, and what the daemon does then.
+  public var scan = ScanPolicy()
   /// Whether a Smart Poster's URI is used if a message has no URI record.
   public var smartPosters = true
 
@@ -95,13 +78,13 @@ public struct DaemonConfiguration: KeyFileConfiguration {
       let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)
       if let value { configuration.sessions = value }
     },
-    Setting("Scan", "WhenLocked", \.whenLocked) { configuration, file throws(KeyFileError) in
-      let value = try file.choice("Scan", "WhenLocked", of: WhenLocked.allCases)
-      if let value { configuration.whenLocked = value }
+    Setting("Scan", "WhenLocked", \.scan.whenLocked) { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "WhenLocked", of: ScanPolicy.WhenLocked.allCases)
+      if let value { configuration.scan.whenLocked = value }
     },
-    Setting("Scan", "LockDetection", \.lockDetection) { configuration, file throws(KeyFileError) in
-      let value = try file.choice("Scan", "LockDetection", of: LockDetection.allCases)
-      if let value { configuration.lockDetection = value }
+    Setting("Scan", "LockDetection", \.scan.lockDetection) { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "LockDetection", of: ScanPolicy.LockDetection.allCases)
+      if let value { configuration.scan.lockDetection = value }
     },
     Setting("Tags", "SmartPosters", \.smartPosters) { configuration, file throws(KeyFileError) in
       if let value = try file.boolean("Tags", "SmartPosters") { configuration.smartPosters = value }

@@ -1,13 +1,9 @@
 import KeyFile
 
-/// The drop-in files of several directories, in the order in which they are applied: by file name.
+/// The drop-in files (`*.conf`) of several directories, in the order in which they are applied: by file name.
 ///
 /// As in systemd (systemd.unit(5)), a file hides files of the same name in earlier directories. So an administrator can
-/// replace a packaged file, or disable it with an empty one.
-///
-/// - Parameter directories: the directories in ascending precedence. A missing directory has the same effect as an
-///   empty one.
-/// - Returns: paths of the files whose names end in `.conf`.
+/// replace a packaged file, or disable it with an empty one. A missing directory has the same effect as an empty one.
 public func dropIns(in directories: [String]) -> [String] {
   // Far more than an administrator writes. It bounds the work if another program fills the directory.
   let mostNames = 10_000

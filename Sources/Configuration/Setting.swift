@@ -26,18 +26,15 @@ public protocol KeyFileConfiguration: Sendable, Hashable {
   init()
   /// The groups and keys a file may have.
   static var schema: KeyFileSchema { get }
-  /// Sets the values that `file` has, and leaves the rest unchanged.
-  ///
-  /// - Throws: the first mistake in the file, with its line.
+  /// Sets the values that `file` has, and leaves the rest unchanged. Throws the first mistake, with its line.
   mutating func merge(_ file: KeyFile) throws(KeyFileError)
   /// The keys with different values, as written in the file, in the order of the shipped file.
   func keys(differingFrom other: Self) -> [String]
 }
 
 extension KeyFileConfiguration {
-  /// Starts with the defaults and applies each of `files` in order. A file that does not exist is skipped.
-  ///
-  /// - Throws: the first mistake in the first file that has one.
+  /// Starts with the defaults and applies each of `files` in order. A file that does not exist is skipped. Throws the
+  /// first mistake in the first file that has one.
   public static func load(_ files: [String]) throws(KeyFileError) -> Self {
     var configuration = Self()
     for path in files {
@@ -47,9 +44,8 @@ extension KeyFileConfiguration {
     return configuration
   }
 
-  /// Starts with the defaults and applies the one file that a command line names, which must exist.
-  ///
-  /// - Throws: the first mistake in the file, or an error if the file is missing.
+  /// Starts with the defaults and applies the one file that a command line names, which must exist. Throws the first
+  /// mistake in the file.
   public static func load(only path: String) throws(KeyFileError) -> Self {
     guard let file = try KeyFile.load(path) else {
       throw KeyFileError(file: path, line: nil, problem: "does not exist", remedy: "name a file that does")

@@ -10,7 +10,7 @@ public actor SharedReadings<Outcome: Sendable> {
   private var isOpen = false
   private var waiting: CheckedContinuation<Void, Never>?
 
-  /// - Parameter read: reads the configuration and applies it.
+  /// `read` reads the configuration and applies it.
   public init(read: @escaping @Sendable () async -> Outcome) { self.read = read }
 
   /// Starts the requested reading, because the program can now apply the result.
@@ -21,8 +21,6 @@ public actor SharedReadings<Outcome: Sendable> {
   }
 
   /// Requests a reading that starts no earlier than now.
-  ///
-  /// - Returns: the task of the reading, with its outcome.
   @discardableResult public func request() -> Task<Outcome, Never> {
     if let nextReading { return nextReading }
     guard let present = reading else {

@@ -18,7 +18,7 @@ struct SessionReport: Hashable, Sendable {
   var camera = Fact.unknown
   var airplaneMode = Fact.unknown
 
-  /// - Parameter conditions: a complete report. A condition that it does not contain is unknown.
+  /// A condition that the report does not contain is unknown.
   init(_ conditions: [String: Bool] = [:]) {
     locked = Fact(conditions[Names.Condition.locked])
     displayOff = Fact(conditions[Names.Condition.displayOff])
@@ -27,13 +27,11 @@ struct SessionReport: Hashable, Sendable {
   }
 }
 
-/// A registered agent.
 struct Agent: Hashable, Sendable {
   /// Its unique bus name.
   let sender: String
   /// The object with its interface.
   var path: ObjectPath
-  /// The session that it serves.
   let session: SessionKey
   var report = SessionReport()
 }

@@ -9,9 +9,8 @@ struct AgentRegistry: Sendable {
 
   func agent(named sender: String) -> Agent? { agents.first { $0.sender == sender } }
 
-  /// Registers an agent for the first of `candidates` that has none. An agent that registers again keeps its session.
-  ///
-  /// - Returns: the agent; nil if other agents have all candidates.
+  /// Registers an agent for the first of `candidates` that has none; nil if other agents have all of them. An agent
+  /// that registers again keeps its session.
   mutating func register(_ sender: String, at path: ObjectPath, for candidates: [SessionKey]) -> Agent? {
     if let index = agents.firstIndex(where: { $0.sender == sender }), candidates.contains(agents[index].session) {
       agents[index].path = path
@@ -23,17 +22,13 @@ struct AgentRegistry: Sendable {
     return agents.last
   }
 
-  /// Removes an agent.
-  ///
-  /// - Returns: the agent; nil if there is none with this name.
+  /// Removes an agent; nil if there is none with this name.
   @discardableResult
   mutating func unregister(_ sender: String) -> Agent? {
     agents.firstIndex { $0.sender == sender }.map { agents.remove(at: $0) }
   }
 
-  /// Replaces an agent's report.
-  ///
-  /// - Returns: the agent with its report; nil if there is none with this name.
+  /// Replaces an agent's report; nil if there is no agent with this name.
   mutating func report(_ sender: String, _ conditions: [String: Bool]) -> Agent? {
     guard let index = agents.firstIndex(where: { $0.sender == sender }) else { return nil }
     agents[index].report = SessionReport(conditions)

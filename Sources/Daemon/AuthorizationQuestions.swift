@@ -7,7 +7,7 @@ struct AuthorizationQuestions: Sendable {
 
   private var users: [String: UInt32] = [:]
 
-  /// - Returns: whether polkit may be asked. If so, call `end` after its answer.
+  /// Whether polkit may be asked. If so, call `end` after its answer.
   mutating func begin(_ sender: String, of uid: UInt32) -> Bool {
     guard users[sender] == nil, users.count < Self.limit,
       users.values.count(where: { $0 == uid }) < Self.limitOfUser

@@ -17,9 +17,6 @@ struct ConfigurationChanges: Hashable, Sendable {
   /// In the order to carry them out. The readers come last, so that a new reader starts with the other new settings.
   let actions: [Action]
 
-  /// - Parameters:
-  ///   - old: the configuration in force.
-  ///   - new: the configuration that replaces it.
   init(from old: DaemonConfiguration, to new: DaemonConfiguration) {
     keys = new.keys(differingFrom: old)
     sessions = keys.contains("Sessions") ? new.sessions : nil

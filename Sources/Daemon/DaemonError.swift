@@ -15,12 +15,12 @@ struct DaemonError: Error, Hashable, CustomStringConvertible {
   init(_ error: BusError) {
     if error.name == BusError.Name.accessDenied {
       self.init(
-        "the bus does not let this user own \(Names.Daemon.busName): allow it in /etc/dbus-1/system.d, "
-          + "with <allow own=\"\(Names.Daemon.busName)\"/> in a <policy user=\"…\">, and reload the bus",
+        "the system bus does not allow this user to own \(Names.Daemon.busName): add "
+          + "<allow own=\"\(Names.Daemon.busName)\"/> in a <policy user=\"…\"> to /etc/dbus-1/system.d, and reload the bus",
         exitCode: Names.ExitCode.notAllowed)
     } else {
       self.init(
-        "cannot use the system bus at \(BusAddress.system): \(error.message): is it running?",
+        "cannot use the system bus at \(BusAddress.system): \(error.message). Is the bus running?",
         exitCode: Names.ExitCode.unavailable)
     }
   }

@@ -20,13 +20,13 @@ struct DaemonOptions: Hashable, Sendable {
     The system daemon of Tagroute: finds NFC readers, decides when they look for tags, and hands each tag to the agent of
     the session on the reader's seat.
 
-      --check        read the configuration, say what is wrong with it, and end
+      --check        check the configuration, print the first mistake, and exit
       --config FILE  read this configuration instead of /etc/tagroute.conf and its drop-ins
-      --help         show this and end
-      --version      show the version and end
+      --help         print this help and exit
+      --version      print the version and exit
 
-    DBUS_SYSTEM_BUS_ADDRESS names another system bus, STATE_DIRECTORY where to keep the master switch, TAGROUTE_LOG how
-    much to log (error, warning, notice, info, debug). SIGHUP has the daemon read its configuration again.
+    Environment: DBUS_SYSTEM_BUS_ADDRESS is the address of the system bus, STATE_DIRECTORY the folder of the master
+    switch, TAGROUTE_LOG the log level (error, warning, notice, info, debug). SIGHUP reloads the configuration.
     """
 
   var mode = Mode.run
@@ -43,12 +43,12 @@ struct DaemonOptions: Hashable, Sendable {
       case "--check": mode = .check
       case "--config":
         guard let file = rest.popFirst(), !file.isEmpty else {
-          throw Mistake(description: "--config: no file: write --config FILE")
+          throw Mistake(description: "--config needs a file: --config FILE")
         }
         configuration = file
       default:
         guard argument.hasPrefix("--config="), argument.utf8.count > "--config=".utf8.count else {
-          throw Mistake(description: "\(argument): not known: see tagrouted --help")
+          throw Mistake(description: "unknown argument \(argument): see tagrouted --help")
         }
         configuration = String(argument.dropFirst("--config=".count))
       }

@@ -9,10 +9,7 @@ import Names
 
 /// `tagrouted`.
 public enum DaemonProgram {
-  /// Runs the daemon until it gets SIGTERM or SIGINT, or fails.
-  ///
-  /// - Parameter arguments: the argument vector, the program's name first.
-  /// - Returns: the exit code, one of `Names.ExitCode` or 0.
+  /// Runs the daemon until it gets SIGTERM or SIGINT, or fails. Returns 0 or one of `Names.ExitCode`.
   public static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     let options: DaemonOptions
@@ -47,10 +44,7 @@ public enum DaemonProgram {
     }
   }
 
-  /// Reads the configuration.
-  ///
-  /// - Parameter file: the only file; nil for the standard ones.
-  /// - Returns: the configuration, or the first mistake in it.
+  /// Reads `file`, or the standard files if it is nil. Stops at the first mistake.
   private static func read(_ file: String?) -> Result<DaemonConfiguration, KeyFileError> {
     Result { () throws(KeyFileError) in
       if let file { return try DaemonConfiguration.load(only: file) }

@@ -27,7 +27,7 @@ extension DaemonService {
       log(.notice, ofUser: uid, "\(call.sender) of user \(uid) may not be an agent: the user has no local session")
       throw BusError(
         name: Names.Errors.notASession,
-        message: "user \(uid) has no local session of class user on a seat: register from a session at the machine")
+        message: "user \(uid) has no local session (class user, on a seat): register from a session at the machine")
     }
     guard state.registry.agents.count < Self.agentLimit else {
       throw BusError.tooMany("\(Self.agentLimit) agents are already registered")
@@ -38,7 +38,7 @@ extension DaemonService {
     guard agent != nil else {
       let other = candidates.lazy.compactMap { self.state.registry.agent(of: $0)?.sender }.first ?? "another agent"
       throw BusError(
-        name: Names.Errors.alreadyRegistered, message: "\(other) already serves \(candidates[0]): end it first")
+        name: Names.Errors.alreadyRegistered, message: "\(other) already serves \(candidates[0]): stop it first")
     }
     apply(actions)
     note(versionIn: call, of: uid)

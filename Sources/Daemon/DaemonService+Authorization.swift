@@ -4,14 +4,10 @@ import Names
 import Session
 
 extension DaemonService {
-  /// Asks polkit about a call.
+  /// Asks polkit about an action (`Names.PolkitAction`) of the caller, and returns the caller's credentials. `attempt`
+  /// ends the sentence "you may not …" of the error and the log.
   ///
-  /// - Parameters:
-  ///   - call: the call.
-  ///   - action: one of `Names.PolkitAction`.
-  ///   - attempt: the end of a sentence "you may not …", for the error and the log.
-  /// - Returns: the caller's credentials.
-  /// - Throws: `NotAuthorized` if polkit refuses or cannot be asked; `TooMany` if too many checks are in progress.
+  /// Throws `NotAuthorized` if polkit refuses or cannot be asked, `TooMany` if too many checks are in progress.
   func authorize(_ call: IncomingCall, _ action: String, to attempt: String) async throws -> PeerCredentials {
     guard let connection else { throw BusError.disconnected() }
     let credentials = try await connection.credentials(of: call.sender)

@@ -8,13 +8,14 @@ import ReaderLink
 extension DaemonService {
   /// The kinds of devices behind which libnfc finds readers: USB, serial lines, SPI and I2C.
   private static let subsystems = ["i2c-dev", "spidev", "tty", "usb"]
+  private static let withoutUdev =
+    "tagrouted looks for USB readers when it starts, and later only if it has found none"
 
-  /// Starts to listen to udev, if it runs.
-  ///
-  /// - Returns: the present devices; nil if udev does not report them.
+  /// Starts to listen to udev, if it runs. Returns the present devices; nil if udev does not report them.
   func watchDevices() -> [Device]? {
-    guard runtimeFiles.udevRuns else {
-      log(.notice, "udev does not run: a USB reader is found when this starts, or as the first one later")
+    // The control socket of systemd-udevd exists while it runs.
+    guard runtimeFileExists("udev/control") else {
+      log(.notice, "udev does not run: \(Self.withoutUdev)")
       return nil
     }
     do throws(SystemError) {
@@ -27,7 +28,7 @@ extension DaemonService {
       deviceMonitor = monitor
       return devices
     } catch {
-      log(.warning, "\(error): a USB reader is found when this starts, or as the first one later")
+      log(.warning, "\(error): \(Self.withoutUdev)")
       return nil
     }
   }
@@ -70,6 +71,9 @@ extension DaemonService {
       let device = deviceMonitor?.assumeIsolated({ $0.device(at: path) })
     else { return nil }
     let mayOpen = device.node.map { access($0, R_OK | W_OK) == 0 || errno == ENOENT } ?? true
-    return ReaderObstacle(device, pcscdRuns: runtimeFiles.pcscdRuns, mayOpen: mayOpen)
+    // If pcscd runs, or systemd starts it on demand, its socket for clients exists.
+    return ReaderObstacle(device, pcscdRuns: runtimeFileExists("pcscd/pcscd.comm"), mayOpen: mayOpen)
   }
+
+  private func runtimeFileExists(_ name: String) -> Bool { access("\(directories.runtime)/\(name)", F_OK) == 0 }
 }

@@ -32,19 +32,19 @@ extension DaemonService {
     await untilLent(reader)
     guard inhibitors.inhibitor(releasing: reader)?.id == inhibitor.id, state.readers[reader]?.isLent == true else {
       release(inhibitor)
-      throw BusError(name: Names.Errors.failed, message: "the reader process does not close its device: try again")
+      throw BusError(name: Names.Errors.failed, message: "the reader process did not close its device: try again")
     }
     // Closing the device may have taken a while. Check again that the user may have it.
-    do throws(DaemonState.NotReleased) {
+    do {
       try state.checkRelease(of: reader, to: credentials.uid)
     } catch {
       release(inhibitor)
-      throw Self.error(error)
+      throw error
     }
     return [.unixFD(descriptor), .dictionary(["device": .string(device)])]
   }
 
-  /// - Returns: nil if the caller wants no reader.
+  /// Nil if the caller wants no reader.
   private func readerToRelease(_ options: [String: Value], to uid: UInt32) throws -> Int? {
     guard let value = options["release-reader"] else { return nil }
     guard let isWanted = value.asBool else {
@@ -56,23 +56,11 @@ extension DaemonService {
       path = value.asObjectPath
       guard path != nil else { throw BusError.invalidArgument("reader is not an object path") }
     }
-    let reader: Int
-    do throws(DaemonState.NotReleased) {
-      reader = try state.readerToRelease(path, to: uid)
-    } catch {
-      throw Self.error(error)
-    }
+    let reader = try state.readerToRelease(path, to: uid)
     if let other = inhibitors.inhibitor(releasing: reader) {
       throw BusError.notPossible("the reader is already lent to \(other.who) (user \(other.uid))")
     }
     return reader
-  }
-
-  private static func error(_ refusal: DaemonState.NotReleased) -> BusError {
-    switch refusal {
-    case .notPossible(let reason): .notPossible(reason)
-    case .notAuthorized(let reason): .notAuthorized(reason)
-    }
   }
 
   private func openedDevice(of reader: Int) -> String? {
@@ -96,7 +84,7 @@ extension DaemonService {
     for waiter in loanWaiters.removeValue(forKey: reader) ?? [] { waiter.resume() }
   }
 
-  /// - Returns: the inhibitor, and the end of its pipe for the caller.
+  /// Returns the inhibitor, and the end of its pipe for the caller.
   private func inhibit(
     _ who: String, _ why: String, _ credentials: PeerCredentials
   ) throws -> (InhibitorList.Inhibitor, FileDescriptor) {

@@ -4,62 +4,40 @@ import Journal
 import Names
 import Session
 
-/// The properties of the manager object.
-struct ManagerProperties: Hashable, Sendable {
-  var enabled = true
-  var scanning = false
-  var suspendReasons: [String] = []
-  var readers: [ObjectPath] = []
-  /// The mistake in the configuration that was read last; empty if it is in force.
-  var configurationError = ""
-  /// When the configuration in force was read, in microseconds since 1970.
-  var configurationTime: UInt64 = 0
-
-  /// The names of the properties that differ from `other`.
-  func differences(from other: ManagerProperties) -> [String] {
-    var names: [String] = []
-    if enabled != other.enabled { names.append("Enabled") }
-    if scanning != other.scanning { names.append("Scanning") }
-    if suspendReasons != other.suspendReasons { names.append("SuspendReasons") }
-    if readers != other.readers { names.append("Readers") }
-    if configurationError != other.configurationError { names.append("ConfigurationError") }
-    if configurationTime != other.configurationTime { names.append("ConfigurationTime") }
-    return names
-  }
-}
-
 extension DaemonService {
-  var properties: ManagerProperties {
-    ManagerProperties(
-      enabled: state.isEnabled, scanning: state.isScanning, suspendReasons: state.suspendReasons,
-      readers: state.readers.sorted { $0.key < $1.key }.map(\.value.path),
-      configurationError: configurationError ?? "", configurationTime: configurationTime)
+  /// The properties of the manager object that can change.
+  private var properties: [String: Value] {
+    [
+      "Enabled": .boolean(state.isEnabled), "Scanning": .boolean(state.isScanning),
+      "SuspendReasons": .strings(state.suspendReasons),
+      "Readers": .objectPaths(state.readers.sorted { $0.key < $1.key }.map(\.value.path)),
+      "ConfigurationError": .string(configurationError ?? ""), "ConfigurationTime": .uint64(configurationTime),
+    ]
   }
 
-  /// Sends the properties that have changed since the last call.
+  /// Sends the properties that have changed since the last call. The first call for an object sends none.
   func publish() {
-    guard let connection else { return }
-    let present = properties
-    let names = present.differences(from: published)
-    published = present
-    if !names.isEmpty, let path = try? ObjectPath(Names.Daemon.path) {
-      Task { await connection.propertiesChanged(names, of: Names.Daemon.managerInterface, at: path) }
+    if let path = try? ObjectPath(Names.Daemon.path) {
+      publish(properties, of: Names.Daemon.managerInterface, at: path)
     }
-    for (id, reader) in state.readers {
-      let before = publishedReaders.updateValue(reader.properties, forKey: id)
-      var names: [String] = []
-      if before?.name != reader.properties.name { names.append("Name") }
-      if before?.state != reader.properties.state { names.append("State") }
-      if before?.stateReason != reader.properties.stateReason { names.append("StateReason") }
-      if before?.seat != reader.properties.seat { names.append("Seat") }
-      if before?.technologies != reader.properties.technologies { names.append("Technologies") }
-      guard before != nil, !names.isEmpty else { continue }
-      Task { await connection.propertiesChanged(names, of: Names.Daemon.readerInterface, at: reader.path) }
+    for reader in state.readers.values {
+      publish(reader.properties.values, of: Names.Daemon.readerInterface, at: reader.path)
     }
+  }
+
+  private func publish(_ properties: [String: Value], of interface: String, at path: ObjectPath) {
+    guard let connection, let before = published.updateValue(properties, forKey: path), before != properties else {
+      return
+    }
+    let names = properties.keys.filter { properties[$0] != before[$0] }
+    Task { await connection.propertiesChanged(names, of: interface, at: path) }
   }
 
   func managerInterface() -> ExportedInterface {
-    ExportedInterface(
+    func property(_ name: String, _ signature: Signature) -> ExportedProperty {
+      ExportedProperty(name, signature) { [weak self] in await self?.properties[name] ?? .boolean(false) }
+    }
+    return ExportedInterface(
       Names.Daemon.managerInterface,
       methods: [
         ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { [weak self] call in
@@ -95,21 +73,12 @@ extension DaemonService {
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
         ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
         ExportedProperty("Enabled", "b") { [weak self] in
-          .boolean(await self?.properties.enabled ?? false)
+          await self?.properties["Enabled"] ?? .boolean(false)
         } set: { [weak self] value, call in
           try await self?.setEnabled(value.asBool ?? false, call)
         },
-        ExportedProperty("Scanning", "b") { [weak self] in .boolean(await self?.properties.scanning ?? false) },
-        ExportedProperty("SuspendReasons", "as") { [weak self] in
-          .strings(await self?.properties.suspendReasons ?? [])
-        },
-        ExportedProperty("Readers", "ao") { [weak self] in .objectPaths(await self?.properties.readers ?? []) },
-        ExportedProperty("ConfigurationError", "s") { [weak self] in
-          .string(await self?.properties.configurationError ?? "")
-        },
-        ExportedProperty("ConfigurationTime", "t") { [weak self] in
-          .uint64(await self?.properties.configurationTime ?? 0)
-        },
+        property("Scanning", "b"), property("SuspendReasons", "as"), property("Readers", "ao"),
+        property("ConfigurationError", "s"), property("ConfigurationTime", "t"),
       ])
   }
 
@@ -125,7 +94,7 @@ extension DaemonService {
     } catch {
       log(.warning, "cannot store the master switch: \(error)")
       let meanwhile = isEnabled ? "scanning is not switched on" : "scanning is off only until the daemon stops"
-      throw BusError(name: Names.Errors.failed, message: "Enabled: \(error): \(meanwhile)")
+      throw BusError(name: Names.Errors.failed, message: "cannot store Enabled: \(error); \(meanwhile)")
     }
     log(.notice, ofUser: uid, "\(call.sender) switched scanning \(isEnabled ? "on" : "off")")
     // A later call may have switched it again.

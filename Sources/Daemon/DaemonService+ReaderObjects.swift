@@ -2,7 +2,6 @@ import Bus
 import Journal
 import Names
 
-/// The D-Bus objects of readers.
 extension DaemonService {
   func show(_ id: Int, device: String, seat: String) {
     guard let path = try? ObjectPath("\(Names.Daemon.readersPath)/\(id)") else { return }
@@ -11,7 +10,7 @@ extension DaemonService {
       let interface = readerInterface(id)
       try connection?.assumeIsolated { try $0.export([interface], at: path) }
     } catch {
-      log(.error, "reader \(device) cannot be shown on the bus: \(error)")
+      log(.error, "cannot export reader \(device) on the bus: \(error)")
     }
     guard let place = roster.readers[id]?.path, let inhibitor = inhibitors.inhibitor(releasingDeviceAt: place) else {
       return
@@ -23,7 +22,7 @@ extension DaemonService {
   func hide(_ id: Int) {
     guard let path = state.readers[id]?.path else { return }
     connection?.assumeIsolated { $0.unexport(path) }
-    publishedReaders[id] = nil
+    published[path] = nil
     inhibitors.forget(id)
     handle(.readerRemoved(id))
     wakeLoanWaiters(id)
@@ -31,31 +30,18 @@ extension DaemonService {
 
   private func readerInterface(_ id: Int) -> ExportedInterface {
     func property(
-      _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed,
-      _ read: @escaping @Sendable (ReaderStatus.Properties) -> Value
+      _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed
     ) -> ExportedProperty {
       ExportedProperty(name, signature, emits: emits) { [weak self] in
-        let properties = await self?.state.readers[id]?.properties
-        return read(properties ?? ReaderStatus.Properties(device: "", seat: "", technologies: []))
+        // Without the reader, the type is wrong, and the caller gets an error.
+        await self?.state.readers[id]?.properties.values[name] ?? .boolean(false)
       }
     }
     return ExportedInterface(
       Names.Daemon.readerInterface,
       properties: [
-        property("Name", "s") { .string($0.name) },
-        property("Device", "s", emits: .const) { .string($0.device) },
-        property("Seat", "s") { .string($0.seat) },
-        property("State", "s") { .string($0.state) },
-        property("StateReason", "s") { .string($0.stateReason) },
-        property("Technologies", "as") { .strings($0.technologies.map(\.rawValue)) },
-        property("Counters", "a{st}", emits: .none) { properties in
-          let counters = properties.counters
-          let entries = [
-            ("messages", counters.messages), ("placements", counters.placements), ("problems", counters.problems),
-            ("restarts", counters.restarts),
-          ]
-          return .dictionary(key: "s", value: "t", entries.map { DictionaryEntry(.string($0.0), .uint64($0.1)) })
-        },
+        property("Name", "s"), property("Device", "s", emits: .const), property("Seat", "s"), property("State", "s"),
+        property("StateReason", "s"), property("Technologies", "as"), property("Counters", "a{st}", emits: .none),
       ])
   }
 }

@@ -47,11 +47,11 @@ extension DaemonService {
   }
 
   private func loadKnownTags() {
-    let remedy = "a tag that rests on a reader over a restart is announced again"
+    let result = "the daemon announces tags that are still on a reader again"
     do throws(SystemError) {
-      if try !knownTags.load() { log(.warning, "the file of known tags is broken: \(remedy)") }
+      if try !knownTags.load() { log(.warning, "the file of known tags is damaged: \(result)") }
     } catch {
-      log(.warning, "\(error): \(remedy)")
+      log(.warning, "\(error): \(result)")
     }
   }
 
@@ -59,7 +59,7 @@ extension DaemonService {
     do throws(SystemError) {
       try knownTags.keep(known, on: place)
     } catch {
-      log(.debug, "\(error): a tag that rests on a reader over a restart is announced again")
+      log(.debug, "\(error): after a restart the daemon announces tags that are still on a reader again")
     }
   }
 
@@ -109,7 +109,7 @@ extension DaemonService {
     stopProcess(id)
     startProcess(id, device: device)
     guard state.readers[id]?.isReady == true else { return }
-    handle(.reader(id, .phase(.absent(reason: "another device takes its place"), reached: nil)))
+    handle(.reader(id, .phase(.absent(reason: "switching to another device"), reached: nil)))
   }
 
   private func setAway(_ id: Int, _ isAway: Bool) {
@@ -136,7 +136,7 @@ extension DaemonService {
   /// Ends a process for good. A process that hangs inside the kernel cannot be ended.
   func end(_ process: ReaderProcess) async {
     guard await !process.stop() else { return }
-    log(.warning, "a reader process was killed and does not end: a driver in the kernel hangs; unplug the reader")
+    log(.warning, "a reader process was killed but has not ended, because a kernel driver hangs: unplug the reader")
   }
 
   private func receive(_ event: ReaderProcessEvent, from id: Int, _ process: ReaderProcess) {

@@ -67,9 +67,9 @@ extension DaemonService {
         await leaveLogins()
         throw KeyFileError(
           file: "the configuration", line: nil,
-          problem: "cannot take effect: Sessions=logind needs logind's signals, which the system bus refuses "
+          problem: "cannot be applied: Sessions=logind needs logind's signals, but the system bus refuses them "
             + "(\(error.message))",
-          remedy: "fix that and reload, or restore the previous value of Sessions")
+          remedy: "fix this and reload, or restore the previous value of Sessions")
       }
     case .any: await leaveLogins()
     }

@@ -4,7 +4,6 @@ import Glibc
 import Names
 import ReaderLink
 
-/// The D-Bus objects of reader sessions and their tags.
 extension DaemonService {
   func sessionInterface(_ session: ReaderSession) -> ExportedInterface {
     let id = session.id

@@ -23,7 +23,7 @@ extension DaemonService {
     let (session, actions) = try state.sessions.add(
       request, client: call.sender, uid: credentials.uid, pid: credentials.pid ?? 0, reader: reader,
       readerPath: path, at: .now)
-    note("reader session \(session.id) of \(call.sender) (user \(session.uid)) begins to wait")
+    note("reader session \(session.id) of \(call.sender) (user \(session.uid)) waits for its reader")
     let exported = Result { try export(session, connection) }
     apply(state.perform(actions) + state.evaluate(at: .now))
     if case .failure = exported { handle(.invalidate(session.id, message: "")) }
@@ -98,7 +98,7 @@ extension DaemonService {
     guard let path = call.arguments.first?.asObjectPath else { throw BusError.invalidArguments("session is missing") }
     // The same error for every other caller, so that it does not reveal whether the session exists.
     guard let session = state.sessions.session(at: path), session.agent?.sender == call.sender else {
-      throw BusError.notAuthorized("you do not show this reader session")
+      throw BusError.notAuthorized("only the agent that shows a reader session can cancel it")
     }
     handle(.cancelSession(session.id))
     return []
@@ -152,7 +152,7 @@ extension DaemonService {
   private func note(_ line: String) {
     switch sessionLines.line(at: .now) {
     case .write: log(.info, line)
-    case .announce: log(.notice, "further lines about reader sessions are omitted for a minute")
+    case .announce: log(.notice, "too many lines about reader sessions: the rest of this minute is omitted")
     case .leaveOut: log(.debug, line)
     }
   }

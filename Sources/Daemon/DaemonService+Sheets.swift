@@ -47,7 +47,7 @@ extension DaemonService {
           agent.sender, agent.path, Names.Daemon.agentInterface, member, arguments, timeout: .seconds(10),
           autoStart: false)
       } catch {
-        log(.debug, "\(member) has failed: \(error.name)")
+        log(.debug, "the agent call \(member) failed: \(error.name)")
       }
     }
   }

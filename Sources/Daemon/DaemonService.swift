@@ -7,7 +7,6 @@ import Journal
 import KeyFile
 import Names
 import ReaderLink
-import ScanGate
 import Session
 
 /// Connects the daemon's parts: passes events to `DaemonState`, and carries out its actions.
@@ -69,7 +68,6 @@ actor DaemonService {
   /// The number of the last question to libnfc about readers. Answers to earlier questions are ignored.
   var listings = 0
   var deviceMonitor: DeviceMonitor?
-  let runtimeFiles = RuntimeFiles()
   var knownTags = KnownTagFile.standard()
   let directories = SystemDirectories()
   /// The tasks that follow the bus names of agents.
@@ -80,8 +78,8 @@ actor DaemonService {
   var questions = AuthorizationQuestions()
   /// The agents that the bus connection gives precedence to.
   private var publishedAgents: Set<String> = []
-  var published = ManagerProperties()
-  var publishedReaders: [Int: ReaderStatus.Properties] = [:]
+  /// The last published properties of each object.
+  var published: [ObjectPath: [String: Value]] = [:]
   /// The tasks that follow the bus names of clients with reader sessions.
   var clientWatches: [String: Task<Void, Never>] = [:]
   /// The operations in progress, by the number of the request.
@@ -98,13 +96,8 @@ actor DaemonService {
   private(set) var isEnding = false
   private(set) var isStopped = false
 
-  /// - Parameters:
-  ///   - configuration: the first configuration.
-  ///   - time: when its reading began, in microseconds since 1970.
-  ///   - readFiles: reads the configuration again, on a thread that may block.
-  ///   - log: receives the log lines.
-  ///   - notifier: reports the daemon's state to systemd.
-  ///   - loop: runs this actor.
+  /// `time` is when the reading of the configuration began, in microseconds since 1970. `readFiles` reads it again, on
+  /// a thread that may block.
   init(
     _ configuration: DaemonConfiguration, readAt time: UInt64,
     readFiles: @escaping @Sendable () -> Result<DaemonConfiguration, KeyFileError>, log: Log,
@@ -130,12 +123,13 @@ actor DaemonService {
 
   /// Exports the manager object, follows logind, takes the bus name and starts the readers.
   func start() async throws(DaemonError) {
-    let program = try ReaderProgramPath.find()
+    let program = try Self.readerProgram()
     let isOwner: Bool
     do throws(BusError) {
       let connection = try await Connection.open(.system, on: loop)
       self.connection = connection
       try await connection.export([managerInterface()], at: try ObjectPath(Names.Daemon.path), objectManager: true)
+      publish()
       if configuration.sessions == .logind { try await followLogins(connection) }
       isOwner = try await takeName(connection)
     } catch {
@@ -148,6 +142,17 @@ actor DaemonService {
     notifier.ready(status: status)
     keepWatchdog()
     await reloads.open()
+  }
+
+  /// The path of `tagroute-reader`: beside `tagrouted`, as in a build folder, otherwise in libexec.
+  private static func readerProgram() throws(DaemonError) -> String {
+    let candidates = [OwnProgram.directory, Names.Files.libexec].compactMap(\.self).map {
+      "\($0)/\(Names.Files.readerProgram)"
+    }
+    if let program = candidates.first(where: { access($0, X_OK) == 0 }) { return program }
+    throw DaemonError(
+      "\(Names.Files.readerProgram) was not found next to tagrouted or in \(Names.Files.libexec): install it",
+      exitCode: Names.ExitCode.failure)
   }
 
   /// Waits until the daemon is asked to end or cannot continue.
@@ -168,7 +173,7 @@ actor DaemonService {
     handle(.stopping)
     // Reply now. The replies are sent while the reader processes end; after that the daemon closes its connection.
     for request in Array(operations.keys) {
-      finish(request, .failed(.sessionEnded, reason: "the daemon ends: what was being written may not be whole"))
+      finish(request, .failed(.sessionEnded, reason: "the daemon is stopping: a write in progress may be incomplete"))
     }
     deadlineTimer?.cancel()
     for task in tasks { task.cancel() }
@@ -186,7 +191,6 @@ actor DaemonService {
     await connection?.close()
   }
 
-  /// Starts to follow logind.
   func followLogins(_ connection: Connection) async throws(BusError) {
     let logins = LoginMonitor(connection)
     self.logins = logins
@@ -214,7 +218,7 @@ actor DaemonService {
     do throws(SystemError) {
       try monitor.assumeIsolated { monitor in Result { () throws(SystemError) in try monitor.start() } }.get()
     } catch {
-      log(error.number == ENOENT ? .info : .warning, "\(error): airplane mode is only what the desktop says of it")
+      log(error.number == ENOENT ? .info : .warning, "\(error): only the desktop reports airplane mode")
     }
   }
 
@@ -233,7 +237,7 @@ actor DaemonService {
 
   // MARK: The name
 
-  /// - Returns: whether the daemon now owns the name.
+  /// Whether the daemon now owns the name.
   private func takeName(_ connection: Connection) async throws(BusError) -> Bool {
     guard try await connection.requestName(Names.Daemon.busName).isOwner else { return false }
     let owners = try await connection.owners(of: Names.Daemon.busName)
@@ -298,7 +302,7 @@ actor DaemonService {
   var status: String {
     let reasons = state.suspendReasons
     let scanning = reasons.isEmpty ? "scanning" : "not scanning: \(reasons.joined(separator: ", "))"
-    return configurationError.map { "\(scanning); the former configuration is in force: \($0)" } ?? scanning
+    return configurationError.map { "\(scanning); the previous configuration is in force: \($0)" } ?? scanning
   }
 
   private func scheduleDeadline() {
@@ -318,9 +322,7 @@ extension DaemonState.Policy {
     technologies = configuration.technologies
     polling = ReaderPolling(configuration)
     sessionLimit = configuration.sessionLimit
-    scan = ScanPolicy(
-      whenLocked: configuration.whenLocked == .hold ? .hold : .suspend,
-      lockDetection: configuration.lockDetection == .strict ? .strict : .hint)
+    scan = configuration.scan
     smartPosters = configuration.smartPosters
   }
 }

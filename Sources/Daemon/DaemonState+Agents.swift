@@ -6,15 +6,10 @@ import Session
 
 /// The registered agents, and which taps they may get.
 extension DaemonState {
-  /// Registers an agent for the first of `candidates` that has none.
+  /// Registers an agent for the first of `candidates`, the sessions that it may serve, most likely first. The agent is
+  /// nil if other agents have all of them.
   ///
-  /// - Parameters:
-  ///   - sender: its unique bus name.
-  ///   - path: the object with its interface.
-  ///   - candidates: the sessions that it may serve, most likely first.
-  ///   - conditions: its report, which takes effect together with the registration; nil to keep its previous report.
-  ///   - now: the time.
-  /// - Returns: the agent, or nil if other agents have all candidates; and what to do.
+  /// The report `conditions` takes effect together with the registration; nil keeps the previous report.
   mutating func register(
     _ sender: String, at path: ObjectPath, for candidates: [SessionKey], reporting conditions: [String: Bool]? = nil,
     at now: TapQueue.Instant
@@ -38,9 +33,7 @@ extension DaemonState {
     return (agent, actions + evaluate(at: now))
   }
 
-  /// Replaces an agent's report.
-  ///
-  /// - Returns: what to do; nil if no agent has this name.
+  /// Replaces an agent's report; nil if no agent has this name.
   mutating func report(_ sender: String, _ conditions: [String: Bool], at now: TapQueue.Instant) -> [Action]? {
     guard let before = registry.agent(named: sender)?.report.locked, let agent = registry.report(sender, conditions)
     else { return nil }
@@ -125,7 +118,7 @@ extension DaemonState {
     return perform(queue.handle(.open(session, !policy.scan.treatsAsLocked(lock)), at: now), at: now)
   }
 
-  /// - Returns: nil if the session is unknown.
+  /// Nil if the session is unknown.
   func lock(of key: SessionKey) -> Fact? {
     guard let id = key.id else { return registry.agent(of: key)?.report.locked == .yes ? .yes : .no }
     guard let session = login.session(id) else { return nil }

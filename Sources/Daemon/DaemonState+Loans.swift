@@ -3,20 +3,8 @@ import Bus
 /// Loans of readers to other programs. The rule is that of reader sessions: a program with a reader can read the cards
 /// of the user at the seat.
 extension DaemonState {
-  /// Why a reader is not released.
-  enum NotReleased: Error, Hashable {
-    case notPossible(String)
-    case notAuthorized(String)
-  }
-
-  /// Selects the reader to lend to a user.
-  ///
-  /// - Parameters:
-  ///   - path: the requested reader; nil for the first ready one on the user's seat.
-  ///   - uid: the user.
-  /// - Returns: its number.
-  /// - Throws: the reason if there is none for this user.
-  func readerToRelease(_ path: ObjectPath?, to uid: UInt32) throws(NotReleased) -> Int {
+  /// Selects the reader to lend to a user. Without a path, this is the first ready one on the user's seat.
+  func readerToRelease(_ path: ObjectPath?, to uid: UInt32) throws(BusError) -> Int {
     if let path {
       guard let reader = reader(at: path) else { throw .notPossible("there is no reader \(path)") }
       try checkRelease(of: reader, to: uid)
@@ -32,7 +20,7 @@ extension DaemonState {
   }
 
   /// Checks that a reader may be lent to a user now.
-  func checkRelease(of reader: Int, to uid: UInt32) throws(NotReleased) {
+  func checkRelease(of reader: Int, to uid: UInt32) throws(BusError) {
     guard let status = readers[reader] else { throw .notPossible("the reader is gone") }
     guard obstacle(to: uid, on: status.properties.seat) == nil else { throw Self.notAtTheSeat(uid) }
     // A session of the same user ends when the reader is lent. With `Sessions=any`, another user's session may have it.
@@ -42,7 +30,7 @@ extension DaemonState {
     guard status.isReady else { throw .notPossible("the reader is not ready") }
   }
 
-  private static func notAtTheSeat(_ uid: UInt32) -> NotReleased {
+  private static func notAtTheSeat(_ uid: UInt32) -> BusError {
     .notAuthorized(
       "you may not have a reader released: user \(uid) has no active, unlocked session on the reader's seat")
   }

@@ -33,10 +33,9 @@ extension DaemonState {
   }
 
   func name(of id: Int) -> String {
-    readers[id].map { "reader \($0.label)" } ?? "the reader that is looked for"
+    readers[id].map { "reader \($0.label)" } ?? "the reader being searched for"
   }
 
-  /// Logs a line about a tag on a reader.
   mutating func noteTag(_ level: LogLevel, _ text: String, of id: Int, at now: TapQueue.Instant) -> [Action] {
     guard level <= policy.logThreshold else { return [] }
     guard let name = readers[id]?.label, let verdict = readers[id]?.tagLines.line(at: now) else { return [] }
@@ -54,7 +53,7 @@ extension DaemonState {
   ) -> [Action] {
     switch verdict {
     case .write: [.log(level, text)]
-    case .announce: [.log(.warning, "\(name): more lines than are logged in a minute; the others are left out")]
+    case .announce: [.log(.warning, "\(name): too many lines; the rest of this minute is omitted")]
     case .leaveOut: []
     }
   }

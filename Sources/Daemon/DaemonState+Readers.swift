@@ -16,7 +16,7 @@ extension DaemonState {
     case .log(let level, let text): return note(level, of: id, at: now) { "\($0): \(text)" }
     case .removed:
       guard let label = readers[id]?.label else { return [] }
-      return noteTag(.debug, "reader \(label): its tag is taken away", of: id, at: now)
+      return noteTag(.debug, "reader \(label): its tag was removed", of: id, at: now)
     case .sessionTag(let number, let tag): return perform(sessions.found(tag, by: number))
     case .sessionTagRemoved(let number, let placement): return perform(sessions.removed(placement, from: number))
     case .tag, .known, .performed, .progress: return []
@@ -34,7 +34,7 @@ extension DaemonState {
     if !reader.isReady, reader.session != nil || reader.endingSession != nil {
       if reader.session != nil {
         let reason = reader.properties.stateReason
-        actions += note(.notice, of: id, at: now) { "\($0) is lost to a reader session: \(reason)" }
+        actions += note(.notice, of: id, at: now) { "\($0) is no longer available to its reader session: \(reason)" }
       }
       readers[id]?.session = nil
       readers[id]?.endingSession = nil
@@ -93,18 +93,19 @@ extension DaemonState {
     //   2. The user unlocks the session. That tag must not open; to use a tag, the user taps again.
     guard reader.accepts(epoch), let agent = seat(reader.properties.seat).agent else {
       let names = reader.verdict.reasons.names
-      let reasons = names.isEmpty ? "the reader has not stopped yet" : names.joined(separator: ", ")
-      return noteTag(.info, "a tag on reader \(reader.label) was read too late: \(reasons)", of: id, at: now)
+      let reasons = names.isEmpty ? "the reader was still stopping" : names.joined(separator: ", ")
+      return noteTag(.info, "ignored a late tag on reader \(reader.label): \(reasons)", of: id, at: now)
     }
     guard policy.smartPosters || !Self.hasOnlySmartPosters(bytes) else {
       return noteTag(
-        .info, "a tag on reader \(reader.label) has its link in a Smart Poster: SmartPosters=no", of: id, at: now)
+        .info, "ignored a tag on reader \(reader.label): its only links are in Smart Posters, and SmartPosters=no",
+        of: id, at: now)
     }
     let tap = Tap(
       id: tapID, session: agent.session, message: bytes, technology: report.placement.technology,
       uid: report.placement.uid, reader: reader.path, time: time)
     let isHeld = reader.verdict.holdsTaps
-    let wait = isHeld ? ", held until it is unlocked" : ""
+    let wait = isHeld ? ", held until the session is unlocked" : ""
     var actions = noteTag(
       .info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)", of: id, at: now)
     actions += open(tap.session, at: now)

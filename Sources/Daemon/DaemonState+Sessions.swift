@@ -20,7 +20,6 @@ extension DaemonState {
     return nil
   }
 
-  /// The agent that shows a session.
   func agent(showing session: ReaderSession) -> Agent? {
     if policy.servesAnySession { return registry.agent(of: SessionKey(id: nil, uid: session.uid)) }
     guard let reader = readers[session.reader], let agent = seat(reader.properties.seat).agent,

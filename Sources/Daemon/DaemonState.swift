@@ -104,7 +104,6 @@ struct DaemonState: Sendable {
     return min(taps, turn)
   }
 
-  /// - Returns: what to do, in this order.
   mutating func handle(_ event: Event, at now: TapQueue.Instant) -> [Action] {
     var actions: [Action] = []
     switch event {

@@ -1,9 +1,6 @@
 /// Reads the answer to a SELECT (ISO/IEC 7816-4, 7.4.3).
 enum FileControlInformation {
-  /// The name of the selected application (tag 84).
-  ///
-  /// - Parameter answer: the answer to a SELECT, with its status word.
-  /// - Returns: nil if the answer names none.
+  /// The name of the selected application (tag 84) in the answer to a SELECT, with its status word; nil if it has none.
   static func applicationName(in answer: [UInt8]) -> [UInt8]? {
     guard answer.count > 2 else { return nil }
     var bytes = answer.dropLast(2)

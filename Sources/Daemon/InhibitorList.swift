@@ -15,7 +15,6 @@ struct InhibitorList: Sendable {
     var place: String?
   }
 
-  /// The limit for one user.
   static let limitOfUser = 16
   /// The limit for all users. The daemon keeps a descriptor open for each inhibitor.
   static let limit = 128
@@ -26,10 +25,8 @@ struct InhibitorList: Sendable {
   private(set) var inhibitors: [Inhibitor] = []
   private var lastID: UInt64 = 0
 
-  /// The users that have an inhibitor.
   var users: Set<UInt32> { Set(inhibitors.map(\.uid)) }
 
-  /// Adds an inhibitor.
   mutating func add(who: String, why: String, uid: UInt32, pid: UInt32?) throws(BusError) -> Inhibitor {
     for (text, name, limit) in [(who, "who", Self.maximumWho), (why, "why", Self.maximumWhy)] {
       if let problem = PlainText.problem(text, name, 1...limit) { throw .invalidArgument(problem) }
@@ -44,20 +41,13 @@ struct InhibitorList: Sendable {
     return inhibitor
   }
 
-  /// Removes an inhibitor, if it exists.
-  ///
-  /// - Returns: the reader that was lent to it.
+  /// Removes an inhibitor, if it exists. Returns the reader that was lent to it.
   @discardableResult
   mutating func remove(_ id: UInt64) -> Int? {
     inhibitors.firstIndex { $0.id == id }.flatMap { inhibitors.remove(at: $0).reader }
   }
 
-  /// Lends a reader to an inhibitor.
-  ///
-  /// - Parameters:
-  ///   - reader: the reader's number.
-  ///   - place: the path of its device; nil if udev knows none.
-  ///   - id: the inhibitor's number.
+  /// Lends a reader to an inhibitor. The place is the path of its device; nil if udev knows none.
   mutating func release(_ reader: Int, at place: String?, with id: UInt64) {
     guard let index = inhibitors.firstIndex(where: { $0.id == id }) else { return }
     inhibitors[index].reader = reader

@@ -24,7 +24,7 @@ struct KnownTagFile {
   private var key = TagFingerprint.Key.random()
   private var lists: [String: KnownTags] = [:]
 
-  /// - Parameter folder: the folder of the file; nil to keep the tags in memory only.
+  /// Without a folder, the tags are kept in memory only.
   init(folder: String?) { path = folder.map { "\($0)/known-tags" } }
 
   /// The file in the directory that systemd names.
@@ -34,13 +34,9 @@ struct KnownTagFile {
     return KnownTagFile(folder: folders?.first.map(String.init))
   }
 
-  /// The known tags of a reader.
   func known(on reader: String) -> KnownTags { lists[reader] ?? KnownTags(key: key) }
 
-  /// Reads the file of the previous daemon.
-  ///
-  /// - Returns: false if the file exists and has another format.
-  /// - Throws: `SystemError` if the file exists and cannot be read.
+  /// Reads the file of the previous daemon. False if the file exists and has another format.
   mutating func load() throws(SystemError) -> Bool {
     guard let path else { return true }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -57,24 +53,11 @@ struct KnownTagFile {
     return true
   }
 
-  /// Stores the known tags of a reader.
-  ///
-  /// - Throws: `SystemError` if the file cannot be written. This daemon uses the tags nevertheless.
+  /// Stores the known tags of a reader. If the file cannot be written, this daemon uses the tags nevertheless.
   mutating func keep(_ known: KnownTags, on reader: String) throws(SystemError) {
     lists[reader] = known.tags.isEmpty && !known.includesFirst ? nil : known
     while lists.count > Self.mostReaders, let other = lists.keys.first(where: { $0 != reader }) { lists[other] = nil }
-    try write()
-  }
-
-  private func write() throws(SystemError) {
-    guard let path else { return }
-    let temporary = "\(path).new"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw SystemError("write \(temporary)") }
-    let file = FileDescriptor(owning: descriptor)
-    let bytes = Array(text.utf8)
-    guard Glibc.write(file.rawValue, bytes, bytes.count) == bytes.count else { throw SystemError("write \(temporary)") }
-    guard rename(temporary, path) == 0 else { throw SystemError("rename \(temporary) to \(path)") }
+    if let path { try FileDescriptor.replace(path, with: Array(text.utf8)) }
   }
 
   private var text: String {

@@ -6,8 +6,8 @@
 enum LastingDevice {
   private static let driversThatNumber: Set<String> = ["acr122_usb", "pn53x_usb"]
 
-  /// - Parameter devices: the connection strings that libnfc has found.
-  /// - Returns: the same readers in the same order, with lasting names if possible.
+  /// The same readers in the same order, with lasting names if possible. `devices` are the connection strings that
+  /// libnfc has found.
   static func names(of devices: [String]) -> [String] {
     let drivers = devices.map { String($0.prefix { $0 != ":" }) }
     return zip(devices, drivers).map { device, driver in

@@ -22,9 +22,35 @@ struct LineBudget: Sendable {
 
   init(most: Int) { self.most = most }
 
-  /// Decides about one more line.
   mutating func line(at now: Instant) -> Verdict {
     let count = lines.next(at: now)
     return count <= most ? .write : count == most + 1 ? .announce : .leaveOut
+  }
+}
+
+/// Bounds the log lines that users cause, so that a user who repeats a request cannot fill the journal.
+///
+/// Pure. Each user has a budget per minute. All users beyond the limit share one budget, so that their lines do not
+/// vanish without a notice.
+struct UserLines: Sendable {
+  /// Lines of one budget per minute.
+  static let most = 20
+  /// The limit of users with their own budget in the same minute.
+  static let users = 32
+
+  typealias Instant = SuspendingClock.Instant
+
+  private var budgets: [UInt32: (budget: LineBudget, last: Instant)] = [:]
+  private var shared = LineBudget(most: most)
+
+  /// Decides about a line that the user `uid` causes.
+  mutating func line(of uid: UInt32, at now: Instant) -> LineBudget.Verdict {
+    if budgets[uid] == nil, budgets.count >= Self.users {
+      budgets = budgets.filter { $0.value.last + LineBudget.interval > now }
+      guard budgets.count < Self.users else { return shared.line(at: now) }
+    }
+    var budget = budgets[uid]?.budget ?? LineBudget(most: Self.most)
+    defer { budgets[uid] = (budget, now) }
+    return budget.line(at: now)
   }
 }

@@ -9,7 +9,6 @@ import Names
 struct MasterSwitch: Sendable {
   private let directory: String
 
-  /// - Parameter directory: the directory of the file.
   init(directory: String) { self.directory = directory }
 
   /// The switch in the first directory of systemd's `STATE_DIRECTORY`, or in the standard directory.
@@ -20,14 +19,12 @@ struct MasterSwitch: Sendable {
 
   private var path: String { "\(directory)/enabled" }
 
-  /// The stored switch.
   struct Stored: Hashable, Sendable {
     var isEnabled: Bool
     /// A problem with the file and its remedy, for the log.
     var problem: String?
   }
 
-  /// Reads the file.
   func load() -> Stored {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -46,30 +43,13 @@ struct MasterSwitch: Sendable {
   }
 
   private func off(_ problem: String) -> Stored {
-    let remedy = "scanning stays off until you switch it on, or remove the file and restart tagrouted"
+    let remedy = "scanning stays off until you run `tagroute on`, or remove the file and restart tagrouted"
     return Stored(isEnabled: false, problem: "\(problem): \(remedy)")
   }
 
-  /// Stores the switch. After a failure the file has either the old or the new value.
+  /// Stores the switch. After a failure the file has the old value.
   func store(_ isEnabled: Bool) throws(SystemError) {
     _ = mkdir(directory, 0o755)
-    let temporary = "\(path).new"
-    try write(isEnabled ? "yes\n" : "no\n", to: temporary)
-    guard rename(temporary, path) == 0 else { throw SystemError("rename \(temporary) to \(path)") }
-    // Flush the directory too, because it contains the new name.
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SystemError("open \(directory)") }
-    let parent = FileDescriptor(owning: descriptor)
-    guard fsync(parent.rawValue) == 0 else { throw SystemError("flush \(directory)") }
-  }
-
-  private func write(_ text: String, to path: String) throws(SystemError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
-    guard descriptor >= 0 else { throw SystemError("write \(path)") }
-    let file = FileDescriptor(owning: descriptor)
-    let bytes = Array(text.utf8)
-    guard Glibc.write(file.rawValue, bytes, bytes.count) == bytes.count else { throw SystemError("write \(path)") }
-    // Flush before the rename. Otherwise a power failure may leave an empty file with the new name.
-    guard fsync(file.rawValue) == 0 else { throw SystemError("flush \(path)") }
+    try FileDescriptor.replace(path, with: Array((isEnabled ? "yes\n" : "no\n").utf8), mode: 0o644)
   }
 }

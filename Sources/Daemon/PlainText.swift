@@ -1,13 +1,7 @@
 /// Checks text from a client before it is shown to a person. The text must have a limited length, and no character that
 /// a terminal, a log or a notification would interpret.
 enum PlainText {
-  /// Why a text is rejected.
-  ///
-  /// - Parameters:
-  ///   - text: the text.
-  ///   - name: the name of the argument.
-  ///   - bytes: the allowed length.
-  /// - Returns: the problem and its remedy; nil if there is none.
+  /// Why a text with this allowed length in bytes is rejected, and the remedy; nil if it is accepted.
   static func problem(_ text: String, _ name: String, _ bytes: ClosedRange<Int>) -> String? {
     guard bytes.contains(text.utf8.count) else {
       return "\(name) has \(text.utf8.count) bytes: give \(bytes.lowerBound) to \(bytes.upperBound)"
@@ -18,6 +12,6 @@ enum PlainText {
       default: true
       }
     }
-    return isPlain ? nil : "\(name) holds control characters: give plain text"
+    return isPlain ? nil : "\(name) contains control characters: use plain text"
   }
 }

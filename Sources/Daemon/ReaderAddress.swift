@@ -33,10 +33,7 @@ enum ReaderAddress: Hashable, Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - device: a device of the machine.
-  ///   - resolve: follows the links of a path, as realpath(3) does.
-  /// - Returns: whether the connection string means it.
+  /// Whether the connection string means the device. `resolve` follows the links of a path, as realpath(3) does.
   func means(_ device: Device, resolve: (String) -> String?) -> Bool {
     switch self {
     case .file(let path):

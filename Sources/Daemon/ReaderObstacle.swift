@@ -16,10 +16,8 @@ enum ReaderObstacle: Hashable, Sendable {
 
   /// Finds the obstacle to a reader that could not be opened; nil if there is none to see.
   ///
-  /// - Parameters:
-  ///   - device: the reader.
-  ///   - pcscdRuns: whether the PC/SC daemon runs, or would be started on demand.
-  ///   - mayOpen: whether the permissions of its node allow opening it.
+  /// `pcscdRuns` is also true if the PC/SC daemon would be started on demand. `mayOpen`: the permissions of the
+  /// reader's node allow opening it.
   init?(_ device: Device, pcscdRuns: Bool, mayOpen: Bool) {
     guard let usb = device.usb else { return nil }
     if let driver = usb.drivers.first(where: { $0 != Self.claimedByProgram }) {
@@ -43,21 +41,18 @@ enum ReaderObstacle: Hashable, Sendable {
     }
   }
 
-  /// The obstacle and the remedy.
-  ///
-  /// - Parameter hasSystemd: whether systemd is the system's manager.
-  /// - Returns: text that follows the reader's name.
+  /// The obstacle and the remedy, a text that follows the reader's name.
   func reason(hasSystemd: Bool) -> String {
     switch self {
     case .kernelDriver(let driver):
       "it is taken by the kernel module \(driver): \(ReaderRemedy.unloading(driver)), and blacklist it in /etc/modprobe.d"
     case .program(isPCSCD: true):
-      "it is taken by another program, probably pcscd: \(hasSystemd ? ReaderRemedy.stoppingPCSCD : "end that"), "
+      "it is taken by another program, probably pcscd: \(hasSystemd ? ReaderRemedy.stoppingPCSCD : "stop that program"), "
         + "or keep pcscd from this reader"
-    case .program(isPCSCD: false): "it is taken by another program: end that"
+    case .program(isPCSCD: false): "it is taken by another program: stop that program"
     case .permission(let node):
       "no permission for \(node): \(ReaderRemedy.applyingUdevRules) gives it to the group \(ReaderRemedy.owner); "
-        + "a tagrouted that runs as another user has to be in the group that libnfc's rule names, plugdev"
+        + "if tagrouted runs as another user, add that user to plugdev, the group of libnfc's rule"
     }
   }
 }

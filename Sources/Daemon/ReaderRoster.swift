@@ -97,10 +97,7 @@ struct ReaderRoster: Sendable {
   private var next = 0
   private var isFull = false
 
-  /// - Parameters:
-  ///   - configured: the connection strings in the configuration.
-  ///   - hasUdev: whether udev reports devices.
-  ///   - resolve: follows the links of a path, like realpath(3).
+  /// `configured` are connection strings. `resolve` follows the links of a path, like realpath(3).
   init(configured: [String], hasUdev: Bool, resolve: @escaping @Sendable (String) -> String? = { $0 }) {
     self.configured = configured
     self.hasUdev = hasUdev
@@ -195,7 +192,7 @@ struct ReaderRoster: Sendable {
     }
     defer { isFull = added.count > Self.most - kept.count }
     guard added.count > Self.most - kept.count, !isFull else { return actions }
-    return actions + [.log(.warning, "there are already \(Self.most) readers: others are not used")]
+    return actions + [.log(.warning, "at most \(Self.most) readers are supported: further ones are ignored")]
   }
 
   private func differences(_ id: Int, _ before: Reader, _ after: Reader, isToLook: Bool) -> [Action] {
@@ -225,7 +222,7 @@ struct ReaderRoster: Sendable {
 
   // MARK: The wanted readers
 
-  /// - Returns: the readers, each with the number of the present reader that it continues.
+  /// The readers, each with the number of the present reader that it continues.
   private func wanted(startsOver: Bool) -> [(id: Int?, reader: Reader)] {
     var left = sortedReaders
     func take(_ isMeant: (Reader) -> Bool) -> (id: Int, reader: Reader)? {

@@ -18,7 +18,6 @@ struct ReaderSession: Sendable, Hashable {
     case ended(Names.SessionEnd?)
   }
 
-  /// A tag in the session.
   struct Tag: Sendable, Hashable {
     let tag: SessionTag
     let path: ObjectPath
@@ -100,9 +99,7 @@ struct ReaderSession: Sendable, Hashable {
 
   // MARK: Tags
 
-  /// Adds a tag.
-  ///
-  /// - Returns: its number in the session.
+  /// Adds a tag. Returns its number in the session.
   mutating func add(_ tag: SessionTag) -> UInt64? {
     lastTag += 1
     guard let path = try? path.appending("tags").appending("\(lastTag)") else { return nil }
@@ -128,9 +125,7 @@ struct ReaderSession: Sendable, Hashable {
   }
 
   /// Records that the reader process gets an operation for a tag. It selects the tag again if the last operation was
-  /// for another one.
-  ///
-  /// - Returns: the number of the turn, for `learn`.
+  /// for another one. Returns the number of the turn, for `learn`.
   @discardableResult
   mutating func select(_ tag: UInt64) -> UInt64 {
     guard selectedTag != tag else { return turns }
@@ -162,10 +157,8 @@ struct ReaderSession: Sendable, Hashable {
 
   // MARK: Polling
 
-  /// Plans a polling restart.
-  ///
-  /// - Returns: the delay until the restart; nil if a planned restart serves this request too.
-  /// - Throws: `NotPossible` if the session is not active.
+  /// Plans a polling restart. Returns the delay until it; nil if a planned restart serves this request too. Throws
+  /// `NotPossible` if the session is not active.
   mutating func planRestart(at now: Instant) throws(BusError) -> Duration? {
     guard isActive else { throw .notPossible("the session is not active") }
     if let lastRestart, lastRestart > now { return nil }

@@ -20,8 +20,7 @@ struct ReaderSessionRequest: Sendable, Hashable {
 
   init() {}
 
-  /// - Parameter options: unknown keys are ignored.
-  /// - Throws: `InvalidArgument` or `NotPossible`, with the key in the message.
+  /// Throws `InvalidArgument` or `NotPossible`, with the key in the message. Unknown keys are ignored.
   init(_ options: [String: Value]) throws(BusError) {
     message = try Self.value(options, "message", "a string", \.asString) ?? ""
     if let problem = PlainText.problem(message, "message", 0...Self.maximumMessage) { throw .invalidArgument(problem) }

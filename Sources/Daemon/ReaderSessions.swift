@@ -93,7 +93,6 @@ struct ReaderSessions: Sendable, Hashable {
   /// Whether the process is in a session, so that the field may be on. The session may be over for its client.
   func mayHaveField(_ reader: Int) -> Bool { readers[reader]?.occupant != nil }
 
-  /// Whether an active session has the reader.
   func isActive(at reader: Int) -> Bool { readers[reader]?.occupant.flatMap { sessions[$0] }?.isActive == true }
 
   /// The sessions that are not over, oldest first.
@@ -101,9 +100,7 @@ struct ReaderSessions: Sendable, Hashable {
 
   func session(at path: ObjectPath) -> ReaderSession? { sessions.values.first { $0.path == path } }
 
-  /// Adds a session, which waits for its reader.
-  ///
-  /// - Throws: `TooMany`.
+  /// Adds a session, which waits for its reader. Throws `TooMany`.
   mutating func add(
     _ request: ReaderSessionRequest, client: String, uid: UInt32, pid: UInt32, reader: Int, readerPath: ObjectPath,
     at now: Instant
@@ -113,7 +110,7 @@ struct ReaderSessions: Sendable, Hashable {
       throw .tooMany("user \(uid) already has \(Self.limitOfUser) waiting reader sessions: try again later")
     }
     guard waiting.count < Self.limit, let path = try? ObjectPath("\(Names.Daemon.readerSessionsPath)/\(lastID + 1)")
-    else { throw .tooMany("\(Self.limit) reader sessions already wait: try again later") }
+    else { throw .tooMany("\(Self.limit) reader sessions are already waiting: try again later") }
     lastID += 1
     let session = ReaderSession(
       id: lastID, client: client, uid: uid, pid: pid, reader: reader, readerPath: readerPath, path: path,
@@ -122,7 +119,6 @@ struct ReaderSessions: Sendable, Hashable {
     return (session, beginNext(at: reader, now))
   }
 
-  /// - Returns: what to do, in this order.
   mutating func handle(_ event: Event, at reader: Int, _ now: Instant) -> [Action] {
     let before = readers[reader, default: Reader()]
     var actions: [Action] = []
@@ -184,13 +180,11 @@ struct ReaderSessions: Sendable, Hashable {
     return actions
   }
 
-  /// Adds a tag that the session has found.
   mutating func found(_ tag: SessionTag, by id: UInt64) -> [Action] {
     guard sessions[id]?.isActive == true, let number = sessions[id]?.add(tag) else { return [] }
     return [.found(id, tag: number)]
   }
 
-  /// Removes a tag of the session.
   mutating func removed(_ placement: UInt64, from id: UInt64) -> [Action] {
     guard let tag = sessions[id]?.remove(placement) else { return [] }
     return [.gone(id, tag: tag.path)]

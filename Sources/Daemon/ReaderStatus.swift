@@ -3,7 +3,6 @@ import Names
 import ReaderLink
 import ScanGate
 
-/// One reader as the daemon knows it.
 struct ReaderStatus: Sendable {
   /// Its properties on the bus.
   struct Properties: Hashable, Sendable {
@@ -15,6 +14,18 @@ struct ReaderStatus: Sendable {
     var stateReason = ""
     var technologies: [TagType]
     var counters = Counters()
+
+    var values: [String: Value] {
+      let counts = [
+        ("messages", counters.messages), ("placements", counters.placements), ("problems", counters.problems),
+        ("restarts", counters.restarts),
+      ]
+      return [
+        "Name": .string(name), "Device": .string(device), "Seat": .string(seat), "State": .string(state),
+        "StateReason": .string(stateReason), "Technologies": .strings(technologies.map(\.rawValue)),
+        "Counters": .dictionary(key: "s", value: "t", counts.map { DictionaryEntry(.string($0.0), .uint64($0.1)) }),
+      ]
+    }
   }
 
   /// Counts since the daemon started.
@@ -25,7 +36,6 @@ struct ReaderStatus: Sendable {
     var restarts: UInt64 = 0
   }
 
-  /// Its object on the bus.
   let path: ObjectPath
   var properties: Properties
   /// The phase that its process has reported last.
@@ -87,10 +97,10 @@ struct ReaderStatus: Sendable {
   /// replaced at once.
   func accepts(_ epoch: UInt64) -> Bool { scansSince.map { epoch >= $0 } ?? false }
 
-  /// Sets the goal, and the session that gets the tags.
+  /// Sets the goal, and the session that gets the tags. Returns the goals to send to the process, with their epochs.
   ///
-  /// - Returns: the goals to send to the process, with their epochs. Between scans for two sessions, the first goal is
-  ///   `off`, so that neither session gets a tag that was read for the other.
+  /// Between scans for two sessions, the first goal is `off`, so that neither session gets a tag that was read for the
+  /// other.
   mutating func pursue(_ new: ReaderGoal, for owner: SessionKey?) -> [(epoch: UInt64, goal: ReaderGoal)] {
     var steps = [new]
     if case .scan = goal, case .scan = new, owner != audience { steps = [.off, new] }

@@ -12,7 +12,6 @@ struct Tap: Hashable, Sendable {
   let technology: TagType
   /// The tag's identifier, 0 to 10 bytes.
   let uid: [UInt8]
-  /// The reader's object.
   let reader: ObjectPath
   /// When it was read, in microseconds since 1970-01-01 00:00 UTC.
   let time: UInt64

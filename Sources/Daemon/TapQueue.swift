@@ -29,7 +29,6 @@ struct TapQueue: Sendable {
     case tick
   }
 
-  /// The outcome of a delivery.
   enum Outcome: Hashable, Sendable {
     case stored
     /// The agent will never accept the tap.
@@ -92,7 +91,6 @@ struct TapQueue: Sendable {
     }.min()
   }
 
-  /// - Returns: what to do, in this order.
   mutating func handle(_ event: Event, at now: Instant) -> [Action] {
     var actions: [Action] = []
     switch event {
@@ -202,7 +200,8 @@ struct TapQueue: Sendable {
     for (session, line) in lines {
       let expired = line.entries.filter { entry in entry.expires.map { $0 <= now } ?? false }.map(\.tap)
       guard !expired.isEmpty else { continue }
-      actions += expired.map { .drop($0, reason: "no agent took it for \(Self.lifetime.components.seconds) seconds") }
+      let reason = "no agent accepted it within \(Self.lifetime.components.seconds) seconds"
+      actions += expired.map { .drop($0, reason: reason) }
       lines[session]?.entries.removeAll { entry in expired.contains { $0.id == entry.tap.id } }
       if let inFlight = line.inFlight, expired.contains(where: { $0.id == inFlight }) { lines[session]?.inFlight = nil }
     }

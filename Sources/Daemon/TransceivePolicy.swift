@@ -40,12 +40,8 @@ struct TransceivePolicy: Sendable, Hashable {
   /// FeliCa: the IDms of the systems of this tag that have answered.
   private var identifiers: Set<[UInt8]> = []
 
-  /// - Parameters:
-  ///   - kind: the kind of tag.
-  ///   - mayWrite: whether the session may change it.
-  ///   - applications: the applications that the session has declared.
-  ///   - systemCodes: the FeliCa systems that the session has declared.
-  ///   - isApplicationSelected: whether the reader process has selected one of `applications`.
+  /// `applications` and `systemCodes` (FeliCa) are those that the session has declared. `isApplicationSelected`: the
+  /// reader process has selected one of `applications`.
   init(
     kind: Kind, mayWrite: Bool, applications: [[UInt8]] = [], systemCodes: [UInt16] = [],
     isApplicationSelected: Bool = false
@@ -59,11 +55,10 @@ struct TransceivePolicy: Sendable, Hashable {
     if case .felica(let idm, _) = kind { identifiers = [idm] }
   }
 
-  /// Checks a command. The verdict on later commands may depend on it.
+  /// Checks a command in the form that `TagChannel` describes. The verdict on later commands may depend on it.
   ///
-  /// - Parameter command: in the form that `TagChannel` describes.
-  /// - Throws: `InvalidArgument` if this kind of tag has no such command, `NotSupported` if it accepts no commands,
-  ///   `NotAuthorized` if the command reaches something undeclared or may change the tag.
+  /// Throws `InvalidArgument` if this kind of tag has no such command, `NotSupported` if it accepts no commands,
+  /// `NotAuthorized` if the command reaches something undeclared or may change the tag.
   mutating func check(_ command: [UInt8]) throws(BusError) {
     guard let first = command.first else { throw .invalidArgument("the command is empty") }
     guard command.count <= ReaderLimits.command else {
@@ -78,11 +73,7 @@ struct TransceivePolicy: Sendable, Hashable {
     }
   }
 
-  /// Records the answer of a tag.
-  ///
-  /// - Parameters:
-  ///   - answer: nil if there was none.
-  ///   - command: the command that was sent.
+  /// Records the answer of a tag to the command that was sent; nil if there was none.
   mutating func learn(_ answer: [UInt8]?, to command: [UInt8]) {
     switch kind {
     case .isoDEP, .desfire, .mifarePlus: learnOfCard(answer ?? [], to: command)
@@ -175,7 +166,7 @@ struct TransceivePolicy: Sendable, Hashable {
     }
     if let chain {
       guard command.ins == chain else {
-        throw .invalidArgument("a chain of commands \(hexadecimal(chain)) has begun: finish it first")
+        throw .invalidArgument("finish the chain of commands \(hexadecimal(chain)) first")
       }
     }
     try requireKnownSelection(orSelecting: command.ins == Self.select && command.p1 == 0x04)
@@ -251,7 +242,7 @@ struct TransceivePolicy: Sendable, Hashable {
       }
       let code = UInt16(command[1]) << 8 | UInt16(command[2])
       guard systemCodes.contains(code) else {
-        throw .notAuthorized("the system to poll for was not declared: add it to the option “system-codes”")
+        throw .notAuthorized("the system code was not declared: add it to the option “system-codes”")
       }
       return
     }

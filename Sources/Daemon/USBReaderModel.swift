@@ -24,8 +24,7 @@ struct USBReaderModel: Hashable, Sendable {
 
   static let drivers = Set(all.map(\.driver))
 
-  /// - Parameter device: a device of the machine.
-  /// - Returns: libnfc's connection string, `acr122_usb:001:004`; nil if the device is not a reader.
+  /// libnfc's connection string, `acr122_usb:001:004`; nil if the device is not a reader.
   static func connectionString(of device: Device) -> String? {
     guard let usb = device.usb, let model = all.first(where: { $0.vendor == usb.vendor && $0.product == usb.product })
     else { return nil }

@@ -14,12 +14,8 @@ public struct Device: Sendable, Hashable {
     /// an interface.
     public let drivers: [String]
 
-    /// - Parameters:
-    ///   - vendor: `idVendor`.
-    ///   - product: `idProduct`.
-    ///   - bus: the number of the bus.
-    ///   - number: the device's number on its bus.
-    ///   - drivers: the kernel drivers that its interfaces are bound to.
+    /// Creates USB properties: `idVendor`, `idProduct`, the bus, the device's number on it, the kernel drivers of its
+    /// interfaces.
     public init(vendor: UInt16, product: UInt16, bus: Int, number: Int, drivers: [String] = []) {
       self.vendor = vendor
       self.product = product
@@ -43,13 +39,8 @@ public struct Device: Sendable, Hashable {
   /// Nil unless it is a USB device.
   public let usb: USB?
 
-  /// - Parameters:
-  ///   - path: its folder below /sys/devices.
-  ///   - subsystem: `usb`, `tty`, ….
-  ///   - node: the device file.
-  ///   - links: the links to the device file that udev keeps.
-  ///   - seat: the seat that udev assigns.
-  ///   - usb: its USB properties.
+  /// Creates a device from its folder below /sys/devices, its subsystem (`usb`, `tty`, …), its device file, the links
+  /// to that file that udev keeps, and the seat that udev assigns.
   public init(
     path: String, subsystem: String, node: String?, links: [String] = [], seat: String? = nil, usb: USB? = nil
   ) {

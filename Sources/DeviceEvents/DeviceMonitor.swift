@@ -18,11 +18,8 @@ public actor DeviceMonitor {
   private let handler: @Sendable (DeviceEvent) -> Void
   private var watch: DescriptorWatch?
 
-  /// - Parameters:
-  ///   - subsystems: the kernel's names of the kinds of devices to report, for example `usb` or `tty`.
-  ///   - loop: the loop that owns this actor.
-  ///   - handler: called on the loop with each event after `start()`.
-  /// - Throws: `SystemError` if the udev monitor cannot be opened.
+  /// Reports devices of these subsystems, such as `usb` or `tty`, on the loop after `start()`. Throws if the udev
+  /// monitor cannot be opened.
   public init(
     subsystems: [String], on loop: EventLoop, handler: @escaping @Sendable (DeviceEvent) -> Void
   ) throws(SystemError) {
@@ -32,10 +29,8 @@ public actor DeviceMonitor {
     udev = try Udev(subsystems: subsystems)
   }
 
-  /// Starts listening, and only then lists the present devices, so that none is missed in between.
-  ///
-  /// - Returns: the present devices.
-  /// - Throws: `SystemError` if the udev monitor cannot be started.
+  /// Starts listening, and only then lists the present devices, so that none is missed in between. Throws if the udev
+  /// monitor cannot be started.
   public func start() throws(SystemError) -> [Device] {
     let descriptor = try udev.listen()
     watch = try DescriptorWatch(descriptor, on: loop) { [weak self] in self?.assumeIsolated { $0.receive() } }
@@ -48,10 +43,7 @@ public actor DeviceMonitor {
     watch = nil
   }
 
-  /// The current state of a device.
-  ///
-  /// - Parameter path: `Device.path`.
-  /// - Returns: the device; nil if it is not present.
+  /// The current state of the device with this `Device.path`; nil if it is not present.
   public func device(at path: String) -> Device? {
     guard let device = udev_device_new_from_syspath(udev.context, path) else { return nil }
     defer { udev_device_unref(device) }
@@ -115,7 +107,7 @@ private final class Udev {
     for subsystem in subsystems { udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil) }
   }
 
-  /// - Returns: a descriptor that becomes ready when a message arrives.
+  /// Returns a descriptor that becomes ready when a message arrives.
   func listen() throws(SystemError) -> FileDescriptor {
     guard udev_monitor_enable_receiving(monitor) >= 0 else { throw SystemError("listen to udev") }
     // libudev closes its own descriptor, so return a duplicate.

@@ -47,15 +47,9 @@ struct Diagnosis {
 
   /// The finding about a configuration.
   ///
-  /// - Parameters:
-  ///   - subject: the subject of the finding.
-  ///   - settings: the files.
-  ///   - service: the program that reads them.
-  ///   - unit: the program's unit.
-  ///   - isRunning: whether the program runs, with the configuration that it last read.
-  ///   - refused: the error in the new configuration, as the program reports it.
-  ///   - time: when the program read the configuration in force, in microseconds since 1970.
-  /// - Returns: the finding.
+  /// `settings` are the files, `service` the program that reads them. If `isRunning`, the program has the configuration
+  /// that it last read, at `time` (in microseconds since 1970). `refused` is the error in the new configuration, as the
+  /// program reports it.
   func finding(
     _ subject: Finding.Subject, _ settings: Examination.Settings, _ service: RunningProgram, _ unit: Examination.Unit?,
     isRunning: Bool, refused: String? = nil, readAt time: UInt64? = nil

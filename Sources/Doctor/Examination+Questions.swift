@@ -4,12 +4,8 @@ import Names
 import TagrouteClient
 
 extension Examination {
-  /// Examines the system without changing it, except that calls may start services on the buses.
-  ///
-  /// - Parameters:
-  ///   - environment: a whole environment.
-  ///   - loop: the event loop of the connections.
-  /// - Returns: the results, including failed questions.
+  /// Examines the system without changing it, except that calls may start services on the buses. The results include
+  /// failed questions. `environment` is a whole environment.
   static func make(
     _ environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop
   ) async -> Examination {
@@ -44,7 +40,7 @@ extension Examination {
     return seen
   }
 
-  /// - Returns: the daemon's process id; nil if it is not running.
+  /// Returns the daemon's process id; nil if it is not running.
   private mutating func askSystemBus(_ files: ExaminedFiles, on loop: EventLoop) async -> UInt32? {
     let bus: Connection
     do throws(BusError) {
@@ -84,7 +80,7 @@ extension Examination {
     (agentUnit, graphicalSession) = (other.agentUnit, other.graphicalSession)
   }
 
-  /// - Returns: the agent's process id; nil if it is not running.
+  /// Returns the agent's process id; nil if it is not running.
   private mutating func askSessionBus(on loop: EventLoop) async -> UInt32? {
     let bus: Connection
     do throws(BusError) {

@@ -107,12 +107,8 @@ struct Examination: Sendable {
     /// The names of its drivers, which a pattern in DeviceAllow= may match.
     var drivers: Set<String> = []
 
-    /// Sets the names that DeviceAllow= may have for it (systemd.resource-control(5)).
-    ///
-    /// - Parameters:
-    ///   - major: its major number.
-    ///   - minor: its minor number.
-    ///   - drivers: the drivers of the major number in /proc/devices.
+    /// Sets the names that DeviceAllow= may have for it (systemd.resource-control(5)). `drivers` are those of the major
+    /// number in /proc/devices.
     mutating func name(major: UInt, minor: UInt, drivers: [String]) {
       self.drivers = Set(drivers.map { "char-\($0)" })
       names = self.drivers.union([path, "/dev/char/\(major):\(minor)", "char-\(major)"])

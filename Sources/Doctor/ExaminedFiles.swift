@@ -14,8 +14,8 @@ struct ExaminedFiles {
   private let environment: [String: String]
   private let directories: SystemDirectories
 
-  /// - Parameter environment: a whole environment. `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and `TAGROUTE_RUN`
-  ///   replace the system's directories in tests.
+  /// `environment` is a whole environment. `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and `TAGROUTE_RUN` replace
+  /// the system's directories in tests.
   init(_ environment: [String: String]) {
     self.environment = environment
     directories = SystemDirectories(environment: environment)
@@ -81,8 +81,7 @@ struct ExaminedFiles {
 
   // MARK: Configurations
 
-  /// - Parameter arguments: the daemon's command line; nil if unknown.
-  /// - Returns: its configuration.
+  /// The configuration of a daemon with this command line; nil if unknown.
   func daemonConfiguration(arguments: [String]?) -> Examination.Settings {
     var configuration: DaemonConfiguration?
     var settings: Examination.Settings
@@ -102,8 +101,7 @@ struct ExaminedFiles {
     return settings
   }
 
-  /// - Parameter arguments: the agent's command line; nil if unknown.
-  /// - Returns: nil without a home directory.
+  /// The configuration of an agent with this command line (nil if unknown). Nil without a home directory.
   func agentConfiguration(arguments: [String]?) -> Examination.Settings? {
     if let file = arguments.flatMap(Self.configuration) {
       return settings(file, isThere: true, isNamed: true, changed: changed(file)) { () throws(KeyFileError) in
@@ -188,10 +186,8 @@ struct ExaminedFiles {
       user: users[3], userName: name, groupName: group, groups: Set([groups[3]] + (values["Groups"] ?? [])))
   }
 
-  /// The device file of a reader.
-  ///
-  /// - Parameter device: libnfc's connection string, `pn532_uart:/dev/ttyUSB0` or `acr122_usb:001:004`.
-  /// - Returns: nil if the string names no file.
+  /// The device file of a reader with libnfc's connection string `pn532_uart:/dev/ttyUSB0` or `acr122_usb:001:004`; nil
+  /// if the string names no file.
   func node(of device: String) -> Examination.Node? {
     let parts = device.split(separator: ":", omittingEmptySubsequences: false)
     var node: Examination.Node

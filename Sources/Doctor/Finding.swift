@@ -49,7 +49,6 @@ package struct Finding: Hashable, Sendable {
 
   package let subject: Subject
   package let verdict: Verdict
-  /// The finding in words.
   package let text: String
   /// The fix; nil if none is needed.
   package let remedy: Remedy?
@@ -72,10 +71,8 @@ package struct Finding: Hashable, Sendable {
     return "\(verdict)  \(subject.rawValue): \(text)\(remedy.map { ": \($0.text)" } ?? "")"
   }
 
-  /// Replaces the home directory in paths by `~`, so that a report does not contain the user's name.
-  ///
-  /// - Parameter home: the home directory; nil and `/` have no effect.
-  /// - Returns: the finding to print.
+  /// Replaces the home directory in paths by `~`, so that a report does not contain the user's name. The directories
+  /// nil and `/` have no effect.
   func shortened(_ home: String?) -> Finding {
     guard let home, home.hasPrefix("/"), home.count > 1 else { return self }
     let folder = home.hasSuffix("/") ? home : home + "/"
@@ -85,11 +82,8 @@ package struct Finding: Hashable, Sendable {
       remedy: remedy.map { Remedy(command: $0.command.map(short), advice: $0.advice.map(short)) })
   }
 
-  /// Checks everything that a tag needs on its way to its app. The checks have two side effects: calls may start
-  /// services on the buses, and the agent reads its files again.
-  ///
-  /// - Parameter loop: the event loop of the connections.
-  /// - Returns: the findings, in the order of a tap's path.
+  /// Checks everything that a tag needs on its way to its app. The findings are in the order of a tap's path. The
+  /// checks have two side effects: calls may start services on the buses, and the agent reads its files again.
   package static func all(on loop: EventLoop) async -> [Finding] {
     Diagnosis(await Examination.make(on: loop)).findings
   }

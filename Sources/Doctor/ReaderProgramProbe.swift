@@ -8,8 +8,6 @@ enum ReaderProgramProbe {
   /// The exit code of the dynamic linker if a library is missing or has the wrong version.
   private static let isNotLinked: Int32 = 127
 
-  /// - Parameter path: the program.
-  /// - Returns: the result.
   static func run(_ path: String) async -> Examination.ReaderProgram {
     guard access(path, X_OK) == 0 else { return .isMissing(path: path) }
     let process: ChildProcess
@@ -36,10 +34,10 @@ enum ReaderProgramProbe {
     }
   }
 
-  /// The library in an error of the dynamic linker (glibc, `elf/dl-error-skeleton.c` and `elf/dl-load.c`).
+  /// The library in an error of the dynamic linker (glibc, `elf/dl-error-skeleton.c` and `elf/dl-load.c`), such as
+  /// `libnfc.so.6`; nil for another error, such as a missing symbol.
   ///
-  /// - Parameter line: `PROGRAM: error while loading shared libraries: LIBRARY: PROBLEM`.
-  /// - Returns: the file's name, such as `libnfc.so.6`; nil for another error, such as a missing symbol.
+  /// The line is `PROGRAM: error while loading shared libraries: LIBRARY: PROBLEM`.
   static func missingLibrary(in line: String) -> String? {
     guard let words = line.firstRange(of: ": error while loading shared libraries: ") else { return nil }
     let path = line[words.upperBound...].prefix { $0 != ":" }

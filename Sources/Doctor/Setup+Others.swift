@@ -13,10 +13,8 @@ extension Setup {
     ("libusb-1.0.so.", [.apt: "libusb-1.0-0", .dnf: "libusb1", .zypper: "libusb-1_0-0", .pacman: "libusb"]),
   ]
 
-  /// Installs a library, also if its package is installed but the file is missing or broken.
-  ///
-  /// - Parameter library: the file's name in the linker's error.
-  /// - Returns: nil if the package is unknown.
+  /// Installs a library, also if its package is installed but the file is missing or broken. `library` is the file's
+  /// name in the linker's error. Nil if the package is unknown.
   func installing(library: String) -> Remedy? {
     guard let found = Self.libraries.first(where: { library.hasPrefix($0.beginning) }) else { return nil }
     guard let tool = packageTool, let name = found.packages[tool] else {
@@ -39,12 +37,8 @@ extension Setup {
       "from the package \(package); or turn it off in the desktop's settings or with the hardware switch")
   }
 
-  /// Updates the older one of two programs.
-  ///
-  /// - Parameters:
-  ///   - difference: the difference between this program and one that runs.
-  ///   - restart: restarts the other program in the installed version.
-  /// - Returns: nil if it is unknown which one is older.
+  /// Updates the older one of this program and one that runs; nil if it is unknown which one is older. `restart`
+  /// restarts the other program in the installed version.
   package func updating(_ difference: VersionDifference, restarting restart: Remedy) -> Remedy? {
     switch difference.isPeerOlder {
     case true?: restart

@@ -12,7 +12,6 @@ package struct Setup: Hashable, Sendable {
     case build(String)
   }
 
-  /// The package manager.
   enum PackageTool: String, Hashable, Sendable, CaseIterable {
     case apt
     case dnf
@@ -36,12 +35,8 @@ package struct Setup: Hashable, Sendable {
   /// The name of the distribution; empty if unknown.
   var system = ""
 
-  /// - Parameters:
-  ///   - folder: the folder of this program.
-  ///   - hasDaemon: whether the daemon is in the libexec of the same prefix.
-  ///   - release: the contents of os-release(5).
-  ///   - hasSystemd: whether systemd is the system's manager.
-  ///   - hasUser: whether the daemon's user exists.
+  /// `folder` is the folder of this program; `hasDaemon`: the daemon is in the libexec of the same prefix. `release`
+  /// are the contents of os-release(5).
   init(folder: String?, hasDaemon: Bool, release: String, hasSystemd: Bool = true, hasUser: Bool = true) {
     (self.hasSystemd, self.hasUser) = (hasSystemd, hasUser)
     switch folder {
@@ -97,7 +92,6 @@ package struct Setup: Hashable, Sendable {
     }
   }
 
-  /// Installs the simulated reader.
   package var installingSimulator: Remedy {
     let archive = "or install the tagroute-simulator package file of the same build"
     return switch (programs, packageTool) {
@@ -129,10 +123,7 @@ package struct Setup: Hashable, Sendable {
     }
   }
 
-  /// Restarts polkit.
-  ///
-  /// - Parameter unit: its unit; nil without systemd.
-  /// - Returns: the remedy. A masked unit must be unmasked first.
+  /// Restarts polkit. A masked unit must be unmasked first. The unit is nil without systemd.
   func restartingPolkit(_ unit: Examination.Unit?) -> Remedy {
     guard hasSystemd else { return .advise("restart polkitd with your service manager") }
     let restart = "sudo systemctl restart \(Self.polkitUnit)"
@@ -163,12 +154,7 @@ package struct Setup: Hashable, Sendable {
       ? .run(ReaderRemedy.stoppingPCSCD, condition) : .advise("stop it \(condition)")
   }
 
-  /// Starts a program.
-  ///
-  /// - Parameters:
-  ///   - service: the program.
-  ///   - unit: its unit; nil without systemd.
-  /// - Returns: the remedy, which may fix the unit first.
+  /// Starts a program; the remedy may fix its unit first. The unit is nil without systemd.
   func starting(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     switch unit?.load {
     case nil:
@@ -206,7 +192,6 @@ package struct Setup: Hashable, Sendable {
     return hasSystemd ? .run(service.restart(hasSystemd: true)) : restarting(service, nil)
   }
 
-  /// Restarts a program.
   func restarting(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     guard let unit, unit.load == "loaded" else { return .advise(service.restart(hasSystemd: false)) }
     let restart = service.restart(hasSystemd: true)
@@ -227,13 +212,8 @@ package struct Setup: Hashable, Sendable {
     return .run("\(service.systemctl) reload \(service.unit)")
   }
 
-  /// Makes a program check its configuration, as its own user: root may read files that the daemon may not.
-  ///
-  /// - Parameters:
-  ///   - service: the program.
-  ///   - settings: its configuration.
-  ///   - then: the next step if there is no error; nil if there is no next step.
-  /// - Returns: the remedy.
+  /// Makes a program check its configuration, as its own user: root may read files that the daemon may not. `then` is
+  /// the next step if there is no error.
   func checking(_ service: RunningProgram, _ settings: Examination.Settings, then: Remedy? = nil) -> Remedy {
     let command = "\(program(service.program)) --check\(settings.isNamed ? " --config \(settings.file)" : "")"
     let user = hasUser ? "-u \(ReaderRemedy.owner) " : ""
@@ -242,7 +222,6 @@ package struct Setup: Hashable, Sendable {
       "shows its errors" + (then.map { "; if there are none, \($0.text)" } ?? ""))
   }
 
-  /// Shows the log of a program.
   func log(of service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     unit?.load == "loaded"
       ? .run("\(service.journalctl) -u \(service.unit) -n 20", "shows why")

@@ -1,6 +1,6 @@
 /// The reasons why no reader scans, as the daemon names them.
 package enum SuspendReason {
-  /// - Returns: the reason for a person; a reason that this version does not know, unchanged.
+  /// The reason for a person; a reason that this version does not know, unchanged.
   package static func words(_ reason: String) -> String {
     switch reason {
     case "disabled": "switched off"

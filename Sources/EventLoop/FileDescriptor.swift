@@ -19,6 +19,24 @@ public final class FileDescriptor: Sendable, Hashable {
     return FileDescriptor(owning: copy)
   }
 
+  /// Reads from the current position to the end.
+  ///
+  /// - Parameter limit: the most bytes to read; the rest stays unread.
+  /// - Returns: the bytes.
+  /// - Throws: `SystemError`.
+  public func readAll(atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while bytes.count < limit {
+      let count = Glibc.read(rawValue, &buffer, min(buffer.count, limit - bytes.count))
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw SystemError("read a file") }
+      if count == 0 { break }
+      bytes += buffer[..<count]
+    }
+    return bytes
+  }
+
   deinit {
     close(rawValue)
   }

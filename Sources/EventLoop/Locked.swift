@@ -11,7 +11,6 @@ package final class Locked<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value
 
-  /// - Parameter value: the initial value.
   package init(_ value: sending Value) {
     self.value = value
     mutex.initialize(to: pthread_mutex_t())

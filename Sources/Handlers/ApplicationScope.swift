@@ -18,9 +18,7 @@ struct ApplicationScope {
   private static let timeout = Duration.seconds(5)
 
   /// Asks systemd for the scope. The caller must not reap the child before this returns, because its process id could
-  /// be reused.
-  ///
-  /// - Throws: `BusError` if systemd refuses or is not there. The program runs anyway.
+  /// be reused. Throws if systemd refuses or is not there. The program runs anyway.
   func start(on connection: Connection) async throws(BusError) {
     // Without auto-start: the bus has a service file for systemd that only fails.
     _ = try await connection.call(

@@ -17,8 +17,7 @@ struct BusHandOver {
   private var name: String { String(application.desktopID.dropLast(".desktop".count)) }
 
   /// Calls `HandleTag`. An application without our interface gets the URI by `org.freedesktop.Application.Open`.
-  ///
-  /// - Returns: nil if the bus cannot start the application, so the message cannot have reached it.
+  /// Returns nil if the bus cannot start the application, so the message cannot have reached it.
   func deliver(_ uri: URI, message: [UInt8]?, click: Launcher.Click) async -> HandOverOutcome? {
     var platformData: [String: Value] = [:]
     if let token = click.activationToken {

@@ -13,7 +13,6 @@ actor ChildReaper {
 
   init(on loop: EventLoop) { self.loop = loop }
 
-  /// Waits until no child is left.
   func allEnded() async {
     if watches.isEmpty && held == 0 { return }
     await withCheckedContinuation { waiting.append($0) }

@@ -168,7 +168,7 @@ struct ChoiceFiles: Sendable, Hashable {
   /// Only the user can read a new file. That includes `intentapps.list`, which other programs may share: the preferred
   /// apps are private, and those programs run as the same user. If the user changes a file's mode, it is kept.
   ///
-  /// - Returns: for each file, why it is unchanged: it is damaged, or cannot be written.
+  /// Returns for each file why it is unchanged: it is damaged, or cannot be written.
   func write(_ new: HandlerChoices, over old: HandlerChoices) -> (intents: KeyFileError?, handlers: KeyFileError?) {
     (
       edit(intents) { preferenceEdits(new, over: old, in: $0) },

@@ -29,10 +29,7 @@ public actor ChoiceStore {
   private var problems: [KeyFileError] = []
   private var lastWork: Task<Void, Never>?
 
-  /// - Parameters:
-  ///   - environment: contains `XDG_CONFIG_HOME` and `HOME`, which locate the files if they are absolute. Otherwise
-  ///     choices are kept only in memory.
-  ///   - loop: the event loop that runs this actor.
+  /// `XDG_CONFIG_HOME` and `HOME` locate the files if they are absolute. Otherwise choices are kept only in memory.
   public init(environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop) {
     files = DataDirectories(environment: environment).userConfiguration.map { ChoiceFiles(directory: $0) }
     self.loop = loop
@@ -43,9 +40,8 @@ public actor ChoiceStore {
     self.loop = loop
   }
 
-  /// The choices. The files are read again only if one of them has changed.
-  ///
-  /// - Returns: the choices, and the problems of the files that are new.
+  /// The choices. The files are read again only if one of them has changed. Also returns the problems of the files that
+  /// are new.
   public func current() async -> (choices: HandlerChoices, newProblems: [KeyFileError]) {
     await inTurn { await self.refreshed() }
   }
@@ -58,9 +54,9 @@ public actor ChoiceStore {
 
   /// Applies a change, in memory at once and then in the files.
   ///
-  /// - Throws: `KeyFileError` in two cases. If a file cannot be changed, the file stays as it was. The change then
-  ///   holds until the agent ends, and is written once the file is repaired. If there would be too many choices, or a
-  ///   name that no file can hold, the change is not applied.
+  /// Throws in two cases. If a file cannot be changed, the file stays as it was. The change then holds until the agent
+  /// ends, and is written once the file is repaired. If there would be too many choices, or a name that no file can
+  /// hold, the change is not applied.
   public func apply(_ change: HandlerChoices.Change) async throws(KeyFileError) {
     try await inTurn { await self.applied(change) }.get()
   }

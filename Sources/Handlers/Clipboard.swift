@@ -11,9 +11,7 @@ struct Clipboard: Sendable {
   /// How long the program may take to put the text on the clipboard.
   private static let limit = Duration.seconds(5)
 
-  /// `wl-copy` on Wayland, `xclip` or `xsel` on X11; nil if none is installed, or there is no display.
-  ///
-  /// - Parameter environment: contains `PATH`, `WAYLAND_DISPLAY` and `DISPLAY`.
+  /// `wl-copy` on Wayland, `xclip` or `xsel` on X11; nil if none is in `PATH`, or there is no display.
   init?(environment: [String: String]) {
     let programs = [
       ("WAYLAND_DISPLAY", ["wl-copy", "--type", "text/plain"]),

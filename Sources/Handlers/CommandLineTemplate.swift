@@ -19,8 +19,7 @@ struct CommandLineTemplate: Sendable, Hashable {
   /// Each argument's pieces. The first argument is the program.
   private let arguments: [[Piece]]
 
-  /// - Parameter exec: the key's value, with the escapes of key files undone.
-  /// - Throws: `CommandLineError` if it is invalid.
+  /// Parses the key's value, with the escapes of key files undone.
   init(_ exec: String) throws(CommandLineError) {
     var reader = Reader(rest: exec.unicodeScalars[...])
     arguments = try reader.arguments()
@@ -35,7 +34,6 @@ struct CommandLineTemplate: Sendable, Hashable {
   /// passes local files only. If there are none, GIO starts the program without arguments.
   var takesLink: Bool { arguments.joined().contains { [.code("u"), .code("U")].contains($0) } }
 
-  /// The program's name or path.
   var program: String? {
     guard case .text(let program)? = arguments.first?.first else { return nil }
     return program

@@ -17,11 +17,7 @@ public struct DataDirectories: Sendable, Hashable {
   /// `XDG_CONFIG_HOME`; nil if there is no home.
   public var userConfiguration: String?
 
-  /// - Parameters:
-  ///   - user: the user's own data directory.
-  ///   - system: the other data directories, the most important first.
-  ///   - configuration: the directories that may contain `mimeapps.list`.
-  ///   - userConfiguration: the user's own configuration directory.
+  /// The user's own directories, and those of the system, the most important first.
   public init(user: String?, system: [String], configuration: [String] = [], userConfiguration: String? = nil) {
     self.user = user.map(DataDirectories.withoutTrailingSlash)
     self.system = system.map(DataDirectories.withoutTrailingSlash)
@@ -30,12 +26,11 @@ public struct DataDirectories: Sendable, Hashable {
   }
 
   /// The directories that the environment names, with the defaults of the specification. Relative ones are ignored.
+  /// `environment` is a whole one.
   ///
   /// Flatpak and Snap add their export directories to `XDG_DATA_DIRS` when a session begins. If an agent starts before
   /// that, the variable may be missing. The export directories are then added at the end: otherwise an application that
   /// is in every menu would be unknown. If the variable is set, only its directories are used.
-  ///
-  /// - Parameter environment: a whole environment; by default the process's own.
   public init(environment: [String: String] = ProcessEnvironment.current) {
     let base = BaseDirectories(environment: environment)
     let user = base.data.map(Self.withoutTrailingSlash)
@@ -56,14 +51,11 @@ public struct DataDirectories: Sendable, Hashable {
   }
 
   /// The origin of a desktop entry. It depends on the users that can change the file, not on the directory's name in
-  /// the list.
+  /// the list. It is `user` for all files in the user's data directory or on a removable disk, even if they belong to
+  /// root.
   ///
-  /// - Parameters:
-  ///   - file: its path.
-  ///   - isExported: whether the entry has one of ``storeKeys``. That makes a system's entry a store's. It has no
-  ///     effect on a user's entry.
-  ///   - ownership: tells whether only root can change a file. Blocks on files if it is the real one.
-  /// - Returns: `user` for all files in the user's data directory or on a removable disk, even if they belong to root.
+  /// An entry with one of ``storeKeys`` is exported. That makes a system's entry a store's, and has no effect on a
+  /// user's entry. Blocks on files if `ownership` is the real one.
   func origin(
     of file: String, isExported: Bool = false, ownership: FileOwnership = .real
   ) -> Application.Origin {
@@ -95,10 +87,8 @@ public struct DataDirectories: Sendable, Hashable {
 extension ProcessEnvironment {
   /// Finds a program as execvp(3) does, but rejects relative paths: they depend on the working directory at start.
   ///
-  /// - Parameters:
-  ///   - name: a name, looked up in `PATH`, or an absolute path (Desktop Entry Specification 1.5, "The Exec key").
-  ///   - environment: contains `PATH`.
-  /// - Returns: its path; nil if there is no executable file.
+  /// A name is looked up in `PATH`, an absolute path is not (Desktop Entry Specification 1.5, "The Exec key"). Returns
+  /// nil if there is no executable file.
   static func program(_ name: String, in environment: [String: String]) -> String? {
     guard !name.isEmpty else { return nil }
     if name.contains("/") { return name.hasPrefix("/") && isProgram(name) ? name : nil }

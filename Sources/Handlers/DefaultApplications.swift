@@ -10,10 +10,7 @@ public enum DefaultApplications {
   /// A lookup by GIO, which reads `mimeapps.list` in the order of the MIME Applications Associations specification.
   ///
   /// GIO uses the directories of the process's environment as they were at its first lookup. It reads files, so do not
-  /// call it on a loop.
-  ///
-  /// - Parameter directories: the same directories. They tell which applications are the system's.
-  /// - Returns: the lookup.
+  /// call it on a loop. Pass the same directories, which tell which applications are the system's.
   public static func gio(_ directories: DataDirectories) -> Lookup {
     { scheme in
       guard let information = g_app_info_get_default_for_uri_scheme(scheme) else { return nil }

@@ -14,14 +14,9 @@ struct DesktopEntry: Sendable, Hashable {
   let workingDirectory: String?
   let usesTerminal: Bool
 
-  /// Reads the values that `keyFile` has for an application.
+  /// Reads the values that `keyFile` has for an application. The languages are as in `LanguagePreference`.
   ///
-  /// - Parameters:
-  ///   - keyFile: the desktop entry.
-  ///   - desktopID: its id.
-  ///   - origin: its origin.
-  ///   - languages: the user's languages, as in `LanguagePreference`.
-  /// - Throws: `HandlerProblem` if the entry is invalid, or has no way to start the application.
+  /// Throws if the entry is invalid, or has no way to start the application.
   init(
     _ keyFile: KeyFile, desktopID: String, origin: Application.Origin, languages: [String]
   ) throws(HandlerProblem) {

@@ -14,10 +14,8 @@ struct DetachedProcess: Sendable {
   /// The bytes on the program's standard input; nil for an empty input.
   var input: [UInt8]?
 
-  /// Starts the program. Blocks until it is loaded.
-  ///
-  /// - Returns: the process id, which the caller has to reap.
-  /// - Throws: `SystemError`, which names the step that failed.
+  /// Starts the program. Blocks until it is loaded. Returns the process id, which the caller has to reap. The error
+  /// names the step that failed.
   func start() throws(SystemError) -> pid_t {
     let input = try input.map { bytes throws(SystemError) in try Self.memoryFile(bytes) }
     var spawn = ProcessSpawn(

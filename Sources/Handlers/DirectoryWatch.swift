@@ -1,12 +1,10 @@
 import EventLoop
 import Glibc
 
-/// Reports changes in a few directories.
 final class DirectoryWatch: Sendable {
   /// An inotify event for a directory.
   typealias Event = FileWatch.Event
 
-  /// The result of watching a directory.
   struct Watched: Sendable, Hashable {
     /// The number in the events of this watch.
     let number: Int32
@@ -18,10 +16,7 @@ final class DirectoryWatch: Sendable {
   private let loop: EventLoop
   private let files: FileWatch
 
-  /// - Parameters:
-  ///   - loop: the loop on which `changed` runs.
-  ///   - changed: called with the events.
-  /// - Throws: `SystemError` if the system has no inotify instance left.
+  /// Runs `changed` on the loop. Throws if the system has no inotify instance left.
   init(on loop: EventLoop, changed: @escaping @Sendable ([Event]) -> Void) throws(SystemError) {
     self.loop = loop
     files = try FileWatch(on: loop, changed: changed)
@@ -29,9 +24,7 @@ final class DirectoryWatch: Sendable {
 
   /// Watches a directory. If it does not exist, watches the nearest directory above it, in which it would appear.
   /// Watching a directory twice is harmless. Must not run on the loop: it blocks until the file system answers,
-  /// possibly forever.
-  ///
-  /// - Returns: nil if neither can be watched.
+  /// possibly forever. Returns nil if neither can be watched.
   func add(_ directory: String) -> Watched? {
     assert(loop.isIsolatingCurrentContext() != true, "a file system must not hold up the loop")
     var path = directory[...]
@@ -50,7 +43,6 @@ final class DirectoryWatch: Sendable {
     }
   }
 
-  /// Stops watching a directory.
   func remove(_ number: Int32) { files.remove(number) }
 }
 

@@ -9,9 +9,8 @@ struct ExecHandOver: Sendable {
   let application: Application
   let environment: [String: String]
 
-  /// Starts the application. Blocks on files and until the program is loaded.
-  ///
-  /// - Returns: the process id, which the caller has to reap.
+  /// Starts the application. Blocks on files and until the program is loaded. Returns the process id, which the caller
+  /// has to reap.
   func start(_ uri: URI, message: [UInt8]?) -> Result<pid_t, HandOverFailure> {
     Result { () throws(HandOverFailure) -> pid_t in try started(uri, message: message) }
   }
@@ -48,7 +47,7 @@ struct ExecHandOver: Sendable {
     return (keyFile, entry)
   }
 
-  /// - Returns: nil if the desktop entry is gone.
+  /// Nil if the desktop entry is gone.
   private func parsed() throws(HandOverFailure) -> (KeyFile, DesktopEntry)? {
     do throws(HandlerProblem) {
       let file = application.file

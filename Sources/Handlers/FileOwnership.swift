@@ -18,9 +18,8 @@ public struct FileOwnership: Sendable {
     private var links = 0
     private static let maximumLinks = 40
 
-    /// Follows `path`, which is absolute or relative to the current directory of the walk.
-    ///
-    /// - Returns: false if another user can change a part of the way, or if the path does not exist.
+    /// Follows `path`, which is absolute or relative to the current directory of the walk. Returns false if another
+    /// user can change a part of the way, or if the path does not exist.
     mutating func follow(_ path: String) -> Bool {
       if path.hasPrefix("/") {
         directory = ""

@@ -26,15 +26,11 @@ enum Files {
     return String(cString: resolved)
   }
 
-  /// The bytes of a file of at most `maximumSize`.
+  /// The bytes of a file of at most `maximumSize` bytes, or of the file that a link leads to. Nil if there is no such
+  /// file: it may have gone since its directory was read.
   ///
-  /// - Parameters:
-  ///   - path: the file, or a link to it.
-  ///   - size: grows by the number of bytes that were read, also if this throws.
-  ///   - maximumSize: in bytes.
-  ///   - tooLarge: the error message for a larger file.
-  /// - Returns: nil if there is no such file. It may have gone since its directory was read.
-  /// - Throws: `HandlerProblem` if the file cannot be read or is too large, or if the path is not a file.
+  /// `size` grows by the number of bytes that were read, also if this throws. Throws if the file cannot be read or is
+  /// larger (`tooLarge` is that error's message), or if the path is not a file.
   static func contents(
     of path: String, size: inout Int, maximumSize: Int = KeyFile.maximumSize,
     tooLarge: String = "is larger than 1 MiB, which no desktop entry is; remove it"

@@ -7,9 +7,7 @@ public struct HandOver: Sendable {
   /// The answer that may still come; nil if the outcome is final.
   public let answer: PendingAnswer?
 
-  /// - Parameters:
-  ///   - outcome: how the hand-over ended.
-  ///   - answer: the answer that may still come.
+  /// Final if there is no answer.
   public init(outcome: HandOverOutcome, answer: PendingAnswer? = nil) {
     self.outcome = outcome
     self.answer = answer
@@ -35,10 +33,7 @@ public struct PendingAnswer: Sendable, Hashable {
   /// The final outcome. It is a doubt if the application left, or did not answer within the launcher's limit.
   public var outcome: HandOverOutcome { get async { await task.value } }
 
-  /// Waits again.
-  ///
-  /// - Parameter patience: how long.
-  /// - Returns: the final outcome, or `unanswered` with this answer.
+  /// Waits again, and returns the final outcome, or `unanswered` with this answer.
   public func handOver(within patience: Duration) async -> HandOver {
     let (words, word) = AsyncStream.makeStream(of: HandOverOutcome?.self)
     Task { word.yield(await task.value) }

@@ -53,10 +53,7 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// The name of the D-Bus error with which an application has refused. A log may contain it.
   public let error: String?
 
-  /// - Parameters:
-  ///   - code: the kind of failure.
-  ///   - detail: more about it; cut after 1024 Unicode scalars.
-  ///   - error: the D-Bus error's name.
+  /// Cuts the detail after 1024 Unicode scalars.
   public init(_ code: Code, _ detail: String = "", error: String? = nil) {
     self.code = code
     self.detail = String(String.UnicodeScalarView(detail.unicodeScalars.prefix(1024)))
@@ -113,9 +110,7 @@ public struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
   /// More about the doubt, as documented for each code.
   public let detail: String
 
-  /// - Parameters:
-  ///   - code: the kind of doubt.
-  ///   - detail: more about it.
+  /// A doubt of this kind.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail

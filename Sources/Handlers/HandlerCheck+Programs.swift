@@ -13,11 +13,9 @@ extension HandlerCheck {
   /// A missing program is not a mistake in the entry, and the app is still offered. The program may be installed later,
   /// and a running program may own the bus name without a service file.
   ///
-  /// - Parameters:
-  ///   - path: the desktop entry. Its service file may lie beside it, if neither is installed yet.
-  ///   - id: its desktop file id; nil to derive it from the path.
-  ///   - environment: contains `PATH` and the directories of service files. The agent's environment may differ.
-  /// - Returns: the missing part; nil if no part is missing, or if the entry cannot be read.
+  /// The service file may lie beside the entry, if neither is installed yet. Without `id`, the path gives the desktop
+  /// file id. The agent's `PATH` and directories of service files may differ from those in `environment`. Returns nil
+  /// if no part is missing, or if the entry cannot be read.
   public static func missing(
     for path: String, id: String? = nil, environment: [String: String] = ProcessEnvironment.current
   ) -> HandlerProblem? {

@@ -5,12 +5,8 @@ import UniversalLinks
 /// Checks a file for its author before it is installed.
 public enum HandlerCheck {
   /// Checks one file. A path that ends in `.desktop` is a desktop entry, which is checked with the file of path rules
-  /// that it names. Any other path is a file of path rules. Blocks on files.
-  ///
-  /// - Parameters:
-  ///   - path: the file.
-  ///   - environment: contains `PATH`.
-  /// - Returns: the errors, and the parts without effect; empty if all is well.
+  /// that it names. Any other path is a file of path rules. Blocks on files. Returns the errors, and the parts without
+  /// effect; empty if all is well.
   public static func problems(
     in path: String, environment: [String: String] = ProcessEnvironment.current
   ) -> [HandlerProblem] {

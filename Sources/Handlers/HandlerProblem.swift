@@ -11,12 +11,7 @@ public struct HandlerProblem: Error, Sendable, Hashable, CustomStringConvertible
   /// The desktop file id of the affected entry; nil if the problem is not about an entry.
   public internal(set) var desktopID: String?
 
-  /// - Parameters:
-  ///   - file: the path of the desktop entry, of the file of path rules that it names, or of the directory.
-  ///   - line: the line, from 1.
-  ///   - column: the column in that line, from 1.
-  ///   - message: the mistake and its correction.
-  ///   - desktopID: the desktop file id of the affected entry.
+  /// A problem in a file, at a place if it is about one.
   public init(file: String, line: Int? = nil, column: Int? = nil, message: String, desktopID: String? = nil) {
     self.file = file
     self.line = line

@@ -21,9 +21,9 @@ public actor HandlerRegistry {
   private let ownership: FileOwnership
   private let defaultApplication: DefaultApplications.Lookup
   private let shownName: @Sendable (Application) -> String
-  private let clock = ContinuousClock()
-  private let began: ContinuousClock.Instant
-  private var settling: SettlingSchedule
+  private let settling: Duration
+  /// The first and the last change that were not read yet.
+  private var unread: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
   private var watch: DirectoryWatch?
   private var watchProblems: [HandlerProblem] = []
   private var plan = WatchPlan()
@@ -37,16 +37,12 @@ public actor HandlerRegistry {
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextListener = 0
 
-  /// - Parameters:
-  ///   - directories: the directories of desktop entries.
-  ///   - schemes: the schemes whose default application may be looked up.
-  ///   - environment: contains the user's languages, and `PATH` for `TryExec`.
-  ///   - ownership: tells whether only root can change a file, which decides how far its entry is trusted.
-  ///   - settling: how long the directories must be unchanged before they are read again, because an installation
-  ///     changes many files. After ten times as long they are read in any case.
-  ///   - defaultApplication: looks up the default application of a scheme; by default with GIO.
-  ///   - shownName: the name of an application as a user reads it.
-  ///   - loop: the event loop that runs this actor.
+  /// Reads the directories again when they were unchanged for `settling`, because an installation changes many files.
+  /// After ten times as long they are read in any case.
+  ///
+  /// The schemes are those whose default application may be looked up, by default with GIO. The environment contains
+  /// the user's languages, and `PATH` for `TryExec`. `ownership` decides how far an entry is trusted. `shownName` is
+  /// the name of an application as a user reads it.
   public init(
     directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
     environment: [String: String] = ProcessEnvironment.current, ownership: FileOwnership = .real,
@@ -58,8 +54,7 @@ public actor HandlerRegistry {
     self.schemes = schemes.sorted()
     self.environment = environment
     self.ownership = ownership
-    self.settling = SettlingSchedule(quiet: settling, longest: settling * 10)
-    began = clock.now
+    self.settling = settling
     self.defaultApplication = defaultApplication ?? DefaultApplications.gio(directories)
     self.shownName = shownName
     self.loop = loop
@@ -88,9 +83,8 @@ public actor HandlerRegistry {
     await task.value
   }
 
-  /// Changes the schemes whose default applications are looked up, and reads the directories again if they differ.
-  ///
-  /// - Parameter schemes: lower-case.
+  /// Changes the schemes whose default applications are looked up, and reads the directories again if they differ. They
+  /// are lower-case.
   public func setSchemes(_ schemes: Set<String>) async {
     guard schemes.sorted() != self.schemes else { return }
     self.schemes = schemes.sorted()
@@ -118,17 +112,23 @@ public actor HandlerRegistry {
     self.early = early
   }
 
-  private func somethingChanged() { perform(settling.changed(at: clock.now - began)) }
+  private func somethingChanged() {
+    let now = ContinuousClock.now
+    if unread == nil { wait(settling) }
+    unread = (unread?.first ?? now, now)
+  }
 
-  private func perform(_ action: SettlingSchedule.Action) {
-    switch action {
-    case .none: break
-    case .read: Task { await reload() }
-    case .wait(let time):
-      loop.schedule(after: time) { [weak self] in
-        self?.assumeIsolated { $0.perform($0.settling.elapsed(at: $0.clock.now - $0.began)) }
-      }
-    }
+  private func wait(_ time: Duration) {
+    loop.schedule(after: time) { [weak self] in self?.assumeIsolated { $0.readIfSettled() } }
+  }
+
+  /// Without the upper limit, files that never stop changing would hide new ones.
+  private func readIfSettled() {
+    guard let unread else { return }
+    let rest = min(unread.last + settling, unread.first + settling * 10) - ContinuousClock.now
+    guard rest <= .zero else { return wait(rest) }
+    self.unread = nil
+    Task { await reload() }
   }
 
   private func load() async {
@@ -199,9 +199,7 @@ public actor HandlerRegistry {
     if early?.contains(where: plan.matters) == true { somethingChanged() }
   }
 
-  /// - Parameters:
-  ///   - registry: the new registry; nil if it has not changed.
-  ///   - found: the current problems with desktop entries.
+  /// The registry is nil if it has not changed.
   private func publish(_ registry: Registry?, _ found: [HandlerProblem]) {
     let problems = watchProblems + found
     guard registry != nil || problems != self.problems else { return }

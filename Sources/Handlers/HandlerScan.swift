@@ -66,7 +66,7 @@ struct HandlerScan: Sendable {
       return resolved == root || resolved.hasPrefix(root + "/")
     }
 
-    /// - Returns: whether `amount` is within the bound, and no bound was exceeded before.
+    /// Whether `amount` is within the bound, and no bound was exceeded before.
     mutating func allows(_ amount: Int, atMost maximum: Int, _ what: String) -> Bool {
       if amount > maximum, excess == nil { excess = "there are more than \(what); the rest is left out" }
       return excess == nil
@@ -84,13 +84,9 @@ struct HandlerScan: Sendable {
   private var spent: [Application.Origin: Spent] = [:]
   private var tree = Tree("")
 
-  /// Reads every directory. Blocks on files.
+  /// Reads every directory, or only those that no user but root can change. Blocks on files.
   ///
-  /// - Parameters:
-  ///   - directories: the directories to read.
-  ///   - environment: contains the user's languages, and `PATH` for `TryExec`.
-  ///   - ownership: tells whether only root can change a file.
-  ///   - isOfSystem: whether to read only directories that no user but root can change.
+  /// The environment contains the user's languages, and `PATH` for `TryExec`.
   init(
     _ directories: DataDirectories, environment: [String: String], ownership: FileOwnership = .real,
     onlySystem isOfSystem: Bool = false
@@ -108,12 +104,7 @@ struct HandlerScan: Sendable {
     problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
   }
 
-  /// Checks a single desktop entry, at any path. Blocks on files.
-  ///
-  /// - Parameters:
-  ///   - file: the desktop entry.
-  ///   - id: its id.
-  ///   - environment: contains `PATH` for `TryExec`.
+  /// Checks a single desktop entry, at any path. Blocks on files. The environment contains `PATH` for `TryExec`.
   init(checking file: String, id: String, environment: [String: String]) {
     self.environment = environment
     places = DataDirectories(user: nil, system: [])

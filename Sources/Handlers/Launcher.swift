@@ -21,9 +21,7 @@ public actor Launcher {
     /// The tap's id, a UUID.
     public var tapID: String?
 
-    /// - Parameters:
-    ///   - activationToken: the xdg-activation token, if the desktop provided one.
-    ///   - tapID: the tap's id, a UUID.
+    /// Omits an invalid token.
     public init(activationToken: String? = nil, tapID: String? = nil) {
       // The token becomes an environment variable of a started program. It need not come from the notification client:
       // any program on the bus may name one.
@@ -39,13 +37,11 @@ public actor Launcher {
   private let report: @Sendable (String) -> Void
   private let reaper: ChildReaper
 
-  /// - Parameters:
-  ///   - connection: the session bus. Without it, applications with D-Bus activation are started from their `Exec`.
-  ///   - patience: how long a hand-over waits for an application to start and to reply.
-  ///   - limit: after how long a late answer is ignored.
-  ///   - environment: the environment of started programs, without the variables that concern only this process.
-  ///   - loop: the event loop that runs this actor.
-  ///   - report: called with a line for the log if systemd refuses the scope of a started program.
+  /// Without a session bus, applications with D-Bus activation are started from their `Exec`.
+  ///
+  /// A hand-over waits for `patience` until an application starts and replies. An answer later than `limit` is ignored.
+  /// `environment` is that of started programs, without the variables that concern only this process. `report` gets a
+  /// line for the log if systemd refuses the scope of a started program.
   public init(
     connection: Connection?, patience: Duration = .seconds(25), limit: Duration = .seconds(300),
     environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop,
@@ -60,13 +56,8 @@ public actor Launcher {
     reaper = ChildReaper(on: loop)
   }
 
-  /// Opens the application that a route leads to.
-  ///
-  /// - Parameters:
-  ///   - route: the decision.
-  ///   - message: the whole NDEF message, encoded. A default application does not get it.
-  ///   - click: the data that belongs to the click.
-  /// - Returns: `failed` if the route leads to no application.
+  /// Opens the application that a route leads to, or returns `failed` if it leads to none. A default application does
+  /// not get the encoded NDEF message.
   public func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
     guard let application = route.handler, let uri = route.uri else {
       return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
@@ -74,14 +65,8 @@ public actor Launcher {
     return await open(application, uri, message: route.handsOverMessage ? message : nil, click: click)
   }
 
-  /// Opens a URI in an application.
-  ///
-  /// - Parameters:
-  ///   - application: the receiver.
-  ///   - uri: the URI.
-  ///   - message: the whole NDEF message, encoded; nil if the application gets only the URI.
-  ///   - click: the data that belongs to the click.
-  /// - Returns: the outcome, as soon as it is known and within the launcher's patience.
+  /// Opens a URI in an application. Without the encoded NDEF message, it gets only the URI. Returns the outcome as soon
+  /// as it is known, within the launcher's patience.
   public func open(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
   ) async -> HandOver {
@@ -89,10 +74,8 @@ public actor Launcher {
     return await PendingAnswer(task, on: loop).handOver(within: patience)
   }
 
-  /// Waits again, for the same time as for a new hand-over.
-  ///
-  /// - Parameter answer: the answer that has not come.
-  /// - Returns: the final outcome, or `unanswered` with the same answer.
+  /// Waits again, for the same time as for a new hand-over. Returns the final outcome, or `unanswered` with the same
+  /// answer.
   public func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: patience) }
 
   private func handOver(
@@ -120,10 +103,8 @@ public actor Launcher {
   /// answer.
   public nonisolated var canCopy: Bool { Clipboard(environment: environment) != nil }
 
-  /// Puts a text on the clipboard.
-  ///
-  /// - Parameter text: plain text without U+0000.
-  /// - Returns: `failed` if no clipboard program is installed, or if it did not take the text.
+  /// Puts a plain text without U+0000 on the clipboard. Returns `failed` if no clipboard program is installed, or if it
+  /// did not take the text.
   public func copy(_ text: String) async -> HandOverOutcome {
     let environment = childEnvironment(Click())
     do throws(SystemError) {

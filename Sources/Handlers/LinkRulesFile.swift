@@ -9,22 +9,17 @@ struct LinkRulesFile {
   /// A file that is checked without a desktop entry.
   init(path: String) { self.path = path }
 
-  /// - Parameters:
-  ///   - name: the value of `Links=`: an absolute path, or one relative to the folder of the desktop entry.
-  ///   - entry: the absolute path under which the desktop entry was found. If it is a link, the folder of the link is
-  ///     used.
+  /// The file at `name`, the value of `Links=`: an absolute path, or one relative to the folder of the desktop entry.
+  /// If the entry was found as a link, the folder of the link is used.
   init(_ name: String, in entry: String) {
     path = name.hasPrefix("/") ? name : "\(entry[...(entry.lastIndex(of: "/") ?? entry.startIndex)])\(name)"
   }
 
-  /// Reads and parses the file. Blocks on files.
+  /// Reads and parses the file, for one application. Blocks on files. `size` grows by the number of bytes that were
+  /// read, also if this throws.
   ///
-  /// - Parameters:
-  ///   - desktopID: the application's.
-  ///   - size: grows by the number of bytes that were read, also if this throws.
-  /// - Returns: the rules for this application alone.
-  /// - Throws: `HandlerProblem`, with line and column if it is about a position. An error rejects the whole file,
-  ///   because a skipped rule might be an exclusion.
+  /// The error has line and column if it is about a position. An error rejects the whole file, because a skipped rule
+  /// might be an exclusion.
   func rules(for desktopID: String, size: inout Int) throws(HandlerProblem) -> AppSiteAssociation {
     guard let association = try contents(size: &size) else {
       throw problem("there is no such file, but Links= of \(desktopID) names it")

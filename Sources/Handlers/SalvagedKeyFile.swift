@@ -8,11 +8,8 @@ enum SalvagedKeyFile {
   /// Further invalid lines of a file are not named one by one.
   static let mostNamed = 20
 
-  /// - Parameters:
-  ///   - bytes: the file's text. Of a file larger than `KeyFile.maximumSize`, only the beginning is used.
-  ///   - path: the path that errors name.
-  ///   - problems: receives the errors.
-  /// - Returns: nil if no part of the file can be read.
+  /// Reads a file's text; nil if no part can be read. Of a file larger than `KeyFile.maximumSize`, only the beginning
+  /// is used. `problems` receives the errors, which name `path`.
   static func read(_ bytes: [UInt8], _ path: String, _ problems: inout [KeyFileError]) -> KeyFile? {
     var lines = bytes.prefix(KeyFile.maximumSize).split(separator: newline, omittingEmptySubsequences: false)
     if bytes.count > KeyFile.maximumSize {

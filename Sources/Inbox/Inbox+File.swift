@@ -6,10 +6,8 @@ extension Inbox {
 
   // MARK: Writing
 
-  /// Writes all changes that the file lacks, in one transaction.
-  ///
-  /// - Parameter body: more work in the same transaction.
-  /// - Returns: whether the file is complete now. If not, memory keeps the missing changes.
+  /// Writes all changes that the file lacks, and does the work of `body`, in one transaction. Returns whether the file
+  /// is complete now. If not, memory keeps the missing changes.
   @discardableResult
   func commit(_ body: ((TapStore) throws(SQLiteError) -> Void)? = nil) -> Bool {
     openIfNeeded()
@@ -59,9 +57,8 @@ extension Inbox {
 
   // MARK: Failures
 
-  /// Runs `body` on the file. If the file is damaged, a new file replaces it and `body` runs once more.
-  ///
-  /// - Returns: nil if there is no file, or `body` failed.
+  /// Runs `body` on the file. If the file is damaged, a new file replaces it and `body` runs once more. Returns nil if
+  /// there is no file, or `body` failed.
   @discardableResult
   func withStore<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) -> Result? {
     openIfNeeded()
@@ -130,7 +127,6 @@ extension Inbox.Location {
     }
   }
 
-  /// Whether finished taps are kept.
   var keepsFinished: Bool {
     if case .memoryWhileOpen = self { false } else { true }
   }

@@ -1,13 +1,14 @@
+import Names
+
 /// Opening the file, and what an earlier run left in it.
 extension Inbox {
   /// Taps and notifications of an earlier run.
-  typealias Loaded = (taps: Set<String>, otherPlaces: [ScreenPlace])
+  typealias Loaded = (taps: Set<String>, otherPlaces: [NotificationPlace])
 
   func openIfNeeded() { if case .unopened = storage { _ = open() } }
 
-  /// Opens the file, or with ``Location/memoryWhileOpen(directory:name:)`` deletes it.
-  ///
-  /// - Returns: what an earlier run left; nil if the file cannot be used.
+  /// Opens the file, or with ``Location/memoryWhileOpen(directory:name:)`` deletes it. Returns what an earlier run
+  /// left; nil if the file cannot be used.
   private func open() -> Loaded? {
     let former = storage
     guard takeLock() else { return nil }
@@ -44,7 +45,7 @@ extension Inbox {
   }
 
   /// Loads the taps and notifications of an earlier run into memory. Those of this run stay as they are.
-  private func load(_ taps: [ListedTap], _ places: [ScreenPlace]) -> Loaded {
+  private func load(_ taps: [ListedTap], _ places: [NotificationPlace]) -> Loaded {
     let isNew: (ListedTap) -> Bool = { [live, dirty] in live[$0.id] == nil && !dirty.contains($0.id) }
     let ownPlaces = Set(otherPlaces + live.values.compactMap(\.stored.place))
     // The daemon may have sent a tap again while the file could not be read. Its former notification then shows no tap.
@@ -55,7 +56,7 @@ extension Inbox {
     return (Set(new.map(\.id)), left)
   }
 
-  /// - Returns: whether the file may be used. If locks are impossible there, it may.
+  /// Returns whether the file may be used. If locks are impossible there, it may.
   func takeLock() -> Bool {
     guard lock == nil, let file else { return true }
     file.prepareDirectory()
@@ -73,10 +74,8 @@ extension Inbox {
     return true
   }
 
-  /// Tries again to open or write the file.
-  ///
-  /// - Parameter maximum: as in ``resume(maximum:)``.
-  /// - Returns: the open taps and notifications of an earlier run, if the file was opened only now; else nil.
+  /// Tries again to open or write the file. Returns the open taps and notifications of an earlier run, at most as many
+  /// taps as in ``resume(maximum:)``; nil unless the file was opened only now.
   public func retryFile(maximum: Int) -> Leftovers? {
     switch storage {
     case .open, .failing, .off:
@@ -87,11 +86,9 @@ extension Inbox {
     }
   }
 
-  /// Waits until the process that uses the file releases it, and opens it then.
-  ///
-  /// - Parameter maximum: as in ``resume(maximum:)``.
-  /// - Returns: the open taps and notifications of that process; nil if there was no such process, another call waits
-  ///   already, or the file cannot be used.
+  /// Waits until the process that uses the file releases it, and opens it then. Returns the open taps and notifications
+  /// of that process, as ``resume(maximum:)`` does; nil if there was no such process, another call waits already, or
+  /// the file cannot be used.
   public func waitForFile(maximum: Int) async -> Leftovers? {
     guard case .taken = storage, let file, !isWaitingForLock else { return nil }
     isWaitingForLock = true
@@ -102,13 +99,10 @@ extension Inbox {
     return retryFile(maximum: maximum)
   }
 
-  /// Ends or returns the unfinished taps of an earlier run.
+  /// Ends or returns the unfinished taps of an earlier run. At most `maximum` taps are to be shown.
   ///
   /// Taps that were being opened become ``TapState/failed``, because the handler may or may not have received them. Of
   /// the taps that wait for the user, the newest are to be shown; older ones become ``TapState/expired``.
-  ///
-  /// - Parameter maximum: how many may be shown.
-  /// - Returns: the taps to show, and the expired ones.
   public func resume(maximum: Int) -> Leftovers {
     openIfNeeded()
     return settle((Set(live.keys), otherPlaces), maximum: maximum)
@@ -134,11 +128,8 @@ extension Inbox {
 
   /// Applies other settings. Taps that are not over are kept.
   ///
-  /// A file that is no longer used is deleted at once. ``retryFile(maximum:)`` opens one that is newly used.
-  ///
-  /// - Parameters:
-  ///   - location: the place of the taps.
-  ///   - retention: how long and how many; ``prune()`` applies it.
+  /// A file that is no longer used is deleted at once. ``retryFile(maximum:)`` opens one that is newly used. The next
+  /// ``prune()`` applies the retention.
   public func configure(_ location: Location, _ retention: Retention) {
     self.retention = retention
     guard location != self.location else { return }

@@ -1,8 +1,6 @@
 /// How long taps are kept, and what is removed.
 extension Inbox {
-  /// Applies the retention.
-  ///
-  /// - Returns: the ids of taps that were waiting and are now ``TapState/expired``.
+  /// Applies the retention. Returns the ids of taps that were waiting and are now ``TapState/expired``.
   public func prune() -> [String] {
     let expired = applyRetention(to: Set(live.keys))
     commit()
@@ -20,11 +18,9 @@ extension Inbox {
   }
 
   /// Removes taps for good, about ``InboxClearing/portion`` at most. Unless only some ids are asked for, also removes
-  /// damaged files that were moved aside.
+  /// damaged files that were moved aside. Returns their ids. After a whole portion there may be more.
   ///
-  /// - Parameter clearing: which taps.
-  /// - Returns: their ids. After a whole portion there may be more.
-  /// - Throws: ``InboxError/Code/storage`` if the file cannot be written: its taps would come back.
+  /// Throws ``InboxError/Code/storage`` if the file cannot be written: its taps would come back.
   public func clear(_ clearing: InboxClearing) throws(InboxError) -> [String] {
     var removed: [String] = []
     if location.keepsFinished {
@@ -52,10 +48,8 @@ extension Inbox {
     live.values.filter { !$0.stored.isOver && $0.stored.state != .opening }.sorted { $0.sequence < $1.sequence }
   }
 
-  /// Removes finished taps, and ends waiting ones that are too old or too many.
-  ///
-  /// - Parameter ids: the taps that may be ended.
-  /// - Returns: the ids of those that were ended; the caller commits that.
+  /// Removes finished taps, and ends those of `ids` that wait and are too old or too many. Returns the ids of those
+  /// that were ended; the caller commits that.
   func applyRetention(to ids: Set<String>) -> [String] {
     let limit = now().before(days: retention.days)
     let excess = removeFinished(evenIfFew: true)
@@ -72,10 +66,7 @@ extension Inbox {
   }
 
   /// Commits a new tap, and drops the oldest taps if there are too many: finished ones first, then waiting ones. So a
-  /// tag with endless new taps cannot fill the disk.
-  ///
-  /// - Parameter id: the new tap.
-  /// - Returns: the ids of waiting taps that were dropped.
+  /// tag with endless new taps cannot fill the disk. Returns the ids of waiting taps that were dropped.
   func makeRoom(for id: String) -> [String] {
     let excess = removeFinished(evenIfFew: false)
     guard excess > 0 else { return [] }
@@ -90,10 +81,8 @@ extension Inbox {
     return oldest.prefix(excess).filter { !$0.stored.isOver }.map(\.id)
   }
 
-  /// Commits, and removes finished taps from the file.
-  ///
-  /// - Parameter evenIfFew: whether old ones are removed even if there is room.
-  /// - Returns: how many more taps there are than the retention allows.
+  /// Commits, and removes finished taps from the file, with `evenIfFew` also old ones if there is room. Returns how
+  /// many more taps there are than the retention allows.
   private func removeFinished(evenIfFew: Bool) -> Int {
     let (limit, maximum) = (now().before(days: retention.days), retention.maximumTaps)
     var (removed, excess) = ([String](), 0)

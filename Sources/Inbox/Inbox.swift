@@ -1,4 +1,5 @@
 import EventLoop
+public import Names
 
 /// The taps and their states, safe over a crash.
 ///
@@ -63,7 +64,7 @@ public actor Inbox {
   /// The ids of taps that differ from those in the file. One that is not ``live`` has to be deleted there.
   var dirty: Set<String> = []
   /// The notifications that show no tap of the inbox, oldest first.
-  var otherPlaces: [ScreenPlace] = [] { didSet { otherPlacesAreDirty = true } }
+  var otherPlaces: [NotificationPlace] = [] { didSet { otherPlacesAreDirty = true } }
   var otherPlacesAreDirty = false
   /// How many taps got a sequence number before the file gave them one.
   var unsavedCount: Int64 = 0
@@ -73,15 +74,11 @@ public actor Inbox {
   /// The inbox's own loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// Creates an inbox. The first call opens the file.
+  /// Creates an inbox. The first call opens the file. `maximumPages` limits the file's size in SQLite's pages, as a
+  /// full disk does in tests; 0 for no limit.
   ///
-  /// - Parameters:
-  ///   - location: the place of the taps.
-  ///   - retention: how long and how many.
-  ///   - maximumPages: limits the file's size in SQLite's pages, as a full disk does in tests; 0 for no limit.
-  ///   - now: the time of day.
-  ///   - notice: receives a log line when the file is deleted because taps are not to be kept.
-  ///   - report: receives a log line when history is lost, or no longer written. No line contains tag contents.
+  /// `notice` receives a log line when the file is deleted because taps are not to be kept. `report` receives one when
+  /// history is lost, or no longer written. No line contains tag contents.
   public init(
     _ location: Location, retention: Retention = Retention(), maximumPages: Int = 0,
     now: @escaping @Sendable () -> Timestamp, notice: @escaping @Sendable (String) -> Void = { _ in },
@@ -101,13 +98,8 @@ public actor Inbox {
   /// Stores a tap in the state ``TapState/received`` unless its id is known, and makes room for it.
   public func receive(_ tap: Tap) -> Receipt { store(tap, as: .received, reason: .none) }
 
-  /// Stores a tap that is never shown, because nothing on the tag may be opened.
-  ///
-  /// - Parameters:
-  ///   - tap: what was read.
-  ///   - state: ``TapState/dismissed`` or ``TapState/failed``.
-  ///   - reason: why.
-  /// - Returns: whether its id was new.
+  /// Stores a tap that is never shown, because nothing on the tag may be opened. The state is ``TapState/dismissed`` or
+  /// ``TapState/failed``.
   public func keep(_ tap: Tap, as state: TapState, because reason: TapReason) -> Receipt {
     store(tap, as: state, reason: reason)
   }
@@ -122,14 +114,9 @@ public actor Inbox {
     return Receipt(isNew: true, expired: makeRoom(for: tap.id))
   }
 
-  /// Moves a tap to its next state.
+  /// Moves a tap to one of the present state's ``TapState/successors``. Without `handler`, its handler stays.
   ///
-  /// - Parameters:
-  ///   - id: the tap's id.
-  ///   - state: one of the present state's ``TapState/successors``.
-  ///   - reason: why.
-  ///   - handler: the handler that opens it; nil to leave it as it is.
-  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/illegalTransition``.
+  /// Throws ``InboxError/Code/unknownTap`` or ``InboxError/Code/illegalTransition``.
   public func move(
     _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) throws(InboxError) {
@@ -154,10 +141,8 @@ public actor Inbox {
   // MARK: Notifications
 
   /// Records that a notification shows a tap. A ``TapState/received`` tap becomes ``TapState/shown``. If another tap
-  /// had this place, it has none from now on.
-  ///
-  /// - Throws: ``InboxError/Code/unknownTap``.
-  public func show(_ id: String, at place: ScreenPlace) throws(InboxError) {
+  /// had this place, it has none from now on. Throws ``InboxError/Code/unknownTap``.
+  public func show(_ id: String, at place: NotificationPlace) throws(InboxError) {
     vacate(place)
     defer { commit() }
     if try tap(id).state == .received { change(id, to: .shown, reason: .none) }
@@ -167,19 +152,19 @@ public actor Inbox {
   }
 
   /// Records that a notification is up that shows no tap. The newest 256 are remembered.
-  public func showOther(at place: ScreenPlace) {
+  public func showOther(at place: NotificationPlace) {
     vacate(place)
     addOther(place)
     commit()
   }
 
   /// Records that notifications are gone, whether or not they showed taps.
-  public func leave(_ places: [ScreenPlace]) {
+  public func leave(_ places: [NotificationPlace]) {
     places.forEach(vacate)
     commit()
   }
 
-  private func vacate(_ place: ScreenPlace) {
+  private func vacate(_ place: NotificationPlace) {
     // The places of an earlier run are known once the file is open.
     openIfNeeded()
     for (id, tap) in live where tap.stored.place == place {
@@ -189,16 +174,14 @@ public actor Inbox {
     if otherPlaces.contains(place) { otherPlaces.removeAll { $0 == place } }
   }
 
-  func addOther(_ place: ScreenPlace) {
+  func addOther(_ place: NotificationPlace) {
     guard !otherPlaces.contains(place) else { return }
     otherPlaces = (otherPlaces + [place]).suffix(256)
   }
 
   // MARK: Lists
 
-  /// One tap, whole.
-  ///
-  /// - Throws: ``InboxError/Code/unknownTap``.
+  /// One tap, whole. Throws ``InboxError/Code/unknownTap``.
   public func tap(_ id: String) throws(InboxError) -> StoredTap {
     guard let tap = find(id) else { throw .unknownTap(id) }
     return tap.stored
@@ -211,9 +194,8 @@ public actor Inbox {
     return withStore { store throws(SQLiteError) in try store.tap(id) } ?? nil
   }
 
-  /// A list without the messages.
-  ///
-  /// - Throws: ``InboxError/Code/unknownTap`` if there is no tap with the id ``InboxQuery/before``.
+  /// A list without the messages. Throws ``InboxError/Code/unknownTap`` if there is no tap with the id
+  /// ``InboxQuery/before``.
   public func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
     var end = query.beforeSequence ?? .max
     if let before = query.before {
@@ -226,13 +208,8 @@ public actor Inbox {
     return Array(list.sorted { ($0.sequence < $1.sequence) != query.newestFirst }.prefix(query.limit))
   }
 
-  /// The first taps of a query with their messages.
-  ///
-  /// - Parameters:
-  ///   - query: which taps.
-  ///   - bytes: the messages together may have this many bytes. The first tap is returned in any case.
-  /// - Returns: the taps; empty only if there are no more.
-  /// - Throws: as ``list(_:)``.
+  /// The first taps of a query with their messages, which may have `bytes` bytes together. The first tap is returned in
+  /// any case, so the list is empty only if there are no more. Throws as ``list(_:)``.
   public func list(_ query: InboxQuery, bytes: Int) throws(InboxError) -> [ListedTap] {
     var (taps, size) = ([ListedTap](), 0)
     for summary in try list(query) {
@@ -244,22 +221,15 @@ public actor Inbox {
     return taps
   }
 
-  /// Finds taps by the beginning of their ids.
-  ///
-  /// - Parameters:
-  ///   - prefix: the beginning of an id.
-  ///   - limit: at most this many, up to ``InboxQuery/maximumLimit``.
-  /// - Returns: the taps without their messages, in the order of their ids.
+  /// Finds taps by the beginning of their ids: at most `limit`, up to ``InboxQuery/maximumLimit``, in the order of
+  /// their ids.
   public func list(idPrefix prefix: String, limit: Int) -> [TapSummary] {
     let limit = min(max(limit, 1), InboxQuery.maximumLimit)
     let kept = withStore { store throws(SQLiteError) in try store.list(idPrefix: prefix, limit: limit + dirty.count) }
     return Array(overlaid(kept) { $0.id.hasPrefix(prefix) }.sorted { $0.id < $1.id }.prefix(limit))
   }
 
-  /// - Parameters:
-  ///   - kept: what the file has; nil if it cannot be read.
-  ///   - isMatch: whether a tap belongs to the list.
-  /// - Returns: the list, with the taps that differ from the file.
+  /// The list in the file, which is nil if it cannot be read, with the taps in memory that differ from it.
   private func overlaid(_ kept: [TapSummary]?, _ isMatch: (TapSummary) -> Bool) -> [TapSummary] {
     let unsaved = live.values.filter { kept == nil || dirty.contains($0.id) }.map(TapSummary.init).filter(isMatch)
     return (kept ?? []).filter { !dirty.contains($0.id) } + unsaved

@@ -12,11 +12,7 @@ public struct InboxClearing: Sendable, Hashable {
   /// At most this many are removed at once, so that a new tap does not have to wait long.
   public static let portion = 1000
 
-  /// - Parameters:
-  ///   - ids: only these taps, ``portion`` at most; nil for all.
-  ///   - before: only taps that were read before this time.
-  ///   - onScreen: the ids of the taps that have a notification.
-  ///   - includesOnScreen: whether the taps with a notification are removed, too.
+  /// Of `ids`, only the first ``portion`` are removed.
   public init(
     ids: [String]? = nil, before: Timestamp? = nil, onScreen: Set<String> = [], includesOnScreen: Bool = false
   ) {
@@ -28,7 +24,6 @@ public struct InboxClearing: Sendable, Hashable {
 }
 
 extension InboxClearing {
-  /// Whether a tap that has a notification is to be removed.
   func includes(_ tap: StoredTap) -> Bool {
     includesOnScreen && tap.state != .opening && (ids?.contains(tap.tap.id) ?? true)
       && (before.map { tap.tap.time < $0 } ?? true)

@@ -21,9 +21,8 @@ struct InboxFile: Hashable {
 
   /// Creates the directory (0700) and the file (0600) and opens the database.
   ///
-  /// A damaged file, or one with a newer schema, is moved aside, and a new one is created.
-  ///
-  /// - Throws: if even a new one cannot be created.
+  /// A damaged file, or one with a newer schema, is moved aside, and a new one is created. Throws if even a new one
+  /// cannot be created.
   func open(
     at time: Timestamp, maximumPages: Int = 0, report: (String) -> Void
   ) throws(SQLiteError) -> TapStore {
@@ -39,9 +38,8 @@ struct InboxFile: Hashable {
     }
   }
 
-  /// Checks the whole file through a separate read-only connection.
-  ///
-  /// - Returns: the damage; nil if there is none, or the file cannot be read now.
+  /// Checks the whole file through a separate read-only connection. Returns the damage; nil if there is none, or the
+  /// file cannot be read now.
   func damage() -> SQLiteError? {
     do throws(SQLiteError) {
       let database = try Database(path: try resolvedDirectory() + "/" + name, isReadOnly: true)
@@ -60,10 +58,8 @@ struct InboxFile: Hashable {
     fileprivate var content: [Int] = []
   }
 
-  /// The files as they are now, after SQLite has written them.
-  ///
-  /// - Parameter former: the last stamp; nil if SQLite has just opened the files.
-  /// - Returns: the new stamp. It keeps the former identities, so that the next check notices a replaced file.
+  /// The files as they are now, after SQLite has written them. `former` is nil if SQLite has just opened them. The new
+  /// stamp keeps the former identities, so that the next check notices a replaced file.
   func stamp(after former: Stamp?) -> Stamp {
     var result = stamp()
     guard let former else { return result }
@@ -112,10 +108,8 @@ struct InboxFile: Hashable {
     report("the inbox \(path) is \(kind) (\(error.message)); it is kept as \(aside), and a new one is created")
   }
 
-  /// Removes files that ``moveAside(because:at:report:)`` has renamed, because they contain tag data.
-  ///
-  /// - Parameter time: only files that were moved aside before this time.
-  /// - Returns: whether there were any.
+  /// Removes files that ``moveAside(because:at:report:)`` renamed before `time`, because they contain tag data. Returns
+  /// whether there were any.
   @discardableResult
   func removeAside(before time: Timestamp) -> Bool {
     guard let stream = opendir(directory) else { return false }
@@ -137,10 +131,8 @@ struct InboxFile: Hashable {
     return hasRemoved
   }
 
-  /// Removes the database, the files that SQLite keeps beside it, and those that were moved aside.
-  ///
-  /// - Returns: whether there were any.
-  /// - Throws: if one cannot be removed.
+  /// Removes the database, the files that SQLite keeps beside it, and those that were moved aside. Returns whether
+  /// there were any. Throws if one cannot be removed.
   func remove() throws(SQLiteError) -> Bool {
     var hasRemoved = removeAside(before: Timestamp(microseconds: .max))
     for suffix in ["-wal", "-shm", ""] {
@@ -155,7 +147,7 @@ struct InboxFile: Hashable {
 
   private static let kindsAside = ["damaged", "unusable"]
 
-  /// - Returns: when a file was moved aside, by its name; nil for other files.
+  /// When a file was moved aside, by its name; nil for other files.
   private func time(in aside: String, of kind: String) -> Timestamp? {
     let prefix = "\(name).\(kind)-"
     guard aside.hasPrefix(prefix) else { return nil }

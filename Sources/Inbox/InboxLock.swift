@@ -21,10 +21,8 @@ final class InboxLock: Sendable {
       && own.st_ino == named.st_ino
   }
 
-  /// The result of an attempt.
   enum Answer {
     case held(InboxLock)
-    /// Another process has it.
     case taken
     /// The file system has no locks, or the directory cannot be written.
     case impossible

@@ -14,12 +14,7 @@ public struct InboxQuery: Sendable, Hashable {
   /// Only taps with a smaller ``TapSummary/sequence``; nil for all. Unlike a tap, a number cannot be removed meanwhile.
   public let beforeSequence: Int64?
 
-  /// - Parameters:
-  ///   - states: only taps in one of these states; all of them by default.
-  ///   - newestFirst: whether the newest tap comes first.
-  ///   - limit: at most this many, clamped to the range from 1 to ``maximumLimit``.
-  ///   - before: only taps that arrived before the one with this id.
-  ///   - beforeSequence: only taps with a smaller ``TapSummary/sequence``.
+  /// Clamps the limit to the range from 1 to ``maximumLimit``.
   public init(
     states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100, before: String? = nil,
     beforeSequence: Int64? = nil
@@ -84,9 +79,7 @@ public struct Retention: Sendable, Hashable {
   /// then the oldest waiting ones.
   public let maximumTaps: Int
 
-  /// - Parameters:
-  ///   - days: at least 1.
-  ///   - maximumTaps: at least 1.
+  /// Raises both to at least 1.
   public init(days: Int = 30, maximumTaps: Int = 500) {
     self.days = max(days, 1)
     self.maximumTaps = max(maximumTaps, 1)

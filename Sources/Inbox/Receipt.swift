@@ -1,3 +1,5 @@
+public import Names
+
 /// The result of storing a tap.
 public struct Receipt: Sendable, Hashable {
   /// Whether the id was new. If not, the inbox is unchanged.
@@ -15,7 +17,7 @@ public struct Leftovers: Sendable, Hashable {
   /// The ids of older taps that were waiting and are now ``TapState/expired``.
   public let expired: [String]
   /// The notifications of taps that may still be up, by tap id. The taps may be in any state.
-  public let places: [String: ScreenPlace]
+  public let places: [String: NotificationPlace]
   /// Other notifications that may still be up. They show no tap, or one that is not in the inbox any more.
-  public let otherPlaces: [ScreenPlace]
+  public let otherPlaces: [NotificationPlace]
 }

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 
 /// The list of the notifications on the screen, for an agent that keeps no taps. If that agent is killed, the next
 /// one closes them.
@@ -10,7 +11,7 @@ struct ScreenFile {
   let path: String
 
   /// The notifications; none if the file cannot be read.
-  func read() -> [ScreenPlace] {
+  func read() -> [NotificationPlace] {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return [] }
     let file = FileDescriptor(owning: descriptor)
@@ -19,12 +20,12 @@ struct ScreenFile {
     return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ", omittingEmptySubsequences: false)
       guard words.count == 3, let id = UInt32(words[2]) else { return nil }
-      return ScreenPlace(bus: String(words[0]), owner: String(words[1]), id: id)
+      return NotificationPlace(bus: String(words[0]), owner: String(words[1]), id: id)
     }
   }
 
   /// Replaces the list. If that fails, a killed agent leaves its notifications for the user to close.
-  func write(_ places: [ScreenPlace]) {
+  func write(_ places: [NotificationPlace]) {
     guard !places.isEmpty else {
       unlink(path)
       return

@@ -1,9 +1,11 @@
+public import Names
+
 /// Microseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
 public struct Timestamp: Sendable, Hashable, Comparable {
   /// The number of microseconds.
   public let microseconds: Int64
 
-  /// - Parameter microseconds: since 1970-01-01 00:00 UTC.
+  /// Microseconds since 1970-01-01 00:00 UTC.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
   /// The earlier one is the lesser.
@@ -38,16 +40,7 @@ public struct Tap: Sendable, Hashable {
   /// The handler's desktop id; nil if no handler opens this tap.
   public internal(set) var handler: String?
 
-  /// - Parameters:
-  ///   - id: the daemon's UUID for this reading.
-  ///   - time: when the tag was read.
-  ///   - message: the whole NDEF message.
-  ///   - technology: the tag's technology.
-  ///   - uid: the tag's UID.
-  ///   - reader: the reader's object path.
-  ///   - uri: the link in its normal form.
-  ///   - title: the text of the notification, or a name for the contents.
-  ///   - handler: the handler's desktop id.
+  /// A reading of a tag.
   public init(
     id: String, time: Timestamp, message: [UInt8], technology: String, uid: [UInt8] = [], reader: String = "",
     uri: String?, title: String, handler: String?
@@ -75,15 +68,12 @@ public struct StoredTap: Sendable, Hashable {
   /// Why it is in that state.
   public var reason: TapReason
   /// The notification that shows it, or showed it last; nil once that is gone.
-  public var place: ScreenPlace?
+  public var place: NotificationPlace?
 
-  /// - Parameters:
-  ///   - tap: what was read.
-  ///   - state: its state.
-  ///   - changed: when it reached that state.
-  ///   - reason: why it is in that state.
-  ///   - place: the notification that shows it.
-  public init(tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: ScreenPlace? = nil) {
+  /// A tap in this state.
+  public init(
+    tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: NotificationPlace? = nil
+  ) {
     self.tap = tap
     self.state = state
     self.changed = changed

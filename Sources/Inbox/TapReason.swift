@@ -8,7 +8,7 @@ public struct TapReason: Sendable, Hashable {
     /// The code in the database and in the bus interface.
     public let rawValue: String
 
-    /// - Parameter rawValue: the code in the database and in the bus interface.
+    /// The code in the database and in the bus interface.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The state needs no reason, or the detail is the reason.
@@ -45,9 +45,7 @@ public struct TapReason: Sendable, Hashable {
   /// The length to which a detail is cut, in Unicode scalars.
   public static let maximumDetail = 500
 
-  /// - Parameters:
-  ///   - code: the kind of reason.
-  ///   - detail: one line. Control characters become spaces, and a long line is cut.
+  /// Makes one line of the detail. Control characters become spaces, and a long line is cut.
   public init(_ code: Code, detail: String = "") {
     self.code = code
     var line = String.UnicodeScalarView()

@@ -25,9 +25,8 @@ public struct Redacted: Sendable, CustomStringConvertible {
   public let plain: String
   private let shape: String
 
-  /// - Parameters:
-  ///   - plain: the text for debug lines.
-  ///   - shape: the text for all other lines, for example `"uri, 31 bytes"`. It never contains the private content.
+  /// Creates a text for debug lines, and one for all other lines, such as `"uri, 31 bytes"`. The second never contains
+  /// the private content.
   public init(_ plain: String, as shape: String) {
     self.plain = plain
     self.shape = shape
@@ -46,9 +45,8 @@ public struct Log: Sendable {
   public let threshold: LogLevel
   private let prefixed: Bool
 
-  /// - Parameters:
-  ///   - threshold: the least severe level that is written.
-  ///   - prefixed: whether each line starts with its priority in angle brackets, for journald.
+  /// Writes lines of at least the threshold's severity. If `prefixed`, each starts with its priority in angle brackets,
+  /// for journald.
   public init(threshold: LogLevel, prefixed: Bool) {
     self.threshold = threshold
     self.prefixed = prefixed

@@ -20,9 +20,8 @@ public struct ServiceNotifier: Sendable {
     return ServiceNotifier(address: value("NOTIFY_SOCKET"), watchdogInterval: interval)
   }
 
-  /// - Parameters:
-  ///   - address: the socket's path, with a leading `@` for the abstract namespace. If nil, all messages are dropped.
-  ///   - watchdogInterval: how often to send `WATCHDOG=1`.
+  /// Takes the socket's path, with a leading `@` for the abstract namespace. If it is nil, all messages are dropped.
+  /// `WATCHDOG=1` is sent at `watchdogInterval`.
   public init(address: String?, watchdogInterval: Duration?) {
     self.address = address
     self.watchdogInterval = watchdogInterval

@@ -11,14 +11,8 @@ public enum FileContents {
     case unreadable(String)
   }
 
-  /// The contents of a file, or its beginning.
-  ///
-  /// - Parameters:
-  ///   - path: the file, or a link to it.
-  ///   - maximumSize: the limit in bytes.
-  /// - Returns: all bytes; `maximumSize` + 1 bytes if the file is larger than the limit; nil if the file does not
-  ///   exist.
-  /// - Throws: `Failure` if it is not a regular file or cannot be read.
+  /// The bytes of a file, or of a link's target; `maximumSize` + 1 bytes if the file is larger; nil if it does not
+  /// exist. Throws if it is not a regular file or cannot be read.
   public static func read(_ path: String, upTo maximumSize: Int) throws(Failure) -> [UInt8]? {
     // Opening alone can have an effect: it lets the writer of a named pipe continue, and rewinds a tape.
     var before = stat()
@@ -44,13 +38,8 @@ public enum FileContents {
     return bytes
   }
 
-  /// The names in a directory, unordered. Names that begin with a dot, or are not UTF-8, are left out.
-  ///
-  /// - Parameters:
-  ///   - path: the directory, or a link to it.
-  ///   - maximum: the limit on the number of names.
-  /// - Returns: all names; any `maximum` + 1 of them if the directory has more than the limit; nil if it is not a
-  ///   directory or cannot be read.
+  /// The names in a directory, or in a link's target, unordered. Names that begin with a dot, or are not UTF-8, are
+  /// left out. Any `maximum` + 1 of them if there are more; nil if it is not a directory or cannot be read.
   public static func names(inDirectory path: String, atMost maximum: Int) -> [String]? {
     guard let directory = opendir(path) else { return nil }
     defer { closedir(directory) }

@@ -63,14 +63,8 @@ public struct KeyFile: Sendable, Hashable {
     return try strings(entry)
   }
 
-  /// A switch: yes or no, true or false, on or off, 1 or 0.
-  ///
-  /// - Parameters:
-  ///   - group: the group's name.
-  ///   - key: the entry's key.
-  ///   - remedy: the fix that an error suggests.
-  /// - Returns: nil if there is no such entry.
-  /// - Throws: `KeyFileError` if it is another word.
+  /// A switch: yes or no, true or false, on or off, 1 or 0. Nil if there is no such entry. Throws if it is another
+  /// word.
   public func boolean(
     _ group: String, _ key: String, remedy: String = "write yes or no"
   ) throws(KeyFileError) -> Bool? {
@@ -82,15 +76,8 @@ public struct KeyFile: Sendable, Hashable {
     }
   }
 
-  /// A whole number within `range`.
-  ///
-  /// - Parameters:
-  ///   - group: the group's name.
-  ///   - key: the entry's key.
-  ///   - range: the allowed values.
-  ///   - unit: the unit that an error names, for example "milliseconds".
-  /// - Returns: nil if there is no such entry.
-  /// - Throws: `KeyFileError` if it is not a number or is out of range.
+  /// A whole number within `range`. Nil if there is no such entry. Throws if it is not a number or is out of range; the
+  /// error names the unit, for example "milliseconds".
   public func integer(
     _ group: String, _ key: String, in range: ClosedRange<Int>, unit: String
   ) throws(KeyFileError) -> Int? {
@@ -103,14 +90,8 @@ public struct KeyFile: Sendable, Hashable {
     return number
   }
 
-  /// One of a few words.
-  ///
-  /// - Parameters:
-  ///   - group: the group's name.
-  ///   - key: the entry's key.
-  ///   - choices: the words, in the order in which an error lists them.
-  /// - Returns: nil if there is no such entry.
-  /// - Throws: `KeyFileError` if it is another word.
+  /// One of a few words. Nil if there is no such entry. Throws if it is another word; the error lists `choices` in
+  /// their order.
   public func choice<Choice: RawRepresentable<String>>(
     _ group: String, _ key: String, of choices: [Choice]
   ) throws(KeyFileError) -> Choice? {

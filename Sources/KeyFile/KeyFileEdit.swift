@@ -17,23 +17,14 @@ extension KeyFile {
   /// Changes a file completely or not at all. Keeps everything that the edits do not name: groups, keys, comments and
   /// their order. Blocks on file access.
   ///
-  /// - Parameters:
-  ///   - path: the file. If it is missing, it is created, with the folders above it. If it is a link, the target is
-  ///     changed.
-  ///   - edits: the changes, in order.
-  ///   - mode: the permissions of a new file, before the umask. An existing file keeps its own.
-  /// - Throws: `KeyFileError` if the file is not a key file or cannot be written. It is unchanged then.
+  /// A missing file is created, with the folders above it; if the path is a link, its target is changed. A new file
+  /// gets the permissions `mode`, before the umask; an existing one keeps its own. Throws if the file is not a key file
+  /// or cannot be written. It is unchanged then.
   public static func edit(_ path: String, _ edits: [KeyFileEdit], mode: UInt32) throws(KeyFileError) {
     try edit(path, mode: mode) { _ in edits }
   }
 
   /// Changes a file like ``edit(_:_:mode:)``, with edits that depend on its current contents.
-  ///
-  /// - Parameters:
-  ///   - path: the file. If it is missing, it is created, with the folders above it.
-  ///   - mode: the permissions of a new file, before the umask.
-  ///   - edits: returns the changes for the current contents, in order.
-  /// - Throws: `KeyFileError` if the file is not a key file or cannot be written. It is unchanged then.
   public static func edit(
     _ path: String, mode: UInt32, _ edits: (KeyFile) -> [KeyFileEdit]
   ) throws(KeyFileError) {

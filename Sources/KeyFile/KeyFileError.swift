@@ -9,11 +9,7 @@ public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The remedy.
   public let remedy: String
 
-  /// - Parameters:
-  ///   - file: the file's path.
-  ///   - line: the line, from 1; nil if the mistake concerns the whole file.
-  ///   - problem: the problem.
-  ///   - remedy: the remedy.
+  /// The line counts from 1. It is nil if the mistake concerns the whole file.
   public init(file: String, line: Int?, problem: String, remedy: String) {
     self.file = file
     self.line = line

@@ -4,18 +4,15 @@ extension KeyFile {
   /// In bytes. No configuration and no desktop entry is near this size.
   public static let maximumSize = 1 << 20
 
-  /// Reads a file.
-  ///
-  /// - Returns: nil if the file does not exist.
-  /// - Throws: `KeyFileError` if it cannot be read, is larger than `maximumSize`, or is not a key file.
+  /// Reads a file; nil if it does not exist. Throws if it cannot be read, is larger than `maximumSize`, or is not a key
+  /// file.
   public static func load(_ path: String) throws(KeyFileError) -> KeyFile? {
     guard let bytes = try contents(of: path) else { return nil }
     return try KeyFile(bytes: bytes, file: path)
   }
 
-  /// The bytes of a file; `maximumSize` + 1 of them if it is larger; nil if it does not exist.
-  ///
-  /// - Throws: `KeyFileError` if it cannot be read.
+  /// The bytes of a file; `maximumSize` + 1 of them if it is larger; nil if it does not exist. Throws if it cannot be
+  /// read.
   public static func contents(of path: String) throws(KeyFileError) -> [UInt8]? {
     do throws(FileContents.Failure) {
       return try FileContents.read(path, upTo: maximumSize)
@@ -29,12 +26,8 @@ extension KeyFile {
     }
   }
 
-  /// Parses the text of a key file.
-  ///
-  /// - Parameters:
-  ///   - bytes: UTF-8 without U+0000.
-  ///   - file: the path that errors show.
-  /// - Throws: `KeyFileError` with the first invalid line.
+  /// Parses the text of a key file: UTF-8 without U+0000. Errors show the path `file`. Throws at the first invalid
+  /// line.
   public init(bytes: [UInt8], file: String) throws(KeyFileError) {
     guard bytes.count <= KeyFile.maximumSize else {
       throw KeyFileError(
@@ -54,10 +47,8 @@ extension KeyFile {
     self.init(file: file, groups: groups)
   }
 
-  /// Parses `bytes` with GLib.
-  ///
-  /// - Returns: GLib's error message; nil if the bytes are valid. In that case `body` was run with the parsed file,
-  ///   unless the file is empty.
+  /// Parses `bytes` with GLib, and returns its error message. If the bytes are valid, it is nil, and `body` was run
+  /// with the parsed file, unless the file is empty.
   private static func parse(_ bytes: some Collection<UInt8>, then body: (OpaquePointer) -> Void) -> String? {
     let parsed = g_key_file_new()
     defer { g_key_file_free(parsed) }

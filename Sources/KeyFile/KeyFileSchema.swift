@@ -3,7 +3,7 @@ public struct KeyFileSchema: Sendable, Hashable {
   /// The keys of each group.
   public let keys: [String: [String]]
 
-  /// - Parameter keys: the keys of each group.
+  /// Allows these keys in each group.
   public init(_ keys: [String: [String]]) {
     self.keys = keys
   }

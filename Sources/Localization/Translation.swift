@@ -19,23 +19,19 @@ public enum Translation {
     _ = tagroute_bind_catalogue(Names.translationDomain, directory)
   }
 
-  /// The directory of the catalogues, each in `LANGUAGE/LC_MESSAGES`.
+  /// The directory of the catalogues, each in `LANGUAGE/LC_MESSAGES`. An absolute path; nil if none is known.
   ///
-  /// - Parameters:
-  ///   - environment: `TAGROUTE_LOCALE` names the directory, so that a test can replace it.
-  ///   - program: the directory of the program, `bin` or `libexec`, with `share` beside it.
-  /// - Returns: an absolute path; nil if none is known.
+  /// In a test, `TAGROUTE_LOCALE` names the directory. The program's directory, `bin` or `libexec`, has `share` beside
+  /// it.
   static func directory(environment: [String: String], beside program: String?) -> String? {
     if let given = environment["TAGROUTE_LOCALE"], given.hasPrefix("/") { return given }
     return program.map { "\($0)/../share/locale" }
   }
 
-  /// A text in the user's language.
+  /// A text in the user's language. The message is in English, with `{name}` for each value. Values are inserted
+  /// unchanged.
   ///
-  /// - Parameters:
-  ///   - message: the text in English, with `{name}` for each value.
-  ///   - values: the values for these places, inserted unchanged.
-  /// - Returns: the translation, or the English text if there is no translation with exactly these places.
+  /// The text stays English if there is no translation with exactly these places.
   public static func text(_ message: String, _ values: [String: String]) -> String {
     // Without a translation, gettext returns its argument, so the argument has to exist until the result is copied.
     let translation = message.withCString { text in
@@ -44,9 +40,8 @@ public enum Translation {
     return translation.flatMap { filled($0, values) } ?? filled(message, values) ?? message
   }
 
-  /// Inserts values into a template. Braces in a value are not expanded.
-  ///
-  /// - Returns: nil if a value has no place, or a place has no value. The user's decision may depend on a missing name.
+  /// Inserts values into a template. Braces in a value are not expanded. Nil if a value has no place, or a place has no
+  /// value: the user's decision may depend on a missing name.
   static func filled(_ template: String, _ values: [String: String]) -> String? {
     var result = ""
     var used: Set<String> = []

@@ -3,11 +3,7 @@ public struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
   private let peer: RunningProgram
   private let version: String
 
-  /// Nil if the version is this program's own, or empty.
-  ///
-  /// - Parameters:
-  ///   - peer: the program that reports the version.
-  ///   - version: the version that it reports, untrusted.
+  /// Nil if the version is this program's own, or empty. The version that the peer reports is untrusted.
   init?(_ peer: RunningProgram, _ version: String) {
     guard !version.isEmpty, version != Names.version else { return nil }
     self.peer = peer

@@ -11,10 +11,8 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   /// Whether the text is empty.
   public var isEmpty: Bool { string.isEmpty }
 
-  /// - Parameters:
-  ///   - raw: text from any source, of any length.
-  ///   - limit: at most this many characters, and at most twice as many scalars that are not marks. Swift may count a
-  ///     whole line of Hangul letters, or of emoji with joiners, as one character. Longer text ends in "…".
+  /// Keeps at most `limit` characters, and at most twice as many scalars that are not marks. Swift may count a whole
+  /// line of Hangul letters, or of emoji with joiners, as one character. Longer text ends in "…".
   public init(_ raw: String, limit: Int = 200) {
     let limit = min(max(limit, 0), DisplayText.maximumLimit)
     var clean = String.UnicodeScalarView()

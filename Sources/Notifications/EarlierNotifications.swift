@@ -1,3 +1,5 @@
+import Names
+
 /// The notifications that an earlier run of the program may have left on the screen. Each is kept until it is taken
 /// over, closed, or known to be gone.
 ///
@@ -35,9 +37,7 @@ struct EarlierNotifications {
     return place.id
   }
 
-  /// Closes one now, or once the server is known.
-  ///
-  /// - Returns: the notification to close now.
+  /// Returns the notification to close now. Without a server, it is closed once the server is known.
   mutating func close(_ key: NotificationKey, on server: NotificationServer?) -> NotificationPlace? {
     guard let place = places[key] else { return nil }
     guard let server else {
@@ -48,9 +48,7 @@ struct EarlierNotifications {
     return server.has(place) ? place : nil
   }
 
-  /// Records the server.
-  ///
-  /// - Returns: the notifications to close, and those that have gone with an earlier server.
+  /// Records the server. Returns the notifications to close, and those that have gone with an earlier server.
   mutating func meet(_ server: NotificationServer) -> (close: [NotificationPlace], gone: [NotificationPlace]) {
     let gone = places.filter { !server.has($0.value) }
     for key in gone.keys { places[key] = nil }

@@ -24,31 +24,18 @@ public struct Notification: Sendable, Hashable {
   ///
   /// GNOME Shell removes the notifications of an entry that it knows when their sender leaves the bus.
   public var desktopEntry: String
-  /// When the server may remove the notification by itself.
-  public var timeout: NotificationTimeout
+  /// After how many milliseconds the server may remove the notification by itself; -1 if it decides, 0 for never.
+  public var timeout: Int32
   /// The `transient` hint: the notification is of no use later, so a server with a history does not keep it.
   public var isTransient: Bool
 
-  /// - Parameters:
-  ///   - applicationName: the name of the program.
-  ///   - icon: an icon name, or an absolute path.
-  ///   - summary: the title.
-  ///   - body: the text below the title.
-  ///   - bodyWithoutActions: added to the body on a server without actions.
-  ///   - defaultAction: the effect of a click on the notification itself.
-  ///   - subject: the object of the actions.
-  ///   - buttons: the visible buttons.
-  ///   - category: the `category` hint.
-  ///   - urgency: the `urgency` hint.
-  ///   - desktopEntry: the `desktop-entry` hint.
-  ///   - timeout: when the server may remove the notification.
-  ///   - isTransient: the `transient` hint.
+  /// By default, the urgency is normal, and the server decides when to remove the notification.
   public init(
     applicationName: String, icon: String = "", summary: DisplayText, body: DisplayText,
     bodyWithoutActions: DisplayText, defaultAction: NotificationButton, subject: String = "",
     buttons: [NotificationButton],
     category: String = "",
-    urgency: NotificationUrgency = .normal, desktopEntry: String = "", timeout: NotificationTimeout = .server,
+    urgency: NotificationUrgency = .normal, desktopEntry: String = "", timeout: Int32 = -1,
     isTransient: Bool = false
   ) {
     self.applicationName = applicationName
@@ -90,9 +77,7 @@ public struct NotificationButton: Sendable, Hashable {
   /// The key that servers use for a click on the notification itself (Desktop Notifications Specification, "Actions").
   public static let defaultKey = "default"
 
-  /// - Parameters:
-  ///   - key: the key in the event. `"default"` is only for a click on the notification itself that has no button.
-  ///   - label: the effect of the button.
+  /// The key `"default"` is only for a click on the notification itself that has no button.
   public init(key: String, label: String) {
     self.key = key
     self.label = label
@@ -109,35 +94,11 @@ public enum NotificationUrgency: UInt8, Sendable {
   case critical = 2
 }
 
-/// When a server may remove a notification by itself.
-public enum NotificationTimeout: Sendable, Hashable {
-  /// The server decides.
-  case server
-  /// Not before the user reacts.
-  case never
-  /// After this time.
-  case after(Duration)
-
-  /// The `expire_timeout` argument, in milliseconds.
-  var milliseconds: Int32 {
-    switch self {
-    case .server: return -1
-    case .never: return 0
-    case .after(let duration):
-      let (seconds, attoseconds) = duration.components
-      let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-      guard !overflow else { return .max }
-      // At least one millisecond, because 0 means "never".
-      return Int32(clamping: max(product + attoseconds / 1_000_000_000_000_000, 1))
-    }
-  }
-}
-
 /// The caller's name for a notification. It is the same on every server.
 public struct NotificationKey: Sendable, Hashable {
   /// Any text that the caller chooses.
   public let rawValue: String
 
-  /// - Parameter rawValue: any text that the caller chooses.
+  /// A key with any text that the caller chooses.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 }

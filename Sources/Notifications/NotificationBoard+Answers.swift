@@ -1,4 +1,5 @@
 import EventLoop
+import Names
 
 /// Calls of `Notify` and their replies.
 extension NotificationBoard {

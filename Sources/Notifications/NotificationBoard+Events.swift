@@ -1,4 +1,5 @@
-/// The board's events and actions.
+import Names
+
 extension NotificationBoard {
   enum Event {
     /// The bus name has this owner now.
@@ -11,9 +12,7 @@ extension NotificationBoard {
     case show(NotificationKey, Notification, replacing: NotificationKey?)
     /// An earlier run may have left these on the screen. The caller shows or closes each under its name.
     case left([NotificationKey: NotificationPlace])
-    /// The caller closes a notification.
     case close(NotificationKey)
-    /// The caller closes all notifications.
     case closeAll
     /// The reply to ``Action/notify(slot:call:owner:_:)``.
     case notified(slot: Int, call: Int, id: UInt32)
@@ -34,11 +33,9 @@ extension NotificationBoard {
   enum Action: Equatable {
     /// Ask the owner for its name and its capabilities.
     case describe(owner: String)
-    /// Have the bus start a server.
     case activateServer
     /// Call `Notify`. Return the two numbers with the reply.
     case notify(slot: Int, call: Int, owner: String, NotifyArguments)
-    /// Call `CloseNotification`.
     case closeNotification(NotificationPlace)
     /// Report that the place is empty.
     case forget(NotificationPlace)

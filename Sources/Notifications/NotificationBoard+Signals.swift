@@ -52,7 +52,7 @@ extension NotificationBoard {
     return [report, .closeNotification(place)]
   }
 
-  /// - Returns: the serial number of the slot's new time-out.
+  /// The serial number of the slot's new time-out.
   mutating func newTimer(_ number: Int) -> Int {
     lastTimer += 1
     slots[number]?.timer = lastTimer

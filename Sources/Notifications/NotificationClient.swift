@@ -1,5 +1,5 @@
 public import Bus
-import Names
+public import Names
 
 /// A client of `org.freedesktop.Notifications`. It works with any server, and through every change of the server.
 ///
@@ -34,20 +34,15 @@ public actor NotificationClient {
   /// The connection's loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Notifications that are shown before ``run()`` wait for it.
-  ///
-  /// - Parameters:
-  ///   - connection: to the session bus.
-  ///   - clock: measures the time-outs.
+  /// Uses the session bus. Notifications that are shown before ``run()`` wait for it.
   public init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock()) {
     self.connection = connection
     self.clock = clock
     (events, continuation) = AsyncStream.makeStream(of: NotificationEvent.self)
   }
 
-  /// Follows the server until the task is cancelled or the connection closed.
-  ///
-  /// - Throws: `BusError` if the bus refuses to send us signals.
+  /// Follows the server until the task is cancelled or the connection closed. Throws if the bus refuses to send us
+  /// signals.
   public func run() async throws(BusError) {
     let rule = MatchRule(path: Self.path, interface: Self.interface)
     let signals = try await connection.signals(rule)
@@ -60,21 +55,16 @@ public actor NotificationClient {
     }
   }
 
-  /// Shows a notification, now or as soon as there is a server.
-  ///
-  /// - Parameters:
-  ///   - notification: the notification.
-  ///   - key: the caller's name for it. A notification that is up under this name is replaced.
-  ///   - previous: the name of a notification to replace if it is still up. No more events of that one are reported.
+  /// Shows a notification, now or as soon as there is a server. A notification that is up under `key` or `previous` is
+  /// replaced. No more events of `previous` are reported.
   public func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
     // The program is about to end, and could not react to the buttons.
     guard gone == nil else { return }
     handle(.show(key, notification, replacing: previous))
   }
 
-  /// Takes over notifications that an earlier run may have left on the screen. Call this before the first `show`.
-  ///
-  /// - Parameter places: the place of each. Show or close every name after this.
+  /// Takes over notifications that an earlier run may have left on the screen. Call this before the first `show`. Show
+  /// or close every name after this.
   public func takeOver(_ places: [NotificationKey: NotificationPlace]) { handle(.left(places)) }
 
   /// Closes a notification. No more events of it are reported, unless it was clicked just before.
@@ -84,9 +74,7 @@ public actor NotificationClient {
 
   /// Closes all notifications for good. Returns when the server has replied to all calls, or after 300 ms. A
   /// notification without a reply yet is closed once the server reports its id. It would otherwise stay beside those of
-  /// the next run.
-  ///
-  /// - Returns: the places that are empty.
+  /// the next run. Returns the places that are empty.
   public func closeAll() async -> [NotificationPlace] {
     guard gone == nil else { return [] }
     gone = []
@@ -197,7 +185,7 @@ public actor NotificationClient {
     }
   }
 
-  /// - Returns: whether the place is empty.
+  /// Returns whether the place is empty.
   private func close(_ place: NotificationPlace) async -> Bool {
     do throws(BusError) {
       _ = try await connection.call(place.owner, Self.path, Self.interface, "CloseNotification", [.uint32(place.id)])
@@ -250,13 +238,14 @@ public actor NotificationClient {
 extension NotifyArguments {
   /// The arguments of `Notify`, `susssasa{sv}i`.
   var values: [Value] {
-    var hints: [String: Value] = ["urgency": .byte(urgency)]
-    if isTransient { hints["transient"] = .boolean(true) }
-    if !category.isEmpty { hints["category"] = .string(category) }
-    if !desktopEntry.isEmpty { hints["desktop-entry"] = .string(desktopEntry) }
+    let shown = notification
+    var hints: [String: Value] = ["urgency": .byte(shown.urgency.rawValue)]
+    if shown.isTransient { hints["transient"] = .boolean(true) }
+    if !shown.category.isEmpty { hints["category"] = .string(shown.category) }
+    if !shown.desktopEntry.isEmpty { hints["desktop-entry"] = .string(shown.desktopEntry) }
     return [
-      .string(applicationName), .uint32(replaces), .string(icon), .string(summary), .string(body), .strings(actions),
-      .dictionary(hints), .int32(timeout),
+      .string(shown.applicationName), .uint32(replaces), .string(shown.icon), .string(shown.summary.string),
+      .string(body), .strings(actions), .dictionary(hints), .int32(shown.timeout),
     ]
   }
 }

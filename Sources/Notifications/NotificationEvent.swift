@@ -1,3 +1,5 @@
+public import Names
+
 /// A change of a notification.
 public enum NotificationEvent: Sendable, Hashable {
   /// A server shows the notification at this place. Sent again if it is replaced, or if another server shows it.

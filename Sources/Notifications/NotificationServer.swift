@@ -11,12 +11,7 @@ public struct NotificationServer: Sendable, Hashable {
   /// The reply to `GetCapabilities`.
   public let capabilities: Set<String>
 
-  /// - Parameters:
-  ///   - bus: the identifier of its bus.
-  ///   - owner: its unique name on the bus.
-  ///   - name: the name that it reports.
-  ///   - version: its version.
-  ///   - capabilities: the reply to `GetCapabilities`.
+  /// The owner of the server's name, with its reply to `GetCapabilities`.
   public init(bus: String = "", owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
     self.bus = bus
     self.owner = owner

@@ -66,7 +66,6 @@ struct NotificationSlot {
 
   /// An open call of `Notify`.
   struct Call {
-    /// The number of the call.
     var number: Int
     /// The notification in the call. The slot may have another one when the reply comes.
     var key: NotificationKey

@@ -2,33 +2,19 @@
 ///
 /// Desktop Notifications Specification 1.2, "org.freedesktop.Notifications.Notify".
 struct NotifyArguments: Sendable, Hashable {
-  let applicationName: String
+  let notification: Notification
   let replaces: UInt32
-  let icon: String
-  let summary: String
   let body: String
   /// Key, label, key, label.
   let actions: [String]
-  let category: String
-  let desktopEntry: String
-  let urgency: UInt8
-  let timeout: Int32
-  let isTransient: Bool
 
   init(_ notification: Notification, replaces: UInt32, keySuffix: String, server: NotificationServer) {
-    applicationName = notification.applicationName
+    self.notification = notification
     self.replaces = replaces
-    icon = notification.icon
-    summary = notification.summary.string
     var lines = [notification.body]
     if !server.hasActions { lines.append(notification.bodyWithoutActions) }
     body = lines.filter { !$0.isEmpty }.map { NotifyArguments.body($0, for: server) }.joined(separator: "\n")
     actions = server.hasActions ? NotifyArguments.actions(notification, keySuffix: keySuffix, for: server) : []
-    category = notification.category
-    desktopEntry = notification.desktopEntry
-    urgency = notification.urgency.rawValue
-    timeout = notification.timeout.milliseconds
-    isTransient = notification.isTransient
   }
 
   /// One line for a button. The text contains words from a catalogue and from an application.

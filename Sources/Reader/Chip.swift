@@ -28,9 +28,8 @@ protocol Chip {
   /// 100 µs × 2^(n − 1). The chip starts with 0A, 51.2 ms.
   func setAnswerTimeout(code: UInt8) throws(ChipFailure)
 
-  /// Reads registers of the chip in the given order (UM0701-02, 7.2.4).
-  ///
-  /// - Returns: One byte for each address; empty if the chip refuses.
+  /// Reads registers of the chip in the given order (UM0701-02, 7.2.4). Returns one byte for each address, and none if
+  /// the chip refuses.
   func readRegisters(_ addresses: [UInt16]) throws(ChipFailure) -> [UInt8]
 
   /// Writes registers of the chip in the given order (UM0701-02, 7.2.5).

@@ -3,13 +3,7 @@ import Tags
 
 /// Sends the commands of one kind of tag through a PN53x, in the format that `TagChannel` defines.
 protocol ChipFraming {
-  /// Sends a command to the selected tag.
-  ///
-  /// - Parameters:
-  ///   - command: The command, in the format of `TagChannel`.
-  ///   - chip: The chip.
-  /// - Returns: The answer, in the format of `TagChannel`.
-  /// - Throws: `ChipFailure` if the chip does not answer.
+  /// Sends a command to the selected tag. Command and answer have the format of `TagChannel`.
   func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer
 }
 

@@ -7,21 +7,13 @@ extension Device {
   /// guard time of NFC-F). For the other technologies the chip itself waits long enough.
   private static let startUpFeliCa = Duration.milliseconds(20)
 
-  /// Looks for one tag, switching the field on if it is off, and activates it.
-  ///
-  /// - Returns: The tag; nil if there is none.
-  /// - Throws: `Failure` if the chip does not answer as it should.
+  /// Looks for one tag, switching the field on if it is off, and activates it. Returns nil if there is none.
   func select(_ modulation: Modulation) throws(Failure) -> TagActivation? {
     try list(modulation, atMost: 1).first
   }
 
   /// Looks for tags, switching the field on if it is off. A single tag is selected afterwards; of two tags none is.
-  ///
-  /// - Parameters:
-  ///   - modulation: The modulation to look for.
-  ///   - most: The most tags to find: 1, or 2 if `Modulation.mayBeTwo`. The chip keeps no more.
-  /// - Returns: The tags.
-  /// - Throws: `Failure` if the chip does not answer as it should.
+  /// `most` is 1, or 2 if `Modulation.mayBeTwo`. The chip keeps no more.
   func list(_ modulation: Modulation, atMost most: UInt8) throws(Failure) -> [TagActivation] {
     let command = [Command.listPassiveTarget, most, modulation.rawValue]
     guard modulation.isFeliCa else { return try list(modulation, command + modulation.initiatorData) }
@@ -33,10 +25,8 @@ extension Device {
     return declaredSystems.isEmpty ? try list(modulation, command + modulation.initiatorData) : []
   }
 
-  /// Looks for the tag that was found before.
-  ///
-  /// - Returns: The tag; nil if it is not there. For FeliCa and Type 1 it may be another tag that answered instead.
-  /// - Throws: `Failure` if the chip does not answer as it should.
+  /// Looks for the tag that was found before. Returns nil if it is not there. For FeliCa and Type 1, another tag may
+  /// answer instead.
   func selectAgain(_ tag: TagActivation) throws(Failure) -> TagActivation? {
     guard case .typeA(let activation) = tag else { return try choose(tag, orAlike: false) }
     let command = [Command.listPassiveTarget, 0x01, Modulation.typeA.rawValue]
@@ -44,10 +34,7 @@ extension Device {
   }
 
   /// Takes every tag's power and selects this one again. The tag is then in its initial state and may have a new
-  /// identifier.
-  ///
-  /// - Returns: The tag; nil if it is not there.
-  /// - Throws: `Failure` if the chip does not answer as it should.
+  /// identifier. Returns nil if it is not there.
   func selectAnew(_ tag: TagActivation) throws(Failure) -> TagActivation? {
     try release()
     if case .typeA = tag, !tag.mayChangeIdentifier { return try selectAgain(tag) }
@@ -55,14 +42,10 @@ extension Device {
     return found.flatMap { $0.isSamePlacement(as: tag) ? $0 : nil }
   }
 
-  /// Looks for a tag that a look cannot name, so that another tag may answer.
+  /// Looks for a tag that a look cannot name, so that another tag may answer. If the result is a different tag, the
+  /// wanted one is not there.
   ///
-  /// - Parameters:
-  ///   - tag: The tag.
-  ///   - orAlike: Whether to accept a tag that may be the wanted one with a new identifier, if the wanted one is not
-  ///     found.
-  /// - Returns: The selected tag; nil if none is selected. If it is a different tag, the wanted one is not there.
-  /// - Throws: `Failure` if the chip does not answer as it should.
+  /// With `orAlike`, accepts a tag that may be the wanted one with a new identifier, if the wanted one is not found.
   private func choose(_ tag: TagActivation, orAlike: Bool) throws(Failure) -> TagActivation? {
     let found = try select(tag.modulation)
     if let found, found.isSameTag(as: tag) || !tag.modulation.mayBeTwo { return found }
@@ -103,7 +86,7 @@ extension Device {
     return again.tags
   }
 
-  /// - Returns: The tags that the chip has found, and whether they are as many as it says.
+  /// Returns the tags that the chip has found, and whether they are as many as it says.
   private func look(
     _ modulation: Modulation, _ command: [UInt8]
   ) throws(Failure) -> (tags: [TagActivation], isWhole: Bool) {
@@ -112,7 +95,7 @@ extension Device {
     target = 1
     let answer = try perform(command)
     // No tag can make the chip leave out the number of tags.
-    guard let count = answer.first else { throw refusal("an answer is empty") }
+    guard let count = answer.first else { throw refusal("empty answer") }
     let tags = (try? TargetList.all(of: answer, modulation)) ?? []
     return (tags, tags.count >= count)
   }

@@ -26,7 +26,6 @@ final class Device: Chip {
   /// How long the tag may take to answer, if the client decides that. A slower tag is silent, which is no reason to
   /// give the chip up.
   var tagTimeout: Duration?
-  /// How often the field was switched off.
   private(set) var timesOff = 0
   /// Since when the field is on; nil if it is off.
   var fieldOnSince: SuspendingClock.Instant?
@@ -52,15 +51,10 @@ final class Device: Chip {
   /// Opens the device, with the field off.
   ///
   /// Only `deinit` closes the handle, because libnfc frees what it closes. `deinit` also runs if the setup fails.
-  ///
-  /// - Parameters:
-  ///   - connectionString: libnfc's name for the device.
-  ///   - context: libnfc's context.
-  /// - Returns: The device.
-  /// - Throws: `Failure` if it cannot be opened.
   static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> Device {
     guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else {
-      throw Failure(reason: "\(connectionString) does not answer; is it a reader, and does no other program use it?")
+      throw Failure(
+        reason: "\(connectionString) does not answer; check that it is a reader and that no other program uses it")
     }
     let device = Device(owning: handle, connectionString)
     do throws(Failure) {
@@ -114,15 +108,8 @@ final class Device: Chip {
   }
 
   /// Sends a command of any length to the selected ISO-DEP card. It is sent in pieces if the chip does not take it at
-  /// once (UM0701-02, 7.3.8, MI). The answer's pieces are joined by libnfc.
-  ///
-  /// - Parameters:
-  ///   - command: The command for the card.
-  ///   - room: The most bytes that the answer may have.
-  ///   - beforeEach: Called before each piece. If it returns false, the exchange is given up, and the card has to be
-  ///     selected again.
-  /// - Returns: The answer.
-  /// - Throws: `Failure` if the chip does not answer.
+  /// once (UM0701-02, 7.3.8, MI). The answer's pieces are joined by libnfc. If `beforeEach` returns false before a
+  /// piece, the exchange is given up, and the card has to be selected again.
   func exchangeLong(
     _ command: [UInt8], answerRoom room: Int, beforeEach: () -> Bool
   ) throws(Failure) -> Answer {
@@ -148,9 +135,7 @@ final class Device: Chip {
   }
 
   /// Sends a command with an answer code that differs from those of tag commands. Afterwards, the next answer is
-  /// neither a repeated one nor a late one from a slow line.
-  ///
-  /// - Throws: `Failure` if the answer to another command comes.
+  /// neither a repeated one nor a late one from a slow line. Fails if the answer to another command comes.
   func fallInStep() throws(Failure) {
     try perform([Command.firmwareVersion])
   }
@@ -217,13 +202,13 @@ final class Device: Chip {
   func perform(_ command: [UInt8]) throws(Failure) -> [UInt8] {
     switch try send(command) {
     case .bytes(let bytes): return bytes
-    case .silence, .wrongKey: throw refusal("it speaks of a tag")
+    case .silence, .wrongKey: throw refusal("unexpected tag error")
     case .refused(let number): throw refusal("libnfc error \(number)")
     }
   }
 
   func refusal(_ what: String) -> Failure {
-    Failure(reason: "\(connectionString) refuses to work (\(what)); plug it in anew")
+    Failure(reason: "\(connectionString) refuses to work (\(what)); unplug it and plug it in again")
   }
 
   // `time`: how long libnfc waits for the chip, at each step of its driver.
@@ -241,7 +226,7 @@ final class Device: Chip {
     case 0...Int32(answer.count):
       if hasStatus { refusals = 0 }
       return .bytes(Array(answer.prefix(Int(count))))
-    case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or does not work any more")
+    case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or stopped working")
     case NFC_ETIMEOUT where mayBeLate:
       // The next command ends the chip's wait for the tag. If that fails, the chip itself is silent.
       try fallInStep()

@@ -29,19 +29,20 @@ struct DeviceSearch {
   private static func check(_ configured: String) -> Result<String, Obstacle> {
     let driver = configured.prefix { $0 != ":" }
     guard driver != "pcsc" && driver != "acr122_pcsc" else {
-      let why = "the driver \(driver) goes through pcscd, to which a reader process may not speak"
-      return .failure(Obstacle(state: .failed(reason: "\(why); end pcscd, and name the reader by acr122_usb, say")))
+      let why = "the driver \(driver) needs pcscd, which a reader process may not use"
+      let remedy = "stop pcscd and configure another driver, such as acr122_usb"
+      return .failure(Obstacle(state: .failed(reason: "\(why); \(remedy)")))
     }
     // Check the file first, because libnfc reports only that opening failed.
     guard let path = path(of: configured) else { return .success(configured) }
     guard access(path, F_OK) == 0 else {
-      return .failure(Obstacle(state: .absent(reason: "\(path) is not there")))
+      return .failure(Obstacle(state: .absent(reason: "\(path) does not exist")))
     }
     guard access(path, R_OK | W_OK) == 0 else {
       let words = String(cString: strerror(errno))
       return .failure(
         Obstacle(
-          state: .failed(reason: "\(path): \(words); its group must be one of the user's that tagrouted runs as")))
+          state: .failed(reason: "\(path): \(words); add tagrouted's user to the group of this file")))
     }
     return .success(configured)
   }

@@ -12,9 +12,8 @@ struct InterruptedTags {
   /// Adds a tag that was not read.
   mutating func add(_ tag: TagActivation) { set(tag, count: count(of: tag)) }
 
-  /// Records that the device failed while the tag was read.
-  ///
-  /// - Returns: Whether it has failed too often. The tag is then forgotten.
+  /// Records that the device failed while the tag was read. Returns whether it has failed too often. The tag is then
+  /// forgotten.
   mutating func isTooOften(_ tag: TagActivation) -> Bool {
     let count = 1 + count(of: tag)
     guard count < Self.most else {
@@ -42,9 +41,6 @@ struct InterruptedTags {
     entries.removeAll { modulations.contains($0.tag.modulation) }
   }
 
-  /// Removes all tags.
-  ///
-  /// - Returns: The removed tags.
   mutating func takeAll() -> [TagActivation] {
     defer { entries = [] }
     return entries.map(\.tag)

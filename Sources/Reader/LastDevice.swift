@@ -12,9 +12,8 @@ struct LastDevice {
   /// Records a device that failed, or could not be set up, and may have its field on.
   mutating func failed(fieldOf connectionString: String?) { leftOn = connectionString ?? leftOn }
 
-  /// Records that the device is open with its field off.
-  ///
-  /// - Returns: Whether this process had a different device before. The tags of that one are not on this one.
+  /// Records that the device is open with its field off. Returns whether this process had a different device before.
+  /// The tags of that one are not on this one.
   mutating func open(_ connectionString: String) -> Bool {
     let isAnother = known.map { (opened ?? $0) != connectionString } ?? false
     opened = connectionString

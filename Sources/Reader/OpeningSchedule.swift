@@ -49,13 +49,8 @@ struct OpeningSchedule {
   /// Whether enough attempts in a row have failed to assume that the device stays unavailable.
   var hasFailedForLong: Bool { failures >= Self.pauses.count }
 
-  /// Returns the next step.
-  ///
-  /// - Parameters:
-  ///   - wantsScanning: Whether tags are wanted.
-  ///   - isFieldInDoubt: Whether the device failed with its field on. Only opening the device switches the field off.
-  ///   - now: The current time.
-  /// - Returns: The step.
+  /// Returns the next step. `isFieldInDoubt` means that the device failed with its field on. Only opening the device
+  /// switches the field off.
   func step(wantsScanning: Bool, isFieldInDoubt: Bool = false, at now: Instant) -> Step {
     if failedAt != nil, isFollowed, hasFailedForLong, isAbsent || !(wantsScanning || isFieldInDoubt) { return .sleep }
     let next = failedAt.map { $0 + pause(wantsScanning: wantsScanning) } ?? lastReset.map { $0 + Self.resetInterval }
@@ -71,12 +66,8 @@ struct OpeningSchedule {
     return max(last, min(longest, last * (1 << min(index - pauses.count + 1, 8))))
   }
 
-  /// Records that the device could not be opened.
-  ///
-  /// - Parameters:
-  ///   - device: The device that libnfc tried to open; nil if there was none to open.
-  ///   - isAbsent: Whether the device is absent, rather than present but not working.
-  ///   - now: The current time.
+  /// Records that `device` could not be opened; nil if there was none to open. `isAbsent` means that the device is
+  /// absent, rather than present but not working.
   mutating func failed(_ device: String?, isAbsent: Bool = false, at now: Instant) {
     self.isAbsent = isAbsent
     failedAt = now
@@ -92,7 +83,8 @@ struct OpeningSchedule {
 
   /// Advice for the user if retries have not helped. A reader that a port reset does not restart has to lose its power.
   func advice(on device: String) -> String {
-    hasFailedForLong && Self.resetsPort(of: device) ? "; if it is free, unplug it and plug it in again" : ""
+    guard hasFailedForLong && Self.resetsPort(of: device) else { return "" }
+    return "; if no other program uses it, unplug it and plug it in again"
   }
 
   /// Retries at once, because a device was plugged in or released, or because tags are wanted now.

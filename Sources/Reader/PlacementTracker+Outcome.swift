@@ -1,7 +1,6 @@
 import Tags
 
 extension PlacementTracker {
-  /// The outcome of a look.
   enum Outcome: Hashable {
     /// A new tag: read it and announce its content.
     case arrived(UInt64, TagActivation)

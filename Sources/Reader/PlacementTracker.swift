@@ -58,10 +58,7 @@ struct PlacementTracker {
   private var expected: [Expected] = []
   private var interrupted = InterruptedTags()
 
-  /// - Parameters:
-  ///   - modulations: The technologies to look for.
-  ///   - lastNumber: The number of the last placement so far.
-  ///   - isWanted: Whether tags of a kind are to be read.
+  /// `lastNumber` is the number of the last placement so far.
   init(
     _ modulations: Set<Modulation> = Set(Modulation.allCases), after lastNumber: UInt64 = 0,
     isWanted: @escaping (TagType) -> Bool = { _ in true }
@@ -202,11 +199,6 @@ struct PlacementTracker {
   }
 
   /// Records that a tag was read, or why it cannot be read.
-  ///
-  /// - Parameters:
-  ///   - number: The placement number.
-  ///   - tag: The tag's latest activation.
-  ///   - content: Its content.
   mutating func examined(_ number: UInt64, _ tag: TagActivation, _ content: TagReport.Content) {
     interrupted.forget(tag)
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
@@ -214,14 +206,8 @@ struct PlacementTracker {
     if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
   }
 
-  /// Records that a tag was read that may be a resting tag, and compares the two.
-  ///
-  /// - Parameters:
-  ///   - number: The placement number if it is a different tag.
-  ///   - old: The placement number of the resting tag.
-  ///   - tag: The tag's latest activation.
-  ///   - content: Its content.
-  /// - Returns: Whether it is the resting tag.
+  /// Records that a tag was read that may be the resting tag `old`. Returns whether it is. If not, its placement is
+  /// `number`.
   mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
   {
     guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
@@ -232,10 +218,7 @@ struct PlacementTracker {
   }
 
   /// Records that the device failed while a tag was read, or could not select it again. The tag is new when it is found
-  /// again, unless this has happened too often.
-  ///
-  /// - Parameter number: The placement number.
-  /// - Returns: Whether this has happened too often. The tag is then treated as read.
+  /// again, unless this has happened too often. The tag is then treated as read, and the result is true.
   mutating func interrupted(_ number: UInt64) -> Bool {
     guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
     if interrupted.isTooOften(tag) { return true }
@@ -243,13 +226,8 @@ struct PlacementTracker {
     return false
   }
 
-  /// The same for a tag that may be a resting tag. The resting tag keeps its state unless this has happened too often.
-  ///
-  /// - Parameters:
-  ///   - number: The placement number if it is a different tag.
-  ///   - old: The placement number of the resting tag.
-  ///   - tag: The tag's activation.
-  /// - Returns: Whether this has happened too often. The tag is then treated as a different one that was read.
+  /// The same for a tag that may be the resting tag `old`. The resting tag keeps its state unless this has happened too
+  /// often. The tag is then treated as a different one that was read, with `number`, and the result is true.
   mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
     guard let index = resting.firstIndex(where: { $0.number == old }), interrupted.isTooOften(tag) else { return false }
     resting[index] = Resting(tag: tag, number: number)
@@ -265,8 +243,7 @@ struct PlacementTracker {
   func isFirst(_ modulation: Modulation) -> Bool { first.include(modulation) }
 
   /// Records that scanning stops. It may start again for another user, so a tag that was not read becomes known.
-  ///
-  /// - Returns: The outcomes to report to the daemon.
+  /// Returns the outcomes to report to the daemon.
   mutating func stop() -> [Outcome] {
     interrupted.takeAll().flatMap { tag -> [Outcome] in
       if let index = resting.firstIndex(where: { $0.tag.isSamePlacement(as: tag) }) {
@@ -283,10 +260,6 @@ struct PlacementTracker {
 
   /// Changes the technologies to look for. Tags of technologies that are no longer polled are forgotten here, but the
   /// daemon still knows them. The other resting tags keep their state, even if their kind becomes wanted.
-  ///
-  /// - Parameters:
-  ///   - modulations: The technologies to look for.
-  ///   - isWanted: Whether tags of a kind are to be read.
   mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) {
     let leftOut = self.modulations.subtracting(modulations)
     (self.modulations, self.isWanted) = (modulations, isWanted)

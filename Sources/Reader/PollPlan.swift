@@ -66,10 +66,8 @@ struct PollPlan {
   /// How long the field was on in the latest windows, newest last: one entry for each group in `others`.
   private var fieldTimes: [Duration] = []
 
-  /// - Parameters:
-  ///   - modulations: The technologies to look for.
-  ///   - interval: The time between the starts of two windows.
-  ///   - idleInterval: The same after `idleAfter` without activity.
+  /// `interval` is the time between the starts of two windows. `idleInterval` is the same after `idleAfter` without
+  /// activity.
   init(_ modulations: Set<Modulation>, interval: Duration, idleInterval: Duration) {
     self.modulations = [.typeA, .typeB, .jewel, .felica212, .felica424].filter(modulations.contains)
     let others = self.modulations.dropFirst()

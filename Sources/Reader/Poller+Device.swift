@@ -29,7 +29,7 @@ extension Poller {
       case .failure(let failure):
         schedule.failed(connectionString, at: .now)
         if failure.isFieldInDoubt { last.failed(fieldOf: connectionString) }
-        let doubt = last.leftOn == nil ? "" : "; until it answers, its field may be on"
+        let doubt = last.leftOn == nil ? "" : "; its field may be on until it answers"
         state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
       case .success(let device):
         self.device = device
@@ -56,7 +56,7 @@ extension Poller {
   /// this one.
   private func give(_ path: String) throws(Interruption) {
     last.areAway()
-    try report(.state(.absent(reason: "\(path) was plugged in anew")))
+    try report(.state(.absent(reason: "\(path) was plugged in again")))
     try handle(tracker.readerLeft())
     try report(.successorWanted)
     isOver = true
@@ -65,7 +65,7 @@ extension Poller {
   /// Handles a different device: the tags of the former one do not lie on it.
   private func changed() throws(Interruption) {
     if let leftOn = last.leftOn {
-      try report(.log(.warning, "\(leftOn) failed before; until it is unplugged, its field may be on"))
+      try report(.log(.warning, "\(leftOn) failed earlier; its field may be on until it is unplugged"))
     }
     try handle(tracker.readerLeft())
   }

@@ -90,7 +90,7 @@ extension Poller {
   }
 
   private func reportUnreadable(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
-    let reason = "the reader failed each time it was read: \(failure.reason)"
+    let reason = "the reader failed at each attempt to read the tag: \(failure.reason)"
     try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
   }
 
@@ -99,16 +99,13 @@ extension Poller {
     let content: TagReport.Content
     let tag: TagActivation
 
-    /// - Parameters:
-    ///   - tag: The tag.
-    ///   - reading: The last reading; nil if there is none.
-    ///   - another: The tag that answers in its place; nil if there is none.
+    /// `another` is the tag that answers in its place.
     init(_ tag: TagActivation, _ reading: Reading?, another: TagActivation? = nil) {
       self.tag = tag
       let obstacle =
         another == nil
-        ? "damaged: the tag is found, but cannot be selected"
-        : "the tag is found, but another one answers in its place; lay it on the reader alone"
+        ? "damaged: the reader finds the tag but cannot select it"
+        : "another tag answers in its place; put only one tag on the reader"
       content = reading?.content ?? .problem(reason: obstacle)
     }
   }
@@ -123,15 +120,8 @@ extension Poller {
     case interrupted
   }
 
-  /// Reads a tag, and repeats a doubtful reading.
-  ///
-  /// - Parameters:
-  ///   - wanted: The tag to read.
-  ///   - numbers: The placements that the tag may belong to. A resting tag with another number is a different tag,
-  ///     which was announced or is ignored.
-  ///   - device: The chip.
-  /// - Returns: The result.
-  /// - Throws: `Interruption` if the device fails or the daemon is gone.
+  /// Reads a tag, and repeats a doubtful reading. `numbers` are the placements that the tag may belong to. A resting
+  /// tag with another number is a different tag, which was announced or is ignored.
   private func readAll(
     _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: Device
   ) throws(Interruption) -> Examination {
@@ -177,17 +167,12 @@ extension Poller {
     try asking(device) { (device) throws(Device.Failure) in try device.release() }
   }
 
-  /// - Parameters:
-  ///   - tag: The selected tag. It is updated if it is selected again.
-  ///   - end: The time limit for the reading.
-  ///   - device: The chip.
-  /// - Returns: The reading; nil if this process stopped it.
-  /// - Throws: `Interruption` if the device fails.
+  /// Reads the selected tag, and updates it if it is selected again. Returns nil if this process stopped the reading.
   private func read(
     _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: Device
   ) throws(Interruption) -> Reading? {
     if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
-      return Reading(problem: "damaged: the card's answer to select is not of the form that its standard demands")
+      return Reading(problem: "damaged: the card's answer to select (ATS) is malformed")
     }
     let target = TargetChannel(device, tag, doubtsRepetitions: true, beforeEach: checkInterruption)
     var channel = TimedChannel(target, until: end)
@@ -203,7 +188,7 @@ extension Poller {
       if [.tooSlow, .tooManyExchanges].contains(error.code) {
         return Reading(problem: "unsupported: \(error.reason)", doubt: .none)
       }
-      return Reading(problem: "damaged: while it was read, \(error.reason)")
+      return Reading(problem: "damaged: reading failed: \(error.reason)")
     }
   }
 
@@ -216,6 +201,6 @@ extension Poller {
     } catch {
       throw TagChannelError(.aborted, "the daemon is gone")
     }
-    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon wants something else") }
+    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon interrupted the reading") }
   }
 }

@@ -173,11 +173,11 @@ extension Poller {
     case .left(let number): try report(.removed(placement: number))
     case .known(let number, let tag): try report(.known(Placement(number, tag)))
     case .recognized(let tag):
-      try report(.log(.notice, "a tag that was there before is left alone until it is taken away"))
-      try report(.log(.debug, "the tag \(Self.hexadecimal(tag.identifier)) is left alone"))
+      try report(.log(.notice, "a tag that was there before is ignored until it is removed"))
+      try report(.log(.debug, "the known tag \(Self.hexadecimal(tag.identifier)) is ignored"))
     case .unwanted(let tag):
       let uid = Self.hexadecimal(tag.identifier)
-      try report(.log(.debug, "the tag \(uid) is left alone: \(tag.type) is not configured"))
+      try report(.log(.debug, "the tag \(uid) is ignored: \(tag.type) is not configured"))
     }
   }
 

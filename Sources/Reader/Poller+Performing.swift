@@ -6,7 +6,6 @@ extension Poller {
   /// The most attempts to read a tag with a malformed message: a frame may have been lost.
   private static let attempts = 3
 
-  /// The outcome of an operation.
   private enum Outcome {
     case result(ReaderOperationResult)
     /// The tag gave no valid answer.
@@ -21,11 +20,11 @@ extension Poller {
     }
     let number = request.placement
     guard session?.reported[number] != nil, let tag = tracker.resting.first(where: { $0.number == number })?.tag else {
-      return try answer(.failed(.tagLost, reason: "the tag is away"))
+      return try answer(.failed(.tagLost, reason: "the tag was removed"))
     }
     if let refusal = request.operation.refusal(for: tag) { return try answer(refusal) }
     guard let tag = try select(tag, number, device) else {
-      try answer(.failed(.tagLost, reason: "the tag is away"))
+      try answer(.failed(.tagLost, reason: "the tag was removed"))
       return try lost(number)
     }
     let outcome: Outcome
@@ -43,7 +42,7 @@ extension Poller {
     case .silence(let error):
       // The tag has refused the command or is gone. Only a tag that is gone ends its placement.
       guard try selectAnew(tag, number, device) else {
-        try answer(.failed(.tagLost, reason: "the tag was taken away"))
+        try answer(.failed(.tagLost, reason: "the tag was removed"))
         return try lost(number)
       }
       try answer(.failed(.timeout, reason: error.reason))
@@ -53,7 +52,7 @@ extension Poller {
 
   // MARK: Selecting
 
-  /// - Returns: The selected tag; nil if it is gone.
+  /// Returns nil if the tag is gone.
   private func select(
     _ tag: TagActivation, _ number: UInt64, _ device: Device
   ) throws(Interruption) -> TagActivation? {
@@ -125,7 +124,7 @@ extension Poller {
           return .silence(TagChannelError(.noAnswer, "the card does not answer"))
         }
         guard answer.suffix(2) == [0x90, 0x00] else {
-          return .result(.failed(.refused, reason: "the card does not select its application any more"))
+          return .result(.failed(.refused, reason: "the card no longer accepts the SELECT of its application"))
         }
       }
     }
@@ -172,7 +171,7 @@ enum AnswerTimeout {
   static let usual: UInt8 = 0x0A
   private static let longest: UInt8 = 0x10
 
-  /// - Returns: The code of the shortest timeout that is at least `time`, or of the longest timeout, 3.28 s.
+  /// Returns the code of the shortest timeout that is at least `time`, or of the longest timeout, 3.28 s.
   static func code(atLeast time: Duration) -> UInt8 {
     (1..<longest).first { .microseconds(100 << Int64($0 - 1)) >= time } ?? longest
   }

@@ -160,7 +160,7 @@ extension Poller {
     return .none
   }
 
-  /// - Returns: The tag's answer; nil if it gave none, or if the session ended before the exchange.
+  /// Returns nil if the tag gave no answer, or if the session ended before the exchange.
   func exchange(
     _ command: [UInt8], with tag: TagActivation, _ device: Device
   ) throws(Interruption) -> [UInt8]? {

@@ -19,7 +19,6 @@ final class Poller {
   var tracker: PlacementTracker
   var plan: PollPlan
   var presence: PresencePlan
-  /// The current reader session.
   var session: TagSession?
   /// Whether the device is closed so that another program can use it.
   var isLent = false
@@ -63,12 +62,10 @@ final class Poller {
   }
 
   /// Serves the daemon until it sends `shutDown`, or until another process has to take over.
-  ///
-  /// - Throws: `Interruption.daemonGone` if the daemon is gone.
   func run() throws(Interruption) {
     defer { finish() }
     try daemon.report(.log(.debug, confinement.summary))
-    if let gap = confinement.gap { try daemon.report(.log(.notice, "not wholly confined: \(gap)")) }
+    if let gap = confinement.gap { try daemon.report(.log(.notice, "some restrictions are not in force: \(gap)")) }
     // First read the commands that the daemon has already sent: the goal and the known tags.
     try daemon.sleep(.zero)
     while !daemon.isShuttingDown && !isOver {

@@ -24,7 +24,7 @@ enum PresenceCheck: Hashable {
     }
   }
 
-  /// - Returns: Whether the tag answers.
+  /// Returns whether the tag answers.
   func perform(_ tag: TagActivation, on device: Device) throws(Device.Failure) -> Bool {
     switch self {
     case .exchange(let command):

@@ -62,13 +62,10 @@ struct PresencePlan {
   /// How long the last look in idle mode took.
   private var lookTime = Duration.zero
 
-  /// Whether idle mode is on.
   var isIdle: Bool { if case .awake = idleness { false } else { true } }
 
-  /// - Parameters:
-  ///   - modulations: The technologies to look for.
-  ///   - pollInterval: The polling interval. If it is shorter than usual, checks come in quicker succession, too.
-  ///   - idleInterval: The time between the starts of two looks after `PollPlan.idleAfter` without a change.
+  /// If `pollInterval` is shorter than usual, checks come in quicker succession, too. `idleInterval` is the time
+  /// between the starts of two looks after `PollPlan.idleAfter` without a change.
   init(_ modulations: [Modulation], pollInterval: Duration, idleInterval: Duration) {
     self.modulations = modulations
     self.idleInterval = max(idleInterval, Self.checkInterval)
@@ -88,13 +85,7 @@ struct PresencePlan {
   /// Skips the next pause, because a check has failed and the tag may be gone.
   mutating func checkFailed() { hasPaused = true }
 
-  /// Returns the next step. Call it when the previous step is done.
-  ///
-  /// - Parameters:
-  ///   - resting: The resting tags, at least one.
-  ///   - selected: The tag that the chip has selected.
-  ///   - now: The current time.
-  /// - Returns: The step.
+  /// Returns the next step. Call it when the previous step is done. There is at least one resting tag.
   mutating func next(_ resting: [PlacementTracker.Resting], selected: TagActivation?, at now: Instant) -> Step {
     let missed = resting.contains { $0.misses > 0 }
     if !missed, isQuiet(resting, at: now) { return idleStep(resting, at: now) }

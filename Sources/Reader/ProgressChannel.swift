@@ -16,13 +16,8 @@ struct ProgressChannel<Channel: TagChannel>: TagChannel {
   private var bytes: UInt32 = 0
   private var told: SuspendingClock.Instant
 
-  /// - Parameters:
-  ///   - channel: The channel to the tag.
-  ///   - type: The kind of tag, which defines the commands.
-  ///   - direction: The direction to count. If a message is read back after it was written, only the writing is
-  ///     counted.
-  ///   - now: Returns the current time.
-  ///   - tell: Called with the number of bytes so far.
+  /// If a message is read back after it was written, only the writing is counted. `tell` is called with the number of
+  /// bytes so far.
   init(
     _ channel: Channel, _ type: TagType, counts direction: Direction,
     now: @escaping () -> SuspendingClock.Instant = { .now }, tell: @escaping (UInt32) -> Void

@@ -11,25 +11,19 @@ extension ReaderOperation {
   /// Why the operation is refused for a tag without an attempt; nil if it is attempted.
   func refusal(for tag: TagActivation) -> ReaderOperationResult? {
     guard tag.isProper else {
-      return .failed(.refused, reason: "the card's answer to select is not of the form that its standard demands")
+      return .failed(.refused, reason: "the card's answer to select (ATS) is malformed")
     }
     guard case .transceive(let command, _) = self else { return nil }
     if tag.type == .mifareClassic {
-      return .failed(.notSupported, reason: "MIFARE Classic takes no commands as they are, only NDEF")
+      return .failed(.notSupported, reason: "raw commands are not supported for MIFARE Classic, only NDEF")
     }
     guard tag.isISODEP || command.count <= Self.mostAtOnce else {
-      return .failed(.tooLong, reason: "a command to such a tag has at most \(Self.mostAtOnce) bytes")
+      return .failed(.tooLong, reason: "the command is too long: at most \(Self.mostAtOnce) bytes for this kind of tag")
     }
     return nil
   }
 
   /// Performs the operation, except for `.read` and `.transceive`, which the poller performs.
-  ///
-  /// - Parameters:
-  ///   - tag: The selected tag.
-  ///   - channel: The channel to it.
-  /// - Returns: The result.
-  /// - Throws: `TagChannelError` if an exchange fails.
   func perform(
     on tag: TagActivation, over channel: inout some TagChannel
   ) throws(TagChannelError) -> ReaderOperationResult {

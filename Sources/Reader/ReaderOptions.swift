@@ -21,7 +21,7 @@ struct ReaderOptions: Equatable {
     usage: tagroute-reader --list | --version
            tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--followed]
 
-    Started by tagrouted, one process a reader.
+    Started by tagrouted, one process per reader.
     """
 
   var mode: Mode
@@ -60,19 +60,19 @@ struct ReaderOptions: Equatable {
         continue
       }
       guard Self.optionsWithValue.contains(option) else {
-        throw Mistake(description: "\(option) is no option")
+        throw Mistake(description: "unknown option \(option)")
       }
       guard let value = rest.popFirst() else { throw Mistake(description: "\(option) needs a value") }
       switch option {
       case "--link":
         guard let link = Int32(value), link >= 3 else {
-          throw Mistake(description: "--link \(value): a descriptor from 3 on is needed")
+          throw Mistake(description: "--link \(value): the descriptor must be 3 or higher")
         }
         mode = .serve(link: link)
       default: device = value
       }
     }
-    guard let mode else { throw Mistake(description: "--list, --version or --link is needed") }
+    guard let mode else { throw Mistake(description: "use one of --list, --version and --link") }
     self.mode = mode
   }
   private static let optionsWithValue = ["--link", "--device"]

@@ -9,10 +9,7 @@ import ReaderLink
 /// the thread checks the link between commands. A second thread would have to call `nfc_abort_command`. That leaks a
 /// descriptor each time it comes too late, and must not be called after the device is closed.
 public enum ReaderProgram {
-  /// Runs the program.
-  ///
-  /// - Parameter arguments: The argument vector, the program's name first.
-  /// - Returns: The exit code.
+  /// Runs the program with an argument vector, whose first element is the program's name, and returns the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
     let options: ReaderOptions
     do throws(ReaderOptions.Mistake) {
@@ -36,7 +33,7 @@ public enum ReaderProgram {
       print("\(Names.Files.readerProgram) \(Names.version)\nlibnfc \(String(cString: nfc_version()))")
       return 0
     case .list:
-      if let gap = confinement.gap { complain("not wholly confined: \(gap)") }
+      if let gap = confinement.gap { complain("some restrictions are not in force: \(gap)") }
       if let refusal = confinement.refusal {
         complain(refusal)
         return Names.ExitCode.failure

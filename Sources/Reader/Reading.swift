@@ -32,8 +32,7 @@ struct Reading {
     self.doubt = doubt
   }
 
-  /// - Parameter before: The previous attempt.
-  /// - Returns: Whether another attempt may give a different result.
+  /// Whether another attempt may give a different result. `before` is the previous attempt.
   func isDoubtful(after before: Reading? = nil) -> Bool {
     switch doubt {
     case .none: false

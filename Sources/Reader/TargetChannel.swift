@@ -18,13 +18,11 @@ struct TargetChannel: TagChannel {
   /// are normal.
   private static let leastData = 3
 
-  /// - Parameters:
-  ///   - device: The chip.
-  ///   - tag: The selected tag.
-  ///   - doubtsRepetitions: Whether to repeat a command if its answer has the same data as the previous answer. libnfc
-  ///     matches answers by the command code. If the reader sends an answer twice (libnfc#666), libnfc takes the second
-  ///     copy as the answer to the next command of that kind. Not for commands that write.
-  ///   - beforeEach: Called before each exchange. If it throws, the exchange does not begin.
+  /// With `doubtsRepetitions`, repeats a command if its answer has the same data as the previous answer. libnfc matches
+  /// answers by the command code. If the reader sends an answer twice (libnfc#666), libnfc takes the second copy as the
+  /// answer to the next command of that kind. Not for commands that write.
+  ///
+  /// If `beforeEach` throws, the exchange does not begin.
   init(
     _ device: Device, _ tag: TagActivation, doubtsRepetitions: Bool = false,
     beforeEach: @escaping () throws(TagChannelError) -> Void = {}
@@ -63,7 +61,8 @@ struct TargetChannel: TagChannel {
     switch answer {
     case .bytes(let bytes): return bytes
     case .silence, .wrongKey: throw TagChannelError(.noAnswer, "the tag does not answer")
-    case .refused(let number): throw TagChannelError(.transmission, "libnfc error \(number)")
+    case .refused(let number):
+      throw TagChannelError(.transmission, "the tag gave no valid answer (libnfc error \(number))")
     }
   }
 
@@ -77,7 +76,7 @@ struct TargetChannel: TagChannel {
       failure = error
       throw TagChannelError(.readerGone, error.reason)
     }
-    guard let found else { throw TagChannelError(.noAnswer, "the tag is away") }
+    guard let found else { throw TagChannelError(.noAnswer, "the tag was removed") }
     tag = found
   }
 }

@@ -7,15 +7,11 @@ enum TargetList {
   /// The answer does not have the form that the chip's manual gives.
   struct Malformed: Error {}
 
-  /// Parses the answer to a look.
+  /// Parses the answer to a look: the data after the response code. It has the number of targets, then for each target
+  /// its number and the data that its technology defines.
   ///
-  /// - Parameters:
-  ///   - answer: The data after the response code: the number of targets, then for each target its number and the data
-  ///     that its technology defines.
-  ///   - modulation: The modulation that was looked for.
-  /// - Returns: The targets. There are two at most, and more than one only for Type A or B. A second target that cannot
-  ///   be separated from the first is left out.
-  /// - Throws: `Malformed` if a field is cut off or longer than its standard allows.
+  /// There are two targets at most, and more than one only for Type A or B. A second target that cannot be separated
+  /// from the first is left out. Throws if a field is cut off or longer than its standard allows.
   static func all(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> [TagActivation] {
     guard let count = answer.first else { throw Malformed() }
     if count == 0 { return [] }

@@ -83,9 +83,7 @@ struct Type1Framing: ChipFraming {
     return writes + [(Register.command, Value.receive)]
   }
 
-  /// Removes the parity bits.
-  ///
-  /// - Returns: The bytes; nil if a parity bit is wrong.
+  /// Removes the parity bits. Returns nil if a parity bit is wrong.
   private static func withoutParity(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
     let bits = bytes.flatMap { byte in (0..<8).map { byte >> UInt8($0) & 1 } }
     var result: [UInt8] = []

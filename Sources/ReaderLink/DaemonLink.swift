@@ -9,18 +9,14 @@ public struct DaemonLink: ~Copyable {
   /// The most bytes per read. A command that writes an NDEF message is long.
   private static let mostAtOnce = 32 * 1024
 
-  /// - Parameters:
-  ///   - descriptor: a connected stream socket that stays open while the process lives.
-  ///   - end: becomes readable when the process should exit, as if the daemon had sent `shutDown`; -1 for none.
+  /// `descriptor` is a connected stream socket that stays open while the process lives. `end` becomes readable when the
+  /// process should exit, as if the daemon had sent `shutDown`; -1 for none.
   public init(descriptor: Int32, end: Int32 = -1) {
     self.descriptor = descriptor
     self.end = end
   }
 
-  /// Sends a message. Blocks until the socket has room.
-  ///
-  /// - Parameter message: the message.
-  /// - Throws: `ReaderLinkError` if the daemon is gone.
+  /// Sends a message. Blocks until the socket has room. Fails if the daemon is gone.
   public func send(_ message: ReaderMessage) throws(ReaderLinkError) {
     var rest = message.frame[...]
     while !rest.isEmpty {
@@ -31,12 +27,11 @@ public struct DaemonLink: ~Copyable {
     }
   }
 
-  /// Waits for commands.
+  /// Waits for the first command, and returns all that have arrived, in order. A timeout of zero does not wait, nil
+  /// waits forever. The result is empty if no command arrived in time. Once the process should exit, each call returns
+  /// only `shutDown`.
   ///
-  /// - Parameter timeout: how long to wait for the first command; zero does not wait, nil waits forever.
-  /// - Returns: the commands, in order; empty if none arrived in time. Once the process should exit, each call returns
-  ///   only `shutDown`.
-  /// - Throws: `ReaderLinkError` if the daemon is gone or does not speak this protocol.
+  /// Fails if the daemon is gone or does not speak this protocol.
   public mutating func commands(within timeout: Duration?) throws(ReaderLinkError) -> [ReaderCommand] {
     let readable = try wait(timeout)
     if readable.end { return [.shutDown] }

@@ -43,9 +43,7 @@ public struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertibl
   /// and another process of the same program would not help.
   public let isOtherVersion: Bool
 
-  /// - Parameters:
-  ///   - description: the error as a phrase.
-  ///   - isOtherVersion: whether the frame has another version of the protocol.
+  /// An error with these properties.
   public init(_ description: String, isOtherVersion: Bool = false) {
     self.description = description
     self.isOtherVersion = isOtherVersion
@@ -155,7 +153,7 @@ struct FrameReader {
     return technology
   }
 
-  /// - Throws: `ReaderLinkError` if bytes remain after the last field.
+  /// Fails if bytes remain after the last field.
   func end() throws(ReaderLinkError) {
     guard rest.isEmpty else { throw ReaderLinkError("a frame with \(rest.count) bytes too many") }
   }
@@ -178,10 +176,8 @@ public struct FrameDecoder: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next whole frame without its length; nil if more bytes are needed.
-  ///
-  /// - Throws: `ReaderLinkError` if the length is below 2 or above `ReaderLimits.frame`. The rest of the stream cannot
-  ///   be read then.
+  /// The next whole frame without its length; nil if more bytes are needed. Fails if the length is below 2 or above
+  /// `ReaderLimits.frame`. The rest of the stream cannot be read then.
   public mutating func next() throws(ReaderLinkError) -> ArraySlice<UInt8>? {
     let available = buffer[start...]
     guard available.count >= 4 else { return nil }

@@ -36,9 +36,7 @@ struct InterruptionLedger {
     if failures?.uid == placement.uid { failures = nil }
   }
 
-  /// The reader failed or disappeared.
-  ///
-  /// - Returns: the tag with which this has happened too often; nil if there is none.
+  /// The reader failed or disappeared. Returns the tag with which this has happened too often.
   mutating func readerFailed(at now: Instant) -> Placement? {
     defer { unread = nil }
     // A tag without a UID cannot be distinguished from others.

@@ -14,12 +14,7 @@ public struct KnownTag: Sendable, Hashable {
   /// check whether it is present.
   public let isSuspect: Bool
 
-  /// - Parameters:
-  ///   - number: its placement.
-  ///   - fingerprint: the hash of its technology and UID.
-  ///   - technology: its technology.
-  ///   - mayHaveChanged: whether a tag of the same technology with another random UID may be this tag.
-  ///   - isSuspect: whether the process must not send it commands.
+  /// A known tag with these properties.
   public init(
     number: UInt64, fingerprint: TagFingerprint, technology: TagType, mayHaveChanged: Bool = false,
     isSuspect: Bool = false
@@ -56,10 +51,7 @@ public struct KnownTags: Sendable, Hashable {
   /// which tags lie there: after a loan or a reader session, and if a process ended before it confirmed a stop.
   public var includesFirst: Bool
 
-  /// - Parameters:
-  ///   - key: the key of all fingerprints.
-  ///   - tags: at most `ReaderLimits.knownTags`.
-  ///   - includesFirst: whether the process treats all tags that its first polls find as known.
+  /// A list with these properties.
   public init(key: TagFingerprint.Key = .random(), tags: [KnownTag] = [], includesFirst: Bool = false) {
     self.key = key
     self.tags = tags

@@ -29,7 +29,7 @@ struct PlacementLedger {
   /// Whether the present process has opened the device.
   private var hasHadDevice = false
 
-  /// - Parameter known: the list of an earlier supervision. Its placements get new numbers.
+  /// `known` is the list of an earlier supervision. Its placements get new numbers.
   init(_ known: KnownTags = KnownTags()) {
     key = known.key
     includesFirst = known.includesFirst
@@ -85,19 +85,15 @@ struct PlacementLedger {
   /// The process sent a message that it sends only while the reader works.
   mutating func readerWorks() { interruptions.readerWorks() }
 
-  /// The reader failed or disappeared.
-  ///
-  /// - Returns: the tag with which this has happened too often. The daemon announces it as unreadable, and the process
-  ///   ignores it until it has been removed.
+  /// The reader failed or disappeared. Returns the tag with which this has happened too often. The daemon announces it
+  /// as unreadable, and the process ignores it until it has been removed.
   mutating func readerFailed(at now: Instant) -> Placement? {
     guard let tag = interruptions.readerFailed(at: now) else { return nil }
     add(tag, isSuspect: true, at: now)
     return tag
   }
 
-  /// The process has ended.
-  ///
-  /// - Returns: the tag that it was reading or running an operation on; nil if there is none.
+  /// The process has ended. Returns the tag that it was reading or running an operation on.
   mutating func end(at now: Instant, wasLooking: Bool) -> Placement? {
     for index in entries.indices where own(entries[index].tag.number) != nil || (hasHadDevice && wasLooking) {
       entries[index].seen = now
@@ -122,10 +118,8 @@ struct PlacementLedger {
     number >> 32 == generation ? number & UInt64(UInt32.max) : nil
   }
 
-  /// Handles a message about tags. Other messages are ignored.
-  ///
-  /// - Returns: the event to report; nil if there is none.
-  /// - Throws: `ReaderLinkError`, with a text that follows "it", if the message cannot be true.
+  /// Handles a message about tags, and returns the event to report. Other messages are ignored. If the message cannot
+  /// be true, the text of the error follows "it".
   mutating func handle(_ message: ReaderMessage, at now: Instant) throws(ReaderLinkError) -> ReaderProcessEvent? {
     switch message {
     case .examining(let placement):

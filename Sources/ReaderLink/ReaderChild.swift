@@ -22,14 +22,11 @@ enum ReaderChild {
   /// The text that `reap` returns for exit code 0.
   static let success = "exited with code 0"
 
-  /// - Parameters:
-  ///   - arguments: the argument vector, the program's path first.
-  ///   - environment: all of the child's environment, as `NAME=value`.
-  ///   - output: the child's standard output; nil for /dev/null.
-  ///   - link: the child's descriptor 3; nil for none.
-  ///   - loop: the loop that `report` is called on.
-  ///   - report: receives the child's events.
-  /// - Throws: `SystemError` if no thread can be started.
+  /// Starts a child with an argument vector, the program's path first, and with `environment` as all of its
+  /// environment.
+  ///
+  /// Without `output`, the child's standard output is /dev/null. `link` becomes the child's descriptor 3. `report` is
+  /// called on the loop. Fails if no thread can be started.
   static func start(
     _ arguments: [String], environment: [String], output: FileDescriptor?, link: FileDescriptor?, on loop: EventLoop,
     report: @escaping @Sendable (Event) -> Void
@@ -52,9 +49,8 @@ enum ReaderChild {
     }
   }
 
-  /// Reaps the ended child. After this, its process id may belong to another process.
-  ///
-  /// - Returns: how it ended, in words.
+  /// Reaps the ended child, and returns how it ended, in words. After this, its process id may belong to another
+  /// process.
   static func reap(_ child: pid_t) -> String {
     var status: Int32 = 0
     while waitpid(child, &status, 0) != child && errno == EINTR {}

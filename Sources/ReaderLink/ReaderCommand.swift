@@ -48,10 +48,7 @@ extension ReaderCommand {
     return writer.frame
   }
 
-  /// Parses the payload of a frame.
-  ///
-  /// - Parameter payload: a frame without its length.
-  /// - Throws: `ReaderLinkError` if it is not a command of this version.
+  /// Parses the payload of a frame, without its length. Fails if it is not a command of this version.
   public init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     var reader = try FrameReader(payload)
     switch Kind(rawValue: reader.kind) {

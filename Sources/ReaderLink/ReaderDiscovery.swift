@@ -28,15 +28,11 @@ public actor ReaderDiscovery {
   private var child: pid_t?
   private var waiter: CheckedContinuation<Result<[String], Failure>, Never>?
 
-  /// Finds the readers that libnfc knows.
+  /// Finds the readers that libnfc knows, in libnfc's order, as connection strings. `program` is the absolute path of
+  /// `tagroute-reader`.
   ///
-  /// - Parameters:
-  ///   - program: the absolute path of `tagroute-reader`.
-  ///   - looksForMore: whether libnfc also searches for connected readers, and opens readers to do so. Otherwise it
-  ///     lists only the readers in its configuration.
-  ///   - loop: the loop that watches the process.
-  /// - Returns: connection strings, in libnfc's order.
-  /// - Throws: `Failure` if the process cannot be started or does not exit with code 0.
+  /// With `looksForMore`, libnfc also searches for connected readers, and opens readers to do so. Otherwise it lists
+  /// only the readers in its configuration. Fails if the process cannot be started or does not exit with code 0.
   public static func devices(
     program: String, lookingForMore looksForMore: Bool = true, on loop: EventLoop
   ) async throws(Failure) -> [String] {

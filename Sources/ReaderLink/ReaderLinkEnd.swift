@@ -26,13 +26,8 @@ final class ReaderLinkEnd {
   private var isOpen = true
   private var isWaitingForRoom = false
 
-  /// Makes a connected pair.
-  ///
-  /// - Parameters:
-  ///   - loop: the loop that `handler` is called on.
-  ///   - handler: receives the frames.
-  /// - Returns: the daemon's end, and the end for the child.
-  /// - Throws: `SystemError` if this process has no descriptor left.
+  /// Makes a connected pair: the daemon's end, and the end for the child. `handler` receives the frames on the loop.
+  /// Fails if this process has no descriptor left.
   static func pair(
     on loop: EventLoop, handler: @escaping Handler
   ) throws(SystemError) -> (ours: ReaderLinkEnd, theirs: FileDescriptor) {

@@ -120,10 +120,8 @@ extension ReaderMessage {
     return writer.frame
   }
 
-  /// Parses the payload of a frame. The sender is not trusted, so every field is checked.
-  ///
-  /// - Parameter payload: a frame without its length.
-  /// - Throws: `ReaderLinkError` if it is not a message of this version, or exceeds `ReaderLimits`.
+  /// Parses the payload of a frame, without its length. The sender is not trusted, so every field is checked. Fails if
+  /// it is not a message of this version, or exceeds `ReaderLimits`.
   public init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     var reader = try FrameReader(payload)
     switch Kind(rawValue: reader.kind) {

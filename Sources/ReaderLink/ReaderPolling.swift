@@ -9,10 +9,7 @@ public struct ReaderPolling: Sendable, Hashable {
   /// The technologies to read, in the order of `TagType`.
   public var technologies: [TagType]
 
-  /// - Parameters:
-  ///   - interval: from the start of one poll to the start of the next, in whole milliseconds.
-  ///   - idleInterval: the same after minutes without a change.
-  ///   - technologies: the technologies to read, by default all.
+  /// Polling with these properties, by default for all technologies.
   public init(
     interval: Duration = ReaderTiming.pollInterval, idleInterval: Duration = ReaderTiming.idlePollInterval,
     technologies: [TagType] = TagType.readable

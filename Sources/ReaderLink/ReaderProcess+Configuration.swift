@@ -11,11 +11,7 @@ extension ReaderProcess {
     /// The complete environment of the process, as `NAME=value`. It inherits no variable of the daemon.
     public var environment: [String]
 
-    /// - Parameters:
-    ///   - program: the absolute path of `tagroute-reader`.
-    ///   - device: a libnfc connection string; nil for the first device that libnfc finds.
-    ///   - isFollowed: whether the daemon calls `lookForDevice()` when the device appears.
-    ///   - environment: the complete environment of the process, as `NAME=value`.
+    /// A configuration with these properties.
     public init(
       program: String, device: String?, isFollowed: Bool = false, environment: [String] = []
     ) {

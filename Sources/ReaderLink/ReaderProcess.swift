@@ -38,12 +38,8 @@ public actor ReaderProcess {
   /// Set when the reader is stopped for good: whether the last process is reaped.
   private var isReaped: Bool?
 
-  /// Creates a reader without a process; `start()` starts it.
-  ///
-  /// - Parameters:
-  ///   - configuration: the parameters for starting the process.
-  ///   - known: the announced tags that lie on the reader, from the last `.known` event of this device.
-  ///   - loop: the loop that owns this actor.
+  /// Creates a reader without a process; `start()` starts it. `known` lists the announced tags that lie on the reader,
+  /// from the last `.known` event of this device. The loop owns this actor.
   public init(_ configuration: Configuration, known: KnownTags = KnownTags(), on loop: EventLoop) {
     self.configuration = configuration
     supervision = ReaderSupervision(ReaderTiming(device: configuration.device), known: known)
@@ -55,11 +51,7 @@ public actor ReaderProcess {
   public func start() { handle(.start) }
 
   /// Sets the reader's goal. `.phase` with this epoch follows once the goal is in force. A process that is started
-  /// later gets the goal too.
-  ///
-  /// - Parameters:
-  ///   - epoch: one higher than that of the previous goal.
-  ///   - goal: the goal.
+  /// later gets the goal too. The epoch is one higher than that of the previous goal.
   public func pursue(_ epoch: UInt64, _ goal: ReaderGoal) { handle(.pursue(epoch, goal)) }
 
   /// Checks at once whether the device is present, because a device was plugged in or unplugged. If the next process
@@ -69,26 +61,18 @@ public actor ReaderProcess {
   // MARK: Reader sessions
 
   /// Forgets the tags of a session and polls again, with the field off for a moment in between.
-  ///
-  /// - Parameter number: the session.
   public func restartPolling(_ number: UInt64) { handle(.restartPolling(session: number)) }
 
   /// Runs an operation on a tag of a session. `.performed` follows exactly once for each request, in the order of the
-  /// requests. A request that cannot run is answered at once.
-  ///
-  /// - Parameters:
-  ///   - operation: the operation, within `ReaderLimits` and `ReaderOperation.timeouts`.
-  ///   - request: a number that no other request has.
-  ///   - placement: the tag.
-  ///   - session: the session.
+  /// requests. A request that cannot run is answered at once. The operation is within `ReaderLimits` and
+  /// `ReaderOperation.timeouts`. No other request has the number `request`.
   public func perform(_ operation: ReaderOperation, request: UInt64, placement: UInt64, session: UInt64) {
     handle(.perform(session: session, request: request, placement: placement, operation))
   }
 
   /// Ends the process for good. First asks it to turn its field off and exit. Kills it if it misses its heartbeat or
-  /// does not exit within `ReaderTiming.stop`. Then waits for at most `ReaderTiming.kill` until it is reaped.
-  ///
-  /// - Returns: whether the process has ended. It has not if the kernel keeps it, inside a driver that hangs.
+  /// does not exit within `ReaderTiming.stop`. Then waits for at most `ReaderTiming.kill` until it is reaped. Returns
+  /// whether the process has ended. It has not if the kernel keeps it, inside a driver that hangs.
   @discardableResult public func stop() async -> Bool {
     handle(.stop)
     if let isReaped { return isReaped }
@@ -109,8 +93,6 @@ public actor ReaderProcess {
 
   /// Returns as soon as `condition` holds, or when the process is stopped for good. Evaluates the condition after each
   /// event.
-  ///
-  /// - Parameter condition: the condition.
   func wait(until condition: @escaping Condition) async {
     guard !condition(self), isReaped == nil else { return }
     await withCheckedContinuation { waiters.append((condition, $0)) }

@@ -75,10 +75,7 @@ public struct ReaderCrash: Sendable, Hashable {
   /// The pause until the process is restarted.
   public let restart: Duration
 
-  /// - Parameters:
-  ///   - reason: why it ended.
-  ///   - suspect: the tag that it was reading or running an operation on.
-  ///   - restart: the pause until the process is restarted.
+  /// A crash with these properties.
   public init(reason: String, suspect: Placement?, restart: Duration) {
     self.reason = reason
     self.suspect = suspect

@@ -14,11 +14,8 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   /// is not reported. If the list is empty, every card is reported.
   public let systemCodes: [UInt16]
 
-  /// - Parameters:
-  ///   - number: distinguishes this session from every other one.
-  ///   - technologies: the technologies to report, by default all.
-  ///   - applicationIdentifiers: the applications of ISO-DEP cards, at most `ReaderLimits.applications`.
-  ///   - systemCodes: the systems of FeliCa cards, at most `ReaderLimits.systemCodes`.
+  /// Options with these properties, by default for all technologies. There are at most `ReaderLimits.applications`
+  /// applications and `ReaderLimits.systemCodes` systems.
   public init(
     number: UInt64, technologies: [TagType] = TagType.readable, applicationIdentifiers: [[UInt8]] = [],
     systemCodes: [UInt16] = []
@@ -30,9 +27,6 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   }
 
   /// Whether a code names exactly one system (JIS X 6319-4: FF matches any byte).
-  ///
-  /// - Parameter code: a system code.
-  /// - Returns: whether it has no wildcard.
   public static func isExact(_ code: UInt16) -> Bool { code >> 8 != 0xFF && code & 0xFF != 0xFF }
 }
 

@@ -97,7 +97,7 @@ extension ReaderSupervision {
   private mutating func tagThatFailsReaders(_ reason: String, at now: Instant) -> [Action] {
     guard let placement = placements.readerFailed(at: now) else { return [] }
     let report = TagReport(
-      placement: placement, content: .problem(reason: "the reader failed each time it was read: \(reason)"))
+      placement: placement, content: .problem(reason: "the reader failed at each attempt to read the tag: \(reason)"))
     // The present process may open the device again, so it has to know the suspect.
     return [
       .report(.tag(report, epoch: sent.epoch)),

@@ -108,9 +108,7 @@ struct ReaderSupervision {
   /// When the process must have reached its goal. A heartbeat does not extend this.
   var goalDeadline: Instant?
 
-  /// - Parameters:
-  ///   - timing: how long the process may take for what it does.
-  ///   - known: the tags that lie on the reader and were announced.
+  /// `known` lists the tags that lie on the reader and were announced.
   init(_ timing: ReaderTiming, known: KnownTags = KnownTags()) {
     self.timing = timing
     sessions = SessionLedger(timing)
@@ -228,9 +226,7 @@ struct ReaderSupervision {
     return [.send(command)]
   }
 
-  /// Sets the phase.
-  ///
-  /// - Returns: the event to report; nil if neither the phase nor the epoch in force has changed.
+  /// Sets the phase. Returns the event to report; nil if neither the phase nor the epoch in force has changed.
   mutating func note(_ new: ReaderPhase) -> Action? {
     phase = new
     let event = ReaderProcessEvent.phase(new, reached: reached)
@@ -268,7 +264,7 @@ struct ReaderSupervision {
     if phase != .inSession(session) || reached != sent.epoch || !isRunning {
       refusal = .failed(.sessionEnded, reason: "the reader session has ended")
     } else if placements.own(placement) == nil {
-      refusal = .failed(.tagLost, reason: "the tag is away")
+      refusal = .failed(.tagLost, reason: "the tag was removed")
     } else {
       refusal = sessions.add(operation, request: request, placement: placement, at: now)
     }

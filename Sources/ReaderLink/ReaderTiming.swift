@@ -54,7 +54,7 @@ public struct ReaderTiming: Sendable, Hashable {
   /// The longest time for turning the field off and closing the device.
   public let closing: Duration
 
-  /// - Parameter device: a libnfc connection string; nil for a device of any driver, which libnfc finds.
+  /// `device` is a libnfc connection string; nil for a device of any driver, which libnfc finds.
   public init(device: String?) {
     // From the source of libnfc 1.8.0: each driver waits in several steps, each for up to `longestWait` (W) or its own
     // second.

@@ -25,7 +25,7 @@ struct RestartSchedule {
 
   mutating func started(at now: Instant) { startedAt = now }
 
-  /// - Returns: the pause before the restart.
+  /// Returns the pause before the restart.
   mutating func ended(at now: Instant) -> Duration {
     if let startedAt, now - startedAt >= Self.goodConduct {
       failures = 0
@@ -38,9 +38,8 @@ struct RestartSchedule {
   /// Another process of the same program would fail as well, so the longest pause comes next.
   mutating func isHopeless() { failures = Self.pauses.count - 1 }
 
-  /// A process ended only to make way for a successor, because its device was plugged in again.
-  ///
-  /// - Returns: true if this is not a failure; false after too many successions, which are one.
+  /// A process ended only to make way for a successor, because its device was plugged in again. Returns true if this is
+  /// not a failure; false after too many successions, which are one.
   mutating func maySucceed(at now: Instant) -> Bool {
     successions.next(at: now) <= Self.mostSuccessions
   }
@@ -48,10 +47,8 @@ struct RestartSchedule {
   /// A pause has passed.
   mutating func paused() { mayHurry = true }
 
-  /// A device was plugged in or unplugged during a pause.
-  ///
-  /// - Returns: whether this ends the pause. It does so once: a device that appears and disappears as fast as its
-  ///   process dies would otherwise cause endless restarts.
+  /// A device was plugged in or unplugged during a pause. Returns whether this ends the pause. It does so once: a
+  /// device that appears and disappears as fast as its process dies would otherwise cause endless restarts.
   mutating func hurry() -> Bool {
     defer { mayHurry = false }
     return mayHurry

@@ -28,14 +28,8 @@ struct SessionLedger {
   /// The placement that the running request is about.
   var operated: UInt64? { requests.first?.placement }
 
-  /// Adds a request.
-  ///
-  /// - Parameters:
-  ///   - operation: the operation.
-  ///   - request: its number.
-  ///   - placement: the tag, by the daemon's number.
-  ///   - now: the time.
-  /// - Returns: why the daemon refuses it; nil if the process has to perform it.
+  /// Adds a request. Returns why the daemon refuses it; nil if the process has to perform it. `placement` is the
+  /// daemon's number.
   mutating func add(
     _ operation: ReaderOperation, request: UInt64, placement: UInt64, at now: Instant
   ) -> ReaderOperationResult? {
@@ -63,24 +57,22 @@ struct SessionLedger {
   /// The session's client restarts polling, so the process finds its tags again.
   mutating func restarts() { tags = 0 }
 
-  /// - Throws: `ReaderLinkError`, with a text that follows "it", if the session reports too many tags.
+  /// If the session reports too many tags, fails with a text that follows "it".
   mutating func countTag() throws(ReaderLinkError) {
     tags += 1
     guard tags <= Self.mostTags else { throw ReaderLinkError("reported tags without end") }
   }
 
-  /// The process reported the progress of a request.
-  ///
-  /// - Returns: whether the daemon reports it. It ignores requests that it has answered itself.
+  /// The process reported the progress of a request. Returns whether the daemon reports it. It ignores requests that it
+  /// has answered itself.
   mutating func progresses(_ request: UInt64) throws(ReaderLinkError) -> Bool {
     if requests.first?.number == request { return true }
     guard abandoned.contains(request) else { throw ReaderLinkError("told of an operation that is not under way") }
     return false
   }
 
-  /// The process answered a request.
-  ///
-  /// - Returns: whether the daemon reports it. It ignores requests that it has answered itself.
+  /// The process answered a request. Returns whether the daemon reports it. It ignores requests that it has answered
+  /// itself.
   mutating func performed(
     _ request: UInt64, _ result: ReaderOperationResult, at now: Instant
   ) throws(ReaderLinkError) -> Bool {

@@ -23,17 +23,7 @@ public struct SessionTag: Sendable, Hashable {
   /// The index, from 0, of the session's application identifier that is selected.
   public var initialApplication: Int?
 
-  /// - Parameters:
-  ///   - placement: its placement.
-  ///   - atqa: answer to request of Type A, two bytes.
-  ///   - sak: select acknowledge of Type A.
-  ///   - historicalBytes: historical bytes of the answer to select.
-  ///   - applicationData: application data of Type B, four bytes.
-  ///   - protocolInfo: protocol info of Type B, three or four bytes.
-  ///   - idm: manufacture ID of FeliCa, eight bytes.
-  ///   - pmm: manufacture parameters of FeliCa, eight bytes.
-  ///   - systemCode: the system of a FeliCa card.
-  ///   - initialApplication: the index of the session's application identifier that is selected.
+  /// A tag with these data.
   public init(
     placement: Placement, atqa: [UInt8] = [], sak: UInt8? = nil, historicalBytes: [UInt8] = [],
     applicationData: [UInt8] = [], protocolInfo: [UInt8] = [], idm: [UInt8] = [], pmm: [UInt8] = [],

@@ -27,10 +27,7 @@ public struct TagFingerprint: Sendable, Hashable {
   /// An existing fingerprint.
   public init(value: UInt64) { self.value = value }
 
-  /// - Parameters:
-  ///   - technology: the tag's technology.
-  ///   - uid: its UID.
-  ///   - key: the key of the list that the fingerprint belongs to.
+  /// The hash of a tag's technology and UID, with the key of the list that the fingerprint belongs to.
   public init(_ technology: TagType, _ uid: [UInt8], _ key: Key) {
     self.init(value: Self.hash(Array(technology.rawValue.utf8) + [0] + uid, key))
   }

@@ -10,10 +10,7 @@ public struct Placement: Sendable, Hashable {
   /// random and new each time.
   public let uid: [UInt8]
 
-  /// - Parameters:
-  ///   - number: distinguishes this placement from every other one on the same reader.
-  ///   - technology: the tag's technology.
-  ///   - uid: the tag's UID.
+  /// A placement with these properties.
   public init(number: UInt64, technology: TagType, uid: [UInt8]) {
     self.number = number
     self.technology = technology
@@ -36,9 +33,7 @@ public struct TagReport: Sendable, Hashable {
   /// The contents of the tag.
   public let content: Content
 
-  /// - Parameters:
-  ///   - placement: the placement that this report is about.
-  ///   - content: the contents of the tag.
+  /// A report with these properties.
   public init(placement: Placement, content: Content) {
     self.placement = placement
     self.content = content

@@ -1,33 +1,18 @@
 /// Bytes as hexadecimal digits and back.
 enum Hexadecimal {
   static func string(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef")
-    var text = ""
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 0x0F)])
-    }
-    return text
+    bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
   }
 
-  /// - Returns: nil if `text` is not an even number of hexadecimal digits.
+  /// Nil if `text` is not an even number of hexadecimal digits.
   static func bytes(_ text: some StringProtocol) -> [UInt8]? {
-    let digits = Array(text.utf8)
+    let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
-      bytes.append(high << 4 | low)
+      guard let high = digits[index], let low = digits[index + 1] else { return nil }
+      bytes.append(UInt8(high << 4 | low))
     }
     return bytes
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

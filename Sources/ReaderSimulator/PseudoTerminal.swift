@@ -11,7 +11,7 @@ struct PseudoTerminal {
   /// The device file that the host opens.
   let path: String
 
-  /// - Throws: `SimulatorError` if the system has no pseudo-terminal left.
+  /// Fails if the system has no pseudo-terminal left.
   init() throws(SimulatorError) {
     var name = [CChar](repeating: 0, count: 128)
     let descriptor = tagroute_open_pseudo_terminal(&name, name.count)
@@ -28,7 +28,7 @@ struct PseudoTerminal {
     guard tcsetattr(line, TCSANOW, &settings) == 0 else { throw Self.failure("make \(path) raw") }
   }
 
-  /// - Returns: the received bytes, at most 4 KiB; empty if there are none.
+  /// The received bytes, at most 4 KiB; empty if there are none.
   func read() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(controller.rawValue, &buffer, buffer.count)

@@ -30,16 +30,9 @@ public actor SimulatedReader {
   /// Counts arrivals of bytes, for the timeout within a frame.
   private var arrivals = 0
 
-  /// Plugs a new reader in.
-  ///
-  /// - Parameters:
-  ///   - timing: the durations to simulate.
-  ///   - link: a symbolic link to the pseudo-terminal, created each time the reader is plugged in; nil for none.
-  ///   - clock: the reader's clock.
-  ///   - wakesTypeB: whether a poll for Type B wakes halted cards (WUPB) or not (REQB). The chip's manual leaves this
-  ///     open.
-  /// - Returns: the reader, plugged in and without tags.
-  /// - Throws: `SimulatorError` if the system has no pseudo-terminal left, or the link cannot be created.
+  /// Plugs a new reader in, without tags. Each time it is plugged in, `link` becomes a symbolic link to the
+  /// pseudo-terminal. If `wakesTypeB`, a poll for Type B wakes halted cards (WUPB, otherwise REQB); the chip's manual
+  /// leaves this open. Fails if the system has no pseudo-terminal left, or the link cannot be created.
   public static func start(
     timing: TimingModel = .immediate, link: String? = nil, clock: any SimulatorClock = MachineClock(),
     wakesTypeB: Bool = true
@@ -77,9 +70,7 @@ public actor SimulatedReader {
   public var isPluggedIn: Bool { line != nil }
 
   /// Plugs the reader in: opens the line and resets the chip. Tags and counters are kept. Has no effect if the reader
-  /// is plugged in already.
-  ///
-  /// - Throws: `SimulatorError` if the system has no pseudo-terminal left, or the link cannot be created.
+  /// is plugged in already. Fails like `start`.
   public func plug() throws(SimulatorError) {
     guard line == nil else { return }
     let terminal = try PseudoTerminal()
@@ -111,9 +102,7 @@ public actor SimulatedReader {
   /// Stops the reader.
   public func stop() { unplug() }
 
-  /// Places a tag on the reader.
-  ///
-  /// - Returns: the placement, for `remove(_:)`.
+  /// Places a tag on the reader. Returns the placement, for `remove(_:)`.
   @discardableResult
   public func place(_ tag: SimulatedTag) -> TagID {
     let id = TagID(number: nextTag)
@@ -123,10 +112,8 @@ public actor SimulatedReader {
     return id
   }
 
-  /// Removes a tag.
-  ///
-  /// - Returns: the tag with its current contents; nil if it is not on the reader. A tag that a fault removed is
-  ///   returned once.
+  /// Removes a tag and returns it with its current contents; nil if it is not on the reader. A tag that a fault removed
+  /// is returned once.
   @discardableResult
   public func remove(_ id: TagID) -> SimulatedTag? {
     let tag = chip.radio.field.remove(id) ?? chip.radio.forgetTakenAway(id)
@@ -140,8 +127,7 @@ public actor SimulatedReader {
   /// The tags on the reader, in the order of their placement.
   public var tags: [TagID] { chip.radio.field.tags }
 
-  /// - Parameter id: a placement.
-  /// - Returns: the tag's whole memory; nil if the tag is not on the reader.
+  /// The tag's whole memory; nil if the tag is not on the reader.
   public func memory(of id: TagID) -> [UInt8]? { chip.radio.field.memory(of: id) }
 
   /// Injects a fault.
@@ -166,8 +152,6 @@ public actor SimulatedReader {
   public var commands: [CommandRecord] { chip.trace }
 
   /// Waits until `condition` is true. The reader checks it each time bytes arrive from the host.
-  ///
-  /// - Parameter condition: the condition, for example on a command or a counter.
   public func wait(until condition: @escaping Condition) async {
     guard !condition(self) else { return }
     await withCheckedContinuation { waiters.append((condition, $0)) }

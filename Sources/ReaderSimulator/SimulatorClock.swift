@@ -5,10 +5,7 @@ public protocol SimulatorClock: Sendable {
   /// The time since a fixed moment. Never goes back.
   var now: Duration { get }
 
-  /// - Parameters:
-  ///   - delay: the time from now on.
-  ///   - loop: the loop that runs `body`.
-  ///   - body: the code to run once.
+  /// Runs `body` once on the loop, after this delay from now.
   func schedule(after delay: Duration, on loop: EventLoop, _ body: @escaping @Sendable () -> Void)
 }
 

@@ -3,7 +3,7 @@ public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible
   /// The error message for the user.
   public let message: String
 
-  /// - Parameter message: the error message for the user.
+  /// The message is for the user.
   public init(_ message: String) { self.message = message }
 
   /// The message.

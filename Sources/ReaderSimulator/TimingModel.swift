@@ -71,8 +71,8 @@ public struct TimingModel: Sendable, Hashable {
     return timing
   }
 
-  /// - Parameter code: as in RFConfiguration's item 2: 0 for no timeout, otherwise 100 µs × 2^(`code` − 1).
-  /// - Returns: how long the chip waits for an answer.
+  /// How long the chip waits for an answer. `code` is as in RFConfiguration's item 2: 0 for no timeout, otherwise 100
+  /// µs × 2^(`code` − 1).
   func timeout(code: UInt8) -> Duration {
     code == 0 ? .zero : timeoutUnit * (1 << (Int(min(code, 16)) - 1))
   }
@@ -87,7 +87,6 @@ public struct TimingModel: Sendable, Hashable {
 }
 
 extension TimingModel {
-  /// The sender of a frame.
   enum Sender {
     case reader
     case tag

@@ -3,11 +3,7 @@ import Glibc
 
 /// Finds our own programs: in the build folder of this program, or installed together with it.
 public enum BuiltProducts {
-  /// The path of the program `name`.
-  ///
-  /// - Parameter name: an executable of the package. The test's target must depend on it.
-  /// - Returns: the absolute path.
-  /// - Throws: `RigError` if the program is not built or not installed.
+  /// The absolute path of an executable of the package. The test's target must depend on it.
   public static func program(_ name: String) throws -> String {
     guard let folder = OwnProgram.directory else { throw RigError("cannot read /proc/self/exe") }
     return try program(name, beside: folder)
@@ -23,13 +19,8 @@ public enum BuiltProducts {
     return path
   }
 
-  /// The path of a program of the system, found in `PATH` and the sbin folders.
-  ///
-  /// - Parameters:
-  ///   - name: the program.
-  ///   - package: the Debian package that holds it.
-  /// - Returns: the absolute path.
-  /// - Throws: `RigError` with the name of the package if the program is not installed.
+  /// The path of a program of the system, found in `PATH` and the sbin folders. The error names the Debian package that
+  /// holds it.
   public static func systemProgram(_ name: String, package: String) throws -> String {
     let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
     for folder in "\(path):/usr/sbin:/sbin".split(separator: ":") where access("\(folder)/\(name)", X_OK) == 0 {

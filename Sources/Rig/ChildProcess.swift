@@ -25,15 +25,8 @@ public final class ChildProcess: Sendable {
   public let name: String
   private let output: ProcessOutput
 
-  /// Starts a program with standard input from a pipe (or `/dev/null`) and its output collected.
-  ///
-  /// - Parameters:
-  ///   - program: an absolute path.
-  ///   - arguments: the arguments after the program's name.
-  ///   - environment: the whole environment; `nil` inherits the test's own.
-  ///   - input: whether the caller will use `send`; otherwise standard input is `/dev/null`.
-  ///   - starter: the function that starts the program, which names the log.
-  /// - Throws: `SystemError` if it cannot be started.
+  /// Starts a program, given by an absolute path, and collects its output. Standard input is `/dev/null`, unless the
+  /// caller will use `send` and asks for `input`. A nil `environment` inherits the test's own. `starter` names the log.
   public init(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: Bool = false,
     starter: String = #function
@@ -55,44 +48,27 @@ public final class ChildProcess: Sendable {
 
   deinit { output.signal(SIGKILL) }
 
-  /// Waits for a line that contains `text`, on either output.
-  ///
-  /// - Parameters:
-  ///   - text: the text in the line.
-  ///   - index: how many lines at the beginning of the log to skip.
-  /// - Returns: the line.
-  /// - Throws: `RigError` with the log if the process ends, or ``patience`` passes, without such a line.
+  /// Waits for a line that contains `text`, on either output. Skips `index` lines at the beginning of the log. Throws a
+  /// `RigError` with the log if the process ends, or ``patience`` passes, without such a line.
   @discardableResult
   public func line(containing text: String, after index: Int = 0) async throws -> String {
     try await output.line(after: index) { $0.contains(text) }
   }
 
-  /// Waits for a line that `matches` accepts, on either output.
-  ///
-  /// - Parameters:
-  ///   - index: how many lines at the beginning of the log to skip.
-  ///   - matches: whether a line is the expected one.
-  /// - Returns: the line.
-  /// - Throws: `RigError` with the log if the process ends, or ``patience`` passes, without such a line.
+  /// Waits for a line that `matches` accepts, on either output. Otherwise like `line(containing:after:)`.
   public func line(after index: Int = 0, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String
   {
     try await output.line(after: index, matching: matches)
   }
 
-  /// Waits until the process ends.
-  ///
-  /// - Parameter limit: the timeout, by default ``patience``.
-  /// - Returns: how it ended.
-  /// - Throws: `RigError` with the log if the process still runs after that.
+  /// Waits until the process ends. Throws a `RigError` with the log if it still runs after the limit.
   @discardableResult
   public func exit(within limit: Duration = patience) async throws -> ExitStatus {
     try await output.exit(within: limit)
   }
 
-  /// Waits until no process can write to the outputs any more: neither this one nor one that inherited them.
-  ///
-  /// - Parameter limit: the timeout.
-  /// - Returns: false if the wait timed out.
+  /// Waits until no process can write to the outputs any more: neither this one nor one that inherited them. Returns
+  /// false if the wait timed out.
   @discardableResult
   public func outputsClosed(within limit: Duration) async -> Bool { await output.outputsClosed(within: limit) }
 
@@ -107,21 +83,11 @@ public final class ChildProcess: Sendable {
   /// Sends a signal, unless the process has ended: its id may belong to another process then.
   public func signal(_ number: Int32) { output.signal(number) }
 
-  /// Writes a line to standard input.
-  ///
-  /// - Parameter line: a line without its newline.
-  /// - Throws: `RigError` if the process was started without `input`, or no longer reads it.
+  /// Writes a line without its newline to standard input. Fails if the process was started without `input`, or no
+  /// longer reads it.
   public func send(_ line: String) async throws { try await output.send(line) }
 
-  /// Runs a program to its end.
-  ///
-  /// - Parameters:
-  ///   - program: an absolute path.
-  ///   - arguments: the arguments after the program's name.
-  ///   - environment: the whole environment; `nil` inherits the test's own.
-  ///   - starter: the function that starts the program, which names the log.
-  /// - Returns: how the program ended, its standard output, and its whole log.
-  /// - Throws: `RigError` if the program does not end in time, `SystemError` if it cannot be started.
+  /// Runs a program to its end, with the arguments of `init`. The log is of both outputs.
   public static func run(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, starter: String = #function
   )

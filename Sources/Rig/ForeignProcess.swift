@@ -8,8 +8,7 @@ public struct ForeignProcess: Sendable {
   public let identifier: Int32
   private let descriptor: FileDescriptor
 
-  /// - Parameter identifier: the id of a running process.
-  /// - Throws: `RigError` if there is no such process.
+  /// Refers to a running process. Fails if there is none with this id.
   public init(_ identifier: Int32) throws {
     let number = tagroute_process_descriptor(identifier)
     guard number >= 0 else { throw RigError("there is no process \(identifier)") }
@@ -20,9 +19,7 @@ public struct ForeignProcess: Sendable {
   /// Sends a signal.
   public func signal(_ number: Int32) { kill(identifier, number) }
 
-  /// The working directory of the process.
-  ///
-  /// - Throws: `RigError` if the process is gone.
+  /// The working directory of the process. Fails if the process is gone.
   public func workingDirectory() throws -> String {
     guard let path = realpath("/proc/\(identifier)/cwd", nil) else {
       throw RigError("there is no process \(identifier)")
@@ -41,8 +38,6 @@ public struct ForeignProcess: Sendable {
   public var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
 
   /// Waits until the process has ended for any reason.
-  ///
-  /// - Throws: `RigError` if the process cannot be watched.
   public func end() async throws {
     let loop = EventLoop(label: "test.process.\(identifier)")
     let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -59,16 +54,10 @@ public struct ForeignProcess: Sendable {
 
 extension ChildProcess {
   /// The running processes that this process has started.
-  ///
-  /// - Throws: `RigError` if /proc cannot be read.
   public func children() throws -> [ForeignProcess] {
-    guard let folder = opendir("/proc") else { throw RigError("cannot read /proc") }
-    defer { closedir(folder) }
+    guard let names = fileNames(in: "/proc") else { throw RigError("cannot read /proc") }
     var children: [ForeignProcess] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
+    for name in names {
       // "pid (name) state parent …" (proc_pid_stat(5)). The name may hold any characters, so the last bracket is its
       // end.
       guard let child = Int32(name), let bytes = try? readFile("/proc/\(child)/stat") else { continue }

@@ -50,12 +50,7 @@ public actor Installation {
   /// The data directory of the system. Entries in its `applications` folder are treated as installed by the system.
   public nonisolated var systemData: String { directory.file("share") }
 
-  /// Creates the directory and starts only the buses.
-  ///
-  /// - Parameters:
-  ///   - options: the options.
-  ///   - starter: the function that creates the installation, which names the logs.
-  /// - Throws: `RigError` if a program is not installed or not built.
+  /// Creates the directory and starts only the buses. `starter` names the logs.
   public init(_ options: Options = Options(), starter: String = #function) async throws {
     self.options = options
     self.starter = starter
@@ -94,14 +89,8 @@ public actor Installation {
     settings.sorted { $0.key < $1.key }.map { "[\($0.key)]\n" + $0.value.map { "\($0)\n" }.joined() }.joined()
   }
 
-  /// Starts one of our programs, or one of the system, in the installation's environment.
-  ///
-  /// - Parameters:
-  ///   - program: the name of one of our programs, or an absolute path.
-  ///   - arguments: the arguments after the name.
-  ///   - input: whether the caller will send lines to it.
-  /// - Returns: the running process.
-  /// - Throws: `RigError` if the program is not built, `SystemError` if it cannot be started.
+  /// Starts one of our programs, or one of the system, in the installation's environment. `program` is the name of one
+  /// of ours, or an absolute path. With `input`, the caller can send lines to it.
   public func start(_ program: String, _ arguments: [String] = [], input: Bool = false) throws -> ChildProcess {
     try ChildProcess(
       program.contains("/") ? program : BuiltProducts.program(program), arguments, environment: environment,
@@ -109,8 +98,6 @@ public actor Installation {
   }
 
   /// Starts the simulated reader, or plugs a new one into the same place.
-  ///
-  /// - Throws: `RigError` if it does not start.
   public func startSimulator() async throws {
     let process = try start(
       "tagroute-simulator", ["--link", directory.file("reader"), "--timing", options.timing], input: true)
@@ -119,33 +106,24 @@ public actor Installation {
   }
 
   /// Starts the daemon.
-  ///
-  /// - Throws: `RigError` or `SystemError` if it cannot be started.
   public func startDaemon() throws {
     daemon = try start("tagrouted", ["--config", directory.file("tagroute.conf")])
   }
 
   /// Starts the agent.
-  ///
-  /// - Throws: `RigError` or `SystemError` if it cannot be started.
   public func startAgent() throws {
     agent = try start("tagroute-agent", ["--config", directory.file("agent.conf")])
   }
 
   /// Starts the simulated reader, the daemon and the agent.
-  ///
-  /// - Throws: `RigError` or `SystemError` if one of them cannot be started.
   public func startAll() async throws {
     try await startSimulator()
     try startDaemon()
     try startAgent()
   }
 
-  /// Sends the simulated reader a command and waits for its answer.
-  ///
-  /// - Parameter command: for example `tap https://example.com` or `remove`.
-  /// - Returns: the answer without its `ok`.
-  /// - Throws: `RigError` if the answer is an error.
+  /// Sends the simulated reader a command, for example `tap https://example.com` or `remove`. Returns the answer
+  /// without its `ok`. Throws an error as a `RigError`.
   @discardableResult
   public func simulate(_ command: String) async throws -> String {
     guard let simulator else { throw RigError("the simulator is not running") }

@@ -25,16 +25,9 @@ public actor PrivateBus {
   private var beside: PrivateBus?
   private var process: ChildProcess?
 
-  /// Starts a bus and waits until it listens.
-  ///
-  /// - Parameters:
-  ///   - type: the content of `<type>`, `session` or `system`.
-  ///   - environment: the environment of activated services, besides the bus's own address.
-  ///   - rules: more rules of the bus's policy (dbus-daemon(1)). They override the default, which allows everything.
-  ///   - program: the program that runs the bus.
-  ///   - starter: the function that starts the bus, which names the log.
-  /// - Returns: the running bus.
-  /// - Throws: `RigError` if the program is missing or does not start.
+  /// Starts a bus and waits until it listens. Its type is `session` or `system`. `environment` is for activated
+  /// services, besides the bus's own address. `rules` are added to the bus's policy (dbus-daemon(1)), and override the
+  /// default, which allows everything. `starter` names the log.
   public static func start(
     type: String = "session", environment: [String: String] = [:], rules: [String] = [],
     program: Program = .daemon, starter: String = #function
@@ -58,9 +51,6 @@ public actor PrivateBus {
   }
 
   /// Limits the number of match rules of each connection. Takes effect at the bus's `ReloadConfig`.
-  ///
-  /// - Parameter count: the limit.
-  /// - Throws: `RigError` if the file cannot be written.
   public func limitMatchRules(to count: Int) throws {
     try configure("<limit name=\"max_match_rules_per_connection\">\(count)</limit>")
   }
@@ -88,8 +78,6 @@ public actor PrivateBus {
   }
 
   /// Kills the bus, as a crash would. Every connection breaks.
-  ///
-  /// - Throws: `RigError` if the process does not end.
   public func stop() async throws {
     guard let process else { return }
     process.signal(SIGKILL)
@@ -97,11 +85,8 @@ public actor PrivateBus {
     self.process = nil
   }
 
-  /// Kills the bus, and waits for the programs that it has started, which then lose their connection.
-  ///
-  /// - Parameter limit: how long these programs may still run.
-  /// - Returns: the lines that they have printed, without the bus's own.
-  /// - Throws: `RigError` if the process does not end.
+  /// Kills the bus, and waits up to `limit` for the programs that it has started, which then lose their connection.
+  /// Returns the lines that they have printed, without the bus's own.
   public func end(within limit: Duration) async throws -> [String] {
     guard let process else { return [] }
     try await stop()
@@ -113,8 +98,6 @@ public actor PrivateBus {
   public func signal(_ number: Int32) { process?.signal(number) }
 
   /// Starts the bus, after stopping the running one.
-  ///
-  /// - Throws: `RigError` if it does not start.
   public func restart() async throws {
     try await stop()
     unlink(directory.file("bus"))

@@ -112,7 +112,7 @@ actor ProcessOutput {
     partial[isOutput, default: []] += rest
   }
 
-  /// - Returns: the number of bytes before the first newline; nil if there is none.
+  /// The number of bytes before the first newline; nil if there is none.
   private static func lengthOfLine(_ bytes: ArraySlice<UInt8>) -> Int? {
     bytes.withUnsafeBytes { buffer in
       guard let start = buffer.baseAddress, let newline = memchr(start, 0x0A, buffer.count) else { return nil }

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// A directory for one test, mode 0700. It is removed with all its contents when the last reference is released.
@@ -5,7 +6,7 @@ public final class TemporaryDirectory: Sendable {
   /// The absolute path, without a trailing slash.
   public let path: String
 
-  /// - Throws: `RigError` if `/tmp` (or `$TMPDIR`) is not writable.
+  /// Creates it in `$TMPDIR`, or in `/tmp`.
   public init() throws {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/tagroute-test.XXXXXX".utf8CString)
@@ -20,43 +21,21 @@ public final class TemporaryDirectory: Sendable {
   deinit { TemporaryDirectory.removeTree(path) }
 
   private static func removeTree(_ path: String) {
-    if let folder = opendir(path) {
-      defer { closedir(folder) }
-      while let entry = readdir(folder) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        guard name != "." && name != ".." else { continue }
-        if entry.pointee.d_type == UInt8(DT_DIR) { removeTree("\(path)/\(name)") } else { unlink("\(path)/\(name)") }
-      }
-    }
+    // `unlink` fails for a directory.
+    for name in fileNames(in: path) ?? [] where unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
     rmdir(path)
   }
 
   /// The path of `name` in the directory.
   public func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes `text` to the file `name`, creating missing folders.
-  ///
-  /// - Parameters:
-  ///   - text: the whole content.
-  ///   - name: a path relative to the directory.
-  ///   - mode: the file's permissions.
-  /// - Returns: the absolute path.
-  /// - Throws: `RigError` if the file cannot be written.
+  /// Writes `text` to the file `name`, creating missing folders. Returns the absolute path.
   @discardableResult
   public func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
     try write(Array(text.utf8), to: name, mode: mode)
   }
 
-  /// Writes `bytes` to the file `name`, creating missing folders.
-  ///
-  /// - Parameters:
-  ///   - bytes: the whole content.
-  ///   - name: a path relative to the directory.
-  ///   - mode: the file's permissions.
-  /// - Returns: the absolute path.
-  /// - Throws: `RigError` if the file cannot be written.
+  /// Writes `bytes` to the file `name`, creating missing folders. Returns the absolute path.
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
     var folder = path
@@ -67,16 +46,8 @@ public final class TemporaryDirectory: Sendable {
     let target = file(name)
     let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw RigError("cannot write \(target): \(String(cString: strerror(errno)))") }
-    do {
-      defer { close(descriptor) }
-      fchmod(descriptor, mode)
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        guard count > 0 else { throw RigError("cannot write \(target): \(String(cString: strerror(errno)))") }
-        rest = rest.dropFirst(count)
-      }
-    }
+    fchmod(descriptor, mode)
+    try FileDescriptor(owning: descriptor).write(bytes)
     if mode & 0o111 != 0 { try TemporaryDirectory.waitUntilStartable(target) }
     return target
   }
@@ -105,25 +76,27 @@ public struct RigError: Error, CustomStringConvertible {
   /// The message.
   public let description: String
 
-  /// - Parameter description: the message.
+  /// Creates an error with a message.
   public init(_ description: String) { self.description = description }
 }
 
 /// Reads a whole file.
-///
-/// - Parameter path: the file.
-/// - Returns: its bytes.
-/// - Throws: `RigError` if it cannot be read.
 public func readFile(_ path: String) throws -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw RigError("cannot read \(path): \(String(cString: strerror(errno)))") }
-  defer { close(descriptor) }
-  var bytes: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 65536)
-  while true {
-    let count = read(descriptor, &buffer, buffer.count)
-    guard count >= 0 else { throw RigError("cannot read \(path): \(String(cString: strerror(errno)))") }
-    guard count > 0 else { return bytes }
-    bytes += buffer[..<count]
+  return try FileDescriptor(owning: descriptor).readAll()
+}
+
+/// The names in a folder; nil if it cannot be read.
+public func fileNames(in folder: String) -> [String]? {
+  guard let stream = opendir(folder) else { return nil }
+  defer { closedir(stream) }
+  var names: [String] = []
+  while let entry = readdir(stream) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+      pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != ".", name != ".." { names.append(name) }
   }
+  return names
 }

@@ -39,14 +39,7 @@ public struct Application: Sendable, Hashable {
   /// user's permission does not apply to an entry that starts something else. Empty if unknown.
   public let launch: String
 
-  /// - Parameters:
-  ///   - desktopID: the desktop file id, with `.desktop`.
-  ///   - name: the name in the user's language.
-  ///   - icon: the icon's name or absolute path.
-  ///   - file: the absolute path of the desktop entry.
-  ///   - isDBusActivatable: whether the application is started and called over D-Bus.
-  ///   - origin: who can write the desktop entry.
-  ///   - launch: what the desktop entry starts.
+  /// The description of an application. The desktop id includes `.desktop`.
   public init(
     desktopID: String, name: String, icon: String? = nil, file: String, isDBusActivatable: Bool = false, origin: Origin,
     launch: String = ""

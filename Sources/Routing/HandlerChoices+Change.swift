@@ -10,9 +10,7 @@ extension HandlerChoices {
     case forget(desktopID: String?, claim: String?)
   }
 
-  /// Makes a change.
-  ///
-  /// - Returns: false if there would be too many claims. The choices are then unchanged.
+  /// Makes a change. Returns false, and leaves the choices unchanged, if there would be too many claims.
   public mutating func apply(_ change: Change) -> Bool {
     var next = self
     switch change {

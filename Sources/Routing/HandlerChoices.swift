@@ -13,9 +13,7 @@ public struct HandlerChoices: Sendable, Hashable {
     /// ``Application/launch``.
     public let launch: String
 
-    /// - Parameters:
-    ///   - file: the absolute path of the desktop entry.
-    ///   - launch: what the entry starts.
+    /// The desktop entry at this path, with this command.
     public init(file: String, launch: String) {
       self.file = file
       self.launch = launch
@@ -34,9 +32,7 @@ public struct HandlerChoices: Sendable, Hashable {
     /// The claims that the handler may open.
     public var claims: Set<String>
 
-    /// - Parameters:
-    ///   - place: the desktop entry that has the permission.
-    ///   - claims: the claims that the handler may open.
+    /// Allows the claims to the desktop entry.
     public init(place: Place, claims: Set<String>) {
       self.place = place
       self.claims = claims
@@ -58,10 +54,7 @@ public struct HandlerChoices: Sendable, Hashable {
   /// Blocked claims by desktop id, or ``everything``.
   public var blocked: [String: Set<String>]
 
-  /// - Parameters:
-  ///   - preferred: the preferred desktop ids by claim, the best first.
-  ///   - allowed: permissions by desktop id.
-  ///   - blocked: blocked claims by desktop id, or ``everything``.
+  /// No choices by default.
   public init(
     preferred: [String: [String]] = [:], allowed: [String: Permission] = [:], blocked: [String: Set<String>] = [:]
   ) {
@@ -72,10 +65,8 @@ public struct HandlerChoices: Sendable, Hashable {
 
   var isEmpty: Bool { preferred.isEmpty && allowed.isEmpty && blocked.isEmpty }
 
-  /// The claims that cover a host, the most exact first.
-  ///
-  /// - Parameter host: a domain name in IDNA form.
-  /// - Returns: the host, then a wildcard for each domain above it.
+  /// The claims that cover a host in IDNA form, the most exact first: the host, then a wildcard for each domain above
+  /// it.
   public static func claims(covering host: String) -> [String] {
     var result = [host]
     var rest = host[...]
@@ -89,10 +80,8 @@ public struct HandlerChoices: Sendable, Hashable {
   /// The claim on a whole scheme, lower-case.
   public static func claim(onScheme scheme: String) -> String { scheme + ":" }
 
-  /// Reads a claim from a person or a file.
-  ///
-  /// - Parameter text: a domain, `*.` and a domain, or a scheme and a colon.
-  /// - Returns: the claim in its one spelling; nil if handlers cannot make such a claim.
+  /// Reads a claim from a person or a file: a domain, `*.` and a domain, or a scheme and a colon. Returns it in its one
+  /// spelling; nil if handlers cannot make such a claim.
   public static func claim(_ text: String) -> String? {
     guard text.hasSuffix(":") else { return try? DomainPattern(text).description }
     guard let scheme = try? URI(text + "x").scheme, scheme + ":" == text.lowercased(), Registry.isClaimable(scheme)

@@ -15,12 +15,7 @@ public struct HandlerDeclaration: Sendable, Hashable {
   /// excluded them.
   public let hasUnusableLinks: Bool
 
-  /// - Parameters:
-  ///   - application: the application.
-  ///   - domains: the domains from which it wants http and https links.
-  ///   - schemes: other schemes it wants from tags, in any case.
-  ///   - links: the links of its domains that it wants; nil if it wants all of them.
-  ///   - hasUnusableLinks: whether it names rules that cannot be used.
+  /// The schemes may be in any case.
   public init(
     application: Application, domains: [DomainPattern] = [], schemes: [String] = [], links: AppSiteAssociation? = nil,
     hasUnusableLinks: Bool = false

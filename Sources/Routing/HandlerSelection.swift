@@ -11,13 +11,10 @@ struct HandlerSelection {
   /// The maximum number of losers to list, blocked ones counted separately. A thousand applications may claim one link.
   static let maximumLosers = 32
 
-  /// - Parameters:
-  ///   - claims: for each claim that covers the link, the applications that make it. The most exact claim comes first,
-  ///     and applications come in the order in which they are offered.
-  ///   - covering: every claim that could cover the link, the most exact first. Only evaluated if the user has made
-  ///     choices.
-  ///   - choices: the user's choices.
-  ///   - isVouchedFor: whether the domain of the claim itself names the application for this link.
+  /// The claims that cover the link have their applications in the order in which they are offered. Both lists of
+  /// claims begin with the most exact one. `covering` has every claim that could cover the link, and is only evaluated
+  /// if the user has made choices. An application is vouched for if the domain of the claim itself names it for this
+  /// link.
   init(
     _ claims: [(claim: String, applications: [Application])], covering: @autoclosure () -> [String],
     choices: HandlerChoices, isVouchedFor: (Application, _ claim: String) -> Bool

@@ -5,7 +5,7 @@ struct Likeness {
   /// alike if they share a form.
   let forms: [String]
 
-  /// - Parameter shown: the name as displayed, cut to the visible part.
+  /// Uses the name as displayed, cut to the visible part.
   init(_ shown: String) {
     var (whole, bare) = (String.UnicodeScalarView(), String.UnicodeScalarView())
     for scalar in shown.unicodeScalars {

@@ -1,14 +1,11 @@
 import UniversalLinks
 
 extension Registry {
-  /// The applications that claim the domain of a link and want the link. An application with rules that exclude a link
-  /// does not claim it.
+  /// The applications, by claim, that claim the domain of a link and want the link. An application with rules that
+  /// exclude a link does not claim it.
   ///
-  /// - Parameters:
-  ///   - matches: the claims, the most exact first.
-  ///   - trials: the link, and the steps that are left for its applications.
-  ///   - steps: receives the applications that do not want the link, at most as many as are ever shown.
-  /// - Returns: the applications that want the link, by claim.
+  /// The matches begin with the most exact claim. `trials` has the steps that are left for the applications. `steps`
+  /// receives the applications that do not want the link, at most as many as are ever shown.
   func willing(
     among matches: [(pattern: String, values: [Int32])], _ trials: inout RuleTrials, _ steps: inout Explanation
   ) -> [(claim: String, applications: [Application])] {

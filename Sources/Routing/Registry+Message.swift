@@ -1,17 +1,13 @@
 public import NDEF
 
 extension Registry {
-  /// Decides which application opens the message of a tag.
+  /// Decides which application opens the message of a tag. A message without a URI gets an answer too.
   ///
   /// The first record of the well-known type `U` decides, regardless of the other records, as in Apple's "Adding
   /// Support for Background Tag Reading". If there is none at the top level, the first Smart Poster provides the URI,
   /// if the policy allows it. Absolute-URI records and texts are ignored.
   ///
-  /// - Parameters:
-  ///   - message: the whole message.
-  ///   - policy: the configuration and the choices of the user.
-  ///   - explaining: whether to record the steps of the answer, which takes longer than the decision.
-  /// - Returns: the answer with its reason. A message without a URI gets an answer too.
+  /// Recording the steps of the answer takes longer than the decision.
   public func route(
     for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
   ) -> Route {

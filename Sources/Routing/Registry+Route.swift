@@ -1,13 +1,9 @@
 public import UniversalLinks
 
 extension Registry {
-  /// Decides which application opens a URI.
+  /// Decides which application opens a URI from a tag or a person. A text that is not a URI gets an answer too.
   ///
-  /// - Parameters:
-  ///   - text: the URI from a tag or a person.
-  ///   - policy: the configuration and the choices of the user.
-  ///   - explaining: whether to record the steps of the answer, which takes longer than the decision.
-  /// - Returns: the answer with its reason. A text that is not a URI gets an answer too.
+  /// Recording the steps of the answer takes longer than the decision.
   public func route(for text: String, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
     route(for: text, policy: policy, Explanation(isWanted: explaining))
   }

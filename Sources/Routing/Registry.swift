@@ -21,12 +21,7 @@ public struct Registry: Sendable, Equatable {
   /// If two declarations have the same desktop id, the user's entry is used, as in the Desktop Entry Specification
   /// ("Desktop File ID"). Callers that load declarations from directories already keep only one of them.
   ///
-  /// - Parameters:
-  ///   - declarations: the links that applications declare to handle.
-  ///   - defaults: the default application of each scheme that has one, by lower-case scheme.
-  ///   - unusableDefaults: why a scheme is not in `defaults` although a default is set, as a sentence without its full
-  ///     stop.
-  ///   - shownName: the name of an application as displayed to people.
+  /// The schemes of the defaults are lower-case. `shownName` is the name of an application as displayed to people.
   public init(
     declarations: [HandlerDeclaration] = [], defaults: [String: Application] = [:],
     unusableDefaults: [String: String] = [:], shownName: (Application) -> String = { $0.name }
@@ -59,10 +54,8 @@ public struct Registry: Sendable, Equatable {
     self.namesakes = namesakes
   }
 
-  /// Whether another handler or default application has a name that people would confuse with this one.
-  ///
-  /// - Parameter shownName: the displayed name of one of the registry's applications, as passed to the registry.
-  /// - Returns: whether another application has that name, or one that looks like it.
+  /// Whether another handler or default application has the displayed name of one of the registry's applications, or a
+  /// name that looks like it.
   public func hasNamesake(_ shownName: String) -> Bool {
     Likeness(shownName).forms.contains { namesakes[$0, default: 0] > 1 }
   }

@@ -33,9 +33,7 @@ public struct Route: Sendable, Hashable {
     /// The finding, as a sentence without its full stop.
     public let finding: String
 
-    /// - Parameters:
-    ///   - subject: the examined subject.
-    ///   - finding: the finding, as a sentence without its full stop.
+    /// The finding is a sentence without its full stop.
     public init(_ subject: String, _ finding: String) {
       self.subject = subject
       self.finding = finding
@@ -54,18 +52,18 @@ public struct Route: Sendable, Hashable {
   /// All applications that may open the URI, in the order in which they are offered. Empty for `none` and `refused`.
   public let candidates: [Application]
   /// The candidates that claim the link, then some of the applications that claim it but do not open it.
-  public let claimants: [Candidate]
+  public internal(set) var claimants: [Candidate] = []
   /// How many more applications claim the link but do not open it and are not in `claimants`.
-  public let claimantsLeftOut: Int
+  public internal(set) var claimantsLeftOut = 0
   /// The question to the user before the handler is opened.
-  public let question: Question
+  public internal(set) var question = Question.nothing
   /// The scheme's default application, which gets the URI alone if the user does not want the handler. Nil for
   /// `default`, and if no default application may be offered.
-  public let alternative: Application?
+  public internal(set) var alternative: Application?
   /// Whether `handler` may be offered without asking the user first.
   public let trusted: Bool
   /// The error in the URI, for `refused`. Nil for all other kinds, and if the URI cannot even be decoded.
-  public let refusal: URIError.Code?
+  public internal(set) var refusal: URIError.Code?
   /// The reason, as a sentence without its full stop. For `refused` it quotes only single characters and the scheme of
   /// the URI.
   public let reason: String
@@ -74,23 +72,4 @@ public struct Route: Sendable, Hashable {
 
   /// Whether the handler gets the whole NDEF message. If not, it gets the URI alone.
   public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme }
-
-  init(
-    kind: Kind, uri: URI?, handler: Application?, candidates: [Application], claimants: [Candidate] = [],
-    claimantsLeftOut: Int = 0, question: Question = .nothing, alternative: Application? = nil, trusted: Bool,
-    refusal: URIError.Code? = nil, reason: String, steps: [Step]
-  ) {
-    self.kind = kind
-    self.uri = uri
-    self.handler = handler
-    self.candidates = candidates
-    self.claimants = claimants
-    self.claimantsLeftOut = claimantsLeftOut
-    self.question = question
-    self.alternative = alternative
-    self.trusted = trusted
-    self.refusal = refusal
-    self.reason = reason
-    self.steps = steps
-  }
 }

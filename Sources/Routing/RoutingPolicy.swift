@@ -16,11 +16,7 @@ public struct RoutingPolicy: Sendable {
   /// The user's choices about handlers.
   public var choices: HandlerChoices
 
-  /// - Parameters:
-  ///   - schemes: the schemes, in lower case, of links that may open in the default application.
-  ///   - smartPosters: whether the URI of a Smart Poster is used.
-  ///   - associations: the statements of domains about applications, by domain.
-  ///   - choices: the user's choices about handlers.
+  /// By default, no domain has made a statement and the user has made no choice.
   public init(
     schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true,
     associations: [String: DomainAssociation] = [:], choices: HandlerChoices = HandlerChoices()

@@ -14,10 +14,8 @@ struct RuleTrials {
   private let preferred: Set<String>
   private var trials: [Share: LinkMatching] = [:]
 
-  /// - Parameters:
-  ///   - uri: the link.
-  ///   - covering: every claim that could cover it, the most exact first. Only evaluated if the user has made choices.
-  ///   - choices: the user's choices.
+  /// `covering` has every claim that could cover the link, the most exact first, and is only evaluated if the user has
+  /// made choices.
   init(_ uri: URI, covering: @autoclosure () -> [String], choices: HandlerChoices) {
     self.uri = uri
     self.choices = choices

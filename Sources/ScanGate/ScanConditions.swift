@@ -20,15 +20,7 @@ public struct ScanConditions: Sendable, Hashable {
     /// because it does not take a missing report for "unlocked".
     public var hasBeenSaidUnlocked: Bool
 
-    /// - Parameters:
-    ///   - isActive: The session is in the foreground of its seat.
-    ///   - isLocal: The user sits at this machine.
-    ///   - isGraphical: The session has a graphical display.
-    ///   - isUserSession: The session is not a greeter, a lock screen or a background session.
-    ///   - isLocked: The session's screen is locked.
-    ///   - hasBeenUnlocked: The session was unlocked at least once.
-    ///   - hasBeenSaidUnlocked: A reliable source reported "unlocked" at least once; nil for the value of
-    ///     `hasBeenUnlocked`.
+    /// Creates the facts of a session. `hasBeenSaidUnlocked` is `hasBeenUnlocked` if it is nil.
     public init(
       isActive: Fact, isLocal: Fact, isGraphical: Fact, isUserSession: Fact, isLocked: Fact, hasBeenUnlocked: Bool,
       hasBeenSaidUnlocked: Bool? = nil

@@ -11,9 +11,7 @@ public struct ScanVerdict: Sendable, Hashable {
   /// The reader scans, or would scan if it were ready.
   public var wantsReader: Bool { reasons.isSubset(of: .noReader) }
 
-  /// - Parameters:
-  ///   - reasons: The reasons not to scan.
-  ///   - holdsTaps: The daemon keeps taps until the session is unlocked.
+  /// Creates a verdict.
   public init(reasons: SuspendReasons, holdsTaps: Bool = false) {
     self.reasons = reasons
     self.holdsTaps = holdsTaps

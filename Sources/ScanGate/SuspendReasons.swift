@@ -6,7 +6,7 @@ public struct SuspendReasons: OptionSet, Sendable, Hashable {
   /// One bit per reason, in the order of `all`.
   public let rawValue: UInt32
 
-  /// - Parameter rawValue: One bit per reason.
+  /// Creates a set with one bit per reason.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Scanning is switched off.

@@ -17,17 +17,13 @@ actor CameraWatch {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - directories: the directories of devices and processes.
-  ///   - tell: called with changes, on the watch's own thread.
+  /// `tell` gets changes, on the watch's own thread.
   init(_ directories: SystemDirectories, tell: @escaping @Sendable (Fact) -> Void) {
     self.directories = directories
     self.tell = tell
   }
 
-  /// Starts to follow, with a check at once.
-  ///
-  /// - Throws: `SystemError` if the folder of devices cannot be watched. The state then stays unknown.
+  /// Starts to follow, with a check at once. If the folder of devices cannot be watched, the state stays unknown.
   func start() throws(SystemError) {
     let files = try FileWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.take(in: events) } }
     folder = try files.add(
@@ -85,9 +81,7 @@ struct CameraScan {
   private let directories: SystemDirectories
   private let nodes: Set<String>
 
-  /// - Parameters:
-  ///   - directories: the directories of devices and processes.
-  ///   - nodes: the names of the cameras.
+  /// `nodes` are the names of the cameras.
   init(_ directories: SystemDirectories, nodes: Set<String>) {
     self.directories = directories
     self.nodes = nodes

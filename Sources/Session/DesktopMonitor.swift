@@ -42,9 +42,7 @@ public actor DesktopMonitor {
   /// Counts starts and stops of the camera watch, so that reports of an earlier watch are ignored.
   private var cameraTurns = 0
 
-  /// - Parameters:
-  ///   - connection: to the session bus.
-  ///   - options: the monitor's options.
+  /// Creates a monitor with a connection to the session bus.
   public init(_ connection: Connection, options: Options = Options()) {
     self.connection = connection
     self.options = options
@@ -52,9 +50,7 @@ public actor DesktopMonitor {
     (states, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Starts to follow.
-  ///
-  /// - Throws: `BusError` if the bus accepts no match rule, or the connection is closed.
+  /// Starts to follow. Throws if the bus accepts no match rule, or the connection is closed.
   public func start() async throws(BusError) {
     for peer in DesktopPeer.all {
       let watch = PeerWatch(peer.question, on: connection, timeout: options.timeout) { [weak self] event in
@@ -65,10 +61,8 @@ public actor DesktopMonitor {
     }
   }
 
-  /// Starts to follow cameras, if the options say so.
-  ///
-  /// - Throws: `SystemError` if they cannot be followed. It is then unknown whether one is in use, and
-  ///   ``setFollowsCameras(_:)`` tries again.
+  /// Starts to follow cameras, if the options say so. After an error it is unknown whether one is in use, and
+  /// ``setFollowsCameras(_:)`` tries again.
   public func startCameras() async throws(SystemError) {
     guard options.followsCameras else { return }
     cameraTurns += 1
@@ -87,10 +81,7 @@ public actor DesktopMonitor {
     }
   }
 
-  /// Starts or stops following cameras. After a stop it is unknown whether one is in use.
-  ///
-  /// - Parameter value: whether they are followed.
-  /// - Throws: `SystemError` if they cannot be followed.
+  /// Starts or stops following cameras. After a stop or an error it is unknown whether one is in use.
   public func setFollowsCameras(_ value: Bool) async throws(SystemError) {
     guard value != options.followsCameras else { return }
     options.followsCameras = value
@@ -112,8 +103,6 @@ public actor DesktopMonitor {
   }
 
   /// Waits until each peer on the bus has reported its state, or has failed to reply.
-  ///
-  /// - Parameter limit: the longest wait.
   public func settle(within limit: Duration) async {
     guard !unheard.isEmpty else { return }
     let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.resume() } }
@@ -121,17 +110,14 @@ public actor DesktopMonitor {
     timer.cancel()
   }
 
-  /// Sets whether the state is needed. Conditions without signals are checked at intervals while it is, and at once.
-  ///
-  /// - Parameter value: whether a daemon receives the state, and depends on it.
+  /// Sets whether a daemon receives the state, and depends on it. Conditions without signals are checked at intervals
+  /// while this is so, and at once.
   public func setWanted(_ value: Bool) async {
     isWanted = value
     await followConnectors()
   }
 
   /// Records the user's own statement, for lockers that send no signals.
-  ///
-  /// - Parameter locked: whether the session is locked.
   public func declare(locked: Bool) { apply(.declared(locked: locked)) }
 
   private func hear(_ event: PeerWatch.Event, from peer: DesktopPeer) {

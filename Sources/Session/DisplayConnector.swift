@@ -20,10 +20,8 @@ struct DisplayConnector: Sendable, Hashable {
   /// A machine has a handful. Further connectors are ignored.
   private static let maximumNumber = 64
 
-  /// Reads the connectors. It reads files, so do not call it on a loop with other work.
-  ///
-  /// - Parameter folder: `/sys/class/drm`.
-  /// - Returns: the connectors that have both attributes.
+  /// The connectors in `/sys/class/drm` that have both attributes. It reads files, so do not call it on a loop with
+  /// other work.
   static func present(in folder: String) -> [DisplayConnector] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -75,11 +73,8 @@ actor ConnectorWatch {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - folder: `/sys/class/drm`.
-  ///   - interval: the pause between two checks.
-  ///   - longInterval: the pause after a check that found no connector.
-  ///   - tell: called with changes, on the watch's own thread.
+  /// `folder` is `/sys/class/drm`. The pause between two checks is `interval`, or `longInterval` after a check that
+  /// found no connector. `tell` gets changes, on the watch's own thread.
   init(
     folder: String, interval: Duration, longInterval: Duration = .seconds(30),
     tell: @escaping @Sendable (Fact) -> Void

@@ -49,9 +49,8 @@ public actor LoginMonitor {
   private var retryPause = Backoff(from: .milliseconds(250), to: .seconds(30))
   private var isStopped = false
 
-  /// - Parameters:
-  ///   - connection: to the system bus.
-  ///   - timeout: how long logind may take to reply before it is asked again.
+  /// Creates a monitor with a connection to the system bus. It asks logind again if a reply takes longer than
+  /// `timeout`.
   public init(_ connection: Connection, timeout: Duration = .seconds(5)) {
     self.connection = connection
     self.timeout = timeout
@@ -59,9 +58,8 @@ public actor LoginMonitor {
     (states, continuation) = AsyncStream.makeStream()
   }
 
-  /// Starts to follow logind. If there is none, waits for one.
-  ///
-  /// - Throws: `BusError` if the bus accepts no match rule, or the connection is closed.
+  /// Starts to follow logind. If there is none, waits for one. Throws if the bus accepts no match rule, or the
+  /// connection is closed.
   public func start() async throws(BusError) {
     let manager = try await connection.signals(
       MatchRule(sender: Self.name, path: Self.managerPath, interface: Self.managerInterface))
@@ -90,27 +88,17 @@ public actor LoginMonitor {
     continuation.finish()
   }
 
-  /// Records a report of a session's agent about the lock.
-  ///
-  /// - Parameters:
-  ///   - id: the session's id.
-  ///   - locked: unknown if the agent left or cannot tell.
+  /// Records a report of a session's agent about the lock: unknown if the agent left or cannot tell.
   public func report(_ id: String, locked: Fact) { apply(.reported(id: id, locked: locked)) }
 
   /// Records that a session's agent has gone.
-  ///
-  /// - Parameter id: the session's id.
   public func reporterGone(_ id: String) { apply(.reporterGone(id: id)) }
 
   /// Records that a session's user has just said that it is unlocked. This statement overrides all earlier reports.
-  ///
-  /// - Parameter id: the session's id.
   public func userUnlocked(_ id: String) { apply(.userUnlocked(id: id)) }
 
-  /// Reads everything again. Returns when that is done, or when logind does not reply. Callers at the same time share
-  /// one reading.
-  ///
-  /// - Returns: the state after the reading.
+  /// Reads everything again. Returns the new state when that is done, or when logind does not reply. Callers at the
+  /// same time share one reading.
   public func refresh() async -> LoginState {
     // A reading is void if logind restarts meanwhile. Another one follows the restart.
     for _ in 0..<8 {
@@ -253,7 +241,7 @@ public actor LoginMonitor {
     retryPause.reset()
   }
 
-  /// - Returns: false if logind has restarted meanwhile.
+  /// Returns false if logind has restarted meanwhile.
   private func readSleep(_ asked: Int) async throws(BusError) -> Bool {
     for _ in 0..<8 {
       let count = sleepSignals

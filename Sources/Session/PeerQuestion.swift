@@ -19,7 +19,6 @@ struct PeerQuestion: Sendable {
   let interface: String
   let member: String
   let arguments: [Value]
-  /// The match rule of the signal.
   let rule: MatchRule
   /// The meaning of a signal.
   let changed: @Sendable (ReceivedSignal) -> Change

@@ -6,7 +6,6 @@ import ScanGate
 ///
 /// Reports contain the unique name of their sender, because the name may have another owner a moment later.
 actor PeerWatch {
-  /// A report about a peer.
   enum Event: Sendable, Hashable {
     /// The owner of the name now; nil if there is none.
     case owner(String?)
@@ -30,11 +29,7 @@ actor PeerWatch {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - question: the question to the peer.
-  ///   - connection: to the bus.
-  ///   - timeout: how long the peer may take to reply.
-  ///   - tell: called with reports, on the connection's loop.
+  /// `timeout` is how long the peer may take to reply. `tell` gets reports, on the connection's loop.
   init(
     _ question: PeerQuestion, on connection: Connection, timeout: Duration, tell: @escaping @Sendable (Event) -> Void
   ) {
@@ -44,9 +39,7 @@ actor PeerWatch {
     self.tell = tell
   }
 
-  /// Starts to follow.
-  ///
-  /// - Throws: `BusError` if the bus accepts no match rule, or the connection is closed.
+  /// Starts to follow. Throws if the bus accepts no match rule, or the connection is closed.
   func start() async throws(BusError) {
     let signals = try await connection.signals(question.rule)
     let owners = try await connection.owners(of: question.name)

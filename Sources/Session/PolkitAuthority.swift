@@ -14,17 +14,13 @@ public struct PolkitAuthority: Sendable {
 
   private let connection: Connection
 
-  /// - Parameter connection: to the system bus.
+  /// Uses a connection to the system bus.
   public init(_ connection: Connection) {
     self.connection = connection
   }
 
-  /// Asks for one action.
-  ///
-  /// - Parameters:
-  ///   - sender: the unique bus name of the program that requests the action.
-  ///   - action: the action's id.
-  /// - Returns: the decision, within five seconds. polkit does not ask for a password.
+  /// Asks whether the program with the unique bus name `sender` may perform an action. Decides within five seconds,
+  /// because polkit does not ask for a password.
   public func check(_ sender: String, _ action: String) async -> Decision {
     let subject = Value.structure([.string("system-bus-name"), .dictionary(["name": .string(sender)])])
     let details = Value.dictionary(key: "s", value: "s", [])

@@ -21,19 +21,14 @@ public actor RadioSwitchMonitor {
   private var watch: DescriptorWatch?
   private var told = Fact.unknown
 
-  /// - Parameters:
-  ///   - path: the device.
-  ///   - loop: the event loop that runs this actor.
-  ///   - changed: called on the loop with whether every radio is off, when that changes.
+  /// Follows the device at `path`. Reports changes of "every radio is off" on the loop, which runs this actor.
   public init(_ path: String, on loop: EventLoop, changed: @escaping @Sendable (Fact) -> Void) {
     self.path = path
     self.loop = loop
     self.changed = changed
   }
 
-  /// Starts to follow, and reports the current state at once.
-  ///
-  /// - Throws: `SystemError` if the device cannot be opened or watched.
+  /// Starts to follow, and reports the current state at once. Throws if the device cannot be opened or watched.
   public func start() throws(SystemError) {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw SystemError("open \(path)") }

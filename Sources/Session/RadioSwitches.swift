@@ -18,8 +18,6 @@ public struct RadioSwitches: Sendable, Hashable {
   ///
   /// The event is packed, in the machine's byte order: index (4 bytes), type, operation (0 added, 1 removed, 2 changed,
   /// 3 changed all), soft block, hard block. Further bytes are ignored. Fewer than 8 bytes are not an event.
-  ///
-  /// - Parameter bytes: the bytes.
   public mutating func handle(_ bytes: [UInt8]) {
     guard bytes.count >= Self.eventSize else { return }
     var index: UInt32 = 0

@@ -49,10 +49,6 @@ struct SessionReadings: Sendable {
     if case .seatless = phases[path] { true } else { false }
   }
 
-  /// Processes an event.
-  ///
-  /// - Parameter event: the event.
-  /// - Returns: the action, if any.
   mutating func handle(_ event: Event) -> Action? {
     switch event {
     case .added(let path):

@@ -60,8 +60,6 @@ public struct SleepDelay: Sendable, Hashable {
   public var isHeld: Bool { granted != nil }
 
   /// Processes an event.
-  ///
-  /// - Returns: the actions, in this order.
   public mutating func handle(_ event: Event) -> [Action] {
     var actions: [Action] = []
     switch event {

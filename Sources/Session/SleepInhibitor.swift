@@ -17,9 +17,7 @@ public actor SleepInhibitor {
   /// The reason that was last reported, when logind gave no lock.
   private var lastRefusal: String?
 
-  /// - Parameters:
-  ///   - connection: to the system bus.
-  ///   - report: called on the loop with messages for a person.
+  /// Uses a connection to the system bus. `report` gets messages for a person, on the loop.
   public init(_ connection: Connection, report: @escaping @Sendable (String) -> Void) {
     self.connection = connection
     self.report = report

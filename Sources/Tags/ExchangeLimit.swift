@@ -27,11 +27,8 @@ extension TagType {
   /// | 4 | 13 bytes: MLe, at least 15 (Type 4 Tag, 5.1), less a data object's header | `opening`; the length, twice |
   ///
   /// Type 4 adds nine short answers: the ninth ends the operation. It also adds 15 exchanges to reopen and lock the
-  /// card. They suffice unless the container arrives byte by byte twice.
-  ///
-  /// - Parameter size: The length of the NDEF message in bytes. It matters for types 3 and 4. Zero for the status
-  ///   alone.
-  /// - Returns: The number of exchanges.
+  /// card. They suffice unless the container arrives byte by byte twice. `size` is the length of the NDEF message in
+  /// bytes, zero for the status alone. It matters for types 3 and 4.
   public func mostExchanges(reading size: Int) -> Int {
     func ofMemory(_ pieces: Int) -> Int { 3 * pieces + 32 }
     switch self {
@@ -52,9 +49,7 @@ extension TagType {
   /// | 4 | 2 bytes up to offset 7FFF, 1 byte beyond it | `opening`; the length, twice |
   ///
   /// Only mapping 3.0 requires an MLc of at least 13 (Type 4 Tag, 5.1). Cards with a smaller MLc are written as well.
-  ///
-  /// - Parameter size: The length of the NDEF message in bytes. It matters for types 3 and 4.
-  /// - Returns: The number of exchanges.
+  /// `size` is the length of the NDEF message in bytes. It matters for types 3 and 4.
   public func mostExchanges(writing size: Int) -> Int {
     let reading = mostExchanges(reading: size)
     switch self {

@@ -7,10 +7,9 @@ struct FeliCaLiteConfiguration {
   private static let ownBit = 15
   private static let blockCount = 14
 
-  /// The block as read from the card.
+  /// The 16 bytes of the block as read from the card.
   private let bytes: [UInt8]
 
-  /// - Parameter bytes: The 16 bytes of the block.
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Identifies the card by its IC code, the second byte of PMm: RC-S965, RC-S966 and RC-S967.

@@ -49,9 +49,8 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// Reads the second part of the directory if the run of NDEF sectors may continue there.
-  ///
-  /// - Returns: True if more sectors were found.
+  /// Reads the second part of the directory if the run of NDEF sectors may continue there. Returns true if more sectors
+  /// were found.
   @discardableResult
   mutating func extend(_ channel: inout some TagChannel) throws(TagStop) -> Bool {
     guard mayGoOn else { return false }
@@ -142,29 +141,21 @@ struct MIFAREClassicAccess {
     try write(bytes, toBlock: sector.trailerBlock, &channel)
   }
 
-  /// Authenticates a sector with a key, unless the sector is already open with this key.
-  ///
-  /// - Returns: False if the tag is present but has another key.
+  /// Authenticates a sector with a key, unless the sector is already open with this key. Returns false if the tag is
+  /// present but has another key.
   mutating func authenticate(
     _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
     if let authenticated, authenticated == (sector, key) { return true }
     authenticated = nil
     let block = UInt8(truncatingIfNeeded: sector.firstBlock)
-    do throws(TagChannelError) {
-      _ = try channel.exchange([key.slot.rawValue, block] + key.bytes + uid)
-    } catch {
-      guard error.code == .noAnswer else { throw .channel(error) }
+    guard try channel.askOrNil([key.slot.rawValue, block] + key.bytes + uid) != nil else {
       // The tag stays silent until it is reselected. A tag that was removed fails here.
-      try reselect(&channel)
+      try channel.reselectTag()
       return false
     }
     authenticated = (sector, key)
     return true
-  }
-
-  private func reselect(_ channel: inout some TagChannel) throws(TagStop) {
-    do throws(TagChannelError) { try channel.reselect() } catch { throw .channel(error) }
   }
 
   private mutating func requireKey(
@@ -175,7 +166,7 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// - Returns: The NDEF sectors; nil if the checksum is wrong.
+  /// Returns the NDEF sectors; nil if the checksum is wrong.
   private mutating func directory(
     of sector: MIFAREClassicSector, blocks: ClosedRange<Int>, from first: Int, _ channel: inout some TagChannel
   ) throws(TagStop) -> [MIFAREClassicSector]? {
@@ -208,26 +199,18 @@ struct MIFAREClassicAccess {
     return Array(answer.prefix(Self.blockSize))
   }
 
-  /// - Returns: Nil if the tag is present but does not answer. No sector is open in this case.
+  /// Returns nil if the tag is present but does not answer. No sector is open in this case.
   private mutating func ask(
     forBlock block: Int, _ channel: inout some TagChannel
   ) throws(TagStop) -> [UInt8]? {
-    do throws(TagChannelError) {
-      return try channel.exchange([0x30, UInt8(truncatingIfNeeded: block)])
-    } catch {
-      guard error.code == .noAnswer else { throw .channel(error) }
-    }
+    if let answer = try channel.askOrNil([0x30, UInt8(truncatingIfNeeded: block)]) { return answer }
     authenticated = nil
-    try reselect(&channel)
+    try channel.reselectTag()
     return nil
   }
 
   private func write(_ bytes: [UInt8], toBlock block: Int, _ channel: inout some TagChannel) throws(TagStop) {
-    do throws(TagChannelError) {
-      _ = try channel.exchange([0xA0, UInt8(truncatingIfNeeded: block)] + bytes)
-    } catch {
-      throw .channel(error)
-    }
+    _ = try channel.ask([0xA0, UInt8(truncatingIfNeeded: block)] + bytes)
   }
 
   /// The first sector and all that follow it without a gap.

@@ -49,12 +49,8 @@ enum MIFAREApplicationDirectory {
   /// The sector of the second part. Only a 4K tag has it.
   static let secondSector = MIFAREClassicSector(number: 16)
 
-  /// The sectors that hold NDEF.
-  ///
-  /// - Parameters:
-  ///   - bytes: The checksum, the info byte and two bytes for each sector.
-  ///   - first: The number of the first sector.
-  /// - Returns: The sectors; nil if the checksum is wrong.
+  /// The sectors that hold NDEF; nil if the checksum is wrong. `bytes` are the checksum, the info byte and two bytes
+  /// for each sector. `first` is the number of the first sector.
   static func ndefSectors(_ bytes: [UInt8], from first: Int) -> [MIFAREClassicSector]? {
     guard let checksum = bytes.first, checksum == self.checksum(bytes.dropFirst()) else { return nil }
     let applications = stride(from: 2, to: bytes.count - 1, by: 2).map { Array(bytes[$0...$0 + 1]) }

@@ -45,12 +45,6 @@ struct MIFAREClassicTrailer: Equatable {
   /// A trailer that is permanently read-only. Both keys can read the data blocks, and neither can write them.
   ///
   /// A trailer can only be written as a whole, keys included. The keys must be the ones that the sector has.
-  ///
-  /// - Parameters:
-  ///   - keyA: The sector's key A.
-  ///   - keyB: The sector's key B.
-  ///   - generalPurpose: The new general purpose byte.
-  /// - Returns: 16 bytes.
   static func locked(keyA: [UInt8], keyB: [UInt8], generalPurpose: UInt8) -> [UInt8] {
     // Access bits 010 for the data, 110 for the trailer.
     keyA + [0x07, 0x8F, 0x0F, generalPurpose] + keyB

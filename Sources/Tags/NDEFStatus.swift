@@ -14,25 +14,18 @@ public struct NDEFStatus: Sendable, Hashable {
   /// Why NDEF is not supported, or why a password or key makes the tag read-only; else nil.
   public let problem: TagProblem?
 
-  /// - Parameters:
-  ///   - capacity: The length of the longest message, in bytes.
-  ///   - isWritable: Whether anyone may write the tag.
   init(capacity: Int, isWritable: Bool) {
     access = isWritable ? .readWrite : .readOnly
     self.capacity = capacity
     problem = nil
   }
 
-  /// - Parameters:
-  ///   - problem: Why the tag is read-only.
-  ///   - capacity: The length of the longest message, in bytes.
   init(readOnly problem: TagProblem, capacity: Int) {
     access = .readOnly
     self.capacity = capacity
     self.problem = problem
   }
 
-  /// - Parameter problem: Why NDEF is not supported.
   init(notSupported problem: TagProblem) {
     access = .notSupported
     capacity = 0
@@ -48,9 +41,7 @@ public enum TagWriteError: Error, Sendable, Hashable {
   case refused(TagProblem)
   /// The tag is read-only.
   case readOnly
-  /// The message does not fit.
-  ///
-  /// - Parameter capacity: The length of the longest message that fits, in bytes.
+  /// The message does not fit. The longest one that fits has `capacity` bytes.
   case tooLong(capacity: Int)
   /// The tag cannot be made read-only. The text names what it would need.
   case cannotLock(String)

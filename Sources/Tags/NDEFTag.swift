@@ -28,12 +28,7 @@ extension NDEFTag {
 
 extension TagActivation {
   /// Reads the NDEF message of the selected tag in as few exchanges as its specification allows. It writes no data to
-  /// the tag.
-  ///
-  /// - Parameter channel: The channel to the tag.
-  /// - Returns: The message, or the reason why there is none.
-  /// - Throws: `TagChannelError` if an exchange fails. Only the caller can find out if the tag was removed or a retry
-  ///   helps.
+  /// the tag. If it fails, only the caller can find out if the tag was removed or a retry helps.
   public func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     switch ndefTag {
     case .success(let tag):
@@ -45,10 +40,6 @@ extension TagActivation {
   }
 
   /// Finds out if the selected tag is formatted for NDEF, if it can be written, and its capacity.
-  ///
-  /// - Parameter channel: The channel to the tag.
-  /// - Returns: The status.
-  /// - Throws: `TagChannelError` if an exchange fails.
   public func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     switch ndefTag {
     case .success(let tag):
@@ -60,13 +51,8 @@ extension TagActivation {
   }
 
   /// Writes an NDEF message. It marks the tag as empty first, then writes the message, then its length. If the tag is
-  /// removed before the end, it holds no message.
-  ///
-  /// - Parameters:
-  ///   - message: An encoded NDEF message; empty to erase the present one.
-  ///   - isVerifying: Whether to read the message back and compare it.
-  ///   - channel: The channel to the tag.
-  /// - Throws: `TagWriteError`.
+  /// removed before the end, it holds no message. An empty message erases the present one. With `isVerifying`, reads
+  /// the message back and compares it.
   public func writeNDEF(
     _ message: [UInt8], isVerifying: Bool = false, over channel: inout some TagChannel
   ) throws(TagWriteError) {
@@ -87,9 +73,6 @@ extension TagActivation {
   ///
   /// A tag with damaged contents is not locked, because a half-written message would become permanent. An empty tag is
   /// locked.
-  ///
-  /// - Parameter channel: The channel to the tag.
-  /// - Throws: `TagWriteError`.
   public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
     let tag = try writable
     var limited = LimitedChannel(channel, most: type.mostExchangesToRead)

@@ -20,13 +20,8 @@ enum TLVBlocks {
     case problem(TagProblem)
   }
 
-  /// Looks for the first NDEF TLV.
-  ///
-  /// - Parameters:
-  ///   - memory: The known bytes.
-  ///   - area: The addresses of the data area.
-  ///   - reserved: Addresses in the area that hold no data, in addition to those that control TLVs reserve.
-  /// - Returns: The result of the search.
+  /// Looks for the first NDEF TLV in the known bytes. `reserved` are addresses in the area that hold no data, in
+  /// addition to those that control TLVs reserve.
   static func find(in memory: TagMemory, area: Range<Int>, reserved: Range<Int> = 0..<0) -> Outcome {
     do throws(Stop) {
       return try search(Cursor(memory, area, reserved))
@@ -148,7 +143,7 @@ struct LockControl: Equatable {
   /// The number of lock bits, or of reserved bytes: 1 to 256.
   let count: Int
 
-  /// - Parameter value: The three bytes of the TLV's value.
+  /// `value` has the three bytes of the TLV's value.
   init(_ value: [UInt8]) {
     address = (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
     count = value[1] == 0 ? 256 : Int(value[1])
@@ -183,10 +178,7 @@ struct NDEFBlock {
   static func capacity(bytes: Int) -> Int { max(0, max(min(bytes - 2, 0xFE), bytes - 4)) }
 
   /// The bytes and addresses that write a message into the block: its length, the message and, if there is room, a
-  /// terminator.
-  ///
-  /// - Parameter message: The message, no longer than the capacity.
-  /// - Returns: Each byte once, in the order of the block.
+  /// terminator. Each byte comes once, in the order of the block. The message is no longer than the capacity.
   func bytes(holding message: [UInt8]) -> [(address: Int, byte: UInt8)] {
     let count = message.count
     let length: [UInt8] =
@@ -205,12 +197,8 @@ struct NDEFBlock {
   /// 1. Before the other pages: `03 00 aa bb`.
   /// 2. After the other pages: `03 00 cc dd`, then `03 07 cc dd`.
   ///
-  /// - Parameters:
-  ///   - old: The present bytes.
-  ///   - new: The new bytes, the same number.
-  ///   - length: The index at which the length begins.
-  ///   - othersChange: Whether other pages are written.
-  /// - Returns: The writes before and after those of the other pages, in order.
+  /// Returns the writes before and after those of the other pages, in order. `new` has as many bytes as `old`. The
+  /// length begins at the index `length`. `othersChange` says whether other pages are written.
   static func lengthWrites(
     from old: [UInt8], to new: [UInt8], length: Int, othersChange: Bool
   ) -> (before: [[UInt8]], after: [[UInt8]]) {

@@ -39,11 +39,7 @@ public struct TypeAActivation: Sendable, Hashable {
   /// Answer to select as received, including its length byte; empty if there is none.
   public let ats: [UInt8]
 
-  /// - Parameters:
-  ///   - atqa: Answer to request, two bytes.
-  ///   - sak: Select acknowledge.
-  ///   - uid: 4, 7 or 10 bytes.
-  ///   - ats: Answer to select, including its length byte; empty if there is none.
+  /// A tag with these data; `atqa` has two bytes.
   public init(atqa: [UInt8], sak: UInt8, uid: [UInt8], ats: [UInt8] = []) {
     self.atqa = atqa
     self.sak = sak
@@ -77,11 +73,7 @@ public struct TypeBActivation: Sendable, Hashable {
   /// Answer to ATTRIB as received; empty if there is none.
   public let attribResponse: [UInt8]
 
-  /// - Parameters:
-  ///   - pupi: 4 bytes.
-  ///   - applicationData: 4 bytes.
-  ///   - protocolInfo: 3 or 4 bytes.
-  ///   - attribResponse: Answer to ATTRIB; empty if there is none.
+  /// A tag with these data.
   public init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8], attribResponse: [UInt8]) {
     self.pupi = pupi
     self.applicationData = applicationData
@@ -101,11 +93,7 @@ public struct FeliCaActivation: Sendable, Hashable {
   /// Kilobits per second: 212 or 424.
   public let bitRate: Int
 
-  /// - Parameters:
-  ///   - idm: 8 bytes.
-  ///   - pmm: 8 bytes.
-  ///   - systemCode: 2 bytes, or nil.
-  ///   - bitRate: 212 or 424.
+  /// A tag with these data.
   public init(idm: [UInt8], pmm: [UInt8], systemCode: [UInt8]?, bitRate: Int) {
     self.idm = idm
     self.pmm = pmm
@@ -121,9 +109,7 @@ public struct JewelActivation: Sendable, Hashable {
   /// UID0 to UID3: the part of the UID that commands contain.
   public let uid: [UInt8]
 
-  /// - Parameters:
-  ///   - atqa: Two bytes.
-  ///   - uid: 4 bytes.
+  /// A tag with these data; `atqa` has two bytes, `uid` four.
   public init(atqa: [UInt8], uid: [UInt8]) {
     self.atqa = atqa
     self.uid = uid

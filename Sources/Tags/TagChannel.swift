@@ -15,16 +15,11 @@
 /// Type 2 or MIFARE Classic tag refuses a command with silence or a negative acknowledgement. Both are `noAnswer`. The
 /// tag then has to be reselected before it accepts another command.
 public protocol TagChannel {
-  /// Sends a command and waits for the answer.
-  ///
-  /// - Parameter command: As in the table.
-  /// - Returns: The answer, of any length and content.
-  /// - Throws: `TagChannelError` if there is no answer.
+  /// Sends a command, as in the table, and waits for the answer, which may have any length and content.
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8]
 
-  /// Selects the same tag again. The tag is then in the state in which it was found.
-  ///
-  /// - Throws: `TagChannelError`; `noAnswer` if the tag was removed or replaced.
+  /// Selects the same tag again. The tag is then in the state in which it was found. Fails with `noAnswer` if the tag
+  /// was removed or replaced.
   mutating func reselect() throws(TagChannelError)
 }
 
@@ -55,9 +50,7 @@ public struct TagChannelError: Error, Sendable, Hashable {
   /// The reason, as the end of a sentence: "the tag does not answer".
   public let reason: String
 
-  /// - Parameters:
-  ///   - code: The kind of failure.
-  ///   - reason: The reason, as the end of a sentence.
+  /// A failure with a reason, which is the end of a sentence.
   public init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason

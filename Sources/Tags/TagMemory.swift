@@ -2,7 +2,6 @@
 struct TagMemory {
   private var bytes: [UInt8?]
 
-  /// - Parameter size: The number of addresses.
   init(size: Int) { bytes = [UInt8?](repeating: nil, count: size) }
 
   /// Nil if the byte is unknown or the address is out of range.
@@ -15,6 +14,6 @@ struct TagMemory {
     }
   }
 
-  /// - Returns: The known bytes at these addresses, in the order of the addresses.
+  /// The known bytes at these addresses, in the order of the addresses.
   func known(at addresses: some Sequence<Int>) -> [UInt8] { addresses.compactMap { self[$0] } }
 }

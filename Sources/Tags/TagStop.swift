@@ -13,6 +13,26 @@ enum TagStop: Error {
   }
 }
 
+extension TagChannel {
+  mutating func ask(_ command: [UInt8]) throws(TagStop) -> [UInt8] {
+    do throws(TagChannelError) { return try exchange(command) } catch { throw .channel(error) }
+  }
+
+  /// Returns nil if the tag is silent. It then has to be reselected.
+  mutating func askOrNil(_ command: [UInt8]) throws(TagStop) -> [UInt8]? {
+    do throws(TagChannelError) {
+      return try exchange(command)
+    } catch {
+      guard error.code == .noAnswer else { throw .channel(error) }
+      return nil
+    }
+  }
+
+  mutating func reselectTag() throws(TagStop) {
+    do throws(TagChannelError) { try reselect() } catch { throw .channel(error) }
+  }
+}
+
 extension Result where Failure == TagProblem {
   /// Runs `body`. A state of the tag becomes the result's failure; a failed exchange is thrown.
   init(_ body: () throws(TagStop) -> Success) throws(TagChannelError) {

@@ -5,10 +5,7 @@ public struct TimedChannel<Channel: TagChannel>: TagChannel {
   private let now: () -> SuspendingClock.Instant
   private let end: SuspendingClock.Instant
 
-  /// - Parameters:
-  ///   - channel: The channel to the tag.
-  ///   - end: The deadline.
-  ///   - now: Returns the current time.
+  /// `now` returns the current time.
   public init(
     _ channel: Channel, until end: SuspendingClock.Instant, now: @escaping () -> SuspendingClock.Instant = { .now }
   ) {
@@ -17,19 +14,13 @@ public struct TimedChannel<Channel: TagChannel>: TagChannel {
     self.now = now
   }
 
-  /// Sends a command and waits for the answer.
-  ///
-  /// - Parameter command: See `TagChannel`.
-  /// - Returns: The answer, of any length and content.
-  /// - Throws: `TagChannelError` of the channel, or `tooSlow` after the deadline.
+  /// Sends a command and waits for the answer. Fails with `tooSlow` after the deadline.
   public mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     try checkTime()
     return try channel.exchange(command)
   }
 
-  /// Selects the same tag again.
-  ///
-  /// - Throws: `TagChannelError` of the channel, or `tooSlow` after the deadline.
+  /// Selects the same tag again. Fails with `tooSlow` after the deadline.
   public mutating func reselect() throws(TagChannelError) {
     try checkTime()
     try channel.reselect()

@@ -21,7 +21,7 @@ struct Type1Access {
   private(set) var isDynamic = false
   private let uid: [UInt8]
 
-  /// - Parameter uid: The four bytes that commands contain.
+  /// `uid` has the four bytes that commands contain.
   init(uid: [UInt8]) { self.uid = uid }
 
   /// Read and write access: the last byte of the capability container.
@@ -83,9 +83,8 @@ struct Type1Access {
     memory.learn(answer[1...], at: block * Self.blockSize)
   }
 
-  /// Sends WRITE-E or WRITE-NE for one byte of the first 15 blocks.
-  ///
-  /// - Returns: Whether the tag confirms that it holds the byte.
+  /// Sends WRITE-E or WRITE-NE for one byte of the first 15 blocks. Returns whether the tag confirms that it holds the
+  /// byte.
   mutating func write(
     _ byte: UInt8, to address: Int, erasing: Bool, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -95,9 +94,7 @@ struct Type1Access {
     return confirm([byte], answer, operand, address, erasing)
   }
 
-  /// Sends WRITE-E8 or WRITE-NE8.
-  ///
-  /// - Returns: Whether the tag confirms that it holds the bytes.
+  /// Sends WRITE-E8 or WRITE-NE8. Returns whether the tag confirms that it holds the bytes.
   mutating func write(
     _ bytes: [UInt8], toBlock block: Int, erasing: Bool, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -116,10 +113,6 @@ struct Type1Access {
   }
 
   private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
-    do throws(TagChannelError) {
-      return try channel.exchange(command + uid)
-    } catch {
-      throw .channel(error)
-    }
+    try channel.ask(command + uid)
   }
 }

@@ -64,7 +64,7 @@ extension Type1Tag {
     if let reason { throw reason }
   }
 
-  /// - Returns: False if the tag is present but refuses.
+  /// Returns false if the tag is present but refuses.
   private static func set(
     _ locks: [(address: Int, mask: UInt8)], _ access: inout Type1Access, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -101,11 +101,7 @@ extension Type1Tag {
     } catch {
       guard case .channel(let reason) = error, reason.code == .noAnswer else { throw error }
     }
-    do throws(TagChannelError) {
-      try channel.reselect()
-    } catch {
-      throw .channel(error)
-    }
+    try channel.reselectTag()
     return false
   }
 }

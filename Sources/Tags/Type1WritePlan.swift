@@ -9,11 +9,8 @@ struct Type1WritePlan {
 
   private(set) var steps: [Step] = []
 
-  /// - Parameters:
-  ///   - bytes: The new bytes by address, the length first.
-  ///   - block: The NDEF TLV on the tag.
-  ///   - memory: All of static memory, and the addresses of dynamic memory that `kept` returns.
-  ///   - isDynamic: Whether the tag supports the commands for blocks.
+  /// `bytes` are the new bytes by address, the length first. `memory` knows all of static memory, and the addresses of
+  /// dynamic memory that `kept` returns. `isDynamic` says whether the tag supports the commands for blocks.
   init(
     _ bytes: some Collection<(address: Int, byte: UInt8)>, over block: NDEFBlock, _ memory: TagMemory, isDynamic: Bool
   ) {

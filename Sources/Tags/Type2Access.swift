@@ -22,7 +22,7 @@ struct Type2Access {
     case known([UInt8])
   }
 
-  /// - Parameter uid: The UID. If it has seven bytes, the first pages of the tag hold it.
+  /// If the UID has seven bytes, the first pages of the tag hold it.
   init(uid: [UInt8]) { self.uid = uid }
 
   /// The first byte of the UID.
@@ -89,9 +89,7 @@ struct Type2Access {
     }
   }
 
-  /// Sends READ for a page that the tag may protect.
-  ///
-  /// - Returns: True if the page is not protected.
+  /// Sends READ for a page that the tag may protect. Returns true if the page is not protected.
   mutating func isReadable(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) -> Bool {
     // Retry once, in case the tag did not receive the command. A tag that is present and refuses twice protects the
     // page.
@@ -136,9 +134,7 @@ struct Type2Access {
   }
 
   /// Sends GET_VERSION, and caches the answer. An NXP tag that does not answer gets one retry, in case the command was
-  /// lost.
-  ///
-  /// - Returns: Nil if the tag does not support the command.
+  /// lost. Returns nil if the tag does not support the command.
   mutating func version(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
     switch versionAnswer {
     case .none: return nil
@@ -161,15 +157,13 @@ struct Type2Access {
   /// Sends WRITE for one page.
   mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagStop) {
     try select(sector: page >> 8, &channel)
-    guard try exchange([0xA2, UInt8(page & 0xFF)] + data, &channel) == Self.acknowledgement else {
+    guard try channel.ask([0xA2, UInt8(page & 0xFF)] + data) == Self.acknowledgement else {
       throw .channel(TagChannelError(.noAnswer, "the tag does not confirm that it was written"))
     }
     memory.learn(data, at: page * Self.pageSize)
   }
 
-  /// Sends WRITE for a page that the tag may refuse.
-  ///
-  /// - Returns: True if the tag accepted the write.
+  /// Sends WRITE for a page that the tag may refuse. Returns true if the tag accepted the write.
   mutating func isAccepted(
     _ data: [UInt8], _ page: Int, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -215,14 +209,10 @@ struct Type2Access {
     guard (0...0xFE).contains(wanted), answer == Self.acknowledgement else {
       throw .silence(.unsupported, "the NDEF message goes beyond the first sector of the tag")
     }
-    do throws(TagChannelError) {
-      _ = try channel.exchange([UInt8(wanted), 0, 0, 0])
-    } catch {
-      guard error.code == .noAnswer else { throw .channel(error) }
-      sector = wanted
-      return
+    guard try channel.askOrNil([UInt8(wanted), 0, 0, 0]) == nil else {
+      throw .problem(TagProblem(.damaged, "the tag has no sector \(wanted)"))
     }
-    throw .problem(TagProblem(.damaged, "the tag has no sector \(wanted)"))
+    sector = wanted
   }
 
   /// Leaves the tag in the state in which it was found.
@@ -236,30 +226,14 @@ struct Type2Access {
 
   /// Sends a command that not every tag supports. If the tag refuses it, reselects the tag and returns nil.
   private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
-    do throws(TagStop) {
-      return try exchange(command, &channel)
-    } catch {
-      guard case .channel(let reason) = error, reason.code == .noAnswer else { throw error }
-    }
+    if let answer = try channel.askOrNil(command) { return answer }
     try reselect(&channel)
     return nil
   }
 
   /// Reselects the tag, which is then in sector 0.
   mutating func reselect(_ channel: inout some TagChannel) throws(TagStop) {
-    do throws(TagChannelError) {
-      try channel.reselect()
-    } catch {
-      throw .channel(error)
-    }
+    try channel.reselectTag()
     sector = 0
-  }
-
-  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
-    do throws(TagChannelError) {
-      return try channel.exchange(command)
-    } catch {
-      throw .channel(error)
-    }
   }
 }

@@ -14,10 +14,7 @@ struct Type2Locks: Equatable, Sendable {
   /// No lock bytes, for a tag that only has the static ones.
   static let none = Type2Locks([])
 
-  /// - Parameters:
-  ///   - page: The first page with lock bytes.
-  ///   - masks: The lock bits in each byte from there on.
-  /// - Returns: The lock bytes.
+  /// `masks` are the lock bits in each byte from the first byte of `page` on.
   static func from(page: Int, _ masks: UInt8...) -> Type2Locks { Type2Locks(page * Type2Access.pageSize, masks) }
 
   private init(_ bytes: [(address: Int, mask: UInt8)]) { self.bytes = bytes }
@@ -35,9 +32,8 @@ struct Type2Locks: Equatable, Sendable {
   /// The value of the lock control TLV with which an NTAG203 leaves the factory.
   static let ntag203Control = from(page: 0x28, 0xFF, 0xFF)
 
-  /// The lock bytes according to lock control TLVs. Addresses outside the memory of any tag are ignored.
-  ///
-  /// - Returns: Nil if there are none.
+  /// The lock bytes according to lock control TLVs. Addresses outside the memory of any tag are ignored. Nil if there
+  /// are none.
   static func ofControls(_ controls: [LockControl]) -> Type2Locks? {
     let bytes = controls.filter { $0.address >= 64 && $0.address < 2048 }
       .flatMap { Type2Locks($0.address, $0.masks).bytes }

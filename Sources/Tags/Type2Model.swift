@@ -46,20 +46,14 @@ struct Type2Model: Sendable {
   /// Nil if the tag has no password or key.
   var protection: Type2Protection.Place?
 
-  /// The model of a tag that answers GET_VERSION.
-  ///
-  /// - Parameter answer: The answer to GET_VERSION.
-  /// - Returns: Nil if the model is not in the table.
+  /// The model of a tag that answers GET_VERSION. Nil if it is not in the table.
   static func telling(_ answer: [UInt8]) -> Type2Model? { all.first { $0.version?.fits(answer) == true } }
 
-  /// The model of an NXP tag that does not answer GET_VERSION.
-  ///
-  /// - Parameter size: The size in its capability container.
-  /// - Returns: Nil if every model of that size in the table answers GET_VERSION.
+  /// The model of an NXP tag that does not answer GET_VERSION. Nil if every model of that size in the table answers
+  /// GET_VERSION. `size` is the one in its capability container.
   static func silent(size: UInt8) -> Type2Model? { all.first { $0.version == nil && $0.size == size } }
 
-  /// - Parameter size: The size in the capability container.
-  /// - Returns: Whether all NXP tags of that size support FAST_READ.
+  /// Whether all NXP tags of that size, as in the capability container, support FAST_READ.
   static func knowFastRead(size: UInt8) -> Bool {
     let models = all.filter { $0.size == size }
     return !models.isEmpty && models.allSatisfy { $0.version != nil && $0.isFastReadCertain }

@@ -16,8 +16,7 @@ enum Type2Protection {
       Place(page: page, address: page * Type2Access.pageSize + 3, valid: 0...0xFE)
     }
 
-    /// - Parameter memory: The memory, which must include the page.
-    /// - Returns: The first protected page; `Int.max` if no page is protected.
+    /// The first protected page; `Int.max` if no page is protected. The memory must include `page`.
     func firstProtectedPage(_ memory: TagMemory) -> Int {
       guard let first = memory[address].map(Int.init), valid.contains(first) else { return .max }
       return first

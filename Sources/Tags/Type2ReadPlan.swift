@@ -19,11 +19,8 @@ enum Type2ReadPlan {
   /// The cost of trying FAST_READ on a tag that does not support it: the refused exchange.
   static let refusalCost = 1
 
-  /// - Parameters:
-  ///   - missing: The pages to read, ascending.
-  ///   - lastPage: The last page of the data area. READ does not go beyond it unless a missing page lies there.
-  ///   - fastRead: Whether the tag supports FAST_READ.
-  /// - Returns: The next command; nil if no page is missing.
+  /// The next command; nil if no page is missing. `missing` is ascending. READ does not go beyond `lastPage`, the last
+  /// page of the data area, unless a missing page lies there.
   static func next(missing: [Int], lastPage: Int, fastRead: FastRead) -> Step? {
     guard let first = missing.first else { return nil }
     let saved = reads(missing, lastPage) - fastReads(missing)
@@ -38,12 +35,8 @@ enum Type2ReadPlan {
 
   /// Support for FAST_READ as far as it is known without an exchange, for NXP tags (UID 04). Three models have 144
   /// bytes. The NTAG213 supports FAST_READ, and leaves the factory with this lock control TLV. NTAG203 and Ultralight C
-  /// do not support it.
-  ///
-  /// - Parameters:
-  ///   - manufacturer: The first byte of the UID.
-  ///   - memory: The memory with the capability container and, if known, the start of the data area.
-  /// - Returns: `unknown` for all other tags.
+  /// do not support it. Returns `unknown` for all other tags. The memory has the capability container and, if known,
+  /// the start of the data area. `manufacturer` is the first byte of the UID.
   static func fastRead(manufacturer: UInt8?, _ memory: TagMemory) -> FastRead {
     guard manufacturer == 0x04, let size = memory[14] else { return .unknown }
     if size == 0x12, memory.known(at: 16..<21) == [0x01, 0x03, 0xA0, 0x0C, 0x34] { return .certain }

@@ -145,8 +145,7 @@ extension Type2Tag {
   }
 
   /// Sets lock bits and reads them back. A tag also confirms a write to frozen bits, although it does not set them.
-  ///
-  /// - Returns: False if the tag is present but refuses.
+  /// Returns false if the tag is present but refuses.
   private static func set(
     _ locks: Type2Locks, _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -191,9 +190,8 @@ extension Type2Tag {
     survey.areHigherPagesLocked = locks?.isAnySet(in: survey.access.memory) ?? false
   }
 
-  /// Finds and reads the dynamic lock bytes. A tag of 48 bytes has none.
-  ///
-  /// - Returns: Nil if they are unknown. Bytes of the message must not be mistaken for lock bytes.
+  /// Finds and reads the dynamic lock bytes. A tag of 48 bytes has none. Returns nil if they are unknown, because bytes
+  /// of the message must not be mistaken for lock bytes.
   private static func dynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Type2Locks? {
@@ -225,7 +223,7 @@ extension Type2Tag {
     return !isVersionKnown && survey.access.container[2] == 0x10 ? .standard(behind: area) : nil
   }
 
-  /// - Returns: Nil if the tag is not by NXP, or if its model is not known.
+  /// Returns nil if the tag is not by NXP, or if its model is not known.
   private static func model(
     _ access: inout Type2Access, _ channel: inout some TagChannel
   ) throws(TagStop) -> Type2Model? {

@@ -42,9 +42,8 @@ struct Type3Tag: NDEFTag {
     return Array(bytes.prefix(attributes.length))
   }
 
-  /// Finds the NDEF system and reads its attribute information block.
-  ///
-  /// - Returns: The identifier that commands to this system contain, and the block.
+  /// Finds the NDEF system and reads its attribute information block. Returns the identifier that commands to this
+  /// system contain, and the block.
   func open(_ channel: inout some TagChannel) throws(TagStop) -> (idm: [UInt8], attributes: Type3Attributes) {
     let idm = try ndefIdentifier(&channel)
     return (idm, try attributes(idm, &channel))
@@ -83,7 +82,7 @@ struct Type3Tag: NDEFTag {
     throw .silence(.notNDEF, "the FeliCa card has no NDEF system; it is one for trains, shops or doors")
   }
 
-  /// - Returns: The identifier of the system that answers.
+  /// Returns the identifier of the system that answers.
   private func poll(_ system: [UInt8], _ channel: inout some TagChannel) throws(TagChannelError) -> [UInt8] {
     let answer = try channel.exchange([0x00] + system + [0x01, 0x00])
     guard answer.count >= 17, answer[0] == 0x01 else {
@@ -98,8 +97,7 @@ struct Type3Attributes {
   /// The block as read from the tag.
   private let bytes: [UInt8]
 
-  /// - Parameter bytes: 16 bytes.
-  /// - Throws: `TagStop`; a problem if they are not a valid block.
+  /// Fails with a problem if the 16 bytes are not a valid block.
   init(_ bytes: [UInt8]) throws(TagStop) {
     self.bytes = bytes
     guard bytes.contains(where: { $0 != 0 }) else {
@@ -133,23 +131,17 @@ struct Type3Attributes {
   /// Whether RWFlag and Nbw permit writing.
   var isWritable: Bool { bytes[10] == 0x01 && mostWritten > 0 }
 
-  /// - Throws: A problem if WriteF is set, or if the length exceeds the capacity.
+  /// Fails with a problem if WriteF is set, or if the length exceeds the capacity.
   func checkIsWhole() throws(TagStop) {
     guard bytes[9] == 0x00 else {
-      throw .problem(.damaged, "the tag was taken away while it was written")
+      throw .problem(.damaged, "the tag was removed while it was written")
     }
     guard length <= capacity else {
       throw .problem(.damaged, "the NDEF message is longer than the memory that the tag has for it")
     }
   }
 
-  /// The block with new contents and a new checksum.
-  ///
-  /// - Parameters:
-  ///   - length: Ln.
-  ///   - isBeingWritten: WriteF.
-  ///   - isReadOnly: RWFlag.
-  /// - Returns: 16 bytes.
+  /// The block with new contents and a new checksum. `length` is Ln, `isBeingWritten` WriteF, and `isReadOnly` RWFlag.
   func changed(length: Int, isBeingWritten: Bool = false, isReadOnly: Bool = false) -> [UInt8] {
     var fields = Array(bytes.prefix(14))
     fields[9] = isBeingWritten ? 0x0F : 0x00

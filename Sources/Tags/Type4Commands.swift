@@ -14,9 +14,8 @@ extension TagChannel {
     try send([0x00, 0xA4, 0x00, 0x0C, 0x02] + file).isSuccess
   }
 
-  /// READ BINARY of at most 256 bytes from an offset of at most 7FFF.
-  ///
-  /// - Returns: At most the requested number of bytes; empty if the card refuses.
+  /// READ BINARY of at most 256 bytes from an offset of at most 7FFF. The result may be shorter; it is empty if the
+  /// card refuses.
   mutating func read(_ offset: Int, _ count: Int) throws(TagStop) -> [UInt8] {
     let answer = try send([0x00, 0xB0] + offset.bytes(2) + [UInt8(truncatingIfNeeded: count)])
     return Array(answer.contents.prefix(count))
@@ -29,9 +28,7 @@ extension TagChannel {
     return DataObject.contents(answer.contents).map { Array($0.prefix(count)) } ?? []
   }
 
-  /// UPDATE BINARY.
-  ///
-  /// - Returns: The status word.
+  /// UPDATE BINARY. Returns the status word.
   mutating func update(_ offset: Int, _ data: [UInt8]) throws(TagStop) -> Int {
     if offset > Type4File.farthestOffset {
       let objects = DataObject.offset(offset) + DataObject.data(data)
@@ -41,12 +38,7 @@ extension TagChannel {
   }
 
   private mutating func send(_ command: [UInt8]) throws(TagStop) -> AnswerAPDU {
-    let answer: [UInt8]
-    do throws(TagChannelError) {
-      answer = try exchange(command)
-    } catch {
-      throw .channel(error)
-    }
+    let answer = try ask(command)
     // ISO/IEC 7816-4, 5.1 requires a status word. An answer without one gives no information about the card's contents.
     guard answer.count >= 2 else { throw .problem(.damaged, "an answer has no status word") }
     return AnswerAPDU(answer)

@@ -133,11 +133,9 @@ struct Type4File {
   /// The offset in the container of the byte for write access.
   let writeAccessOffset: Int
 
-  /// - Parameters:
-  ///   - container: The container, at least up to the end of `control`.
-  ///   - control: The range of the TLV: 8 bytes for type 04, 10 bytes for type 06.
-  ///   - mostRead: MLe, limited to the maximum that is used.
-  /// - Throws: `TagStop`; a problem if the TLV does not name a readable file.
+  /// `container` reaches at least to the end of `control`, the range of the TLV: 8 bytes for type 04, 10 bytes for type
+  /// 06. `mostRead` is MLe, limited to the maximum that is used. Fails with a problem if the TLV does not name a
+  /// readable file.
   init(_ container: [UInt8], control: Range<Int>, mostRead: Int) throws(TagStop) {
     let value = Array(container[control].dropFirst(2))
     lengthSize = container[control.lowerBound] == 0x06 ? 4 : 2

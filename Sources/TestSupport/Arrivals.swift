@@ -13,12 +13,9 @@ final class Arrivals<Element: Sendable>: Sendable {
   private let what: String
   private let loop: EventLoop
 
-  /// - Parameters:
-  ///   - what: a noun for the elements, for the error if none arrives.
-  ///   - loop: the loop that measures the timeout.
+  /// `what` is a noun for the elements, for the error if none arrives. The loop measures the timeout.
   init(of what: String, on loop: EventLoop) { (self.what, self.loop) = (what, loop) }
 
-  /// All elements so far.
   var all: [Element] { state.withLock(\.all) }
 
   func append(_ element: Element) {
@@ -29,9 +26,8 @@ final class Arrivals<Element: Sendable>: Sendable {
     waiter?.resume(returning: element)
   }
 
-  /// The next element that no earlier call of this function has returned, as soon as it arrives.
-  ///
-  /// - Throws: `RigError` if none arrives in time. An endless wait would block every later test.
+  /// The next element that no earlier call of this function has returned, as soon as it arrives. Fails if none arrives
+  /// in time, because an endless wait would block every later test.
   func next() async throws -> Element {
     try await withCheckedThrowingContinuation { continuation in
       let (element, number) = state.withLock { state -> (Element?, Int) in

@@ -25,11 +25,8 @@ public final class AssociationServer: Sendable {
     oldAddress = "127.0.0.1:\(ports[2])"
   }
 
-  /// The requests under a name, one line each: path and header fields.
-  ///
-  /// - Parameter label: the name's first label.
-  /// - Returns: the lines of all requests that the server has begun to answer.
-  /// - Throws: `RigError` if the server has ended.
+  /// The requests that the server has begun to answer under a name with this first label, one line each: path and
+  /// header fields.
   public func requests(_ label: String) async throws -> [String] {
     // The server prints this mark after all requests that it has begun to answer.
     let mark = "mark \(UInt64.random(in: 0 ... .max))"

@@ -3,11 +3,8 @@ import EventLoop
 
 /// How a stand-in joins the bus and leaves it.
 extension Connection {
-  /// Takes the name of the service that this connection replaces.
-  ///
-  /// - Parameter name: a well-known name.
-  /// - Throws: `BusError` if the bus cannot be reached or the name is taken. Calls of the test would not arrive here
-  ///   then.
+  /// Takes the name of the service that this connection replaces. Fails if the name is taken: calls of the test would
+  /// not arrive here then.
   public func standIn(for name: String) async throws(BusError) {
     let result = try await requestName(name)
     guard result.isOwner else { throw .failed("\(name) is taken: \(result)") }

@@ -11,16 +11,13 @@ public actor DaemonDouble {
   private var scanning = false
   private var reasons = ["session-locked", "something-new"]
 
-  /// - Parameter address: the bus that serves as both the system bus and the session bus.
-  /// - Throws: `BusError` if there is no bus.
+  /// Connects to a bus that serves as both the system bus and the session bus.
   public init(on address: String) async throws {
     loop = EventLoop(label: "double")
     connection = try await Connection.open(BusAddress(address), on: loop)
   }
 
   /// Takes the daemon's name, with one reader and two suspend reasons.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func start() async throws {
     let manager = ExportedInterface(
       Names.Daemon.managerInterface,
@@ -53,12 +50,8 @@ public actor DaemonDouble {
     self.reasons = reasons
   }
 
-  /// Takes the agent's name, with one working and one broken handler.
-  ///
-  /// - Parameters:
-  ///   - isRegistered: whether it reports that the daemon has accepted it.
-  ///   - version: the version that it reports.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Takes the agent's name, with one working and one broken handler. If `isRegistered`, it reports that the daemon has
+  /// accepted it.
   public func startAgent(isRegistered: Bool = false, version: String = "1.2.3") async throws {
     let agent = ExportedInterface(
       Names.Agent.interface,
@@ -117,8 +110,6 @@ public actor DaemonDouble {
   }
 
   /// Announces that the tap `an-id` was delivered.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func deliverTap() async throws {
     try await connection.emit(
       path: "/org/tagroute/Agent1", interface: Names.Agent.interface, member: "TapClosed",

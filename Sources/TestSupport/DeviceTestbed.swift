@@ -18,8 +18,7 @@ public struct DeviceTestbed: Sendable {
     return mounts.split(separator: "\n").contains { $0.contains(" /dev devtmpfs ") }
   }
 
-  /// - Parameter starter: the function that creates the testbed, which names the log.
-  /// - Throws: `RigError` if umockdev is not installed.
+  /// Starts umockdev. `starter` names the log.
   public init(starter: String = #function) async throws {
     let script = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/umockdev-testbed.py"
     process = try ChildProcess(
@@ -33,32 +32,18 @@ public struct DeviceTestbed: Sendable {
     ]
   }
 
-  /// Adds a device without an event.
-  ///
-  /// - Parameters:
-  ///   - name: the name of its folder.
-  ///   - subsystem: `usb` or `tty`.
-  ///   - parent: the path of its parent device.
-  ///   - values: `name=value`. A name in capitals is a property of udev, any other an attribute.
-  /// - Returns: its path, `/sys/devices/…`.
-  /// - Throws: `RigError` if umockdev refuses.
+  /// Adds a device without an event. `name` is that of its folder, `subsystem` is `usb` or `tty`, and `parent` is a
+  /// path. In the values `name=value`, a name in capitals is a property of udev, any other an attribute. Returns its
+  /// path, `/sys/devices/…`.
   public func add(_ name: String, _ subsystem: String, on parent: String? = nil, _ values: [String]) async throws
     -> String
   {
     try await perform("add \(subsystem) \(name) \(parent ?? "-") \(values.joined(separator: " "))")
   }
 
-  /// Plugs a USB device in.
-  ///
-  /// - Parameters:
-  ///   - name: its port, for example `1-1.2`.
-  ///   - identity: vendor and product, for example `072f:2200`.
-  ///   - number: its number on bus 1.
-  ///   - hub: the path of the hub that it is plugged into.
-  ///   - driver: the driver of its only interface.
-  ///   - seat: the seat in udev's property.
-  /// - Returns: its path.
-  /// - Throws: `RigError` if umockdev refuses.
+  /// Plugs a USB device in. `name` is its port, for example `1-1.2`, `identity` is vendor and product, for example
+  /// `072f:2200`, `number` is its number on bus 1, `hub` is a path, and `driver` is that of its only interface. Returns
+  /// its path.
   public func plugUSB(
     _ name: String, _ identity: String, number: Int, on hub: String? = nil, driver: String? = nil, seat: String? = nil
   ) async throws -> String {
@@ -77,19 +62,11 @@ public struct DeviceTestbed: Sendable {
   }
 
   /// Binds the interface of a USB device to a driver, without an event.
-  ///
-  /// - Parameters:
-  ///   - path: the device.
-  ///   - driver: the name of the driver's folder.
-  /// - Throws: `RigError` if umockdev refuses.
   public func bind(_ path: String, to driver: String) async throws {
     try await perform("link \(path)/\(interface(of: path)) driver ../../../bus/usb/drivers/\(driver)")
   }
 
   /// Unbinds the interface of a USB device from its driver, and sends the event.
-  ///
-  /// - Parameter path: the device.
-  /// - Throws: `RigError` if umockdev refuses.
   public func unbind(_ path: String) async throws {
     let interface = "\(path)/\(interface(of: path))"
     try await perform("unlink \(interface) driver")
@@ -98,20 +75,12 @@ public struct DeviceTestbed: Sendable {
 
   private func interface(of path: String) -> String { "\(path.split(separator: "/").last ?? ""):1.0" }
 
-  /// Sends an event of udev.
-  ///
-  /// - Parameters:
-  ///   - path: the device.
-  ///   - action: `add`, `change`, ….
-  /// - Throws: `RigError` if umockdev refuses.
+  /// Sends an event of udev: `add`, `change`, ….
   public func event(_ path: String, _ action: String) async throws {
     try await perform("event \(path) \(action)")
   }
 
   /// Unplugs a device.
-  ///
-  /// - Parameter path: the device.
-  /// - Throws: `RigError` if umockdev refuses.
   public func unplug(_ path: String) async throws { try await perform("remove \(path)") }
 
   @discardableResult

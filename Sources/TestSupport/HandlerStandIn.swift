@@ -47,12 +47,8 @@ public actor HandlerStandIn {
   public static let desktopID = "org.example.Menu.desktop"
 
   /// Installs the app as the system's, so that the agent opens it without asking the user. A test that does not run as
-  /// root cannot create files of root. It allows the app in the user's configuration instead.
-  ///
-  /// - Parameters:
-  ///   - installation: the installation; its agent must not be running yet.
-  ///   - program: the program to start if the app is not on the bus.
-  /// - Throws: `RigError` if the files cannot be written.
+  /// root cannot create files of root. It allows the app in the user's configuration instead. The agent must not be
+  /// running yet. `program` is started if the app is not on the bus.
   public static func install(in installation: Installation, program: String = "/bin/true") throws {
     let file = try installation.directory.write(
       desktopEntry(program: program), to: "share/applications/\(desktopID)")
@@ -74,10 +70,6 @@ public actor HandlerStandIn {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Starts the app. It owns its name when this returns, and reconnects after a restart of the bus.
-  ///
-  /// - Parameter address: the session bus.
-  /// - Returns: the running app.
-  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(on address: String) async throws -> HandlerStandIn {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "handler"))
     let handler = HandlerStandIn(connection)
@@ -109,8 +101,6 @@ public actor HandlerStandIn {
   public func leave() async { await connection.crash() }
 
   /// The next call that no earlier call of this function has returned.
-  ///
-  /// - Throws: `RigError` if none comes.
   public func next() async throws -> Handed { try await handed.next() }
 
   private func handle(_ call: IncomingCall) async throws {

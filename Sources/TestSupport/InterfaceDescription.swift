@@ -6,9 +6,7 @@ public struct InterfaceDescription: Sendable, Hashable, CustomStringConvertible 
   /// The members, sorted, one per line.
   public var description: String { members.sorted().joined(separator: "\n") }
 
-  /// - Parameters:
-  ///   - name: the interface.
-  ///   - xml: a document of the D-Bus introspection format.
+  /// Reads one interface of a document in the D-Bus introspection format.
   public init(of name: String, in xml: String) {
     var members: Set<String> = []
     var isInside = false
@@ -37,12 +35,7 @@ public struct InterfaceDescription: Sendable, Hashable, CustomStringConvertible 
     self.members = members
   }
 
-  /// Reads the description from one of the project's own files.
-  ///
-  /// - Parameters:
-  ///   - name: the interface.
-  ///   - test: the calling test's file, which locates the package.
-  /// - Throws: `RigError` if there is no such file.
+  /// Reads the description from one of the project's own files. The calling test's file locates the package.
   public init(documented name: String, test: String = #filePath) throws {
     let root = test.split(separator: "/").prefix { $0 != "Tests" }.joined(separator: "/")
     let bytes = try readFile("/\(root)/Config/dbus/interfaces/\(name).xml")

@@ -25,15 +25,11 @@ extension LogindStandIn {
   }
 
   /// Waits until this many locks are held.
-  ///
-  /// - Parameter count: the number of locks, or 0.
   public func untilHeld(_ count: Int) async {
     while heldLocks.count != count { await withCheckedContinuation { lockWaiters.append($0) } }
   }
 
   /// Waits until this many locks were granted in total, across restarts.
-  ///
-  /// - Parameter count: the number of locks.
   public func untilGiven(_ count: Int) async {
     while lastLock < count { await withCheckedContinuation { lockWaiters.append($0) } }
   }

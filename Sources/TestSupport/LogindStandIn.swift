@@ -57,13 +57,7 @@ public actor LogindStandIn {
 
   private init(_ address: BusAddress) { self.address = address }
 
-  /// Starts the stand-in on a bus.
-  ///
-  /// - Parameters:
-  ///   - address: the bus.
-  ///   - sessions: the initial sessions.
-  /// - Returns: the stand-in, which owns its name.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Starts the stand-in on a bus. It owns its name when this returns.
   public static func start(on address: BusAddress, sessions: [Session] = []) async throws -> LogindStandIn {
     let logind = LogindStandIn(address)
     try await logind.begin(sessions)
@@ -86,23 +80,16 @@ public actor LogindStandIn {
   }
 
   /// Leaves the bus and returns. Every `LockedHint` is forgotten without a signal.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func restart() async throws {
     await stop()
     for id in sessions.keys { sessions[id]?.isLocked = false }
     try await begin([])
   }
 
-  /// Replies with an error to the next calls for the list of sessions.
-  ///
-  /// - Parameter count: how many calls fail.
+  /// Replies with an error to this many calls for the list of sessions.
   public func fail(listings count: Int) { failures = count }
 
   /// Logs a user in.
-  ///
-  /// - Parameter session: the new session.
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func add(_ session: Session) async throws {
     sessions[session.id] = session
     try await connection?.export([interface(of: session.id)], at: path(of: session.id))
@@ -110,9 +97,6 @@ public actor LogindStandIn {
   }
 
   /// Ends a session.
-  ///
-  /// - Parameter id: the session's id.
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func remove(_ id: String) async throws {
     sessions[id] = nil
     try await connection?.unexport(path(of: id))
@@ -120,11 +104,6 @@ public actor LogindStandIn {
   }
 
   /// Changes a session and announces the changed properties, as logind does. Like logind, it never announces `State`.
-  ///
-  /// - Parameters:
-  ///   - id: the session's id.
-  ///   - change: changes the session.
-  /// - Throws: `BusError` if there is no session with this id.
   public func update(_ id: String, _ change: @Sendable (inout Session) -> Void) async throws {
     guard let before = sessions[id] else { throw BusError.invalidValue("there is no session \(id)") }
     var after = before
@@ -139,9 +118,6 @@ public actor LogindStandIn {
   }
 
   /// Announces that the machine is about to sleep, or has woken up.
-  ///
-  /// - Parameter sleeping: whether it is about to sleep.
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func prepareForSleep(_ sleeping: Bool) async throws {
     isSleeping = sleeping
     try await connection?.emit(
@@ -153,8 +129,7 @@ public actor LogindStandIn {
   public func overtakeNextReadingOfSleep(with sleeping: Bool) { overtaking = sleeping }
 
   /// From now on, changes the lock of a session during each read of the session. The signal arrives before the reply.
-  ///
-  /// - Parameter id: the session's id; nil to stop this.
+  /// Nil stops this.
   public func changeDuringReadings(of id: String?) { restless = id }
 
   /// Whether the screen of a session is locked now.

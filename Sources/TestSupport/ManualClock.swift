@@ -33,8 +33,6 @@ public final class ManualClock: Clock {
   public var minimumResolution: Duration { .zero }
 
   /// Advances the clock, and wakes the sleepers that are due.
-  ///
-  /// - Parameter duration: how far to advance.
   public func advance(by duration: Duration) {
     let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
@@ -46,11 +44,6 @@ public final class ManualClock: Clock {
   }
 
   /// Waits until the clock reaches the deadline, or the task is cancelled.
-  ///
-  /// - Parameters:
-  ///   - deadline: when to wake.
-  ///   - tolerance: not used.
-  /// - Throws: `CancellationError` if the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let number = state.withLock { state in
       state.number += 1

@@ -64,15 +64,8 @@ public actor NotificationServerStandIn {
   /// The connection's loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Starts a server that owns `org.freedesktop.Notifications` when this returns.
-  ///
-  /// - Parameters:
-  ///   - address: the bus.
-  ///   - name: the name that the server reports.
-  ///   - capabilities: the capabilities that the server reports.
-  ///   - firstID: the id of its first notification.
-  /// - Returns: the running server.
-  /// - Throws: `BusError` if the bus cannot be reached or the name is taken.
+  /// Starts a server that owns `org.freedesktop.Notifications` when this returns. It reports this name and these
+  /// capabilities.
   public static func start(
     on address: BusAddress, name: String = "mako",
     capabilities: [String] = ["actions", "body", "body-markup", "icon-static"], firstID: UInt32 = 1
@@ -131,13 +124,9 @@ public actor NotificationServerStandIn {
   // MARK: For tests
 
   /// The next `Notify` that no earlier call of this function has returned, as soon as it arrives.
-  ///
-  /// - Throws: `RigError` if none comes.
   public func next() async throws -> Shown { try await notified.next() }
 
   /// The next `Notify` that shows a tap. Skips all others.
-  ///
-  /// - Throws: `RigError` if none comes.
   public func nextTap() async throws -> Shown {
     while true {
       let shown = try await next()
@@ -146,8 +135,6 @@ public actor NotificationServerStandIn {
   }
 
   /// The id of the next `CloseNotification` that no earlier call of this function has returned, as soon as it arrives.
-  ///
-  /// - Throws: `RigError` if none comes.
   public func nextClosed() async throws -> UInt32 { try await closed.next() }
 
   /// The most notifications that were on the screen at once with this first line of the body, up to the first ` · ` in
@@ -159,13 +146,8 @@ public actor NotificationServerStandIn {
     return String(line.firstRange(of: " · ").map { line[..<$0.lowerBound] } ?? line)
   }
 
-  /// Clicks a notification as a user would: sends the token if there is one, the action, and the close.
-  ///
-  /// - Parameters:
-  ///   - shown: the notification.
-  ///   - action: `default`, or a button's key as in ``Shown/actions``.
-  ///   - token: the activation token, sent before the action.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Clicks a notification as a user would: sends the token if there is one, the action, and the close. The action is
+  /// `default`, or a button's key as in ``Shown/actions``.
   public func click(_ shown: Shown, action: String = "default", token: String? = nil) async throws {
     // Before the caller can react to the action and show another notification.
     onScreen[shown.id] = nil
@@ -174,24 +156,13 @@ public actor NotificationServerStandIn {
     try await close(shown, reason: 2)
   }
 
-  /// Closes a notification without a click.
-  ///
-  /// - Parameters:
-  ///   - shown: the notification.
-  ///   - reason: 1 expired, 2 dismissed, 3 closed, 4 undefined.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Closes a notification without a click. The reason is 1 expired, 2 dismissed, 3 closed or 4 undefined.
   public func close(_ shown: Shown, reason: UInt32) async throws {
     onScreen[shown.id] = nil
     try await emit("NotificationClosed", [.uint32(shown.id), .uint32(reason)], to: shown.sender)
   }
 
-  /// Sends one signal, as any server might.
-  ///
-  /// - Parameters:
-  ///   - member: the signal's name.
-  ///   - arguments: its arguments.
-  ///   - destination: the only receiver; nil broadcasts.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Sends one signal, as any server might. Without a destination, it is broadcast.
   public func emit(_ member: String, _ arguments: [Value], to destination: String? = nil) async throws {
     try await connection.emit(
       path: Self.path, interface: Self.interface, member: member, arguments, destination: destination)

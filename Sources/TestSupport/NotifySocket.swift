@@ -8,8 +8,7 @@ public final class NotifySocket: Sendable {
   private let watch: DescriptorWatch
   private let loop = EventLoop(label: "notify")
 
-  /// - Parameter path: the path of the socket, as in `NOTIFY_SOCKET`.
-  /// - Throws: `SystemError` if it cannot be created.
+  /// Creates the socket at a path, as in `NOTIFY_SOCKET`.
   public init(_ path: String) throws {
     let descriptor = FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
     var address = sockaddr_un()
@@ -31,10 +30,6 @@ public final class NotifySocket: Sendable {
   }
 
   /// The next message that `matches` accepts. Skips all others before it.
-  ///
-  /// - Parameter matches: whether a message is the expected one.
-  /// - Returns: the message.
-  /// - Throws: `RigError` if the wait is cancelled.
   public func next(where matches: (String) -> Bool) async throws -> String {
     for await message in messages where matches(message) { return message }
     throw RigError("systemd was not told")

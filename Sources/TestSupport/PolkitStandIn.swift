@@ -31,13 +31,7 @@ public actor PolkitStandIn {
     (asked, continuation) = AsyncStream.makeStream()
   }
 
-  /// Starts the stand-in on a bus.
-  ///
-  /// - Parameters:
-  ///   - address: the bus.
-  ///   - actions: the actions that everyone may do.
-  /// - Returns: the stand-in, which owns its name.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Starts the stand-in, which owns its name when this returns. Everyone may do these actions.
   public static func start(on address: BusAddress, allowing actions: Set<String>) async throws -> PolkitStandIn {
     let polkit = PolkitStandIn(actions)
     try await polkit.begin(address)
@@ -87,8 +81,6 @@ public actor PolkitStandIn {
   public func allow(_ actions: Set<String>) { allowed = actions }
 
   /// Stops replying; or replies to the pending and all further questions.
-  ///
-  /// - Parameter isSilent: whether to stop replying.
   public func fallSilent(_ isSilent: Bool = true) {
     self.isSilent = isSilent
     guard !isSilent else { return }

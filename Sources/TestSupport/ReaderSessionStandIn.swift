@@ -40,8 +40,7 @@ public actor ReaderSessionStandIn {
   private var endReason = ""
   private var watch: DescriptorWatch?
 
-  /// - Parameter address: the bus.
-  /// - Throws: `BusError` if there is no bus.
+  /// Connects to the bus.
   public init(on address: String) async throws {
     loop = EventLoop(label: "reader-session-stand-in")
     connection = try await Connection.open(BusAddress(address), on: loop)
@@ -49,8 +48,6 @@ public actor ReaderSessionStandIn {
   }
 
   /// Takes the daemon's name, with one reader.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func start() async throws {
     let manager = ExportedInterface(
       Names.Daemon.managerInterface,
@@ -106,10 +103,7 @@ public actor ReaderSessionStandIn {
     watch = nil
   }
 
-  /// Replaces all readers, and announces the change.
-  ///
-  /// - Parameter devices: the libnfc connection strings of the new readers.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Replaces all readers by readers with these libnfc connection strings, and announces the change.
   public func have(readers devices: [String]) throws {
     let before = readers
     readers = try devices.indices.map { try ObjectPath("\(Names.Daemon.readersPath)/\($0 + 1)") }
@@ -125,8 +119,6 @@ public actor ReaderSessionStandIn {
   public func letThemWait() { isActivating = false }
 
   /// Activates the waiting session.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func activate() async throws {
     isActivating = true
     try await emit("Activated")
@@ -134,8 +126,6 @@ public actor ReaderSessionStandIn {
   }
 
   /// Places a card on the reader, for the active session and later ones.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func place(_ card: SessionCard) async throws {
     self.card = card
     if session != nil, isActivating { try await detect() }
@@ -145,8 +135,6 @@ public actor ReaderSessionStandIn {
   public var placed: SessionCard? { card }
 
   /// Removes the card.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func remove() async throws {
     card = nil
     guard let tag else { return }
@@ -156,8 +144,6 @@ public actor ReaderSessionStandIn {
   }
 
   /// Ends the session.
-  ///
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func end(_ reason: String, _ message: String = "") async throws {
     guard session != nil, endReason.isEmpty else { return }
     endReason = reason
@@ -287,7 +273,7 @@ public actor ReaderSessionStandIn {
 
   private func perform(_ call: IncomingCall) async throws -> [Value] {
     note(.operation(call.member, call.arguments))
-    guard var card, let tag else { throw BusError(name: Names.Errors.tagLost, message: "the tag is away") }
+    guard var card, let tag else { throw BusError(name: Names.Errors.tagLost, message: "the tag was removed") }
     if let failure = card.failure { throw failure }
     for bytes in card.progress { try await emit("Progress", [.objectPath(tag), .uint64(bytes)]) }
     let changes = call.member == "WriteNDEF" || call.member == "Lock"

@@ -20,15 +20,9 @@ public actor ScreenSaverStandIn {
     connection = try await Connection.open(address, on: loop)
   }
 
-  /// Starts a screen saver, which owns its name when this returns.
-  ///
-  /// - Parameters:
-  ///   - name: its bus name, which is also its interface, except for GNOME Shell.
-  ///   - address: the bus.
-  ///   - isActive: whether it is active at first; nil for a saver that can only be inhibited, and reports no state.
-  ///   - path: its object; by default the path that corresponds to its interface.
-  /// - Returns: the stand-in.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Starts a screen saver, which owns its name when this returns. Its bus name is also its interface, except for GNOME
+  /// Shell. If `isActive` is nil, the saver can only be inhibited, and reports no state. By default, its path
+  /// corresponds to its interface.
   public static func start(
     _ name: String = "org.gnome.ScreenSaver", on address: BusAddress, isActive: Bool? = false,
     at path: ObjectPath? = nil
@@ -67,20 +61,12 @@ public actor ScreenSaverStandIn {
   }
 
   /// Becomes active or inactive, and announces it.
-  ///
-  /// - Parameter active: whether to become active.
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func setActive(_ active: Bool) async throws {
     isActive = active
     try await connection.emit(path: try path, interface: interface, member: "ActiveChanged", [.boolean(active)])
   }
 
   /// Announces a state under a name that it does not own, like an impostor.
-  ///
-  /// - Parameters:
-  ///   - active: the claimed state.
-  ///   - other: the name that the signal claims to be from.
-  /// - Throws: `BusError` if the bus cannot be reached.
   public func pretend(_ active: Bool, of other: String) async throws {
     let path = try ObjectPath("/" + other.split(separator: ".").joined(separator: "/"))
     try await connection.emit(path: path, interface: other, member: "ActiveChanged", [.boolean(active)])
@@ -109,15 +95,7 @@ public actor PropertyStandIn {
     connection = try await Connection.open(address, on: loop)
   }
 
-  /// Starts a service, which owns its name when this returns.
-  ///
-  /// - Parameters:
-  ///   - name: its bus name, which also determines its interface and its path.
-  ///   - property: the property.
-  ///   - value: its value.
-  ///   - address: the bus.
-  /// - Returns: the stand-in.
-  /// - Throws: `BusError` if the bus cannot be reached.
+  /// Starts a service, which owns its name when this returns. Its bus name also determines its interface and its path.
   public static func start(
     _ name: String, _ property: String, _ value: Value, on address: BusAddress
   ) async throws -> PropertyStandIn {
@@ -135,9 +113,7 @@ public actor PropertyStandIn {
     try await connection.standIn(for: name)
   }
 
-  /// Changes the property, and announces it.
-  ///
-  /// - Parameter value: a value of the same type.
+  /// Changes the property to a value of the same type, and announces it.
   public func set(_ value: Value) async {
     self.value = value
     await connection.propertiesChanged([property], of: name, at: path)

@@ -24,21 +24,14 @@ public struct SessionCard: Sendable {
   /// The progress that an operation reports before it is done, in bytes.
   public var progress: [UInt64] = []
 
-  /// An NTAG213.
-  ///
-  /// - Parameter message: the message on the card; nil if it is empty.
+  /// An NTAG213. It is empty if the message is nil.
   public init(message: [UInt8]? = nil) {
     self.message = message
     properties = ["ATQA": .bytes([0x00, 0x44]), "SAK": .byte(0)]
   }
 
   /// A transit card, with the blocks of its history in service 090F of system 0003. It returns at most 12 of them at a
-  /// time.
-  ///
-  /// - Parameters:
-  ///   - idm: eight bytes.
-  ///   - blocks: the history, 16 bytes each.
-  /// - Returns: the card.
+  /// time. The IDm has eight bytes, and each block 16.
   public static func transit(idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8], blocks: [[UInt8]]) -> SessionCard {
     var card = SessionCard()
     card.technology = "type-3"

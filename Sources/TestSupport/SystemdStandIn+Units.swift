@@ -27,12 +27,8 @@ extension SystemdStandIn {
     public init() {}
   }
 
-  /// Sets the state of a unit. A unit without a state is not installed.
-  ///
-  /// - Parameters:
-  ///   - name: the name with its ending.
-  ///   - change: changes the initial state, which is loaded and running.
-  /// - Throws: `BusError` if the bus refuses.
+  /// Sets the state of a unit. A unit without a state is not installed. The name has its ending. `change` starts with a
+  /// unit that is loaded and running.
   public func setUnit(_ name: String, _ change: (inout UnitState) -> Void = { _ in }) async throws {
     var state = UnitState()
     change(&state)

@@ -35,12 +35,6 @@ public actor SystemdStandIn {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Starts the stand-in, which owns its name when this returns.
-  ///
-  /// - Parameters:
-  ///   - address: the bus.
-  ///   - mood: the behaviour when called.
-  /// - Returns: the stand-in.
-  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(on address: String, _ mood: Mood = .takes) async throws -> SystemdStandIn {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "systemd"))
     let systemd = SystemdStandIn(connection, mood)

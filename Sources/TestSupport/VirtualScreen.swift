@@ -7,10 +7,7 @@ public struct VirtualScreen: Sendable {
   /// The server's `DISPLAY`, with a number that the server chose.
   public let display: String
 
-  /// Starts a server, which accepts clients when this returns.
-  ///
-  /// - Parameter size: width and height in pixels.
-  /// - Throws: `RigError` if Xvfb is not installed or does not start.
+  /// Starts a server, which accepts clients when this returns. The size is width and height in pixels.
   public init(size: String = "800x600") async throws {
     let program = try BuiltProducts.systemProgram("Xvfb", package: "xvfb")
     process = try ChildProcess(

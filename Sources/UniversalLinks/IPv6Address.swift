@@ -2,10 +2,9 @@
 struct IPv6Address: CustomStringConvertible {
   private let groups: [UInt16]
 
-  /// Reads any spelling of RFC 4291 section 2.2: eight groups of up to four digits, one run of zero groups as `::`, the
-  /// last two as an IPv4 address. An address with a zone is rejected: a zone has no meaning on a tag.
-  ///
-  /// - Parameter text: the address without brackets.
+  /// Reads any spelling of RFC 4291 section 2.2, without brackets: eight groups of up to four digits, one run of zero
+  /// groups as `::`, the last two as an IPv4 address. An address with a zone is rejected: a zone has no meaning on a
+  /// tag.
   init?(_ text: String) {
     guard (2...45).contains(text.utf8.count) else { return nil }
     let bytes = text.utf8[...]

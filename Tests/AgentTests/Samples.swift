@@ -1,6 +1,7 @@
 import Bus
 import Inbox
 import NDEF
+import Names
 import Notifications
 import Routing
 import Testing
@@ -50,8 +51,9 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
   TapOffer(
     id: tapID(number), tag: .uid([UInt8(truncatingIfNeeded: tag ?? number)]),
     uri: try URI("https://menu.example.com/table/\(number)"), handler: handler,
-    candidates: [handler].compactMap(\.self), question: question, handsOverMessage: true, reason: "claims it",
-    title: DisplayText(""))
+    candidates: [handler].compactMap(\.self), offered: [], namesakes: [], unconfirmed: [], question: question,
+    alternative: nil, handsOverMessage: true, reason: "claims it", title: DisplayText(""), words: DisplayText(""),
+    obstacle: nil)
 }
 
 /// The place of a notification.

@@ -29,11 +29,11 @@ import Testing
     #expect(!configuration.smartPosters)
     #expect(configuration.verify)
     #expect(configuration.suspendForCamera)
-    #expect(configuration.notificationTimeout == .seconds(30))
+    #expect(configuration.notificationTimeout == 30_000)
     #expect(!configuration.inbox)
     #expect(configuration.retentionDays == 7)
     #expect(configuration.maximumTaps == 20)
-    #expect(try read("[Notifications]\nTimeout=never\n").notificationTimeout == .never)
+    #expect(try read("[Notifications]\nTimeout=never\n").notificationTimeout == 0)
   }
 
   @Test(arguments: [

@@ -1,6 +1,7 @@
 import Configuration
 import KeyFile
 import Names
+import ScanGate
 import Testing
 
 @Suite struct DaemonConfigurationTests {
@@ -30,8 +31,8 @@ import Testing
     #expect(configuration.idlePollInterval == .seconds(1))
     #expect(configuration.technologies == [.type2, .type4A])
     #expect(configuration.sessions == .any)
-    #expect(configuration.whenLocked == .hold)
-    #expect(configuration.lockDetection == .strict)
+    #expect(configuration.scan.whenLocked == .hold)
+    #expect(configuration.scan.lockDetection == .strict)
     #expect(!configuration.smartPosters)
   }
 

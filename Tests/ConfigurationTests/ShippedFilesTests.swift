@@ -1,6 +1,7 @@
 import Configuration
 import Glibc
 import KeyFile
+import ScanGate
 import Testing
 
 /// The files in `Config/` are the reference. They show every key with its default.
@@ -33,8 +34,8 @@ import Testing
     configuration.sessionLimit = .seconds(1)
     configuration.technologies = []
     configuration.sessions = .any
-    configuration.whenLocked = .hold
-    configuration.lockDetection = .strict
+    configuration.scan.whenLocked = .hold
+    configuration.scan.lockDetection = .strict
     configuration.smartPosters = false
     try configuration.merge(file)
     #expect(configuration == DaemonConfiguration())
@@ -47,7 +48,7 @@ import Testing
     configuration.schemes = []
     configuration.smartPosters = false
     configuration.suspendForCamera = true
-    configuration.notificationTimeout = .never
+    configuration.notificationTimeout = 0
     configuration.inbox = false
     configuration.retentionDays = 1
     configuration.maximumTaps = 1

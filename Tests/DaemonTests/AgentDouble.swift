@@ -87,6 +87,13 @@ actor AgentDouble {
       [.string(Names.Daemon.managerInterface), .string("Enabled"), .variant(.boolean(isEnabled))])
   }
 
+  /// Asks for an inhibitor that also lends a reader.
+  @discardableResult
+  func borrowReader(for who: String = "a", why: String = "b") async throws -> [Value] {
+    try await call(
+      "InhibitWithOptions", [.string(who), .string(why), .dictionary(["release-reader": .boolean(true)])])
+  }
+
   /// The name of the error that `body` throws; nil if it throws none.
   static func errorName(_ body: () async throws -> Void) async -> String? {
     do {
@@ -96,4 +103,15 @@ actor AgentDouble {
       return (error as? BusError)?.name ?? "\(error)"
     }
   }
+}
+
+extension AsyncStream<[String: Value]> {
+  /// Waits for the next tap.
+  func next() async throws -> [String: Value] {
+    for await tap in self { return tap }
+    throw RigError("the agent received no tap")
+  }
+
+  /// Waits for the next tap, and returns its message.
+  func nextMessage() async throws -> [UInt8]? { try await next()["message"]?.asBytes }
 }

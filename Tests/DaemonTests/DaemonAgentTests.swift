@@ -25,30 +25,21 @@ import Testing
     #expect(register(Samples.alice, ":1.8", reporting: word).contains(.userUnlocked(session: "2")))
   }
 
-  @Test mutating func `an agent of a closing session moves to the next session of its user`() {
+  @Test(arguments: [("State", "closing"), ("Type", "tty")])
+  mutating func `an agent of a closing session or a text console moves to the next desktop`(
+    property: String, value: String
+  ) {
     begin()
-    var closing = Self.properties(active: false)
-    closing["State"] = .string("closing")
+    var previous = Samples.properties(active: false)
+    previous[property] = .string(value)
     // The agent stays until there is another session.
-    _ = tell(.login(Self.login(.read(Self.session, closing))))
+    _ = tell(.login(Self.login(.read(Self.session, previous))))
     #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
     let next = SessionKey(id: "5", uid: Samples.alice.uid)
-    let both = Self.login(.read(Self.session, closing), .read("/next", Self.properties(next)))
+    let both = Self.login(.read(Self.session, previous), .read("/next", Samples.properties(next)))
     #expect(tell(.login(both)) == [.scan(0, true)])
     #expect(state.registry.agent(named: ":1.7")?.session == next)
     #expect(state.suspendReasons == [])
-  }
-
-  @Test mutating func `an agent at a text console moves to a desktop that starts`() {
-    begin()
-    var console = Self.properties(active: false)
-    console["Type"] = .string("tty")
-    _ = tell(.login(Self.login(.read(Self.session, console))))
-    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
-    let desktop = SessionKey(id: "5", uid: Samples.alice.uid)
-    let both = Self.login(.read(Self.session, console), .read("/next", Self.properties(desktop)))
-    #expect(tell(.login(both)) == [.scan(0, true)])
-    #expect(state.registry.agent(named: ":1.7")?.session == desktop)
   }
 
   @Test mutating func `an agent that registers from a locked session does not start scanning`() {
@@ -68,7 +59,7 @@ import Testing
     begin()
     #expect(tell(.login(Self.login())) == [.scan(0, false)])
     let next = SessionKey(id: "9", uid: 1000)
-    #expect(tell(.login(Self.login(.read("/next", Self.properties(next))))) == [.scan(0, true)])
+    #expect(tell(.login(Self.login(.read("/next", Samples.properties(next))))) == [.scan(0, true)])
     #expect(state.registry.agent(named: ":1.7")?.session == next)
   }
 
@@ -89,9 +80,9 @@ import Testing
   @Test mutating func `an agent that outlives its session does not move to a text console beside a desktop`() {
     begin()
     let desktop = SessionKey(id: "9", uid: 1000)
-    var console = Self.properties(SessionKey(id: "4", uid: 1000), active: false)
+    var console = Samples.properties(SessionKey(id: "4", uid: 1000), active: false)
     console["Type"] = .string("tty")
-    let login = Self.login(.read("/desktop", Self.properties(desktop)), .read("/console", console))
+    let login = Self.login(.read("/desktop", Samples.properties(desktop)), .read("/console", console))
     _ = state.register(":1.8", at: "/agent", for: [desktop], at: clock.now)
     _ = tell(.login(login))
     #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
@@ -101,7 +92,7 @@ import Testing
   @Test func `users have no session before logind replies, unless any session is served`() {
     let state = DaemonState(policy: .init(), isEnabled: true)
     #expect(state.sessions(of: 1000, nil) == [])
-    let login = Self.login(.read(Self.session, Self.properties()))
+    let login = Self.login(.read(Self.session, Samples.properties()))
     #expect(state.sessions(of: 1000, login) == [Samples.alice])
     let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     #expect(open.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])

@@ -13,10 +13,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--config"], "--config: no file: write --config FILE"),
-    (["--config="], "--config=: not known: see tagrouted --help"),
-    (["-x"], "-x: not known: see tagrouted --help"),
-    (["run"], "run: not known: see tagrouted --help"),
+    (["--config"], "--config needs a file: --config FILE"),
+    (["--config="], "unknown argument --config=: see tagrouted --help"),
+    (["-x"], "unknown argument -x: see tagrouted --help"),
+    (["run"], "unknown argument run: see tagrouted --help"),
   ])
   func `a wrong option is reported with a hint`(arguments: [String], expected: String) {
     let mistake = #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(arguments) }

@@ -60,6 +60,16 @@ struct DaemonRig {
     try await ready()
   }
 
+  /// Starts everything, and an agent, and waits until the daemon scans.
+  static func scanning(
+    sessions: [LogindStandIn.Session]? = [session], starter: String = #function
+  ) async throws -> (DaemonRig, AgentDouble) {
+    let rig = try await DaemonRig(sessions: sessions, starter: starter)
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    return (rig, agent)
+  }
+
   private static func start(
     _ directory: TemporaryDirectory, _ environment: [String: String], _ starter: String
   ) throws -> ChildProcess {

@@ -18,17 +18,6 @@ protocol DaemonStateSuite {
 extension DaemonStateSuite {
   static var session: ObjectPath { "/org/freedesktop/login1/session/_32" }
 
-  static func properties(
-    _ key: SessionKey = Samples.alice, active: Bool = true, locked: Bool = false
-  ) -> [String: Value] {
-    [
-      "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
-      "Seat": .structure([.string("seat0"), .objectPath("/s")]), "Type": .string("wayland"), "Class": .string("user"),
-      "Remote": .boolean(false), "Active": .boolean(active), "State": .string("active"),
-      "LockedHint": .boolean(locked),
-    ]
-  }
-
   static func login(_ events: LoginState.Event...) -> LoginState {
     var login = LoginState()
     for event in events + [.synchronized] { login.handle(event) }
@@ -92,7 +81,7 @@ extension DaemonStateSuite {
     state = DaemonState(policy: policy, isEnabled: true)
     #expect(tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0")) == [])
     #expect(tell(.reader(0, .phase(Samples.ready, reached: 0))) == [])
-    #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [])
+    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [])
     #expect(register(Samples.alice) == [.scan(0, true)])
     #expect(reach() == [])
   }

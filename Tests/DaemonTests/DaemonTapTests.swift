@@ -61,7 +61,7 @@ import Testing
     _ = tell(.delivery(id: "a", sender: ":1.7", .failed(reason: "NoReply")))
     _ = tell(.agentGone(sender: ":1.7"))
     let switched = Self.login(
-      .read(Self.session, Self.properties(active: false)), .read("/bob", Self.properties(Samples.bob)))
+      .read(Self.session, Samples.properties(active: false)), .read("/bob", Samples.properties(Samples.bob)))
     _ = tell(.login(switched))
     #expect(register(Samples.bob, ":1.8") == [.scan(0, true)])
     #expect(Self.delivered(tap("alices", epoch: second)) == [])
@@ -73,7 +73,7 @@ import Testing
 
   @Test mutating func `with WhenLocked=hold a tap waits for the unlock`() {
     begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
-    var login = Self.login(.read(Self.session, Self.properties()))
+    var login = Self.login(.read(Self.session, Samples.properties()))
     login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
     #expect(tell(.login(login)) == [])
     #expect(Self.delivered(tap("a")) == [])
@@ -81,19 +81,6 @@ import Testing
     #expect(tell(.tick) == [])
     login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
     #expect(Self.delivered(tell(.login(login))) == ["a to :1.7"])
-  }
-
-  @Test mutating func `a tap that was read after the lock is dropped, also after the unlock`() {
-    begin()
-    stopsAtOnce = false
-    let before = state.readers[0]?.epoch
-    _ = tell(.login(Self.login(.read(Self.session, Self.properties(locked: true)))))
-    #expect(Self.delivered(tap("a", epoch: before)) == [])
-    // The reader does not report the tag again, so only later taps arrive.
-    #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [.scan(0, true)])
-    #expect(Self.delivered(tap("a", epoch: before)) == [])
-    #expect(state.queue.deadline == nil)
-    #expect(Self.delivered(tap("b")).count == 1)
   }
 
   @Test mutating func `an unreadable tag causes one log line and no tap`() {
@@ -108,7 +95,12 @@ import Testing
     begin()
     let lines = tap("a").compactMap { if case .log(_, let line) = $0 { line } else { nil } }
     #expect(!lines.isEmpty)
-    for line in lines { #expect(!line.contains("example") && !line.contains("4123")) }
+    for line in lines {
+      #expect(!line.contains("example"))
+      // The UID in any notation, without its separators.
+      let digits = line.filter(\.isHexDigit)
+      #expect(!digits.contains("04010203") && !digits.contains("4123"))
+    }
   }
 
   @Test mutating func `Smart Posters can be turned off`() {

@@ -6,45 +6,14 @@ import Testing
 
 /// The real `tagrouted`: when its reader has the goal to scan.
 @Suite(.timeLimit(.minutes(5))) struct GateTests {
-  @Test func `a lock stops scanning and an unlock starts it`() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
-    try await rig.logind?.update("2") { $0.isLocked = true }
-    try await rig.scanning(false)
-    #expect(try await agent.property("SuspendReasons")?.asStrings == ["session-locked"])
-    #expect(try await agent.property("Scanning")?.asBool == false)
-    try await rig.logind?.update("2") { $0.isLocked = false }
-    try await rig.scanning(true)
-    #expect(try await agent.property("SuspendReasons")?.asStrings == [])
-  }
-
-  @Test func `sleep, an inactive session and the end of the agent stop scanning`() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
-    try await rig.logind?.prepareForSleep(true)
-    try await rig.scanning(false)
-    try await rig.logind?.prepareForSleep(false)
-    try await rig.scanning(true)
-    try await rig.logind?.update("2") { $0.isActive = false }
-    try await rig.scanning(false)
-    #expect(try await agent.property("SuspendReasons")?.asStrings == ["session-inactive"])
-    try await rig.logind?.update("2") { $0.isActive = true }
-    try await rig.scanning(true)
-    await agent.connection.close()
-    try await rig.scanning(false)
-  }
-
   @Test func `each condition that the agent reports stops scanning`() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let (rig, agent) = try await DaemonRig.scanning()
     let names = ["locked", "display-off", "camera", "airplane-mode"]
     for (name, reason) in zip(names, ["session-locked"] + names.dropFirst()) {
       try await agent.report([name: true])
       try await rig.scanning(false)
       #expect(try await agent.property("SuspendReasons")?.asStrings == [reason])
+      #expect(try await agent.property("Scanning")?.asBool == false)
       try await agent.report([name: false])
       try await rig.scanning(true)
       try await agent.report([name: true])
@@ -55,9 +24,7 @@ import Testing
   }
 
   @Test func `an agent can report conditions with its registration`() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let (rig, agent) = try await DaemonRig.scanning()
     try await agent.register(reporting: .booleans(["camera": true]))
     try await rig.scanning(false)
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["camera"])
@@ -65,12 +32,12 @@ import Testing
     try await rig.scanning(true)
     let error = await AgentDouble.errorName { try await agent.register(reporting: .string("locked")) }
     #expect(error == BusError.Name.invalidArguments)
+    await agent.connection.close()
+    try await rig.scanning(false)
   }
 
   @Test func `turning off takes effect even if it cannot be stored`() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let (rig, agent) = try await DaemonRig.scanning()
     let polkit = try await PolkitStandIn.start(
       on: BusAddress(rig.bus.address), allowing: [Names.PolkitAction.configure])
     // A file takes the place of the state directory.
@@ -85,9 +52,8 @@ import Testing
   }
 
   @Test func `the master switch needs polkit and survives a restart of the daemon`() async throws {
-    var rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let (started, agent) = try await DaemonRig.scanning()
+    var rig = started
     #expect(await AgentDouble.errorName { try await agent.setEnabled(false) } == Names.Errors.notAuthorized)
     #expect(try await agent.property("Enabled")?.asBool == true)
     let polkit = try await PolkitStandIn.start(

@@ -43,14 +43,7 @@ import Testing
     var login = LoginState()
     for key in [Samples.alice, Samples.bob] {
       login.handle(
-        .read(
-          key == Samples.alice ? "/alice" : "/bob",
-          [
-            "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
-            "Seat": .structure([.string("seat0"), .objectPath("/s")]), "Type": .string("wayland"),
-            "Class": .string("user"), "Remote": .boolean(false), "Active": .boolean(key == front),
-            "State": .string("active"), "LockedHint": .boolean(false),
-          ]))
+        .read(key == Samples.alice ? "/alice" : "/bob", Samples.properties(key, active: key == front)))
     }
     login.handle(.synchronized)
     return login
@@ -122,7 +115,8 @@ import Testing
       world.reading = nil
       let receiver = arrive(&world)
       let isOwners = reading == world.epoch && world.orders.isEmpty
-      return isOwners ? receiver == name(world.owner) : receiver == nil
+      // A dropped tag does not wait in the queue either.
+      return isOwners ? receiver == name(world.owner) : receiver == nil && world.state.queue.count == 0
     case .obey: obey(&world)
     }
     return ((world.orders.last ?? world.order).goal != .off) == (world.owner != nil)

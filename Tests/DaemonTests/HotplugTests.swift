@@ -186,22 +186,19 @@ struct HotplugTests {
       readyLine: "reader Scripted (acr122_usb:001:005) is ready")
     let polkit = try await rig.sessionPolkit()
     let agent = try await rig.agent()
-    func lending(_ isLent: Bool) async throws {
-      _ = try await rig.command { command -> Bool? in command.goal.map { $0 == .lent } == isLent ? true : nil }
-      if isLent { await rig.reader.reach() }
-    }
     do {
-      async let reply = agent.call(
-        "InhibitWithOptions", [.string("a"), .string("b"), .dictionary(["release-reader": .boolean(true)])])
-      try await lending(true)
+      async let reply = agent.borrowReader()
+      try await rig.lending(true)
+      await rig.reader.reach()
       let inhibitor = try await reply
       try await testbed.unplug(device)
       _ = try await testbed.plugUSB("1-1", "072f:2200", number: 6)
       // The new process receives this goal before it opens the device.
-      try await lending(true)
+      try await rig.lending(true)
+      await rig.reader.reach()
       withExtendedLifetime(inhibitor) {}
     }
-    try await lending(false)
+    try await rig.lending(false)
     await polkit.stop()
   }
 
@@ -214,9 +211,8 @@ struct HotplugTests {
     let polkit = try await rig.sessionPolkit()
     let agent = try await rig.agent()
     do {
-      async let reply = agent.call(
-        "InhibitWithOptions", [.string("a"), .string("b"), .dictionary(["release-reader": .boolean(true)])])
-      _ = try await rig.command { command -> Bool? in command.goal == .lent ? true : nil }
+      async let reply = agent.borrowReader()
+      try await rig.lending(true)
       await rig.reader.reach()
       let inhibitor = try await reply
       try await testbed.unplug(device)

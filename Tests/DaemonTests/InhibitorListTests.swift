@@ -1,4 +1,5 @@
 import Bus
+import Names
 import Testing
 
 @testable import Daemon
@@ -41,18 +42,22 @@ import Testing
 
   @Test mutating func `all users together can hold 128 inhibitors`() throws {
     for uid in 0..<8 { for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: UInt32(uid), pid: nil) } }
-    #expect(throws: BusError.self) { try list.add(who: "a", why: "b", uid: 99, pid: nil) }
+    #expect(throws: BusError.tooMany("there are already 128 inhibitors")) {
+      try list.add(who: "a", why: "b", uid: 99, pid: nil)
+    }
   }
 
   @Test(arguments: ["", String(repeating: "a", count: 129), "a\nb", "a\u{202E}b", "a\u{0}b"])
   mutating func `the argument who must be a short plain text`(who: String) {
-    #expect(throws: BusError.self) { try list.add(who: who, why: "b", uid: 0, pid: nil) }
+    let error = #expect(throws: BusError.self) { try list.add(who: who, why: "b", uid: 0, pid: nil) }
+    #expect(error?.name == Names.Errors.invalidArgument)
   }
 
   @Test mutating func `the argument why can have up to 256 bytes`() throws {
     _ = try list.add(who: "a", why: String(repeating: "b", count: 256), uid: 0, pid: nil)
-    #expect(throws: BusError.self) {
+    let error = #expect(throws: BusError.self) {
       try list.add(who: "a", why: String(repeating: "b", count: 257), uid: 0, pid: nil)
     }
+    #expect(error?.name == Names.Errors.invalidArgument)
   }
 }

@@ -28,19 +28,8 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func `an inhibitor needs a name`() async throws {
-    let rig = try await DaemonRig()
-    let polkit = try await rig.sessionPolkit()
-    let agent = try await rig.agent()
-    let name = await AgentDouble.errorName { try await agent.call("Inhibit", [.string(""), .string("why")]) }
-    #expect(name == Names.Errors.invalidArgument)
-    await polkit.stop()
-  }
-
   @Test func `an inhibitor needs the permission of polkit`() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let (rig, agent) = try await DaemonRig.scanning()
     let inhibit: @Sendable () async throws -> Void = { try await agent.call("Inhibit", [.string("a"), .string("b")]) }
     #expect(await AgentDouble.errorName(inhibit) == Names.Errors.notAuthorized)
     let polkit = try await PolkitStandIn.start(

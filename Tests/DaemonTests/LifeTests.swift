@@ -7,25 +7,6 @@ import Testing
 
 /// The real `tagrouted`: how it starts and how it ends.
 @Suite(.timeLimit(.minutes(5))) struct LifeTests {
-  @Test func `an error in the configuration is reported, and the daemon exits with 78`() async throws {
-    let directory = try TemporaryDirectory()
-    let file = try directory.write("[Scan]\n\nSesions=any\n", to: "tagroute.conf")
-    let run = try await ChildProcess.run(try BuiltProducts.program("tagrouted"), ["--config", file])
-    #expect(run.status == .exited(Names.ExitCode.configuration))
-    #expect(run.log == ["tagrouted: \(file):3: group [Scan] has no key Sesions: did you mean Sessions?"])
-  }
-
-  @Test func `the daemon prints its help and its version, and rejects unknown options`() async throws {
-    let program = try BuiltProducts.program("tagrouted")
-    let version = try await ChildProcess.run(program, ["--version"])
-    #expect(version.output == "tagrouted \(Names.version)\n")
-    let help = try await ChildProcess.run(program, ["--help"])
-    #expect(help.status == .exited(0))
-    #expect(help.output.hasPrefix("usage: tagrouted"))
-    let wrong = try await ChildProcess.run(program, ["--wrong"])
-    #expect(wrong.status == .exited(Names.ExitCode.usage))
-  }
-
   @Test func `without a bus the daemon says so and exits`() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("", to: "tagroute.conf")
@@ -43,10 +24,7 @@ import Testing
     try await rig.scanning(true)
     #expect(try await agent.property("Readers")?.asObjectPaths?.map(\.string) == ["\(Names.Daemon.readersPath)/0"])
     await rig.reader.tap(.message(Samples.message))
-    for await tap in agent.taps {
-      #expect(tap["message"]?.asBytes == Samples.message)
-      break
-    }
+    #expect(try await agent.taps.nextMessage() == Samples.message)
   }
 
   /// A reader process runs as the same user, and may have only what the daemon gives it.

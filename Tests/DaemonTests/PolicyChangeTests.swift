@@ -20,7 +20,7 @@ import Testing
     #expect(tell(.policy(.init(scan: ScanPolicy(lockDetection: .strict)))) == [.scan(0, false)])
     #expect(state.suspendReasons == ["lock-unknown"])
     #expect(tell(.policy(.init())) == [.scan(0, true)])
-    var login = Self.login(.read(Self.session, Self.properties()))
+    var login = Self.login(.read(Self.session, Samples.properties()))
     login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
     #expect(tell(.login(login)) == [.scan(0, false)])
     #expect(state.suspendReasons == ["session-locked"])
@@ -74,7 +74,7 @@ import Testing
     // Until logind has replied, there is no session.
     #expect(tell(.policy(.init())) == [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent", "no-session"])
-    #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [.scan(0, true)])
+    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [.scan(0, true)])
     #expect(state.registry.agents.map(\.session) == [Samples.alice])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
   }
@@ -85,7 +85,7 @@ import Testing
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
     _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
-    _ = tell(.login(Self.login(.read(Self.session, Self.properties()))))
+    _ = tell(.login(Self.login(.read(Self.session, Samples.properties()))))
     _ = tell(.policy(.init()))
     #expect(state.registry.agents.map(\.session) == [Samples.alice])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
@@ -101,7 +101,7 @@ import Testing
     #expect(Self.delivered(register(SessionKey(id: nil, uid: Samples.alice.uid))) == ["a to :1.7"])
     _ = tell(.agentGone(sender: ":1.7"))
     #expect(Self.delivered(tell(.policy(.init()))) == [])
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Self.properties()))))) == [])
+    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties()))))) == [])
     #expect(Self.delivered(register(Samples.alice, ":1.8")) == ["a to :1.8"])
     #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.8", .stored))) == ["b to :1.8"])
   }
@@ -111,7 +111,7 @@ import Testing
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     #expect(Self.delivered(tell(.policy(.init(servesAnySession: true)))) == ["a to :1.7"])
     _ = tell(.policy(.init()))
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Self.properties()))))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties()))))) == ["a to :1.7"])
     // The agent's reply to the first delivery is still valid.
     #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.7", .stored))) == [])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
@@ -122,8 +122,8 @@ import Testing
     _ = tell(.policy(.init(servesAnySession: true)))
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     _ = tell(.policy(.init()))
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Self.properties(locked: true)))))) == [])
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Self.properties()))))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties(locked: true)))))) == [])
+    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties()))))) == ["a to :1.7"])
   }
 
   @Test mutating func `without logind a user keeps one of two agents`() {

@@ -29,22 +29,12 @@ import Testing
     )
     let probably = "probably pcscd: sudo systemctl disable --now pcscd.socket"
     #expect(ReaderObstacle.program(isPCSCD: true).reason(hasSystemd: true).contains(probably))
-    let ending = "probably pcscd: end that, or keep pcscd from this reader"
+    let ending = "probably pcscd: stop that program, or keep pcscd from this reader"
     #expect(ReaderObstacle.program(isPCSCD: true).reason(hasSystemd: false).hasSuffix(ending))
-    #expect(ReaderObstacle.program(isPCSCD: false).reason(hasSystemd: true).contains("another program: end that"))
+    let other = ReaderObstacle.program(isPCSCD: false).reason(hasSystemd: true)
+    #expect(other.contains("another program: stop that program"))
     let permission = ReaderObstacle.permission(node: "/dev/x").reason(hasSystemd: true)
     #expect(permission.hasPrefix("no permission for /dev/x: sudo udevadm control --reload && sudo udevadm trigger "))
     #expect(permission.contains("gives it to the group tagroute"))
-  }
-
-  @Test func `an obstacle is gone once its driver is gone`() {
-    for (obstacle, driver) in [
-      (ReaderObstacle.kernelDriver("pn533_usb"), "pn533_usb"), (.program(isPCSCD: true), "usbfs"),
-    ] {
-      #expect(!obstacle.isGone(from: Samples.acr122(drivers: [driver])))
-      #expect(obstacle.isGone(from: Samples.acr122(drivers: [])))
-    }
-    // After a udev event the device node may have another owner.
-    #expect(ReaderObstacle.permission(node: "/dev/x").isGone(from: Samples.acr122()))
   }
 }

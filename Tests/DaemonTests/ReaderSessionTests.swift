@@ -145,15 +145,10 @@ import Testing
     let session = try await client.start()
     _ = try await rig.begin()
     try await client.expect("Activated")
-    func lending(_ isLent: Bool) async throws {
-      _ = try await rig.command { command -> Bool? in command.goal.map { $0 == .lent } == isLent ? true : nil }
-    }
     do {
-      async let reply = agent.call(
-        "InhibitWithOptions",
-        [.string("tagroute run"), .string("nfc-list"), .dictionary(["release-reader": .boolean(true)])])
+      async let reply = agent.borrowReader(for: "tagroute run", why: "nfc-list")
       try await client.expect("Ended", of: session)
-      try await lending(true)
+      try await rig.lending(true)
       await rig.reader.reach()
       let results = try await reply
       #expect(results.last?.asDictionary?["device"]?.asString == "pn532_uart:/dev/scripted")
@@ -161,15 +156,14 @@ import Testing
       let state = try await client.property(path, "State", interface: Names.Daemon.readerInterface)
       #expect(state?.asString == "released")
       let second = await AgentDouble.errorName {
-        try await agent.call(
-          "InhibitWithOptions", [.string("b"), .string("c"), .dictionary(["release-reader": .boolean(true)])])
+        try await agent.borrowReader(for: "b", why: "c")
       }
       #expect(second == Names.Errors.notPossible)
       // A new session waits during the loan.
       let waiting = try await client.start()
       #expect(try await client.property(waiting, "State")?.asString == "waiting")
     }
-    try await lending(false)
+    try await rig.lending(false)
     await rig.reader.becomeReady()
     _ = try await rig.begin()
     try await client.expect("Activated")

@@ -25,23 +25,20 @@ import Testing
     for await command in other.commands where command.isScan == true { break }
     let readers = try await agent.property("Readers")?.asObjectPaths?.map(\.string)
     #expect(readers == ["\(Names.Daemon.readersPath)/0", "\(Names.Daemon.readersPath)/1"])
-    var taps = agent.taps.makeAsyncIterator()
     await rig.reader.tap(.message(Samples.message))
-    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/0")
+    #expect(try await agent.taps.next()["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/0")
     try await rig.reload(devices: Self.other, expecting: Self.isRead + "changed: Devices")
     for await command in rig.reader.commands {
       if case .shutDown = command { break }
       #expect(command.isScan != false, "\(command)")
     }
     await other.tap(.message(Samples.message))
-    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/1")
+    #expect(try await agent.taps.next()["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/1")
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
   }
 
   @Test func `the reader process and the clients learn of new technologies`() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let (rig, agent) = try await DaemonRig.scanning()
     let reader = try ObjectPath("\(Names.Daemon.readersPath)/0")
     let changes = try await agent.connection.signals(
       MatchRule(sender: Names.Daemon.busName, path: reader, member: "PropertiesChanged"))
@@ -60,8 +57,7 @@ import Testing
     }
     // The process is still the same, and it scans.
     await rig.reader.tap(.message(Samples.message))
-    var taps = agent.taps.makeAsyncIterator()
-    #expect(await taps.next()?["message"]?.asBytes == Samples.message)
+    #expect(try await agent.taps.nextMessage() == Samples.message)
     // A process that starts later receives the same goal.
     let child = try #require(try rig.daemon.children().first)
     child.signal(SIGKILL)
@@ -87,8 +83,7 @@ import Testing
     #expect(try await agent.property("ConfigurationError")?.asString?.hasSuffix(mistake) == true)
     #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
     await rig.reader.tap(.message(Samples.message))
-    var taps = agent.taps.makeAsyncIterator()
-    #expect(await taps.next()?["message"]?.asBytes == Samples.message)
+    #expect(try await agent.taps.nextMessage() == Samples.message)
     #expect(try await agent.property("Readers")?.asObjectPaths?.map(\.string) == ["\(Names.Daemon.readersPath)/0"])
     // The corrected file takes effect.
     try await rig.reload(devices: Self.first, expecting: Self.nothing)
@@ -143,7 +138,7 @@ import Testing
     _ = try await notifications.next { $0.contains("RELOADING=1") }
     let next = try await notifications.next { $0.contains("READY=1") || $0.contains("STOPPING=1") }
     let mistake = "the configuration: cannot take effect: Sessions=logind "
-    #expect(next.contains("READY=1") && next.contains("the former configuration is in force: \(mistake)"))
+    #expect(next.contains("READY=1") && next.contains("the previous configuration is in force: \(mistake)"))
     try await rig.daemon.line(containing: mistake)
     #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the previous configuration stays in force") })
     #expect(try await agent.property("ConfigurationError")?.asString?.hasPrefix(mistake) == true)
@@ -152,8 +147,7 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings == [])
     #expect(access(rig.directory.file("other/arguments"), F_OK) != 0)
     await rig.reader.tap(.message(Samples.message))
-    var taps = agent.taps.makeAsyncIterator()
-    #expect(await taps.next()?["message"]?.asBytes == Samples.message)
+    #expect(try await agent.taps.nextMessage() == Samples.message)
     // The failed attempt leaves no trace: once the bus accepts match rules again, the next reload works.
     try await rig.limitMatchRules(to: 512)
     try rig.write()

@@ -17,6 +17,18 @@ enum Samples {
   static let bob = SessionKey(id: "5", uid: 1001)
   static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/0"
 
+  /// logind's properties of a session.
+  static func properties(
+    _ key: SessionKey = alice, seat: String = "seat0", active: Bool = true, locked: Bool = false
+  ) -> [String: Value] {
+    [
+      "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
+      "Seat": .structure([.string(seat), .objectPath("/s")]), "Type": .string("wayland"), "Class": .string("user"),
+      "Remote": .boolean(false), "Active": .boolean(active), "State": .string("active"),
+      "LockedHint": .boolean(locked),
+    ]
+  }
+
   static func agent(_ sender: String = ":1.7", of session: SessionKey = alice) -> Agent {
     Agent(sender: sender, path: "/agent", session: session)
   }

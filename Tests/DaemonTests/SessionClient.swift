@@ -104,6 +104,11 @@ extension DaemonRig {
     throw RigError("the reader did not receive the command")
   }
 
+  /// Waits for the goal to lend the reader if `isLent` is true, and otherwise for any other goal.
+  func lending(_ isLent: Bool) async throws {
+    _ = try await command { command -> Bool? in command.goal.map { $0 == .lent } == isLent ? true : nil }
+  }
+
   /// Waits for the goal to begin a session, and reaches it.
   func begin() async throws -> ReaderSessionOptions {
     let options = try await command { $0.goal?.session }

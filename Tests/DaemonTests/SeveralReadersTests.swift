@@ -17,16 +17,7 @@ import Testing
     var login = LoginState()
     for (number, (key, seat)) in sessions.enumerated() {
       let path: ObjectPath = number == 0 ? "/session/first" : "/session/second"
-      login.handle(
-        .read(
-          path,
-          [
-            "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
-            "Seat": .structure([.string(seat), .objectPath("/s")]), "Type": .string("wayland"),
-            "Class": .string("user"),
-            "Remote": .boolean(false), "Active": .boolean(true), "State": .string("active"),
-            "LockedHint": .boolean(false),
-          ]))
+      login.handle(.read(path, Samples.properties(key, seat: seat)))
     }
     login.handle(.synchronized)
     return login
@@ -75,24 +66,21 @@ import Testing
     // Bob gets the first reader of his seat, not the first reader of the machine.
     #expect(try state.readerToRelease(nil, to: Samples.bob.uid) == 1)
     #expect(try state.readerToRelease(Self.second, to: Samples.bob.uid) == 1)
-    func refusal(_ path: ObjectPath?, _ uid: UInt32) -> DaemonState.NotReleased? {
-      do throws(DaemonState.NotReleased) {
+    func refusal(_ path: ObjectPath?, _ uid: UInt32) -> BusError? {
+      do throws(BusError) {
         _ = try state.readerToRelease(path, to: uid)
         return nil
       } catch {
         return error
       }
     }
-    func isNotAuthorized(_ refusal: DaemonState.NotReleased?) -> Bool {
-      if case .notAuthorized? = refusal { true } else { false }
-    }
-    #expect(isNotAuthorized(refusal(Samples.reader, Samples.bob.uid)))
-    #expect(isNotAuthorized(refusal(nil, 4711)))
-    #expect(refusal("/nowhere", Samples.bob.uid) == .notPossible("there is no reader /nowhere"))
+    #expect(refusal(Samples.reader, Samples.bob.uid)?.name == Names.Errors.notAuthorized)
+    #expect(refusal(nil, 4711)?.name == Names.Errors.notAuthorized)
+    #expect(refusal("/nowhere", Samples.bob.uid) == BusError.notPossible("there is no reader /nowhere"))
     // After Bob has left he gets no reader, not even one that is already being closed for him.
     _ = state.handle(.login(Self.login((Samples.alice, "seat0"))), at: now)
-    #expect(isNotAuthorized(refusal(nil, Samples.bob.uid)))
-    #expect(throws: DaemonState.NotReleased.self) { try state.checkRelease(of: 1, to: Samples.bob.uid) }
+    #expect(refusal(nil, Samples.bob.uid)?.name == Names.Errors.notAuthorized)
+    #expect(throws: BusError.self) { try state.checkRelease(of: 1, to: Samples.bob.uid) }
     // With `Sessions=any` a loan does not end the reader session of another user.
     var policy = DaemonState.Policy()
     policy.servesAnySession = true
@@ -204,7 +192,7 @@ import Testing
     let absent = DaemonState.Event.reader(0, .phase(.absent(reason: "libnfc finds no reader"), reached: nil))
     #expect(
       state.handle(absent, at: now) == [
-        .log(.notice, "the reader that is looked for is absent: libnfc finds no reader")
+        .log(.notice, "the reader being searched for is absent: libnfc finds no reader")
       ])
     let lines = (0..<1000).flatMap { _ in state.handle(.reader(0, .log(.error, "x")), at: now) }
     #expect(lines.count == 60)
@@ -221,7 +209,7 @@ import Testing
   func `a misbehaving reader does not affect the other reader`(misdeed: Misdeed) async throws {
     let rig = try await DaemonRig(
       devices: "pn532_uart:/dev/scripted;pn532_uart:/dev/other", others: ["other"],
-      starter: "whatOneReaderDoes_\(misdeed.rawValue)")
+      starter: "`a misbehaving reader does not affect the other reader`_\(misdeed.rawValue)")
     let other = try #require(rig.others.first)
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -250,8 +238,7 @@ import Testing
       try await rig.daemon.line(containing: "/dev/other) is absent: unplugged", after: seen)
     }
     await rig.reader.tap(.message(Samples.message), number: 2)
-    var taps = agent.taps.makeAsyncIterator()
-    for _ in 1...2 { #expect(await taps.next()?["message"]?.asBytes == Samples.message) }
+    for _ in 1...2 { #expect(try await agent.taps.nextMessage() == Samples.message) }
     #expect(await !rig.daemon.log().contains { $0.contains("process of reader Scripted (pn532_uart:/dev/scripted)") })
     #expect(await rig.daemon.log().count < 400)
     #expect(try await agent.property("Scanning")?.asBool == true)

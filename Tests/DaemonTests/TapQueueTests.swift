@@ -80,7 +80,7 @@ import Testing
     _ = read("b")
     #expect(queue.deadline == clock.now.advanced(by: .seconds(30)))
     clock.advance(.seconds(30))
-    #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent took it for 60 seconds")])
+    #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent accepted it within 60 seconds")])
     clock.advance(.seconds(29))
     #expect(
       tell(.agent(Samples.alice, Samples.agent())) == [.deliver(Samples.tap("b"), to: Samples.agent())])
@@ -122,7 +122,7 @@ import Testing
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
     clock.advance(.seconds(60))
-    #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent took it for 60 seconds")])
+    #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent accepted it within 60 seconds")])
     #expect(tell(.finished(id: "a", sender: ":1.7", .stored)) == [])
     #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])
   }
@@ -136,7 +136,7 @@ import Testing
       tell(.finished(id: "a", sender: ":1.7", .failed(reason: "Failed")))
         == [.postpone(Samples.tap("a"), reason: "Failed")])
     clock.advance(.milliseconds(1))
-    #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent took it for 60 seconds")])
+    #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent accepted it within 60 seconds")])
     #expect(queue.deadline == nil)
     // The next tap is delivered at once, and its first failure has the shortest delay.
     #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])

@@ -57,9 +57,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [
+  private static let isoDEP: [(String, Verdict)] = [
     // Declared applications and NDEF: with and without an expected length, in extended length, on other channels.
-    ("00A4 0400 05 A000000396", Verdict.sent), ("00A4 0400 05 A000000396 00", .sent),
+    ("00A4 0400 05 A000000396", .sent), ("00A4 0400 05 A000000396 00", .sent),
     ("00A4 0400 000005 A000000396", .sent), ("00A4 0400 000005 A000000396 0000", .sent),
     ("03A4 0400 05 A000000396", .sent), ("40A4 0400 05 A000000396", .sent), ("00A4 040C 07 A0000002471001", .sent),
     ("00A4 0400 07 D2760000850101 00", .sent), ("00A4 0400 07 D2760000850100", .sent),
@@ -100,13 +100,10 @@ import Testing
     ("00", .invalid), ("00A404", .invalid), ("00A4 0400 07 A0000000031010 00 00", .invalid),
     ("00A4 0400 08 A0000000031010", .invalid), ("00A4 0400 000008 A0000000031010", .invalid),
     ("FFA4 0400 05 A000000396", .invalid), ("5A000000", .writing), ("", .invalid),
-  ])
-  func `ISO-DEP commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
-    expect(command, expected, .isoDEP)
-  }
+  ]
 
-  @Test(arguments: [
-    ("60", Verdict.sent), ("AF", .sent), ("5A 010203", .sent), ("5A A40102", .sent), ("BD 01 000000 000000", .sent),
+  private static let desfire: [(String, Verdict)] = [
+    ("60", .sent), ("AF", .sent), ("5A 010203", .sent), ("5A A40102", .sent), ("BD 01 000000 000000", .sent),
     ("6A", .sent), ("3D 01 000000 010000 41", .writing), ("0A 00", .writing), ("FC", .writing),
     // Wrapped commands and ISO commands.
     ("9060 0000 00", .sent), ("90FC 0000 00", .writing), ("00A4 0400 07 D2760000850100 00", .sent),
@@ -117,36 +114,27 @@ import Testing
     ("40C2 0000 0C 00A4040007A0000000031010", .refused), ("80C3 0000 0C 00A4040007A0000000031010", .refused),
     ("8070 0000 01", .refused), ("40A5 0400 02 5C00", .refused), ("A0A4 0400 07 A0000000031010", .refused),
     ("40DA 0000 07 A0000000031010", .refused), ("5A 700102", .sent), ("90BD 0000 07 01000000000000 00", .sent),
-  ])
-  func `DESFire commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
-    expect(command, expected, .desfire)
-  }
+  ]
 
-  @Test(arguments: [
-    ("33 0400 01", Verdict.sent), ("33 A400 01", .sent), ("A3 0400 00", .writing), ("70 0140 00", .writing),
+  private static let mifarePlus: [(String, Verdict)] = [
+    ("33 0400 01", .sent), ("33 A400 01", .sent), ("A3 0400 00", .writing), ("70 0140 00", .writing),
     ("33A4 0400 07 A0000000031010", .refused),
-  ])
-  func `MIFARE Plus commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
-    expect(command, expected, .mifarePlus)
-  }
+  ]
 
-  @Test(arguments: [
-    ("30 04", Verdict.sent), ("3A 04 0F", .sent), ("60", .sent), ("39 02", .sent), ("3C 00", .sent), ("C2 FF", .sent),
+  private static let type2: [(String, Verdict)] = [
+    ("30 04", .sent), ("3A 04 0F", .sent), ("60", .sent), ("39 02", .sent), ("3C 00", .sent), ("C2 FF", .sent),
     // Commands of the wrong length.
     ("30 04 00", .writing), ("30", .writing), ("3A 04 0F 00", .writing), ("3A 04", .writing), ("60 00", .writing),
     ("39 02 00", .writing), ("3C 00 00", .writing), ("C2 00", .writing), ("C2 FF 00", .writing),
     ("A2 04 00000000", .writing), ("A0 04", .writing), ("1B FFFFFFFF", .writing), ("1A 00", .writing),
     ("E0 80", .invalid), ("50 00", .invalid), ("26", .invalid), ("52", .invalid), ("93 20", .invalid), ("", .invalid),
-  ])
-  func `type 2 commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
-    expect(command, expected, .type2)
-  }
+  ]
 
   private static let idm = "0102030405060708"
 
-  @Test(arguments: [
+  private static let felica: [(String, Verdict)] = [
     // Polls: declared systems and NDEF, but no wildcards.
-    ("00 0003 00 00", Verdict.sent), ("00 12FC 01 00", .sent), ("00 FFFF 00 00", .refused), ("00 FE00 00 00", .refused),
+    ("00 0003 00 00", .sent), ("00 12FC 01 00", .sent), ("00 FFFF 00 00", .refused), ("00 FE00 00 00", .refused),
     ("00 00FF 00 00", .refused), ("00 0003", .invalid),
     // Request Service, Request Response, Read, Write, Request System Code.
     ("02 \(idm) 01 0F09", .sent), ("04 \(idm)", .sent), ("06 \(idm) 01 0F09 01 8000", .sent), ("0C \(idm)", .sent),
@@ -155,16 +143,20 @@ import Testing
     ("06 1102030405060708 01 0F09 01 8000", .invalid), ("06", .invalid),
     // Authentication and other commands.
     ("10 \(idm) 00", .refused), ("14 \(idm)", .refused), ("0A \(idm)", .refused), ("3E \(idm)", .refused),
-  ])
-  func `FeliCa commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
-    expect(command, expected, .felica(idm: Self.bytes(Self.idm), systemCode: 0x0003))
-  }
+  ]
 
-  @Test func `an undeclared FeliCa system receives no commands`() {
-    let read = "06 \(Self.idm) 01 0F09 01 8000"
-    expect(read, .refused, .felica(idm: Self.bytes(Self.idm), systemCode: 0xFE00))
-    expect(read, .refused, .felica(idm: Self.bytes(Self.idm), systemCode: nil))
-    expect(read, .sent, .felica(idm: Self.bytes(Self.idm), systemCode: 0x12FC))
+  private static let tables: [(kind: TransceivePolicy.Kind, rows: [(String, Verdict)])] = [
+    (.isoDEP, isoDEP), (.desfire, desfire), (.mifarePlus, mifarePlus), (.type2, type2),
+    (.felica(idm: bytes(idm), systemCode: 0x0003), felica),
+    // An undeclared system gets no commands. The NDEF system does.
+    (.felica(idm: bytes(idm), systemCode: 0xFE00), [("06 \(idm) 01 0F09 01 8000", .refused)]),
+    (.felica(idm: bytes(idm), systemCode: nil), [("06 \(idm) 01 0F09 01 8000", .refused)]),
+    (.felica(idm: bytes(idm), systemCode: 0x12FC), [("06 \(idm) 01 0F09 01 8000", .sent)]),
+  ]
+
+  @Test(arguments: tables.flatMap { table in table.rows.map { (table.kind, $0.0, $0.1) } })
+  func `commands are sent or refused as listed`(kind: TransceivePolicy.Kind, command: String, expected: Verdict) {
+    expect(command, expected, kind)
   }
 
   @Test func `another system of a FeliCa card receives commands once it was polled`() throws {
@@ -273,8 +265,10 @@ import Testing
     expect("00A4 0400 07 \(identifier)", .refused, .isoDEP)
   }
 
-  @Test func `a tag that takes no commands refuses a command`() {
-    expect("30 00", .refused, .none("MIFARE Classic takes no commands of one's own"))
+  @Test func `a tag that takes no commands refuses a command and gives the reason`() {
+    let reason = "MIFARE Classic takes no commands"
+    var policy = Self.policy(.none(reason), mayWrite: true)
+    #expect(throws: BusError(name: Names.Errors.notSupported, message: reason)) { try policy.check([0x30, 0]) }
   }
 
   @Test func `payment applications and wildcards cannot be declared`() {

@@ -31,7 +31,7 @@ struct DiagnosisReaderTests {
   }
 
   @Test func `a reader that cannot be used comes with the daemon's own remedy`() {
-    let reason = "it is taken by another program: end that"
+    let reason = "it is taken by another program: stop that program"
     #expect(wrong(reason) { _ in } == [.wrong(.reader, "ACR122U (acr122_usb:001:004) is failed", .advise(reason))])
     #expect(wrong { _ in }.first?.remedy?.command == "sudo journalctl -u tagrouted.service -n 20")
   }

@@ -87,7 +87,7 @@ struct DiagnosisTests {
       $0.configuration.mistake = Seen.mistake
       $0.daemon = .failed(Seen.absent)
     }
-    #expect(absent.first?.line.contains("restart") == true && absent.first?.line.contains("former") == false)
+    #expect(absent.first?.line.contains("restart") == true && absent.first?.line.contains("previous") == false)
     // An error of the file as a whole has no line number. Without a unit, another finding says how to start the daemon.
     #expect(
       findings.last?.remedy == .advise("name a text file, then systemctl --user reload tagroute-agent.service"))

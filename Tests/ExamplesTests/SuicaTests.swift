@@ -35,7 +35,7 @@ import Testing
   ]
 
   @Test(arguments: Language.allCases) func `the history of a card is printed`(language: Language) async throws {
-    let bus = try await PrivateBus.start(starter: "the history of a card is printed \(language)")
+    let bus = try await PrivateBus.start(starter: "`the history of a card is printed`_\(language)")
     let daemon = try await ReaderSessionStandIn(on: bus.address)
     try await daemon.start()
     let empty = Array(repeating: [UInt8](repeating: 0, count: 16), count: 17)
@@ -63,7 +63,7 @@ import Testing
 
   @Test(arguments: Language.allCases)
   func `a failure ends the program with an error`(language: Language) async throws {
-    let bus = try await PrivateBus.start(starter: "a failure ends the program with an error \(language)")
+    let bus = try await PrivateBus.start(starter: "`a failure ends the program with an error`_\(language)")
     let without = try start(language, on: bus)
     #expect(try await without.exit() != .exited(0))
     let daemon = try await ReaderSessionStandIn(on: bus.address)
@@ -84,7 +84,7 @@ import Testing
 
   @Test(arguments: Language.allCases)
   func `the program ends when the daemon goes away`(language: Language) async throws {
-    let bus = try await PrivateBus.start(starter: "the program ends when the daemon goes away \(language)")
+    let bus = try await PrivateBus.start(starter: "`the program ends when the daemon goes away`_\(language)")
     let daemon = try await ReaderSessionStandIn(on: bus.address)
     try await daemon.start()
     let process = try start(language, on: bus)

@@ -45,6 +45,16 @@ import Testing
     await wait(handlers, changes) { $0.declarations.isEmpty }
   }
 
+  @Test func `an entry is read although other files never stop changing`() async throws {
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    try data.entry("menu", claims: ["Domains=a.example;"])
+    while !claims("a.example")(await handlers.registry) {
+      try data.entry("busy")
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
   @Test func `a change of the problems alone is reported`() async throws {
     let file = try data.entry("menu", ["Exec="])
     let handlers = data.registry(on: EventLoop(label: "test"))

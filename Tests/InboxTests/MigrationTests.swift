@@ -1,3 +1,4 @@
+import Names
 import Testing
 import TestSupport
 
@@ -110,7 +111,8 @@ struct MigrationTests {
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), now: { Timestamp(microseconds: 1) },
       report: reports.report)
-    let (first, second) = (ScreenPlace(bus: "bus", owner: ":1.7", id: 5), ScreenPlace(bus: "bus", owner: ":1.7", id: 6))
+    let first = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
+    let second = NotificationPlace(bus: "bus", owner: ":1.7", id: 6)
     let left = await inbox.resume(maximum: 10)
     #expect(left.places == ["a": first] && left.otherPlaces.isEmpty)
     await inbox.showOther(at: second)

@@ -1,3 +1,4 @@
+import Names
 import Testing
 
 @testable import Inbox
@@ -68,7 +69,7 @@ struct QueryPlanTests {
   }
 
   @Test func `the queries for notification places use an index`() throws {
-    let place = ScreenPlace(bus: "bus", owner: ":1.7", id: 5)
+    let place = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
     let statements = try statements { store in
       try store.setOtherPlaces([place])
       try store.setOtherPlaces([])

@@ -1,4 +1,5 @@
 import Glibc
+import Names
 import Testing
 import TestSupport
 
@@ -29,7 +30,7 @@ struct RetryFileTests {
     rename(directory + ".hidden", directory)
   }
 
-  private func place(_ id: UInt32) -> ScreenPlace { ScreenPlace(bus: "bus", owner: ":1.7", id: id) }
+  private func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }
 
   private func fill(_ inbox: Inbox, _ ways: [(String, [TapState])]) async throws {
     for (id, way) in ways {

@@ -1,10 +1,11 @@
+import Names
 import Testing
 
 @testable import Inbox
 
 /// The notification that shows a tap.
 struct ScreenPlaceTests {
-  private func place(_ id: UInt32) -> ScreenPlace { ScreenPlace(bus: "bus", owner: ":1.7", id: id) }
+  private func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }
 
   @Test func `a tap with a notification is shown, and the notification's previous tap loses its place`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
@@ -16,7 +17,7 @@ struct ScreenPlaceTests {
     try await inbox.show("b", at: place(5))
     #expect(try await inbox.tap("a").place == nil)
     #expect(try await inbox.tap("b").place == place(5))
-    await inbox.leave([place(4), ScreenPlace(bus: "bus", owner: ":1.8", id: 5)])
+    await inbox.leave([place(4), NotificationPlace(bus: "bus", owner: ":1.8", id: 5)])
     #expect(try await inbox.tap("b").place == place(5))
     await inbox.leave([place(5)])
     #expect(try await inbox.tap("b").place == nil)

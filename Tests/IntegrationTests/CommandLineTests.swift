@@ -165,13 +165,4 @@ import Testing
     #expect(await process.log().first?.hasPrefix("tagroute: the ") == true)
     await desktop.stop()
   }
-
-  @Test(arguments: [["resolve"], ["status", "now"], ["fly"], ["status", "--loud"], []])
-  func `wrong usage prints one error line and exits with the usage code`(arguments: [String]) async throws {
-    let run = try await ChildProcess.run(BuiltProducts.program("tagroute"), arguments, environment: [:])
-    #expect(run.status == .exited(Names.ExitCode.usage))
-    #expect(run.output.isEmpty)
-    #expect(run.log.count == 1)
-    #expect(run.log.first?.hasPrefix("tagroute: ") == true)
-  }
 }

@@ -25,7 +25,9 @@ import Testing
     Mistake(
       program: "tagrouted", configuration: "# readers\n[Reader]\nDevices=/dev/ttyUSB0\n", line: 3,
       problem: "not a libnfc connection string", remedy: "pn532_uart:/dev/ttyUSB0"),
-    Mistake(program: "tagrouted", configuration: "Sessions=any\n", line: 1, problem: "", remedy: "["),
+    Mistake(
+      program: "tagrouted", configuration: "Sessions=any\n", line: 1, problem: "does not start with a group",
+      remedy: "write [Group] lines"),
     Mistake(
       program: "tagroute-agent", configuration: "[Links]\nSchemes=https;javascript\n", line: 2,
       problem: "javascript", remedy: "leave it out"),
@@ -94,19 +96,5 @@ import Testing
     let wrong = try await ChildProcess.run(path, ["--loud"], environment: [:])
     #expect(wrong.status == .exited(Names.ExitCode.usage))
     #expect(wrong.log == ["tagroute-simulator: --loud: no such option"])
-  }
-
-  @Test func `a second agent names the agent that already runs and exits`() async throws {
-    let desktop = try await Desktop()
-    try await desktop.start()
-    let first = try await desktop.agent
-    let second = try await desktop.installation.start("tagroute-agent")
-    #expect(try await second.exit() == .exited(Names.ExitCode.alreadyRunning))
-    #expect(await second.notable().contains { $0.contains("process \(first.identifier) runs as the agent") })
-    // The first agent still works.
-    let server = try await desktop.startServer()
-    try await desktop.place(try Tag(1))
-    #expect(try await desktop.notification(on: server).body == Tag.text(1))
-    await desktop.stop()
   }
 }

@@ -64,7 +64,9 @@ import Testing
     let waiting = [try await program.start(), try await desktop.program().start()]
     let sheet = try await desktop.notification(on: server)
     #expect(sheet.actions.contains("cancel"))
+    let daemon = try await desktop.daemon
     try await desktop.replaceDaemon(signal)
+    #expect(try await daemon.exit() == (signal == SIGKILL ? .signalled(SIGKILL) : .exited(0)))
     let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
     for (number, session) in ([first] + waiting).enumerated() {
       let end = try await desktop.within("the end") { try await session.end() }
@@ -181,10 +183,9 @@ import Testing
 
   // MARK: Taps
 
-  @Test(arguments: ends) func `a tap that the agent has not confirmed is shown once after a daemon restart`(
-    signal: Int32
-  ) async throws {
-    let (desktop, polkit) = try await desktop(signal)
+  /// `KillTableTests` has the same with a killed daemon.
+  @Test func `a tap that the agent has not confirmed is shown once after a daemon restart`() async throws {
+    let (desktop, polkit) = try await desktop(SIGTERM)
     defer { withExtendedLifetime(polkit) {} }
     let server = try await desktop.startServer()
     let (agent, daemon) = (try await desktop.agent, try await desktop.daemon)
@@ -193,7 +194,7 @@ import Testing
     try await daemon.line(containing: "message of \(Tag(1).message.count) bytes")
     try await desktop.remove()
     let seen = await agent.log().count
-    try await desktop.replaceDaemon(signal)
+    try await desktop.replaceDaemon(SIGTERM)
     agent.signal(SIGCONT)
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
     try await agent.line(containing: Desktop.registered, after: seen)
@@ -204,48 +205,32 @@ import Testing
     await desktop.stop()
   }
 
-  @Test(arguments: ends) func `a tag that rests on the reader is announced once across a daemon restart`(signal: Int32)
-    async throws
-  {
+  @Test(arguments: ends, [false, true])
+  func `a tag on the reader is announced once across a daemon restart`(
+    signal: Int32, isPutDownMeanwhile: Bool
+  ) async throws {
     let folder = try TemporaryDirectory()
     let desktop = try await Desktop(
       environment: ["RUNTIME_DIRECTORY": folder.file(".")],
-      starter: "`a tag that rests on the reader is announced once across a daemon restart`_\(signal)")
+      starter: "`a tag on the reader is announced once across a daemon restart`_\(signal)_\(isPutDownMeanwhile)")
     let server = try await desktop.startServer()
     try await desktop.startScanning()
     try await desktop.place(try Tag(1))
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
-    try await desktop.replaceDaemon(signal)
+    try await desktop.replaceDaemon(signal) {
+      if isPutDownMeanwhile { try await desktop.place(try Tag(2)) }
+    }
+    if isPutDownMeanwhile { #expect(try await desktop.notification(on: server).body == Tag.text(2)) }
     try await desktop.scanning()
     try await desktop.lookedAround()
-    try await desktop.place(try Tag(2))
-    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    if !isPutDownMeanwhile {
+      try await desktop.place(try Tag(2))
+      #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    }
     // Tag 1 was removed in the meantime, so it is announced again.
     try await desktop.place(try Tag(1))
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
     #expect(await server.all.count == 3)
-    await desktop.stop()
-  }
-
-  @Test(arguments: ends)
-  func `a tag that is put down during a daemon restart is announced once`(signal: Int32) async throws {
-    let folder = try TemporaryDirectory()
-    let desktop = try await Desktop(
-      environment: ["RUNTIME_DIRECTORY": folder.file(".")],
-      starter: "`a tag that is put down during a daemon restart is announced once`_\(signal)")
-    let server = try await desktop.startServer()
-    try await desktop.startScanning()
-    try await desktop.place(try Tag(1))
-    #expect(try await desktop.notification(on: server).body == Tag.text(1))
-    let daemon = try await desktop.daemon
-    daemon.signal(signal)
-    try await daemon.exit()
-    try await desktop.place(try Tag(2))
-    try await desktop.installation.startDaemon()
-    #expect(try await desktop.notification(on: server).body == Tag.text(2))
-    try await desktop.scanning()
-    try await desktop.lookedAround()
-    #expect(await server.all.count == 2)
     await desktop.stop()
   }
 
@@ -260,17 +245,18 @@ import Testing
     try await desktop.agent.line(containing: Desktop.registered, after: seen)
     try await desktop.status { $0.suspendReasons == ["session-locked"] && $0.readers.first?.state == "ready" }
     let log = try await desktop.daemon.log()
-    #expect(!log.contains { $0.contains("is to look for tags") })
+    #expect(!log.contains { $0.contains(": scanning") })
     await desktop.stop()
   }
 }
 
 extension Desktop {
   /// Ends the daemon and starts a new one. Returns once the new daemon replies.
-  func replaceDaemon(_ signal: Int32) async throws {
+  func replaceDaemon(_ signal: Int32, meanwhile: () async throws -> Void = {}) async throws {
     let daemon = try await daemon
     daemon.signal(signal)
     try await daemon.exit()
+    try await meanwhile()
     try await installation.startDaemon()
     let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))
     try await within("the next daemon") {

@@ -79,7 +79,7 @@ struct Desktop {
   /// Parts of log lines of the agent and the daemon.
   static let registered = "registered with the daemon"
   static let readerReady = "is ready"
-  static let tagAway = "its tag is taken away"
+  static let tagAway = "its tag was removed"
 
   // MARK: Tags
 

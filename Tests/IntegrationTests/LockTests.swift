@@ -79,7 +79,7 @@ import Testing
     try await logind.update("2") { $0.isLocked = true }
     try await daemon.line(containing: "and taps are held")
     try await desktop.place(try Tag(1))
-    try await daemon.line(containing: "held until it is unlocked")
+    try await daemon.line(containing: "held until the session is unlocked")
     #expect(await server.all.isEmpty)
     try await logind.update("2") { $0.isLocked = false }
     try await server.click(try await desktop.notification(on: server))
@@ -108,7 +108,7 @@ import Testing
     try await logind.update("2") { $0.isLocked = true }
     try await daemon.line(containing: "and taps are held")
     try await desktop.place(try Tag(2))
-    try await daemon.line(containing: "held until it is unlocked")
+    try await daemon.line(containing: "held until the session is unlocked")
     #expect(await server.all.isEmpty)
     try await logind.update("2") { $0.isLocked = false }
     #expect(try await desktop.notification(on: server).body == Tag.text(2))

@@ -99,6 +99,6 @@ import Testing
   private func kill(_ reader: ForeignProcess, in daemon: ChildProcess) async throws {
     let seen = await daemon.log().count
     reader.signal(SIGKILL)
-    try await daemon.line(containing: "is left alone", after: seen)
+    try await daemon.line(containing: "is ignored until it is removed", after: seen)
   }
 }

@@ -24,7 +24,7 @@ import Testing
     #expect(next.identifier != reader.identifier)
 
     // The resting tag is not announced again. The next tag is, and then the first tag is a new tap.
-    try await daemon.line(containing: "is left alone until it is taken away", after: seen)
+    try await daemon.line(containing: "is ignored until it is removed", after: seen)
     for number in [2, 1] {
       try await desktop.place(try Tag(number))
       #expect(try await desktop.notification(on: server).body == Tag.text(number))

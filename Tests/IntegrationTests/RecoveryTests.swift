@@ -9,17 +9,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
   // MARK: The notification server
 
-  @Test func `a tap waits for a notification server`() async throws {
-    let desktop = try await Desktop()
-    try await desktop.start()
-    try await desktop.place(try Tag(1))
-    try await desktop.agent.line(containing: "is offered")
-    let server = try await desktop.startServer()
-    try await server.click(try await desktop.notification(on: server))
-    #expect(try await desktop.handed().message == Tag(1).message)
-    await desktop.stop()
-  }
-
   @Test func `a restarted notification server shows earlier taps again`() async throws {
     let desktop = try await Desktop()
     let first = try await desktop.startServer()
@@ -128,27 +117,6 @@ import Testing
   }
 
   // MARK: The buses
-
-  @Test func `taps survive a restart of the system bus`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    try await desktop.start()
-    let agent = try await desktop.agent
-    // The daemon sends the tap to an agent that hangs. Then the bus ends, so the agent cannot reply.
-    agent.signal(SIGSTOP)
-    try await desktop.place(try Tag(1))
-    try await desktop.daemon.line(containing: "message of \(Tag(1).message.count) bytes")
-    let seen = await agent.log().count
-    try await desktop.installation.systemBus.stop()
-    agent.signal(SIGCONT)
-    try await desktop.installation.systemBus.restart()
-    try await agent.line(containing: Desktop.registered, after: seen)
-    #expect(try await desktop.notification(on: server).body == Tag.text(1))
-    try await desktop.place(try Tag(2))
-    #expect(try await desktop.notification(on: server).body == Tag.text(2))
-    #expect(await server.all.count == 2)
-    await desktop.stop()
-  }
 
   @Test func `taps survive a restart of the session bus`() async throws {
     let desktop = try await Desktop()

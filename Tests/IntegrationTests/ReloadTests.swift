@@ -38,7 +38,7 @@ import Testing
     // next tag.
     try await desktop.remove()
     try await desktop.place(Tag(2, type: 4))
-    try await daemon.line(containing: "is left alone: type-4a is not configured")
+    try await daemon.line(containing: "is ignored: type-4a is not configured")
     try await desktop.place(Tag(3))
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(3)))
     #expect(!reader.isGone)

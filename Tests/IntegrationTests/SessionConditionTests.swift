@@ -103,7 +103,11 @@ import Testing
     if isAsked {
       try await closed(desktop, by: "camera")
     } else {
+      // The agent reports the lock after it could have noticed the camera.
+      #expect(try await run(desktop, "session", "lock") == .exited(0))
+      try await closed(desktop, by: "session-locked")
       #expect(try await !desktop.agent.log().contains { $0.contains("camera") })
+      #expect(try await run(desktop, "session", "unlock") == .exited(0))
     }
     close(camera)
     try await desktop.status(\.scanning)

@@ -57,7 +57,7 @@ struct EarlierNotificationsTests {
     _ = board.handle(.show(b, sampleNotification("Again"), replacing: a))
     _ = board.handle(.ownerChanged(":1.7"))
     let met = board.handle(.described(.sample()))
-    #expect(met.closed == [5] && met.calls.map(\.summary) == ["Again"])
+    #expect(met.closed == [5] && met.calls.map(\.notification.summary.string) == ["Again"])
   }
 
   @Test func `a click on a notification of an earlier run does not answer its replacement`() {

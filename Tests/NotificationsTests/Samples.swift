@@ -1,3 +1,4 @@
+import Names
 import Synchronization
 
 @testable import Notifications

@@ -125,7 +125,7 @@ struct ServerLifeTests {
     let first = try #require(refuse(board.handle(.show(a, sampleNotification(), replacing: nil))))
     let second = try #require(refuse(board.handle(.show(a, sampleNotification("Again"), replacing: nil))))
     #expect(board.handle(.timeout(first)).isEmpty)
-    #expect(board.handle(.timeout(second)).calls.map(\.summary) == ["Again"])
+    #expect(board.handle(.timeout(second)).calls.map(\.notification.summary.string) == ["Again"])
   }
 
   @Test func `a refused notification is retried with growing delays`() {

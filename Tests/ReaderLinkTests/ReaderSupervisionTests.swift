@@ -121,7 +121,8 @@ import Testing
       _ = rig(.received(.removed(placement: placement.number)))
       let actions = rig(.received(.state(.failed(reason: "gone"))))
       let contents = tagged(actions).map(\.content)
-      #expect(contents == (round < 3 ? [] : [.problem(reason: "the reader failed each time it was read: gone")]))
+      let problem = "the reader failed at each attempt to read the tag: gone"
+      #expect(contents == (round < 3 ? [] : [.problem(reason: problem)]))
       func suspect(_ number: UInt64) -> [KnownTag] {
         [SupervisionRig.known(placement, number: number, mayHaveChanged: true, isSuspect: true)]
       }

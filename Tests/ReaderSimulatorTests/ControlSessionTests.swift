@@ -1,5 +1,4 @@
 import EventLoop
-import Glibc
 import NDEF
 import TestSupport
 import Testing
@@ -55,19 +54,5 @@ import Testing
     #expect(await session.answer(to: "wait 0").text.hasPrefix("error wait: "))
     #expect(await session.answer(to: "quit").quits)
     await session.reader.stop()
-  }
-
-  @Test func `only its owner can use the control socket`() async throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("control")
-    let socket = try ControlSocket(path)
-    var status = stat()
-    #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-    // A socket from an earlier run is replaced. A regular file is not.
-    _ = try ControlSocket(path)
-    #expect(throws: SimulatorError.self) { try ControlSocket(try directory.write("x", to: "file")) }
-    #expect(throws: SimulatorError.self) { try ControlSocket(String(repeating: "x", count: 200)) }
-    socket.close()
-    #expect(access(path, F_OK) != 0)
   }
 }

@@ -80,11 +80,17 @@ import Testing
     ] as [(WriteTear, [UInt8])])
   func `a torn write is stored in part`(tear: WriteTear, expected: [UInt8]) throws {
     let driver = try driver(.tear(exchange: 2, tear))
+    let write: [UInt8] = [0x40, 0x01, 0xA2, 0x08, 9, 9, 9, 9]
     #expect(driver.answer([0x40, 0x01, 0x30, 0x00])?.count == 17)
-    #expect(driver.answer([0x40, 0x01, 0xA2, 0x08, 9, 9, 9, 9]) == [0x01])
+    #expect(driver.answer(write) == [0x01])
     #expect(driver.chip.radio.field.tags.isEmpty)
     let tag = try #require(driver.takeBack(1))
     #expect(Array(tag.memory[32..<36]) == expected)
-    #expect(tag.writeTear == nil)
+    // The next write is complete.
+    _ = driver.place(SimulatedTag(tag: tag))
+    _ = driver.send(select)
+    _ = driver.send(write)
+    let memory = try #require(driver.chip.radio.field.memory(of: TagID(number: 2)))
+    #expect(Array(memory[32..<36]) == [9, 9, 9, 9])
   }
 }

@@ -35,11 +35,11 @@ import Testing
 
   /// The reader works without the missing restriction.
   @Test(arguments: [
-    ("filters", "system calls", "the kernel has no filter of system calls"),
-    ("Landlock", "Landlock", "the kernel has no Landlock"),
-    ("permission for Landlock", "Landlock", "no Landlock: the container, or another filter"),
+    ("filters", "system calls", "the kernel does not support system call filters"),
+    ("Landlock", "Landlock", "the kernel does not support Landlock"),
+    ("permission for Landlock", "Landlock", "no Landlock: the container or an outer system call filter"),
     ("new limits", "limits", "limit 4: Operation not permitted"),
-    ("closed memory", "closed memory", "memory may be read"),
+    ("closed memory", "closed memory", "can read its memory"),
   ])
   func `the log names a missing restriction and does not claim that it is in force`(
     lack: String, part: String, gap: String
@@ -52,7 +52,7 @@ import Testing
       if case .log(_, let line) = event { lines.append(line) }
       return if case .phase(.ready, _) = event { true } else { nil }
     }
-    let notice = try #require(lines.first { $0.hasPrefix("not wholly confined: ") })
+    let notice = try #require(lines.first { $0.hasPrefix("some restrictions are not in force: ") })
     #expect(notice.contains(gap))
     let summary = try #require(lines.first { $0.hasPrefix("confined: ") })
     // All other restrictions are in force.

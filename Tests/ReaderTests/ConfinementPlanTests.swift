@@ -20,7 +20,7 @@ import Testing
     let plan = Plan(device: device, Plan.Circumstances(hasLibusb1: true))
     #expect(plan.files == [Plan.FileRule(path: path, use: .device)])
     #expect(plan.kinds == [kind])
-    #expect(plan.sockets == [] && !plan.startsThreads)
+    #expect(!plan.usesLibusb1)
   }
 
   @Test(arguments: [
@@ -35,22 +35,21 @@ import Testing
     #expect(plan.files.first?.use == .device)
     #expect(plan.files.dropFirst().allSatisfy { $0.use == .names })
     #expect(plan.kinds == [.usb])
-    #expect(plan.sockets == [] && !plan.startsThreads)
+    #expect(!plan.usesLibusb1)
   }
 
   @Test func `libusb 1 may read sysfs, receive device events and start a thread`() {
     let plan = Plan(device: "pn53x_usb:001:004", Plan.Circumstances(hasLibusb1: true))
     #expect(plan.files.filter { $0.use == .read }.map(\.path) == ["/sys/devices", "/run/udev/data"])
     #expect(plan.files.filter { $0.use == .names }.map(\.path) == ["/dev/bus/usb", "/sys/bus", "/sys/class"])
-    #expect(plan.sockets == [.deviceEvents])
-    #expect(plan.startsThreads && !plan.limits.contains(.processes(0)))
+    #expect(plan.usesLibusb1 && !plan.limits.contains(.processes(0)))
   }
 
   /// A process that may connect to the socket of pcscd may connect to any local socket, including the system bus.
   @Test(arguments: ["pcsc:ACS", "acr122_pcsc:ACS", "pcsc"])
   func `a driver for pcscd is refused and gets no privileges`(device: String) throws {
     let plan = Plan(device: device, Plan.Circumstances())
-    #expect(plan.files == [] && plan.kinds == [] && plan.sockets == [] && !plan.startsThreads)
+    #expect(plan.files == [] && plan.kinds == [] && !plan.usesLibusb1)
     let refusal = DeviceSearch(configured: device).candidate { [] }
     var reason = ""
     if case .failure(let obstacle) = refusal, case .failed(let words) = obstacle.state { reason = words }
@@ -61,7 +60,7 @@ import Testing
     let plan = Plan(device: device, Plan.Circumstances())
     #expect(plan.files == [Plan.FileRule(path: "/dev", use: .device)])
     #expect(plan.kinds == Plan.DeviceKind.allCases)
-    #expect(plan.sockets == [])
+    #expect(!plan.usesLibusb1)
   }
 
   @Test func `the limits depend on how the process was built and started`() {

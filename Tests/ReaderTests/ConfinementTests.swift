@@ -79,16 +79,6 @@ import Testing
     }
   }
 
-  @Test func `the process logs the restrictions that are in force`() async throws {
-    let rig = try await ReaderRig()
-    try await rig.next("the summary of the confinement") { (event) -> Bool? in
-      guard case .log(.debug, let line) = event, line.hasPrefix("confined: ") else { return nil }
-      let hasLandlock = line.contains("Landlock") == (tagroute_landlock_version() > 0)
-      return line.contains("system calls") && hasLandlock ? true : nil
-    }
-    await rig.stop()
-  }
-
   /// Runs in a separate process, without a daemon. The remaining time of an alarm depends on when the test reads it, so
   /// the test only tells an hour from seconds. The tests of `ReaderTiming.secondsUntilAlarm` check the exact number.
   @Test func `a promise postpones the alarm of a signal, and sets none without a signal`() async {

@@ -144,26 +144,18 @@ import Testing
     #expect(report.exchanges > 0)
   }
 
-  /// The length is at the end of a block, at the start of the next one, or across both.
-  @Test(arguments: 12...18)
-  func `a torn write leaves no wrong message at any position of the length`(nulls: Int) async throws {
-    let old = Self.message(40)
+  /// The length, of one byte or three, is at the end of a block, at the start of the next one, or across both.
+  @Test(arguments: (12...18).map { ($0, 40, 30) } + [12, 14, 15].map { ($0, 256, 270) })
+  func `a torn write leaves no wrong message at any position of the length`(nulls: Int, old: Int, new: Int)
+    async throws
+  {
+    let length: [UInt8] = old < 255 ? [UInt8(old)] : [0xFF, UInt8(old >> 8), UInt8(old & 0xFF)]
+    let before = Self.message(old)
+    let contents = [UInt8](repeating: 0, count: nulls) + [0x03] + length + before + [0xFE]
     let walk = TearWalk(.typeA) {
-      try .mifareClassic(
-        .mini, contents: [UInt8](repeating: 0, count: nulls) + [0x03, UInt8(old.count)] + old + [0xFE],
-        sectors: [1, 2, 3, 4])
+      try .mifareClassic(length.count == 1 ? .mini : .classic1K, contents: contents)
     }
-    #expect(try await walk.writing(Self.message(30, 0x5A), over: old).findings == [])
-  }
-
-  @Test(arguments: [12, 14, 15])
-  func `a torn write leaves no wrong message with a length of three bytes`(nulls: Int) async throws {
-    let walk = TearWalk(.typeA) {
-      try .mifareClassic(
-        .classic1K,
-        contents: [UInt8](repeating: 0, count: nulls) + [0x03, 0xFF, 0x01, 0x00] + Self.message(256) + [0xFE])
-    }
-    #expect(try await walk.writing(Self.message(270, 0x5A), over: Self.message(256)).findings == [])
+    #expect(try await walk.writing(Self.message(new, 0x5A), over: before).findings == [])
   }
 
   /// The message passes the second part of the directory and reaches the large sectors.

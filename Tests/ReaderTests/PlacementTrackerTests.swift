@@ -57,13 +57,6 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [other]) == [.left(1), .arrived(3, other)])
   }
 
-  @Test func `a look for another technology never removes a tag`() {
-    var tracker = PlacementTracker()
-    _ = tracker.looked(for: .typeA, found: [tag])
-    for _ in 0..<10 { #expect(tracker.looked(for: .typeB, found: []) == []) }
-    #expect(tracker.resting.count == 1)
-  }
-
   @Test func `tags that lie together arrive and leave one by one`() {
     var tracker = PlacementTracker()
     let third = felica([1, 2, 3, 4, 5, 6, 7, 8])
@@ -179,13 +172,6 @@ import Testing
   }
 
   // MARK: Failed readings
-
-  @Test func `a tag that was not read is new when it is found again`() {
-    var tracker = PlacementTracker()
-    _ = tracker.looked(for: .typeA, found: [tag])
-    tracker.unread(1)
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
-  }
 
   @Test func `a tag that makes the device fail is read at most three times`() {
     var tracker = PlacementTracker()

@@ -1,3 +1,4 @@
+import Journal
 import Names
 import ReaderSimulator
 import Rig
@@ -28,6 +29,9 @@ import Testing
     // A Type 2 tag is unwanted now. It is not announced, even if its kind becomes wanted while it lies there. The next
     // tag is announced.
     let unwanted = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
+    try await rig.next("a log line about the tag") { event in
+      if case .log(.debug, let line) = event, line.contains("type-2 is not configured") { true } else { nil }
+    }
     try await rig.commands(60)
     await rig.configure(Self.polling())
     try await rig.commands(60)

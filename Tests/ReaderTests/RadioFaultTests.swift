@@ -40,7 +40,7 @@ import Testing
       },
     ]
 
-    private static let unfinishedType3 = "damaged: the tag was taken away while it was written"
+    private static let unfinishedType3 = "damaged: the tag was removed while it was written"
 
     private static var openCard: Type4Options {
       var options = Type4Options()

@@ -33,10 +33,10 @@ import Testing
 
   @Test(
     arguments: [
-      ([], "--list, --version or --link is needed"),
-      (["--lnk"], "--lnk is no option"),
+      ([], "use one of --list, --version and --link"),
+      (["--lnk"], "unknown option --lnk"),
       (["--link"], "--link needs a value"),
-      (["--link", "2"], "--link 2: a descriptor from 3 on is needed"),
+      (["--link", "2"], "--link 2: the descriptor must be 3 or higher"),
     ] as [([String], String)])
   func `a wrong argument is named in the error`(_ arguments: [String], _ words: String) {
     #expect(throws: ReaderOptions.Mistake(description: words)) { try ReaderOptions(arguments) }

@@ -8,28 +8,22 @@ import Testing
 
 /// Tags that arrive, rest and leave, through the real libnfc.
 @Suite(.timeLimit(.minutes(5))) struct ReadingTests {
-  @Test func `a Type 2 tag is read`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let bytes = try uri("https://example.com/menu")
-    await rig.simulator.place(try .type2(.ntag215, message: bytes, uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
-    let (message, placement) = try await rig.message()
-    #expect(message == bytes)
-    #expect(placement.technology == .type2)
-    #expect(placement.uid == [4, 1, 2, 3, 4, 5, 6])
-    await rig.stop()
-  }
-
-  @Test(arguments: [30, 400, 3000]) func `a Type 4 tag is read`(size: Int) async throws {
+  @Test(arguments: [(false, 20), (true, 30), (true, 400), (true, 3000)])
+  func `a tag is read`(isType4: Bool, size: Int) async throws {
     let rig = try await ReaderRig.scanning()
     let record = NDEFRecord(
       typeNameFormat: .wellKnown, type: Array("T".utf8), payload: [UInt8](repeating: 0x41, count: size))
     let bytes = try NDEFMessage(records: [record]).encoded()
     var options = Type4Options()
     options.maximumRead = 250
-    await rig.simulator.place(try .type4(message: bytes, options: options))
+    let uid = try TagUID.fixed([4, 1, 2, 3, 4, 5, 6])
+    await rig.simulator.place(
+      try isType4
+        ? .type4(message: bytes, uid: uid, options: options) : .type2(.ntag215, message: bytes, uid: uid))
     let (message, placement) = try await rig.message()
     #expect(message == bytes)
-    #expect(placement.technology == .type4A)
+    #expect(placement.technology == (isType4 ? .type4A : .type2))
+    #expect(placement.uid == [4, 1, 2, 3, 4, 5, 6])
     await rig.stop()
   }
 
@@ -101,7 +95,7 @@ import Testing
       try await rig.expect(.scanning(false))
       await rig.setScanning(true)
       try await rig.expect(.scanning(true))
-      try await rig.commands(5)
+      try await rig.commands(30)
     }
     await rig.simulator.remove(id)
     #expect(try await rig.removal() == placement.number)

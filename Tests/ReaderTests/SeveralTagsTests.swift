@@ -110,24 +110,6 @@ import Testing
     await rig.stop()
   }
 
-  @Test func `a phone with a random UID is one placement even if the field goes off`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let message = try uri("https://example.com")
-    let id = await rig.simulator.place(try .type4(message: message, uid: .random))
-    let (_, placement) = try await rig.message()
-    for _ in 0..<2 {
-      await rig.setScanning(false)
-      try await rig.expect(.scanning(false))
-      await rig.setScanning(true)
-      try await rig.expect(.scanning(true))
-      try await rig.commands(30)
-    }
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 1)
-    await rig.stop()
-  }
-
   /// The card is read three times and has a new identifier each time. The resting card is recognised by the last one.
   @Test(arguments: [false, true])
   func `a damaged card with a random identifier is reported once`(isTypeB: Bool) async throws {
@@ -211,19 +193,6 @@ import Testing
     await rig.simulator.place(try .type4(message: uri("https://example.com/2"), uid: .random))
     await rig.setScanning(true)
     try await rig.expect(.removed(placement: placement.number))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
-  }
-
-  @Test func `a tag of a kind that is not configured is not announced`() async throws {
-    let rig = try await ReaderRig(technologies: [.type4A])
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    try await rig.next("a log line about the tag") { event in
-      if case .log(.debug, let line) = event, line.contains("type-2 is not configured") { true } else { nil }
-    }
-    await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
     await rig.stop()
   }

@@ -24,6 +24,8 @@ import Testing
     await rig.process.stop()
     #expect(await !rig.simulator.isFieldOn)
     #expect(await rig.process.processID == nil)
+    // It is not even a zombie.
+    #expect(kill(child, 0) == -1 && errno == ESRCH)
     await rig.stop()
   }
 

@@ -26,7 +26,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func `a tag that crashes the reader process is named and left alone until it is removed`() async throws {
+  @Test func `a tag that crashes the reader process is named and ignored until it is removed`() async throws {
     let rig = try await ReaderRig.scanning()
     let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
     // libnfc calls abort() if bit 7 of a status byte is set.
@@ -37,7 +37,7 @@ import Testing
     #expect(crash.suspect?.uid == uid)
     #expect(crash.restart == .zero)
     try await rig.next("a log line about the tag") { event in
-      if case .log(_, let line) = event, line.contains("04010203040506 is left alone") { true } else { nil }
+      if case .log(_, let line) = event, line.contains("04010203040506 is ignored") { true } else { nil }
     }
     try await rig.commands(10)
     await rig.simulator.remove(id)
@@ -119,7 +119,7 @@ import Testing
     var options = Type4Options()
     options.needsAnticollision = true
     await rig.simulator.place(try .type4(message: uri("https://example.com/2"), options: options))
-    #expect(try await rig.tag().problem == "damaged: the tag is found, but cannot be selected")
+    #expect(try await rig.tag().problem == "damaged: the reader finds the tag but cannot select it")
     try await rig.commands(60)
     await rig.simulator.remove(first)
     #expect(try await rig.removal() == placement.number)
@@ -137,7 +137,7 @@ import Testing
     try await rig.expect(.scanning(false))
     await rig.setScanning(true)
     try await rig.expect(.removed(placement: placement.number))
-    #expect(try await rig.tag().problem == "damaged: the tag is found, but cannot be selected")
+    #expect(try await rig.tag().problem == "damaged: the reader finds the tag but cannot select it")
     try await rig.commands(60)
     await rig.stop()
     _ = try? await rig.next("the end of the events") { _ in nil as Bool? }

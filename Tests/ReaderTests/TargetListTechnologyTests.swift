@@ -36,16 +36,25 @@ import Testing
         == .felica(FeliCaActivation(idm: idm, pmm: pmm, systemCode: nil, bitRate: bitRate)))
   }
 
+  private static let malformedFeliCa: [[UInt8]] = [
+    [], [20], [18] + polled.dropLast(), [20] + polled, [20] + polled + [0x12], [19] + polled + [0x12],
+    [17] + polled.dropLast(), [0] + polled, [0xFF] + polled + [0x12, 0xFC],
+    [20, 0x00] + polled.dropFirst() + [0x12, 0xFC],
+  ]
+  private static let malformedTypeB: [[UInt8]] = [
+    [], [0x50], atqb, atqb.dropLast() + [], atqb + [1], atqb + [2, 0x00], atqb + [0xFF, 0x00],
+    [0x51] + atqb.dropFirst() + [1, 0x00],
+  ]
+  private static let malformedTopaz: [[UInt8]] = [[], [0x00], [0x00, 0x0C], [0x00, 0x0C, 1, 2, 3]]
+
   @Test(
     arguments: [
-      [], [20], [18] + Self.polled.dropLast(), [20] + Self.polled, [20] + Self.polled + [0x12],
-      [19] + Self.polled + [0x12], [17] + Self.polled.dropLast(), [0] + Self.polled,
-      [0xFF] + Self.polled + [0x12, 0xFC],
-      [20, 0x00] + Self.polled.dropFirst() + [0x12, 0xFC],
-    ] as [[UInt8]])
-  func `a malformed FeliCa target is rejected`(_ fields: [UInt8]) {
-    for modulation in [Modulation.felica212, .felica424] {
-      #expect(throws: TargetList.Malformed.self) { try target(fields, modulation) }
+      (Modulation.felica212, malformedFeliCa), (.felica424, malformedFeliCa), (.typeB, malformedTypeB),
+      (.jewel, malformedTopaz),
+    ])
+  func `a malformed target is rejected`(modulation: Modulation, targets: [[UInt8]]) {
+    for fields in targets {
+      #expect(throws: TargetList.Malformed.self, "\(fields)") { try target(fields, modulation) }
     }
   }
 
@@ -60,24 +69,9 @@ import Testing
     #expect(silent.pupi == card.pupi && silent.attribResponse.isEmpty)
   }
 
-  @Test(
-    arguments: [
-      [], [0x50], Self.atqb, Self.atqb.dropLast() + [], Self.atqb + [1], Self.atqb + [2, 0x00],
-      Self.atqb + [0xFF, 0x00],
-      [0x51] + Self.atqb.dropFirst() + [1, 0x00],
-    ] as [[UInt8]])
-  func `a malformed Type B target is rejected`(_ fields: [UInt8]) {
-    #expect(throws: TargetList.Malformed.self) { try target(fields, .typeB) }
-  }
-
   @Test func `a Topaz tag is read`() throws {
     let topaz = JewelActivation(atqa: [0x00, 0x0C], uid: [0x1A, 2, 3, 4])
     #expect(try target([0x00, 0x0C, 0x1A, 2, 3, 4], .jewel) == .jewel(topaz))
-  }
-
-  @Test(arguments: [[], [0x00], [0x00, 0x0C], [0x00, 0x0C, 1, 2, 3]] as [[UInt8]])
-  func `a malformed Topaz target is rejected`(_ fields: [UInt8]) {
-    #expect(throws: TargetList.Malformed.self) { try target(fields, .jewel) }
   }
 
   @Test(arguments: Modulation.allCases) func `random bytes are read as a target or rejected`(modulation: Modulation) {

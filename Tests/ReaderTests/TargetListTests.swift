@@ -9,10 +9,6 @@ import Testing
     return tag
   }
 
-  @Test func `an empty list has no target`() throws {
-    #expect(try typeA([0]) == nil)
-  }
-
   @Test func `an Ultralight tag is read`() throws {
     let tag = try typeA([1, 1, 0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6])
     #expect(tag == TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))

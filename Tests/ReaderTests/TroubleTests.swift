@@ -38,18 +38,6 @@ import Testing
     await rig.stop()
   }
 
-  @Test func `a tag keeps its placement after a transmission error on the wire`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    let (_, placement) = try await rig.message()
-    await rig.simulator.add(.corruptChecksum())
-    try await rig.isReady()
-    try await rig.commands(10)
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    await rig.stop()
-  }
-
   @Test func `a chip that hangs is reported and used again after it is plugged in again`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.add(.stall())
@@ -135,7 +123,7 @@ import Testing
     await rig.simulator.add(.refusal(exchangesOnly: true))
     await rig.setScanning(true)
     let report = try await rig.tag()
-    #expect(report.problem?.hasPrefix("the reader failed each time it was read") == true)
+    #expect(report.problem?.hasPrefix("the reader failed at each attempt to read the tag") == true)
     #expect(rig.seen.contains(.removed(placement: placement.number)))
     await rig.stop()
   }
@@ -201,15 +189,6 @@ import Testing
     try await rig.commands(40)
     await rig.simulator.removeAll()
     _ = try await rig.removal()
-    await rig.stop()
-  }
-
-  @Test func `a stop ends the process and switches the field off`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let child = try #require(await rig.process.processID)
-    await rig.process.stop()
-    #expect(kill(child, 0) == -1 && errno == ESRCH)
-    #expect(await !rig.simulator.isFieldOn)
     await rig.stop()
   }
 }

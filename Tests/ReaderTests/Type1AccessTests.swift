@@ -154,7 +154,7 @@ import Testing
       }
       _ = reader.remove(id)
       #expect(throws: TagChannelError(.noAnswer, "the tag does not answer")) { try channel.exchange(rid) }
-      #expect(throws: TagChannelError(.noAnswer, "the tag is away")) { try channel.reselect() }
+      #expect(throws: TagChannelError(.noAnswer, "the tag was removed")) { try channel.reselect() }
     }
   }
 }

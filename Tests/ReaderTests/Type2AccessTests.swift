@@ -137,19 +137,6 @@ import Testing
     #expect(report.findings.isEmpty)
   }
 
-  /// For an NTAG215 with a message of 37 bytes, these are READ and one command for the rest.
-  @Test func `an ordinary tag is read with two commands`() async throws {
-    let counters = try await withOpenReader { reader in
-      _ = reader.place(try .type2(.ntag215, message: ndefMessage(ofSize: 37), uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
-      var channel = try reader.select(.typeA)
-      _ = reader.takeCounters()
-      #expect(try channel.tag.readNDEF(over: &channel) == .message(ndefMessage(ofSize: 37)))
-      return reader.takeCounters()
-    }
-    #expect(counters.exchanges == 2)
-    #expect(counters.commands == 2)
-  }
-
   @Test func `a tag that rejects FAST_READ is read with READ`() async throws {
     // Some tags of this size support FAST_READ, but this one does not.
     let memory = [UInt8](repeating: 0, count: 64)

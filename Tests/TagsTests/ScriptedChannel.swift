@@ -29,13 +29,13 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
   var left: Int
 
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
-    guard left > 0 else { throw TagChannelError(.noAnswer, "the tag is away") }
+    guard left > 0 else { throw TagChannelError(.noAnswer, "the tag was removed") }
     left -= 1
     return try tag.exchange(command)
   }
 
   mutating func reselect() throws(TagChannelError) {
-    guard left > 0 else { throw TagChannelError(.noAnswer, "the tag is away") }
+    guard left > 0 else { throw TagChannelError(.noAnswer, "the tag was removed") }
     try tag.reselect()
   }
 }

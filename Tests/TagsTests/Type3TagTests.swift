@@ -40,7 +40,7 @@ struct FeliCaCard: TagChannel {
 
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     commands.append(command)
-    guard isThere else { throw TagChannelError(.noAnswer, "the tag is away") }
+    guard isThere else { throw TagChannelError(.noAnswer, "the tag was removed") }
     if command.first == 0x00 {
       let identifier = command[1...2] == [0xFF, 0xFF] ? Self.idm : ndefIdentifier
       guard let identifier else { throw TagChannelError(.noAnswer, "the tag does not answer") }
@@ -144,7 +144,7 @@ extension TagActivation {
       try self.problem(FeliCaCard(try message(ofSize: 40), fields: fields))
     }
     #expect(try self.problem(FeliCaCard([])) == "empty: the tag holds no message")
-    #expect(try problem([9: 0x0F]) == "damaged: the tag was taken away while it was written")
+    #expect(try problem([9: 0x0F]) == "damaged: the tag was removed while it was written")
     #expect(try problem([11: 1]) == "damaged: the NDEF message is longer than the memory that the tag has for it")
     #expect(try problem([15: 0]) == "damaged: the checksum of the attribute information block is wrong")
     #expect(try problem([1: 0]) == "damaged: the attribute information block lets no block be read")

@@ -10,8 +10,6 @@ extension DaemonLink {
   private static let maximumReadings = 8
 
   /// Subscribes to changes of the daemon's properties.
-  ///
-  /// - Throws: `BusError` if the bus refuses the match rule.
   func followReaders() async throws(BusError) {
     let signals = try await connection.signals(
       MatchRule(

@@ -40,11 +40,9 @@ actor DaemonLink {
   private var activity: Task<Void, Never>?
   private var lockWaiters: [CheckedContinuation<Void, Never>] = []
   private var announced: (isRegistered: Bool, error: BusError?) = (false, nil)
-  /// The last error in the log.
   private var loggedError: String?
 
   var displayWatch = DisplayWatch()
-  /// The last `displayNeeded`.
   var isDisplayNeeded = false
   /// How many signals of the daemon's properties have arrived.
   var propertySignals: UInt64 = 0
@@ -53,14 +51,8 @@ actor DaemonLink {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - connection: to the system bus.
-  ///   - report: the contents of the first registration.
-  ///   - clock: measures pauses and timeouts.
-  ///   - log: receives refusals.
-  ///   - reportPause: how long to wait before repeating a report that failed.
-  ///   - notify: receives each change.
-  ///   - receive: stores a tap. Its error is the reply to the daemon.
+  /// Creates a link on the system bus. `report` is in the first registration, and `reportPause` is the wait before
+  /// repeating a report that failed. An error of `receive`, which stores a tap, is the reply to the daemon.
   init(
     connection: Connection, report: DaemonRegistration.Report, clock: any Clock<Duration>, log: Log,
     reportPause: Duration = .seconds(2), notify: @escaping @Sendable (Notice) async -> Void,
@@ -74,9 +66,7 @@ actor DaemonLink {
     self.receive = receive
   }
 
-  /// Serves the daemon until the connection is closed.
-  ///
-  /// - Throws: `BusError` if the bus refuses an object or a match rule.
+  /// Serves the daemon until the connection is closed. Throws if the bus refuses an object or a match rule.
   func run() async throws(BusError) {
     let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] call in
       try await self?.tagRead(call)
@@ -102,13 +92,9 @@ actor DaemonLink {
   /// Reports the session's conditions as soon as the daemon can take them.
   func report(_ conditions: [String: Bool]) async { await proceed(registration.report(conditions)) }
 
-  /// Reports that the user has locked or unlocked the session by command, and waits for the daemon's reply.
-  ///
-  /// - Parameters:
-  ///   - isLocked: whether the user locked the session.
-  ///   - conditions: the session's conditions, including this one.
-  /// - Throws: `BusError` (`NotPossible`) if the report failed, or the daemon did not reply within five seconds. The
-  ///   agent repeats the report later.
+  /// Reports that the user has locked or unlocked the session by command, and waits for the daemon's reply. Throws
+  /// `NotPossible` if the report failed, or the daemon did not reply within five seconds. The agent repeats the report
+  /// later. The conditions include this one.
   func declare(isLocked: Bool, _ conditions: [String: Bool]) async throws(BusError) {
     await proceed(registration.report(.init(conditions: conditions, isUnlockedByUser: !isLocked)))
     await clock.wait(atMost: Self.declarationTimeout) { [weak self] in await self?.lockAnswer() }
@@ -156,7 +142,7 @@ actor DaemonLink {
     }
   }
 
-  /// - Returns: why the call failed.
+  /// Returns why the call failed.
   private func perform(_ action: DaemonRegistration.Action, _ owner: String) async -> BusError? {
     do throws(BusError) {
       switch action {

@@ -30,7 +30,6 @@ struct DaemonRegistration {
   struct Attempt {
     /// The pause before the next registration; doubles up to 30 seconds.
     fileprivate var pause = Duration.milliseconds(500)
-    /// The daemon's last error.
     fileprivate var error: BusError?
     /// Whether a registration timed out. The daemon may still accept it, with a report that is outdated by then.
     fileprivate var mayBeAccepted = false
@@ -63,9 +62,7 @@ struct DaemonRegistration {
   private(set) var desired: Report
   private let reportPause: Duration
 
-  /// - Parameters:
-  ///   - desired: the contents of the first registration.
-  ///   - reportPause: how long to wait before repeating a report that failed.
+  /// Waits for `reportPause` before repeating a report that failed.
   init(desired: Report, reportPause: Duration) {
     self.desired = desired
     self.reportPause = reportPause
@@ -109,7 +106,6 @@ struct DaemonRegistration {
     return isPresent ? register(Attempt()) : nil
   }
 
-  /// Handles the session's present conditions.
   mutating func report(_ conditions: [String: Bool]) -> Action? {
     guard conditions != desired.conditions else { return nil }
     // A lock ends a command to unlock that was not delivered.
@@ -130,10 +126,8 @@ struct DaemonRegistration {
     }
   }
 
-  /// Handles the end of the call or the pause.
-  ///
-  /// - Parameter error: why the call failed; nil if the daemon accepted it, and after a pause.
-  /// - Returns: what to do next.
+  /// Handles the end of the call or the pause. The error is nil if the daemon accepted the call, and after a pause.
+  /// Returns what to do next.
   mutating func ended(_ error: BusError? = nil) -> Action? {
     switch (state, error) {
     case (.registering(let sent, _), nil), (.reporting(let sent, acknowledged: _), nil):

@@ -85,11 +85,8 @@ enum AgentAnswers {
     tap(listed.stored, reason: reason, sequence: listed.sequence)
   }
 
-  /// - Parameters:
-  ///   - stored: the tap.
-  ///   - reason: why this handler was chosen, as decided before the tap was shown; nil if the agent no longer knows.
-  ///   - sequence: the tap's position in a list; nil outside a list.
-  /// - Returns: all keys of the tap.
+  /// All keys of the tap. The reason is the one decided before the tap was shown; nil if the agent no longer knows it.
+  /// The sequence is nil outside a list.
   static func tap(_ stored: StoredTap, reason: String?, sequence: Int64? = nil) -> [String: Value] {
     var tap = TapDescription()
     tap.id = stored.tap.id
@@ -110,7 +107,6 @@ enum AgentAnswers {
     return tap.values
   }
 
-  /// - Throws: `org.tagroute.Error.InvalidArgument`.
   static func limit(_ options: [String: Value]) throws(BusError) -> Int {
     guard let option = options["limit"] else { return 100 }
     guard let number = option.asUInt32, number >= 1 else { throw invalid("limit is no number from 1") }
@@ -118,8 +114,6 @@ enum AgentAnswers {
   }
 
   /// The beginning of the ids to find; nil if the option is not given.
-  ///
-  /// - Throws: `org.tagroute.Error.InvalidArgument`.
   static func idPrefix(_ options: [String: Value]) throws(BusError) -> String? {
     guard let option = options["id-prefix"] else { return nil }
     guard let prefix = option.asString, (1...36).contains(prefix.utf8.count),
@@ -132,7 +126,7 @@ enum AgentAnswers {
     return prefix.lowercased()
   }
 
-  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.
+  /// The error names the option.
   static func query(_ options: [String: Value], limit: Int) throws(BusError) -> InboxQuery {
     var states = Set(TapState.allCases)
     if let option = options["state"] {
@@ -153,16 +147,13 @@ enum AgentAnswers {
     return InboxQuery(states: states, limit: limit, before: before, beforeSequence: sequence)
   }
 
-  /// - Throws: `org.tagroute.Error.InvalidArgument`.
   static func wantsMessages(_ options: [String: Value]) throws(BusError) -> Bool {
     guard let option = options["messages"] else { return false }
     guard let flag = option.asBool else { throw invalid("messages is no boolean") }
     return flag
   }
 
-  /// A desktop id, with or without `.desktop`.
-  ///
-  /// - Throws: `org.tagroute.Error.InvalidArgument` if the text cannot be stored as a desktop id.
+  /// A desktop id, with or without `.desktop`. Throws if the text cannot be stored as one.
   static func desktopID(_ text: String) throws(BusError) -> String {
     let isPlain = text.unicodeScalars.allSatisfy {
       $0.value > 0x20 && $0.value != 0x7F && !"[]/".unicodeScalars.contains($0)

@@ -40,9 +40,7 @@ extension AgentService {
     }
   }
 
-  /// Removes taps, a portion at a time, so that a new tap does not have to wait.
-  ///
-  /// - Returns: how many taps were removed.
+  /// Removes taps, a portion at a time, so that a new tap does not have to wait. Returns how many were removed.
   func clear(_ options: [String: Value]) async throws(BusError) -> UInt32 {
     let request = try ClearRequest(options)
     await resumed()
@@ -81,7 +79,7 @@ struct ClearRequest: Hashable {
   /// A call with more ids would exceed the bus's limits.
   static let maximumIDs = 500
 
-  /// - Throws: `org.tagroute.Error.InvalidArgument` with the option's name.
+  /// The error names the option.
   init(_ options: [String: Value]) throws(BusError) {
     ids = try options["ids"].map { value throws(BusError) in
       guard let ids = value.asStrings, ids.count <= Self.maximumIDs else {
@@ -104,8 +102,7 @@ struct ClearRequest: Hashable {
     }
   }
 
-  /// - Parameter onScreen: the taps that have a notification.
-  /// - Returns: what to remove now.
+  /// What to remove now. `onScreen` are the taps that have a notification.
   func clearing(onScreen: Set<String>) -> InboxClearing {
     InboxClearing(ids: ids, before: before, onScreen: onScreen, includesOnScreen: fromScreen)
   }

@@ -99,9 +99,8 @@ extension AgentService {
     }
   }
 
-  /// Reads the settings and the desktop entries again.
-  ///
-  /// - Throws: `BusError` if the settings have an error. The desktop entries are read anyway.
+  /// Reads the settings and the desktop entries again. Throws if the settings have an error. The desktop entries are
+  /// read anyway.
   func reload() async throws(BusError) {
     let mistake = await readSettings()
     await reloadHandlers()
@@ -115,16 +114,12 @@ extension AgentService {
   }
 
   /// Makes new settings active. Taps on the screen are decided again if the settings may change that decision.
-  ///
-  /// - Parameters:
-  ///   - configuration: the user's settings.
-  ///   - location: the inbox's location with these settings.
   func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async {
     await inbox.configure(location, Retention(configuration))
     let schemes = Set(configuration.schemes)
     let mayChangeDecisions = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
     (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)
-    timeout = NotificationTimeout(configuration.notificationTimeout)
+    timeout = configuration.notificationTimeout
     await prune()
     await handlers.setSchemes(schemes)
     guard mayChangeDecisions else { return }
@@ -142,11 +137,8 @@ extension AgentService {
     await propertiesChanged(["RegistrationError"])
   }
 
-  /// Records which settings are active, and emits the change.
-  ///
-  /// - Parameters:
-  ///   - time: when the reading of the active settings began.
-  ///   - mistake: why the settings that were read last are not active.
+  /// Records which settings are active, and emits the change. The mistake is why the settings that were read last are
+  /// not active.
   func setConfiguration(readAt time: Timestamp, mistake: KeyFileError?) async {
     (configurationTime, configurationError) = (time, mistake?.description ?? "")
     await propertiesChanged(["ConfigurationError", "ConfigurationTime"])

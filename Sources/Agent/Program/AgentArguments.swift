@@ -1,6 +1,5 @@
 import Names
 
-/// The command line of `tagroute-agent`.
 enum AgentArguments: Equatable {
   /// Run. If a configuration file is given, read only that file.
   case run(configuration: String?)
@@ -11,7 +10,7 @@ enum AgentArguments: Equatable {
   /// Print this on standard error and exit with ``Names/ExitCode/usage``.
   case mistake(String)
 
-  /// - Parameter arguments: the arguments after the program's name.
+  /// Parses the arguments after the program's name.
   init(_ arguments: [String]) {
     var configuration: String?
     var checks = false

@@ -11,14 +11,13 @@ struct AgentFiles: Sendable, Hashable {
   /// The directory of the agent's state; nil if no home directory is known.
   let state: String?
 
-  /// - Parameter environment: the source of `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`.
+  /// Uses `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`.
   init(environment: [String: String]) {
     let base = BaseDirectories(environment: environment)
     configuration = base.configuration.map { "\($0)/\(Names.Files.agentConfiguration)" }
     state = base.state.map { "\($0)/\(Names.Files.agentState)" }
   }
 
-  /// The location of the inbox.
   func inbox(_ configuration: AgentConfiguration) -> Inbox.Location {
     guard configuration.inbox else { return .memoryWhileOpen(directory: state, name: Names.Files.inboxDatabase) }
     guard let state else { return .memory }
@@ -33,7 +32,6 @@ extension Retention {
 }
 
 extension Timestamp {
-  /// The current time of day.
   static func now() -> Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

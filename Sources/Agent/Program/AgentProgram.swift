@@ -12,10 +12,8 @@ import Names
 
 /// `tagroute-agent`: from the command line to the exit code.
 public enum AgentProgram {
-  /// Runs until a signal arrives, or until the agent cannot continue.
-  ///
-  /// - Parameter arguments: the command line, with the program's name first.
-  /// - Returns: the exit code, as ``AgentArguments/help`` lists them.
+  /// Runs until a signal arrives, or until the agent cannot continue. The command line begins with the program's name.
+  /// Returns one of the exit codes in ``AgentArguments/help``.
   public static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     switch AgentArguments(Array(arguments.dropFirst())) {
@@ -35,12 +33,7 @@ public enum AgentProgram {
     }
   }
 
-  /// Reads the configuration.
-  ///
-  /// - Parameters:
-  ///   - path: the only file; nil for the user's file.
-  ///   - files: the location of the user's file.
-  /// - Returns: the configuration, or its first error.
+  /// Reads the only file at `path`, or the user's file if that is nil.
   private static func read(_ path: String?, _ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
     Result { () throws(KeyFileError) in
       if let path { return try AgentConfiguration.load(only: path) }

@@ -38,13 +38,7 @@ actor AgentRun {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - configuration: the user's settings.
-  ///   - time: when the reading of these settings began.
-  ///   - buses: the session bus and the system bus.
-  ///   - files: the locations of the agent's files.
-  ///   - log: receives events.
-  ///   - readFiles: reads the settings again, on a thread that may block.
+  /// `readFiles` reads the settings again, on a thread that may block.
   init(
     configuration: AgentConfiguration, readAt time: Timestamp,
     buses: (session: BusAddress, system: BusAddress) = (.session, .system), files: AgentFiles, log: Log,
@@ -58,9 +52,7 @@ actor AgentRun {
     self.log = log
   }
 
-  /// Serves until the agent has to end.
-  ///
-  /// - Returns: the exit code.
+  /// Serves until the agent has to end. Returns the exit code.
   func serve() async -> Int32 {
     do throws(BusError) {
       let session = try await Connection.open(buses.session, on: loop)
@@ -219,8 +211,6 @@ actor AgentRun {
 
   /// Reads the settings and the desktop entries again, after SIGHUP. If the settings have an error, the active ones
   /// stay.
-  ///
-  /// - Returns: the task that does this.
   @discardableResult func reload() -> Task<Void, Never> {
     Task {
       // The result is in the log.
@@ -229,9 +219,8 @@ actor AgentRun {
     }
   }
 
-  /// Reads the settings once, and makes all of them active, or none.
-  ///
-  /// - Returns: the error that keeps them from being active.
+  /// Reads the settings once, and makes all of them active, or none. Returns the error that keeps them from being
+  /// active.
   private func readSettings() async -> KeyFileError? {
     guard let service, !isEnding else { return nil }
     notifier.reloading()
@@ -309,7 +298,7 @@ actor AgentRun {
     repeat { notifier.watchdog() } while await pause(interval)
   }
 
-  /// - Returns: false if the task is cancelled.
+  /// False if the task is cancelled.
   private func pause(_ duration: Duration) async -> Bool {
     do {
       try await Task.sleep(for: duration)

@@ -34,7 +34,7 @@ struct AssociationUpdate: Sendable {
     }
   }
 
-  /// - Returns: the exit code, -1 if a signal ended the program; nil if it could not be started.
+  /// The exit code, -1 if a signal ended the program; nil if it could not be started.
   private static func ask(_ program: String) async -> Int32? {
     guard let child = (try? await DedicatedThread.run { start(program) }) ?? nil else { return nil }
     // Reap the child only after the last possible signal. No other process gets its number before it is reaped.

@@ -1,10 +1,5 @@
 extension Clock where Duration == Swift.Duration {
-  /// Waits for the end of some work that may never end.
-  ///
-  /// - Parameters:
-  ///   - limit: how long to wait.
-  ///   - work: what to wait for. It continues after the limit.
-  /// - Returns: whether it has ended.
+  /// Waits for the end of some work that may never end, and returns whether it has ended. It continues after the limit.
   @discardableResult
   func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async -> Bool {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)

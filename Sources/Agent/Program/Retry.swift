@@ -4,9 +4,7 @@ import Bus
 struct Retry {
   let clock: any Clock<Duration>
 
-  /// - Parameters:
-  ///   - body: the work.
-  ///   - failed: receives each error, before the pause.
+  /// `failed` receives each error, before the pause.
   func run(
     _ body: () async throws(BusError) -> Void, failed: (BusError) -> Void
   ) async {

@@ -3,7 +3,6 @@ import Inbox
 import Journal
 import Notifications
 
-/// The events of notification servers.
 extension AgentService {
   func serveNotifications() async {
     await Retry(clock: clock).run { [notifications] () async throws(BusError) in

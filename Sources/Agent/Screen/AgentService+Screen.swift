@@ -1,5 +1,6 @@
 import Inbox
 import Journal
+import Names
 import Notifications
 
 /// The notifications across the end of one run and the start of the next.
@@ -21,7 +22,6 @@ extension AgentService {
     if let left = await inbox.retryFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
   }
 
-  /// Applies the retention.
   func prune() async {
     await retryFile()
     // Another agent may have taken the file meanwhile.
@@ -31,10 +31,8 @@ extension AgentService {
 
   func show(_ left: Leftovers) async {
     // These notifications show no tap, so each gets a made-up key.
-    let others = left.otherPlaces.map {
-      (NotificationKey("left \($0.bus) \($0.owner) \($0.id)"), NotificationPlace($0))
-    }
-    let taps = left.places.map { (NotificationKey($0), NotificationPlace($1)) }
+    let others = left.otherPlaces.map { (NotificationKey("left \($0.bus) \($0.owner) \($0.id)"), $0) }
+    let taps = left.places.map { (NotificationKey($0), $1) }
     await notifications.takeOver(Dictionary(taps + others) { first, _ in first })
     for (key, _) in others { await notifications.close(key) }
     let waiting = Set(left.waiting.map(\.id))
@@ -62,16 +60,15 @@ extension AgentService {
 
   func putOnScreen(_ id: String, at place: NotificationPlace) async {
     do throws(InboxError) {
-      try await inbox.show(id, at: ScreenPlace(place))
+      try await inbox.show(id, at: place)
       log(.debug, "tap \(id) is shown")
     } catch { log(.debug, "\(error)") }
   }
 
   /// Records a notification that shows no tap, so that the next run can close it.
-  func putOtherOnScreen(at place: NotificationPlace) async { await inbox.showOther(at: ScreenPlace(place)) }
+  func putOtherOnScreen(at place: NotificationPlace) async { await inbox.showOther(at: place) }
 
-  /// - Parameter places: the notifications that are gone.
-  func leave(_ places: [NotificationPlace]) async { await inbox.leave(places.map(ScreenPlace.init)) }
+  func leave(_ places: [NotificationPlace]) async { await inbox.leave(places) }
 
   /// Closes the notifications, because their buttons stop working. The next run shows them again.
   ///
@@ -80,12 +77,4 @@ extension AgentService {
     await leave(notifications.closeAll())
     _ = await inbox.retryFile(maximum: TapPolicy.maximumOnScreen)
   }
-}
-
-extension NotificationPlace {
-  fileprivate init(_ place: ScreenPlace) { self.init(bus: place.bus, owner: place.owner, id: place.id) }
-}
-
-extension ScreenPlace {
-  fileprivate init(_ place: NotificationPlace) { self.init(bus: place.bus, owner: place.owner, id: place.id) }
 }

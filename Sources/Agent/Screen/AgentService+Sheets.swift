@@ -1,7 +1,6 @@
 import Journal
 import Notifications
 
-/// The sheets of reader sessions.
 extension AgentService {
   /// Cancels sessions through this link from now on.
   func setDaemon(_ link: DaemonLink) { daemon = link }
@@ -21,9 +20,7 @@ extension AgentService {
     ReaderSheets.isSheet(key) || key == RegistrationNotice.key || key == RefusedLinkNotice.key
   }
 
-  /// Handles the event of a notification that shows no tap.
-  ///
-  /// - Returns: whether the notification shows no tap.
+  /// Handles the event of a notification that shows no tap. Returns false for the event of a tap's notification.
   func handleSheet(_ event: NotificationEvent) async -> Bool {
     switch event {
     case .shown(let key, let place):

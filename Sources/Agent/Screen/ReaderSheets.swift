@@ -29,8 +29,8 @@ struct ReaderSheets: Sendable {
 
   /// The limit of sheets: there is one per reader, and a machine has fewer readers.
   static let most = 16
-  /// How long the end of a session is shown.
-  static let farewell = Duration.seconds(4)
+  /// How long the end of a session is shown, in milliseconds.
+  static let farewell: Int32 = 4000
   private static let prefix = "reader-session "
   static let cancelKey = "cancel"
 
@@ -41,7 +41,6 @@ struct ReaderSheets: Sendable {
 
   private var sheets: [ObjectPath: Sheet] = [:]
 
-  /// Whether a notification is a sheet.
   static func isSheet(_ key: NotificationKey) -> Bool { key.rawValue.hasPrefix(prefix) }
 
   private static func key(_ session: ObjectPath) -> NotificationKey { NotificationKey(prefix + session.string) }
@@ -88,7 +87,7 @@ struct ReaderSheets: Sendable {
       defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.showAgain),
       subject: session.string,
       buttons: [NotificationButton(key: Self.cancelKey, label: Messages.cancel)], category: "x-tagroute.session",
-      urgency: .normal, timeout: .never)
+      urgency: .normal, timeout: 0)
     return [.show(notification, Self.key(session))]
   }
 
@@ -98,6 +97,6 @@ struct ReaderSheets: Sendable {
       body: DisplayText(message, limit: 256).withoutSchemes, bodyWithoutActions: DisplayText(""),
       defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
       category: "x-tagroute.session", urgency: .normal,
-      timeout: .after(farewell), isTransient: true)
+      timeout: farewell, isTransient: true)
   }
 }

@@ -6,8 +6,7 @@ enum RefusedLinkNotice {
   /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("refused link")
 
-  /// - Parameter refusal: the link's error; nil if it cannot be decoded.
-  /// - Returns: what to show.
+  /// The refusal is nil if the link cannot be decoded.
   static func notification(_ refusal: URIError.Code?) -> Notification {
     .notice(Messages.refusedLink, Messages.whyRefused(refusal), category: "x-tagroute.link")
   }
@@ -16,7 +15,7 @@ enum RefusedLinkNotice {
 extension Notification {
   /// A notification that belongs to no tap. A click only closes it.
   static func notice(
-    _ title: String, _ text: String, category: String, timeout: NotificationTimeout = .server
+    _ title: String, _ text: String, category: String, timeout: Int32 = -1
   ) -> Notification {
     Notification(
       applicationName: Messages.applicationName, summary: DisplayText(title), body: DisplayText(text),

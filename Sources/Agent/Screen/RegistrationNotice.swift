@@ -25,10 +25,7 @@ struct RegistrationNotice: Sendable {
 
   private var state = State.idle
 
-  /// Handles the daemon's answer.
-  ///
-  /// - Parameter refusal: nil if the daemon has accepted the agent, or there is no daemon.
-  /// - Returns: what to do, if anything.
+  /// Handles the daemon's answer. The refusal is nil if the daemon has accepted the agent, or there is no daemon.
   mutating func handle(_ refusal: BusError?) -> Action? {
     let isTaken = refusal?.name == Names.Errors.alreadyRegistered
     switch state {
@@ -36,7 +33,7 @@ struct RegistrationNotice: Sendable {
       state = .shown
       return .show(
         .notice(
-          Messages.anotherAgent, Messages.findAnotherAgent, category: "x-tagroute.registration", timeout: .never))
+          Messages.anotherAgent, Messages.findAnotherAgent, category: "x-tagroute.registration", timeout: 0))
     case .shown where !isTaken:
       state = refusal == nil ? .idle : .removed
       return .remove

@@ -1,11 +1,9 @@
-import Configuration
 import Inbox
 import Notifications
 import Routing
 import UniversalLinks
 
 extension TapOffer {
-  /// The keys of the buttons.
   enum ButtonKey {
     static let open = "open"
     static let retry = "retry"
@@ -23,12 +21,7 @@ extension TapOffer {
   ///
   /// The buttons always have this order: open or answer, open in the other app, dismiss. GNOME Shell shows three. A
   /// server that shows fewer still has the most important ones.
-  ///
-  /// - Parameters:
-  ///   - timeout: when the server may close it.
-  ///   - canCopy: whether a clipboard program is installed.
-  /// - Returns: what to show.
-  func notification(timeout: NotificationTimeout, canCopy: Bool) -> Notification {
+  func notification(timeout: Int32, canCopy: Bool) -> Notification {
     guard isOpenable else {
       return notification(
         title: uri == nil ? Messages.text : Messages.nobodyOpens, body: text,
@@ -52,7 +45,7 @@ extension TapOffer {
   }
 
   /// The notification that says why the tap has failed, with a button that tries again.
-  func notification(failed reason: TapReason, timeout: NotificationTimeout, canCopy: Bool) -> Notification {
+  func notification(failed reason: TapReason, timeout: Int32, canCopy: Bool) -> Notification {
     // Trying again does not answer a question.
     guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
     let title =
@@ -76,7 +69,6 @@ extension TapOffer {
     case open(TapOffer, HandlerChoices.Change?)
     /// Show it again: the click did not answer the question, or was on an older one.
     case showAgain
-    /// Dismiss the tap.
     case dismiss
   }
 
@@ -84,11 +76,6 @@ extension TapOffer {
   ///
   /// A click on the notification itself opens a tap without a question, but answers no question. A permission is
   /// permanent, and the user may only have wanted to close the notification.
-  ///
-  /// - Parameters:
-  ///   - action: a button's key, or `default`.
-  ///   - canCopy: whether a clipboard program is installed.
-  /// - Returns: what to do.
   func answer(to action: String, canCopy: Bool) -> Answer {
     if action == ButtonKey.dismiss { return .dismiss }
     switch question {
@@ -159,7 +146,7 @@ extension TapOffer {
   /// Without a `desktop-entry` hint: with it, GNOME Shell would close the notifications of an agent that restarts. The
   /// agent has no window and no entry to show.
   private func notification(
-    title: String, body: DisplayText, buttons: [NotificationButton], timeout: NotificationTimeout
+    title: String, body: DisplayText, buttons: [NotificationButton], timeout: Int32
   ) -> Notification {
     let buttons = all(buttons)
     // The limit is more than any of our titles needs: a question has the domain at its end.
@@ -174,15 +161,5 @@ extension TapOffer {
       buttons: buttons, category: "x-tagroute.tap",
       urgency: .normal,
       timeout: timeout)
-  }
-}
-
-extension NotificationTimeout {
-  init(_ setting: AgentConfiguration.NotificationTimeout) {
-    switch setting {
-    case .server: self = .server
-    case .never: self = .never
-    case .seconds(let count): self = .after(.seconds(count))
-    }
   }
 }

@@ -7,7 +7,6 @@ import Routing
 
 /// The opening of a tap, from the click to the app's answer.
 extension AgentService {
-  /// The opening of one tap.
   enum Opening {
     /// ``TapState/opening`` is being committed. Can transition to: `.handingOver`, or the end if the inbox refuses it.
     case committing(Task<BusError?, Never>)
@@ -25,13 +24,8 @@ extension AgentService {
     }
   }
 
-  /// Commits that a tap is being opened, and begins the hand-over.
-  ///
-  /// - Parameters:
-  ///   - offer: what to open.
-  ///   - token: the activation token of the click.
-  ///   - choice: what to remember if the click was a choice.
-  /// - Returns: why the tap is not opened; nil if the hand-over has begun.
+  /// Commits that a tap is being opened, and begins the hand-over. Returns why the tap is not opened; nil if the
+  /// hand-over has begun. The token is the click's activation token. The choice is remembered if the click was one.
   func open(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change? = nil) async -> BusError? {
     // A click on "Try again" may arrive before the failure's notification is recorded.
     if case .recording(let handOver)? = openings[offer.id] { _ = await handOver.value }

@@ -3,7 +3,6 @@ import Inbox
 import Journal
 import Routing
 
-/// The offers made for taps.
 extension AgentService {
   func makeOffer(_ reading: TagReading) async -> TapOffer {
     let policy = await currentRouting()
@@ -27,26 +26,17 @@ extension AgentService {
     return offer.again(in: handler) ?? offer
   }
 
-  /// Checks that an offer still holds after a click or a call, with the current choices, handlers and records.
-  ///
-  /// - Parameters:
-  ///   - offer: the offer that was shown.
-  ///   - isAnswer: whether the user has answered a question.
-  /// - Returns: what to open; nil if the user has to see the current offer first.
-  /// - Throws: `InboxError` if the tap is gone.
+  /// Checks that an offer still holds after a click or a call, with the current choices, handlers and records. Returns
+  /// what to open; nil if the user has to see the current offer first. `isAnswer` means that the user has answered a
+  /// question. Throws if the tap is gone.
   func confirmed(_ offer: TapOffer, isAnswer: Bool) async throws(InboxError) -> TapOffer? {
     let now = await makeOffer(TagReading(try await inbox.tap(offer.id).tap))
     return offer.confirmed(by: now, isAnswer: isAnswer, hasFailed: policy.hasFailed(offer.id))
   }
 
-  /// What a call of `Open` opens. If a notification shows an app, it is that one; else it is the current offer.
-  ///
-  /// - Parameters:
-  ///   - id: the tap.
-  ///   - desktopID: the app that the caller names; nil for the app that a click would open. A named app needs no
-  ///     notification.
-  /// - Returns: nil if there is no such candidate, or the app that was shown does not get the link any more.
-  /// - Throws: `InboxError` if the tap is gone.
+  /// What a call of `Open` opens. If a notification shows an app, it is that one; else it is the current offer. An app
+  /// that the caller names needs no notification. Returns nil if there is no such candidate, or the app that was shown
+  /// does not get the link any more. Throws if the tap is gone.
   func called(_ id: String, in desktopID: String?) async throws(InboxError) -> TapOffer? {
     let stored = try await inbox.tap(id)
     if let desktopID { return await makeOffer(TagReading(stored.tap)).handed(to: desktopID) }

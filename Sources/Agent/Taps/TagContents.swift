@@ -5,11 +5,7 @@ import Notifications
 /// was read.
 enum TagContents {
   /// Names the first record with a meaning for people. A title taken from the tag is shortened and sanitized.
-  ///
-  /// - Parameters:
-  ///   - bytes: the tag's message.
-  ///   - isRefused: whether the tag's link is never opened.
-  /// - Returns: a title in the user's language.
+  /// `isRefused` means that the tag's link is never opened.
   static func title(of bytes: [UInt8], isRefused: Bool) -> DisplayText {
     if isRefused { return DisplayText(Messages.refusedLink) }
     guard let message = try? NDEFMessage(decoding: bytes) else { return DisplayText(Messages.unknownData) }
@@ -24,7 +20,7 @@ enum TagContents {
     return (try? TextRecord(record)).map { DisplayText($0.text).isEmpty } ?? false
   }
 
-  /// - Returns: nil if the record has no meaning for people.
+  /// Nil if the record has no meaning for people.
   private static func title(of record: NDEFRecord) -> DisplayText? {
     let type = String(decoding: record.type, as: UTF8.self)
     switch record.typeNameFormat {

@@ -12,19 +12,15 @@ struct TagReading: Sendable, Hashable {
   let technology: String
   /// The tag's UID; may be empty.
   let uid: [UInt8]
-  /// The reader's object path.
   let reader: String
-  /// The time of the reading.
   let time: Timestamp
 
   /// The interface's limit.
   static let maximumMessage = 1 << 20
   private static let maximumUID = 10
 
-  /// - Parameters:
-  ///   - values: the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents; others are ignored.
-  ///   - now: the time of day, if the daemon sends no valid time.
-  /// - Throws: `org.tagroute.Error.InvalidArgument` with the key's name.
+  /// Reads the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents, and ignores others. Without a valid time, it
+  /// is `now`. The error names the key.
   init(_ values: [String: Value], now: Timestamp) throws(BusError) {
     guard let id = values["id"]?.asString, Names.Handler.isTapID(id) else { throw .invalidTap("id must be a UUID") }
     guard let message = values["message"]?.asBytes, message.count <= TagReading.maximumMessage else {
@@ -54,7 +50,6 @@ struct TagReading: Sendable, Hashable {
     time = tap.time
   }
 
-  /// The tag's identity.
   var tag: TagIdentity {
     // A UID of four bytes that starts with 08 is random and new at each activation (ISO/IEC 14443-3, section 6.5.4).
     uid.isEmpty || (uid.count == 4 && uid.first == 0x08) ? .message(message) : .uid(uid)

@@ -28,14 +28,11 @@ extension TapOffer {
   }
 
   /// What to open, if the offer that was shown still holds. Until the click, the user may have blocked the app, the
-  /// domain's record may have expired, or another desktop entry may have replaced this one.
+  /// domain's record may have expired, or another desktop entry may have replaced this one. Returns nil if the user has
+  /// to see the current offer first.
   ///
-  /// - Parameters:
-  ///   - now: the current offer for the same tap.
-  ///   - isAnswer: whether the user has just given permission, for the desktop entry in the question.
-  ///   - hasFailed: whether the user tries again. The app as it is installed now opens the tap then: an update may have
-  ///     fixed it.
-  /// - Returns: what to open; nil if the user has to see the current offer first.
+  /// `isAnswer`: the user has just given permission, for the desktop entry in the question. `hasFailed`: the user tries
+  /// again. The app as it is installed now opens the tap then: an update may have fixed it.
   func confirmed(by now: TapOffer, isAnswer: Bool, hasFailed: Bool) -> TapOffer? {
     // Copying needs no permission.
     guard let handler, isOpenable else { return self }
@@ -54,7 +51,6 @@ extension TapOffer {
 extension TapOffer {
   /// Identifies a hand-over: a second one with the same key would give the same app the same thing twice.
   struct HandOverKey: Sendable, Hashable {
-    /// The tap's id.
     let tap: String
     /// The app by its desktop entry and command. Another name or icon does not make it another app.
     fileprivate let application: [String]
@@ -62,7 +58,6 @@ extension TapOffer {
     fileprivate let handsOverMessage: Bool
   }
 
-  /// The key of this tap's hand-over.
   var handOverKey: HandOverKey {
     HandOverKey(
       tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? [], uri: uri,

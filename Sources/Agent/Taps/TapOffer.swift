@@ -8,12 +8,11 @@ import UniversalLinks
 struct TapOffer: Sendable, Hashable {
   /// The daemon's UUID for this reading.
   let id: String
-  /// The tag's identity.
   let tag: TagIdentity
   /// The link; nil if there is none that may be opened.
   let uri: URI?
   /// The app that opens the link; nil if there is none.
-  let handler: Application?
+  private(set) var handler: Application?
   /// All apps that can open the link, the handler first.
   let candidates: [Application]
   /// The candidates that get a button, the handler first, each with its claim; at most ``maximumOffered``.
@@ -21,13 +20,13 @@ struct TapOffer: Sendable, Hashable {
   /// The desktop ids of offered apps that share their name with another installed app.
   let namesakes: Set<String>
   /// The desktop ids of the candidates that need the user's permission.
-  private let unconfirmed: Set<String>
+  private(set) var unconfirmed: Set<String>
   /// The question before the handler is opened.
-  let question: Route.Question
+  private(set) var question: Route.Question
   /// The app that gets the link alone if the user does not want the handler: the browser.
   let alternative: Application?
   /// Whether the handler gets the whole message, or the link alone.
-  let handsOverMessage: Bool
+  private(set) var handsOverMessage: Bool
   /// Why this handler was chosen, with the domain that it claims. Without a handler, it names only the link's scheme.
   let reason: String
   /// The Smart Poster's title for the link, in the user's language; may be empty.
@@ -48,12 +47,10 @@ struct TapOffer: Sendable, Hashable {
   /// Notification servers show at most this many buttons.
   static let maximumOffered = 3
   private static let maximumWords = 4096
+}
 
-  /// - Parameters:
-  ///   - reading: the reading of the tag.
-  ///   - registry: the installed handlers.
-  ///   - policy: the user's settings and choices.
-  ///   - languages: the user's languages as codes of RFC 4646, the best first.
+extension TapOffer {
+  /// The languages are codes of RFC 4646, the best first.
   init(_ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String]) {
     id = reading.id
     tag = reading.tag
@@ -85,29 +82,6 @@ struct TapOffer: Sendable, Hashable {
     }
   }
 
-  init(
-    id: String, tag: TagIdentity, uri: URI?, handler: Application?, candidates: [Application],
-    offered: [Candidate] = [], namesakes: Set<String> = [],
-    question: Route.Question = .nothing, alternative: Application? = nil, handsOverMessage: Bool, reason: String,
-    title: DisplayText, words: DisplayText = DisplayText("")
-  ) {
-    self.id = id
-    self.tag = tag
-    self.uri = uri
-    self.handler = handler
-    self.candidates = candidates
-    self.offered = offered
-    self.namesakes = namesakes
-    unconfirmed = TapOffer.unconfirmed(offered)
-    self.question = question
-    self.alternative = alternative
-    self.handsOverMessage = handsOverMessage
-    self.reason = reason
-    self.title = title
-    self.words = words
-    obstacle = nil
-  }
-
   /// Whether an app opens it.
   var isOpenable: Bool { handler != nil && uri != nil }
 
@@ -120,16 +94,13 @@ struct TapOffer: Sendable, Hashable {
       ? (.failed, TapReason(.refused, detail: reason)) : (.dismissed, TapReason(.nothingToOpen, detail: reason))
   }
 
-  /// The same tap, opened by another application without a question.
-  ///
-  /// - Parameters:
-  ///   - application: the app that opens it.
-  ///   - whole: whether the app gets the whole message, or the link alone.
-  /// - Returns: the offer.
+  /// The same tap, opened by another application without a question. `whole` means that the app gets the whole message,
+  /// not the link alone.
   func handed(to application: Application, whole: Bool) -> TapOffer {
-    TapOffer(
-      id: id, tag: tag, uri: uri, handler: application, candidates: candidates, offered: offered,
-      namesakes: namesakes, alternative: alternative, handsOverMessage: whole, reason: reason, title: title)
+    var copy = self
+    (copy.handler, copy.handsOverMessage, copy.question) = (application, whole, .nothing)
+    copy.unconfirmed = TapOffer.unconfirmed(offered)
+    return copy
   }
 
   /// Whether this app needs the user's permission, even if the user chose it before.
@@ -159,7 +130,6 @@ struct TapOffer: Sendable, Hashable {
       reader: reading.reader, uri: uri?.string, title: title.string, handler: handler?.desktopID)
   }
 
-  /// The handler's name for display.
   var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
 
   /// The text for the clipboard: the link as an app would get it, or the text.

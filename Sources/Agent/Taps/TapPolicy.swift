@@ -1,5 +1,6 @@
 import Handlers
 import Inbox
+import Names
 import Notifications
 import Routing
 
@@ -36,7 +37,6 @@ struct TapPolicy {
   }
 
   enum Action: Equatable {
-    /// Commit the state.
     case move(String, to: TapState, reason: TapReason)
     /// Commit the notification's place, and ``TapState/shown`` with the first one.
     case putOnScreen(String, at: NotificationPlace)
@@ -45,15 +45,12 @@ struct TapPolicy {
     /// Show that the tap has failed.
     case showFailure(TapOffer, reason: TapReason)
     case closeNotification(String)
-    /// Save the user's choice.
     case remember(String, HandlerChoices.Change)
     /// Hand the tap over to the app, or copy it if there is none.
     case handOver(TapOffer, token: String?)
     /// Wait again for the app's answer: a second hand-over would give it the tap twice.
     case awaitAnswer(TapOffer, PendingAnswer)
-    /// Emit `TapReceived`.
     case announceReceived(String)
-    /// Emit `TapClosed`.
     case announceClosed(String, TapState)
   }
 
@@ -72,7 +69,6 @@ struct TapPolicy {
     var isOvertaken = false
   }
 
-  /// The limit of notifications at a time.
   static let maximumOnScreen = 20
 
   /// Taps with a notification, or waiting for one.
@@ -262,7 +258,6 @@ struct TapPolicy {
 }
 
 extension TapPolicy.Action {
-  /// The tap's id.
   var id: String {
     switch self {
     case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),

@@ -2,9 +2,8 @@ import Handlers
 
 /// The user's languages, in the form that tags use.
 enum UserLanguages {
-  /// - Parameter environment: the source of `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`, with gettext's rules.
-  /// - Returns: codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`. English if no language is set,
-  ///   as in our own texts.
+  /// Codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`. `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and
+  /// `LANG` apply, with gettext's rules. English if no language is set, as in our own texts.
   static func codes(in environment: [String: String]) -> [String] {
     var seen: Set<String> = []
     let codes = LanguagePreference.languages(in: environment).flatMap(codes).filter { seen.insert($0).inserted }

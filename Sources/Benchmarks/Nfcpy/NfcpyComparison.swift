@@ -1,5 +1,6 @@
 import ReaderSimulator
 import Rig
+import TagrouteClient
 
 /// nfcpy as referee: it reads the messages on simulated tags, and Tagroute reads the messages that nfcpy has written.
 struct NfcpyComparison {
@@ -20,7 +21,7 @@ struct NfcpyComparison {
         .outcome
         if read != .message(written) { wrong.append("\(kind.name), \(size) bytes: nfcpy has read: \(read)") }
 
-        let writer = try await NfcpyContender(reader, ["--interval", "0", "--write", Nfcpy.digits(written)])
+        let writer = try await NfcpyContender(reader, ["--interval", "0", "--write", Hexadecimal.text(written)])
         let (said, tag) = try await outcome(writer, try kind.make(TagKind.message(size: size, of: "b")), reader, clock)
         guard said == .written, let tag else {
           wrong.append("\(kind.name), \(size) bytes: nfcpy has not written: \(said)")
@@ -37,7 +38,7 @@ struct NfcpyComparison {
     print("nfcpy \(Nfcpy.version): \(checked) messages on \(kinds.count) kinds of tag read, and written and read again")
   }
 
-  /// - Returns: the program's outcome for the tag, and the tag afterwards.
+  /// The program's outcome for the tag, and the tag afterwards.
   private func outcome(
     _ contender: any ReadingContender, _ tag: SimulatedTag, _ reader: SimulatedReader, _ clock: MachineClock
   ) async throws -> (outcome: Outcome, tag: SimulatedTag?) {

@@ -8,16 +8,14 @@ extension Demo {
   /// The desktop entry of the sample app, in the folder of the examples.
   static let entry = "org.example.Menu.desktop"
 
-  /// Where `Packaging/install` puts the sample app.
-  ///
-  /// - Parameter program: the directory of this program, which has `share` beside it.
-  /// - Returns: an absolute path.
+  /// Where `Packaging/install` puts the sample app. `program` is the directory of this program, which has `share`
+  /// beside it.
   static func installedExamples(beside program: String?) -> String {
     let prefix = program.flatMap { folder in folder.lastIndex(of: "/").map { String(folder[..<$0]) } } ?? "/usr"
     return "\(prefix)/share/tagroute/examples"
   }
 
-  /// - Throws: a failure with the command that installs the simulated reader.
+  /// The failure has the command that installs the simulated reader.
   static func checkSimulator() throws(Failure) {
     guard (try? BuiltProducts.program("tagroute-simulator")) == nil else { return }
     throw Failure(
@@ -25,7 +23,6 @@ extension Demo {
       exitCode: Names.ExitCode.failure)
   }
 
-  /// - Throws: a failure if the sample app is missing.
   func checkExamples() throws(Failure) {
     let file = "\(examples)/\(Demo.entry)"
     guard access(file, R_OK) != 0 else { return }

@@ -61,7 +61,6 @@ extension Command {
   }
 }
 
-/// A signal that ends the demo.
 private struct Interruption: Error {
   let signal: Int32
 }

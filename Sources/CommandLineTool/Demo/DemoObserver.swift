@@ -44,7 +44,7 @@ struct DemoObserver {
     }
   }
 
-  /// - Returns: the tap's id.
+  /// Returns the tap's id.
   func waitForNotification() async throws -> String {
     try await within(seconds: 30, "the tap") {
       for await event in events {
@@ -54,7 +54,7 @@ struct DemoObserver {
     }
   }
 
-  /// - Returns: the tap's state.
+  /// Returns the tap's state.
   func waitForEnd(of tap: String) async throws -> String {
     try await within(seconds: 300, "the click") {
       for await event in events {

@@ -52,7 +52,7 @@ struct OwnAppDemo {
   private func linkServices(of data: [String], into installation: Installation) async throws {
     guard let bus = installation.sessionBus else { return }
     for folder in data {
-      for file in Self.names(in: "\(folder)/dbus-1/services") where file.hasSuffix(".service") {
+      for file in fileNames(in: "\(folder)/dbus-1/services") ?? [] where file.hasSuffix(".service") {
         let entry = "applications/\(file.dropLast(".service".count)).desktop"
         guard data.contains(where: { access("\($0)/\(entry)", R_OK) == 0 }) else { continue }
         // Fails if an earlier directory has the file, because earlier directories have precedence.
@@ -63,19 +63,6 @@ struct OwnAppDemo {
     _ = try await connection.call(
       "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
     await connection.close()
-  }
-
-  private static func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      names.append(
-        withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        })
-    }
-    return names
   }
 
   private func tap(_ installation: Installation, _ message: [UInt8]) async throws -> DemoReport {
@@ -105,9 +92,8 @@ struct OwnAppDemo {
     return report
   }
 
-  /// Stops all programs, and the app with its bus.
-  ///
-  /// - Returns: the output of the app, whether the bus or the agent started it.
+  /// Stops all programs, and the app with its bus. Returns the output of the app, whether the bus or the agent started
+  /// it.
   private func end(_ installation: Installation) async throws -> [String] {
     let agent = await installation.agent
     let called = try await installation.sessionBus?.end(within: Self.patience) ?? []

@@ -9,9 +9,6 @@ enum HandlerChoice: Equatable {
   case forget(handler: String?, claim: String?)
 
   /// Nil for another command.
-  ///
-  /// - Parameter arguments: the whole command.
-  /// - Throws: a usage failure.
   init?(_ arguments: Arguments) throws(Failure) {
     guard let action = arguments.words.first, ["prefer", "block", "forget"].contains(action) else { return nil }
     let handler = arguments.words.dropFirst().first
@@ -30,36 +27,21 @@ enum HandlerChoice: Equatable {
     }
   }
 
-  /// Makes the choice.
   func make(with agent: AgentClient, console: Console) async throws(Failure) -> Int32 {
-    do throws(BusError) {
+    let report = try await Failure.asking(.agent) { () async throws(BusError) -> JSON in
       switch self {
-      case .prefer(let handler, let claim): try await agent.prefer(handler, for: claim)
-      case .block(let handler, let claim): try await agent.block(handler, for: claim)
-      case .forget(let handler, let claim): try await agent.forget(handler, for: claim)
+      case .prefer(let handler, let claim):
+        try await agent.prefer(handler, for: claim)
+        return ["action": "prefer", "handler": handler, "domain": claim]
+      case .block(let handler, let claim):
+        try await agent.block(handler, for: claim)
+        return ["action": "block", "handler": handler, "domain": claim]
+      case .forget(let handler, let claim):
+        try await agent.forget(handler, for: claim)
+        return ["action": "forget", "handler": handler, "domain": claim]
       }
-    } catch {
-      throw Failure(error, from: .agent)
     }
-    try console.answer(HandlerChoiceReport(self))
+    try console.answer(report)
     return 0
-  }
-}
-
-/// What `handlers prefer`, `block` and `forget` print; scripts depend on its keys.
-struct HandlerChoiceReport: Encodable {
-  /// `prefer`, `block` or `forget`.
-  let action: String
-  /// As given; null for all.
-  @OrNull var handler: String?
-  /// As given; null for all.
-  @OrNull var domain: String?
-
-  init(_ choice: HandlerChoice) {
-    switch choice {
-    case .prefer(let handler, let claim): (action, self.handler, domain) = ("prefer", handler, claim)
-    case .block(let handler, let claim): (action, self.handler, domain) = ("block", handler, claim)
-    case .forget(let handler, let claim): (action, self.handler, domain) = ("forget", handler, claim)
-    }
   }
 }

@@ -1,6 +1,5 @@
 import Names
 import Bus
-import EventLoop
 import Handlers
 import TagrouteClient
 
@@ -56,21 +55,16 @@ extension Command {
       let problems = HandlerCheck.problems(in: file) + [HandlerCheck.missing(for: file)].compactMap(\.self)
       return try report(problems.map(HandlerDescription.init), console)
     }
-    let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
-      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
-    }
+    let agent = try await AgentClient.own()
     if let choice { return try await choice.make(with: agent, console: console) }
     if isVerification {
       let verification = try HandlerVerification(agent: agent, arguments, console: console)
       guard let id = arguments.words.dropFirst().first else { return try await verification.refreshDue() }
       return try await verification.verify(id)
     }
-    var handlers: [HandlerDescription]
-    do throws(BusError) {
+    let handlers = try await Failure.asking(.agent) { () throws(BusError) in
       if checks { try await agent.reloadHandlers() }
-      handlers = try await agent.handlers()
-    } catch {
-      throw Failure(error, from: .agent)
+      return try await agent.handlers()
     }
     if checks {
       let missing = handlers.filter { $0.problem == nil }.compactMap { HandlerCheck.missing(for: $0.path, id: $0.id) }
@@ -83,7 +77,6 @@ extension Command {
     return 0
   }
 
-  /// A handler for a person.
   private static func lines(_ handler: HandlerDescription) -> [String] {
     let claims = (handler.domains + handler.schemes.map { "\($0):" }).joined(separator: " ")
     let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
@@ -95,9 +88,7 @@ extension Command {
       }
   }
 
-  /// Prints problems.
-  ///
-  /// - Returns: the exit code.
+  /// Prints problems, and returns the exit code.
   private static func report(_ problems: [HandlerDescription], _ console: Console) throws(Failure) -> Int32 {
     try console.answer(problems, problems.map { "\($0.place): \($0.problem ?? "")" })
     return problems.isEmpty ? 0 : 1

@@ -18,11 +18,8 @@ struct HandlerVerification {
   private let refresh: AssociationRefresh
   private let isTrial: Bool
 
-  /// - Parameters:
-  ///   - agent: lists the handlers, and reads new answers.
-  ///   - arguments: may name a test server and authorities. Then no answer is kept.
-  ///   - console: prints the findings.
-  /// - Throws: a failure if there is no place for the answers.
+  /// Arguments that name a test server or authorities make it a trial, which keeps no answer. Fails if there is no
+  /// place for the answers.
   init(agent: AgentClient, _ arguments: Arguments, console: Console) throws(Failure) {
     self.agent = agent
     self.console = console
@@ -41,9 +38,8 @@ struct HandlerVerification {
     refresh = AssociationRefresh(fetcher: AssociationFetcher(options: options), store: store, now: Self.now)
   }
 
-  /// Asks the domains of one handler, and prints their answers.
-  ///
-  /// - Returns: 0 if all of them name it, 1 if one does not, and 75 if one did not answer.
+  /// Asks the domains of one handler, and prints their answers. Returns 0 if all of them name it, 1 if one does not,
+  /// and 75 if one did not answer.
   func verify(_ id: String) async throws(Failure) -> Int32 {
     let id = id.hasSuffix(".desktop") ? id : id + ".desktop"
     // An entry with both valid and invalid parts is listed twice.
@@ -68,7 +64,7 @@ struct HandlerVerification {
     try await tellAgent(findings)
     let reports = findings.map { DomainReport($0, of: handler, now: Self.now()) }
     try console.answer(
-      VerificationReport(handler: id, kept: !isTrial, domains: reports), reports.flatMap(\.lines))
+      ["handler": id, "kept": !isTrial, "domains": reports] as JSON, reports.flatMap(\.lines))
     if reports.contains(where: { $0.state == .notNamed }) { return Names.ExitCode.failure }
     return reports.contains { $0.state == .failed } ? Names.ExitCode.tryAgain : 0
   }
@@ -96,11 +92,7 @@ struct HandlerVerification {
   }
 
   private func handlers() async throws(Failure) -> [HandlerDescription] {
-    do throws(BusError) {
-      return try await agent.handlers()
-    } catch {
-      throw Failure(error, from: .agent)
-    }
+    try await Failure.asking(.agent) { () throws(BusError) in try await agent.handlers() }
   }
 
   /// Makes the agent read the new answers. A trial has none.
@@ -109,11 +101,7 @@ struct HandlerVerification {
       throw Failure(message: "cannot store the answers of domains: \(problem)", exitCode: Names.ExitCode.failure)
     }
     guard !isTrial, !findings.joined().isEmpty else { return }
-    do throws(BusError) {
-      try await agent.reloadHandlers()
-    } catch {
-      throw Failure(error, from: .agent)
-    }
+    try await Failure.asking(.agent) { () throws(BusError) in try await agent.reloadHandlers() }
   }
 
   /// The documents of a wildcard are at the parent domain, as with Apple and Android.
@@ -126,15 +114,7 @@ struct HandlerVerification {
   private static func now() -> Int64 { Int64(time(nil)) }
 }
 
-/// What `handlers verify` prints; scripts depend on its keys.
-struct VerificationReport: Encodable {
-  let handler: String
-  /// Whether the answers were kept and are used.
-  let kept: Bool
-  let domains: [DomainReport]
-}
-
-/// A domain's answer about a handler.
+/// A domain's answer about a handler; scripts depend on its keys.
 struct DomainReport: Encodable {
   enum State: String, Encodable {
     case verified

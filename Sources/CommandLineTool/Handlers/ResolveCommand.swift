@@ -1,6 +1,5 @@
 import Names
 import Bus
-import EventLoop
 import TagrouteClient
 
 extension Command {
@@ -10,14 +9,9 @@ extension Command {
     options: [.init("explain", "print every step, and why each app that claims the link won or lost")],
     words: 1...1
   ) { arguments, console throws(Failure) in
-    let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
-      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
-    }
-    let resolution: Resolution
-    do throws(BusError) {
-      resolution = try await agent.resolve(arguments.words[0])
-    } catch {
-      throw Failure(error, from: .agent)
+    let agent = try await AgentClient.own()
+    let resolution = try await Failure.asking(.agent) { () throws(BusError) in
+      try await agent.resolve(arguments.words[0])
     }
     let explanation = arguments.has("explain") ? explanation(of: resolution) : []
     try console.answer(

@@ -12,8 +12,6 @@ enum InboxAction: Equatable {
   static let maximumIDs = 500
   private static let actions = ["show", "open", "dismiss", "export", "clear"]
 
-  /// - Parameter arguments: the whole command.
-  /// - Throws: a usage failure.
   init(_ arguments: Arguments) throws(Failure) {
     let action = arguments.words.first
     let words = arguments.words.dropFirst()
@@ -43,8 +41,6 @@ enum InboxAction: Equatable {
   }
 
   /// Checks everything that needs no agent.
-  ///
-  /// - Throws: a failure that does not depend on the agent.
   func checkBeforehand(_ console: Console) throws(Failure) {
     switch self {
     case .export(let id, let file): try file.check(isText: id == nil, console)

@@ -12,7 +12,6 @@ struct InboxClear: Equatable {
   let fromScreen: Bool
   private let isConfirmed: Bool
 
-  /// - Throws: a usage failure.
   init(_ ids: [String], _ arguments: Arguments) throws(Failure) {
     self.ids = ids
     days = try arguments.number("older-than", in: 0...36_500)
@@ -26,14 +25,14 @@ struct InboxClear: Equatable {
     }
   }
 
-  /// - Throws: a usage failure if confirmation is needed and there is no terminal.
+  /// Fails if confirmation is needed and there is no terminal.
   func checkConfirmation() throws(Failure) {
     guard isConfirmed || isatty(STDIN_FILENO) == 1 else {
       throw .usage("this removes taps for good, and there is no terminal to ask: confirm with --yes")
     }
   }
 
-  /// - Returns: the exit code; not 0 if a tap that was named could not be removed.
+  /// The exit code is not 0 if a tap that was named could not be removed.
   func run(_ inbox: InboxReader, _ console: Console) async throws(Failure) -> Int32 {
     var whole: [String] = []
     for id in ids { whole.append(try await inbox.id(of: id)) }
@@ -43,8 +42,9 @@ struct InboxClear: Equatable {
       try await agent.clear(ids: whole.isEmpty ? nil : whole, before: limit, fromScreen: fromScreen)
     }
     let kept = try await kept(of: whole, before: limit, inbox)
+    let report = kept.map { ["id": $0.id, "state": $0.state] }
     try console.answer(
-      ClearReport(removed: removed, kept: kept.map { KeptTap(id: $0.id, state: $0.state) }),
+      ["removed": removed, "kept": report] as JSON,
       ["removed: \(removed)"]
         + kept.map { "kept: \($0.shortID), which is \(Self.words($0.state)): \($0.title)" })
     // Without ids, kept taps are expected. With ids, a kept tap is a failure.
@@ -95,16 +95,4 @@ struct InboxClear: Equatable {
     default: state
     }
   }
-}
-
-/// What `inbox clear` prints; scripts depend on its keys.
-struct ClearReport: Encodable {
-  let removed: UInt32
-  let kept: [KeptTap]
-}
-
-/// A tap that was not removed.
-struct KeptTap: Encodable {
-  let id: String
-  let state: String
 }

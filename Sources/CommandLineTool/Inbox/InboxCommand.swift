@@ -1,6 +1,3 @@
-import Names
-import Bus
-import EventLoop
 import TagrouteClient
 
 extension Command {
@@ -50,10 +47,7 @@ extension Command {
   ) { arguments, console throws(Failure) in
     let action = try InboxAction(arguments)
     try action.checkBeforehand(console)
-    let client = try await Failure.connecting(to: .agent) { () async throws(BusError) in
-      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
-    }
-    let inbox = InboxReader(agent: client)
+    let inbox = InboxReader(agent: try await AgentClient.own())
     switch action {
     case .list(let state, let limit, let before):
       try await InboxList(inbox: inbox, console: console).print(state: state, limit: limit, before: before)

@@ -17,8 +17,8 @@ struct InboxExport {
   func write(_ text: String) async throws(Failure) {
     let tap = try await inbox.tap(text)
     let message = tap.message ?? []
-    try await file.write { write throws(Failure) in try write(message[...]) }
-    try console.answer(ExportReport(file: file.path, taps: 1, bytes: message.count))
+    try await file.write { write throws(Failure) in try write(message) }
+    try console.answer(["file": file.path, "taps": 1, "bytes": message.count] as JSON)
   }
 
   /// Writes all taps, newest first, one per line as JSON.
@@ -29,19 +29,12 @@ struct InboxExport {
       try await inbox.pages(withMessages: true) { page throws(Failure) in
         for tap in page {
           let line = Array(try lines.text(StoredTapReport(tap), onOneLine: true).utf8)
-          try write(line[...])
+          try write(line)
           taps += 1
           bytes += line.count
         }
       }
     }
-    try console.answer(ExportReport(file: file.path, taps: taps, bytes: bytes))
+    try console.answer(["file": file.path, "taps": taps, "bytes": bytes] as JSON)
   }
-}
-
-/// What `inbox export` prints; scripts depend on its keys.
-struct ExportReport: Encodable {
-  let file: String
-  let taps: Int
-  let bytes: Int
 }

@@ -6,11 +6,7 @@ struct InboxList {
   let inbox: InboxReader
   let console: Console
 
-  /// - Parameters:
-  ///   - state: only taps in this state.
-  ///   - limit: the most taps.
-  ///   - before: only taps that came before the tap with an id that begins so.
-  /// - Throws: a failure if the agent does not reply.
+  /// `before` is the beginning of an id: only taps that came before that tap are listed.
   func print(state: String?, limit: Int, before: String?) async throws(Failure) {
     var start: String?
     if let before { start = try await inbox.id(of: before) }
@@ -26,12 +22,8 @@ struct InboxList {
     try console.answer(taps, lines)
   }
 
-  /// The short id, the local time, the state, the app and the content of the tag.
-  ///
-  /// - Parameters:
-  ///   - taps: newest first.
-  ///   - width: the width of the terminal in cells; nil for full lines.
-  /// - Returns: one line per tap.
+  /// The short id, the local time, the state, the app and the content of the tag. Without a `width` in cells, lines are
+  /// not cut.
   static func lines(_ taps: [TapDescription], width: Int?) -> [String] {
     let rows = taps.map { tap in
       [tap.shortID, LocalTime.minute(tap.time), tap.state, tap.app, tap.title].map(Console.printable)

@@ -2,7 +2,6 @@ import Bus
 import Names
 import TagrouteClient
 
-/// Asks the agent for taps.
 struct InboxReader: Sendable {
   let agent: AgentClient
   /// The most taps in one reply of the agent.
@@ -10,16 +9,10 @@ struct InboxReader: Sendable {
 
   /// Calls the agent. Its error becomes the command's failure.
   func call<Result>(_ body: (AgentClient) async throws(BusError) -> Result) async throws(Failure) -> Result {
-    do throws(BusError) {
-      return try await body(agent)
-    } catch {
-      throw Failure(error, from: .agent)
-    }
+    try await Failure.asking(.agent) { () async throws(BusError) in try await body(agent) }
   }
 
-  /// Completes an id.
-  ///
-  /// - Returns: the id of the only tap with an id that is this text or begins with it.
+  /// The id of the only tap with an id that is this text or begins with it.
   func id(of text: String) async throws(Failure) -> String {
     guard (1...36).contains(text.utf8.count), text.allSatisfy({ $0 == "-" || ($0.isASCII && $0.isHexDigit) }) else {
       throw .usage(
@@ -39,11 +32,7 @@ struct InboxReader: Sendable {
     return first
   }
 
-  /// A tap with all its details.
-  ///
-  /// - Parameter text: its id, or a unique beginning.
-  /// - Returns: the tap.
-  /// - Throws: a failure if there is no such tap, or several.
+  /// A tap with all its details, by its id or a unique beginning of it.
   func tap(_ text: String) async throws(Failure) -> TapDescription {
     let id = try await id(of: text)
     guard let tap = try await whole(id) else {
@@ -57,15 +46,8 @@ struct InboxReader: Sendable {
     try await call { agent throws(BusError) in try await agent.taps(id: id) }.first
   }
 
-  /// Reads taps page by page, newest first.
-  ///
-  /// - Parameters:
-  ///   - state: only taps in this state.
-  ///   - limit: the most taps.
-  ///   - before: only taps that came before the tap with this id.
-  ///   - withMessages: whether to read all details.
-  ///   - body: receives each page.
-  /// - Throws: a failure if the agent does not reply, or the failure of `body`.
+  /// Reads taps page by page, newest first, only those that came before the tap with the id `before`. With messages,
+  /// they have all details.
   func pages(
     state: String? = nil, limit: Int = .max, before: String? = nil, withMessages: Bool = false,
     _ body: ([TapDescription]) async throws(Failure) -> Void

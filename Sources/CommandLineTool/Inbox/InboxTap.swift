@@ -8,10 +8,7 @@ struct InboxTap {
   let inbox: InboxReader
   let tap: TapDescription
 
-  /// - Parameters:
-  ///   - inbox: the inbox.
-  ///   - text: the tap's id, or a unique beginning.
-  /// - Throws: a failure if there is no such tap, or several.
+  /// The text is the tap's id, or a unique beginning of it.
   init(_ inbox: InboxReader, _ text: String) async throws(Failure) {
     self.inbox = inbox
     tap = try await inbox.tap(text)
@@ -42,7 +39,7 @@ struct InboxTap {
     // The tap is opened, even if this call fails.
     let opened = (try? await inbox.whole(tap.id)) ?? tap
     try console.answer(
-      TapChangeReport(id: tap.id, state: "delivered", handler: opened.handler),
+      ["id": tap.id, "state": "delivered", "handler": opened.handler] as JSON,
       [opened.handler == nil ? "copied" : "opened in \(opened.app)"])
   }
 
@@ -89,13 +86,6 @@ struct InboxTap {
     } catch {
       throw await failure(error)
     }
-    try console.answer(TapChangeReport(id: tap.id, state: "dismissed", handler: tap.handler), ["dismissed"])
+    try console.answer(["id": tap.id, "state": "dismissed", "handler": tap.handler] as JSON, ["dismissed"])
   }
-}
-
-/// What `inbox open` and `inbox dismiss` print; scripts depend on its keys.
-struct TapChangeReport: Encodable {
-  let id: String
-  let state: String
-  @OrNull var handler: String?
 }

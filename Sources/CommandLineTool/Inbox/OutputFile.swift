@@ -11,12 +11,7 @@ struct OutputFile: Equatable {
 
   var isStandardOutput: Bool { path == "-" }
 
-  /// Checks what can be checked before the content is known.
-  ///
-  /// - Parameters:
-  ///   - isText: whether a terminal can show the content.
-  ///   - console: the output of the command.
-  /// - Throws: a failure with the reason.
+  /// Checks what can be checked before the content is known. A terminal can show the content if `isText`.
   func check(isText: Bool, _ console: Console) throws(Failure) {
     guard !isStandardOutput else {
       guard !console.json else { throw .usage("--json cannot be used if the file itself goes to standard output") }
@@ -31,18 +26,15 @@ struct OutputFile: Equatable {
     guard overwrites else { throw failure(Self.isThere) }
   }
 
-  /// Writes the file piece by piece. The file gets its name when it is complete.
-  ///
-  /// - Parameter body: receives a function that writes a piece.
-  /// - Throws: a failure if it cannot be written. The incomplete file is removed.
-  func write(_ body: ((ArraySlice<UInt8>) throws(Failure) -> Void) async throws(Failure) -> Void) async throws(Failure)
-  {
+  /// Writes the file piece by piece. The file gets its name when it is complete. `body` receives a function that writes
+  /// a piece. After a failure, the incomplete file is removed.
+  func write(_ body: (([UInt8]) throws(Failure) -> Void) async throws(Failure) -> Void) async throws(Failure) {
     if isStandardOutput {
-      return try await body { bytes throws(Failure) in try write(bytes, to: STDOUT_FILENO) }
+      return try await body { bytes throws(Failure) in try write(bytes, to: Console.output) }
     }
     let (written, descriptor) = try create()
     do throws(Failure) {
-      try await body { bytes throws(Failure) in try write(bytes, to: descriptor.rawValue) }
+      try await body { bytes throws(Failure) in try write(bytes, to: descriptor) }
       guard fsync(descriptor.rawValue) == 0 else { throw failure("cannot write it: \(Self.reason)") }
       guard (overwrites ? rename(written, path) : tagroute_rename_to_new(written, path)) == 0 else {
         throw failure(errno == EEXIST ? Self.isThere : "cannot write it: \(Self.reason)")
@@ -64,14 +56,8 @@ struct OutputFile: Equatable {
     )
   }
 
-  private func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(Failure) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw failure("cannot write it: \(Self.reason)") }
-      rest = rest.dropFirst(count)
-    }
+  private func write(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(Failure) {
+    do throws(SystemError) { try descriptor.write(bytes) } catch { throw failure("\(error)") }
   }
 
   private func failure(_ reason: String) -> Failure {

@@ -1,6 +1,5 @@
 import Glibc
 
-/// The terminal.
 enum Terminal {
   /// The width in cells; nil if `descriptor` is not a terminal, or its width is unknown.
   static func width(of descriptor: Int32) -> Int? {
@@ -12,7 +11,6 @@ enum Terminal {
 
 /// The width of text on a terminal. The text must be escaped already.
 enum TerminalText {
-  /// The width of a text in cells.
   static func cells(of text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + cells(of: $1) } }
 
   /// The text with spaces appended, or cut.
@@ -56,12 +54,10 @@ enum TerminalText {
 
 /// Times in the user's time zone.
 enum LocalTime {
-  /// - Parameter time: microseconds since 1970-01-01 00:00 UTC.
-  /// - Returns: date, hours and minutes.
+  /// Date, hours and minutes of a time in microseconds since 1970-01-01 00:00 UTC.
   static func minute(_ time: UInt64) -> String { text(time, "%Y-%m-%d %H:%M") }
 
-  /// - Parameter time: microseconds since 1970-01-01 00:00 UTC.
-  /// - Returns: date, hours, minutes and seconds.
+  /// The same, with seconds.
   static func second(_ time: UInt64) -> String { text(time, "%Y-%m-%d %H:%M:%S") }
 
   private static func text(_ time: UInt64, _ format: String) -> String {

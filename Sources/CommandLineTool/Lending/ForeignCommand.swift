@@ -18,15 +18,8 @@ actor ForeignCommand {
     kill(identifier, number)
   }
 
-  /// Runs a command until it ends.
-  ///
-  /// - Parameters:
-  ///   - program: its path.
-  ///   - arguments: all of its arguments, its name first.
-  ///   - environment: its whole environment.
-  ///   - loan: the descriptor that it and its children inherit. The loan lasts until all of them have ended.
-  /// - Returns: its exit code, as a shell reports it.
-  /// - Throws: a failure if it cannot be started.
+  /// Runs a command until it ends, and returns its exit code as a shell reports it. The arguments begin with its name.
+  /// It and its children inherit the descriptor `loan`. The loan lasts until all of them have ended.
   func run(
     _ program: String, _ arguments: [String], _ environment: [String], holding loan: FileDescriptor
   ) async throws(Failure) -> Int32 {
@@ -73,10 +66,8 @@ actor ForeignCommand {
   /// The number of the loan's descriptor in the command. Scripts use the low numbers.
   private static let heldDescriptor: Int32 = 64
 
-  /// Becomes the command: sets the parent-death signal and executes it.
-  ///
-  /// - Parameter arguments: the process id of the parent, the program's path, and its arguments.
-  /// - Throws: why it cannot be executed, with a shell's exit code.
+  /// Becomes the command: sets the parent-death signal and executes it. The arguments are the process id of the parent,
+  /// the program's path, and its arguments. A failure has a shell's exit code.
   static func become(_ arguments: [String]) throws(Failure) -> Never {
     guard arguments.count > 2, let parent = Int32(arguments[0]) else { throw .usage("unknown option \(word)") }
     _ = tagroute_set_parent_death_signal(SIGTERM)

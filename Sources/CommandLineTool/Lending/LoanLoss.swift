@@ -9,11 +9,7 @@ struct LoanLoss: Hashable, Sendable {
   private let exitCode: Int32
 
   /// Nil if the daemon may lend it soon. The caller asks again after the next change or, without a reply, after a
-  /// pause.
-  ///
-  /// - Parameters:
-  ///   - error: the daemon's reply to the request for the reader.
-  ///   - state: the state of the reader just before that.
+  /// pause. `state` is the state of the reader just before the request.
   init?(_ error: BusError, reader state: String) {
     switch error.name {
     case BusError.Name.nameHasNoOwner, BusError.Name.serviceUnknown: return nil
@@ -33,8 +29,6 @@ struct LoanLoss: Hashable, Sendable {
 
   /// The daemon has readers, but none that is known to be the lent one. It may use another name for it, or cannot find
   /// it while the command has it open.
-  ///
-  /// - Parameter device: the lent device.
   init(unknownToDaemon device: String) {
     message = """
       the daemon restarted, and none of its readers is known to be \(device), which it lent to the command. The \
@@ -47,10 +41,7 @@ struct LoanLoss: Hashable, Sendable {
   /// Whether another client has a reader in this state.
   static func isTaken(_ state: String) -> Bool { ["released", "in-session"].contains(state) }
 
-  /// The exit code after a command that ended without the reader.
-  ///
-  /// - Parameter code: the command's exit code, as in a shell.
-  /// - Returns: the code of the loss, if the command failed. A success, or an end by a signal (128 plus its number), is
-  ///   kept.
+  /// The exit code after a command that ended without the reader. If the command failed, it is the code of the loss. A
+  /// success, or an end by a signal (128 plus its number), is kept.
   func exitCode(of code: Int32) -> Int32 { (1...128).contains(code) ? exitCode : code }
 }

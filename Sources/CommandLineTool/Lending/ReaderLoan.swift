@@ -24,11 +24,7 @@ actor ReaderLoan {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - connection: a connection to the system bus.
-  ///   - why: the purpose of the loan.
-  ///   - clock: measures the pauses.
-  /// - Throws: only if a constant object path were invalid.
+  /// The connection is to the system bus. Fails only if a constant object path is invalid.
   init(
     _ connection: Connection, why: String, clock: any Clock<Duration> = ContinuousClock()
   ) throws(BusError) {
@@ -38,11 +34,7 @@ actor ReaderLoan {
     client = try DaemonClient(connection)
   }
 
-  /// Takes the loan.
-  ///
-  /// - Parameter reader: the reader's object path; nil for the first that is ready.
-  /// - Returns: the inhibitor that keeps the loan, with the device.
-  /// - Throws: `BusError`, as `DaemonClient.releaseReader`.
+  /// Takes the loan of a reader; nil for the first that is ready. Fails like `DaemonClient.releaseReader`.
   func take(_ reader: ObjectPath?) async throws(BusError) -> Inhibitor {
     let inhibitor = try await client.releaseReader(who: "tagroute run", why: why, reader: reader)
     self.inhibitor = inhibitor
@@ -101,9 +93,7 @@ actor ReaderLoan {
     return pause
   }
 
-  /// Checks the loan, and takes it again if it has ended.
-  ///
-  /// - Returns: whether the daemon replied.
+  /// Checks the loan, and takes it again if it has ended. Returns whether the daemon replied.
   private func isAnswered() async -> Bool {
     guard let inhibitor else { return true }
     guard inhibitor.isHeld else { return await takeAgain() }
@@ -117,17 +107,11 @@ actor ReaderLoan {
     }
   }
 
-  /// The exit code of `run`.
-  ///
-  /// - Parameter code: the command's exit code, as in a shell.
-  /// - Returns: that code, or the code of a lost reader.
+  /// The exit code of `run`: that of the command, or the code of a lost reader.
   func exitCode(of code: Int32) -> Int32 { loss?.exitCode(of: code) ?? code }
 
-  /// - Parameters:
-  ///   - device: the lent device.
-  ///   - readers: the readers of the new daemon, which may use another name.
-  ///   - count: the number of readers of the previous daemon.
-  /// - Returns: the lent reader; nil if it cannot be identified.
+  /// The lent reader among those of a new daemon, which may use another name; nil if it cannot be identified. The
+  /// previous daemon had `count` readers.
   static func reader(_ device: String, among readers: [ReaderStatus], of count: Int) -> ReaderStatus? {
     readers.first { $0.device == device } ?? (count == 1 && readers.count == 1 ? readers.first : nil)
   }

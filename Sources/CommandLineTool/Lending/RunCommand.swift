@@ -53,11 +53,9 @@ extension Command {
       var choice = ReaderChoice(text)
       reader = try choice.choose(among: try await ReaderChoice.readers(connection))
     }
-    do throws(BusError) {
+    return try await Failure.asking(.daemon) { () throws(BusError) in
       let loan = try ReaderLoan(connection, why: Console.forSheet(arguments.words[0]))
       return (loan, try await loan.take(reader))
-    } catch {
-      throw Failure(error, from: .daemon)
     }
   }
 
@@ -70,11 +68,7 @@ extension Command {
 
 /// Finds programs as a shell does.
 enum ProgramSearch {
-  /// - Parameters:
-  ///   - name: a name, or a path if it has a slash.
-  ///   - folders: the folders to search, in the format of `PATH`.
-  /// - Returns: a path.
-  /// - Throws: a failure with a shell's exit code.
+  /// Searches the folders of a `PATH`, unless the name has a slash. A failure has a shell's exit code.
   static func path(of name: String, in folders: String?) throws(Failure) -> String {
     guard !name.isEmpty else { throw .usage("the command is empty") }
     if name.contains("/") { return name }

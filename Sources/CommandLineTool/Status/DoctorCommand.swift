@@ -18,24 +18,13 @@ extension Command {
     words: 0...0
   ) { _, console throws(Failure) in
     let findings = await Finding.all(on: EventLoop(label: "tagroute"))
-    try console.answer(findings.map(FindingReport.init), findings.map(\.line))
+    let reports = findings.map { finding -> JSON in
+      [
+        "subject": finding.subject, "verdict": finding.verdict, "text": finding.text, "remedy": finding.remedy?.text,
+        "command": finding.remedy?.command,
+      ]
+    }
+    try console.answer(reports, findings.map(\.line))
     return findings.contains { $0.verdict == .wrong } ? 1 : 0
-  }
-}
-
-/// What `doctor` prints. Scripts depend on its keys.
-struct FindingReport: Encodable {
-  let subject: Finding.Subject
-  let verdict: Finding.Verdict
-  let text: String
-  @OrNull private(set) var remedy: String?
-  @OrNull private(set) var command: String?
-
-  init(_ finding: Finding) {
-    subject = finding.subject
-    verdict = finding.verdict
-    text = finding.text
-    remedy = finding.remedy?.text
-    command = finding.remedy?.command
   }
 }

@@ -14,15 +14,8 @@ extension Command {
     words: 0...0
   ) { _, console throws(Failure) in
     let loop = EventLoop(label: "tagroute")
-    let daemon = try await Failure.connecting(to: .daemon) { () throws(BusError) in
-      try await DaemonClient.connect(on: loop)
-    }
-    let changes: AsyncStream<Void>
-    do throws(BusError) {
-      changes = try await daemon.changes()
-    } catch {
-      throw Failure(error, from: .daemon)
-    }
+    let daemon = try await DaemonClient.own(on: loop)
+    let changes = try await Failure.asking(.daemon) { () throws(BusError) in try await daemon.changes() }
     // Only taps need the session. Without one, print the daemon's events.
     let agent = try? await AgentClient.connect(on: loop)
     let taps = try? await agent?.events()
@@ -39,17 +32,17 @@ extension Command {
     return 0
   }
 
-  /// - Returns: why a line could not be written; nil when the changes end.
+  /// Returns why a line could not be written; nil when the changes end.
   private static func follow(
     _ daemon: DaemonClient, _ changes: AsyncStream<Void>, _ console: Console
   ) async -> Failure? {
     var last: String?
     for await _ in changes {
-      let event: any MonitorEvent
+      let event: MonitorEvent
       do throws(BusError) {
-        event = StatusEvent(StatusReport(try await daemon.status(), nil))
+        event = .status(StatusReport(try await daemon.status(), nil))
       } catch {
-        event = DaemonGoneEvent()
+        event = .daemonGone
       }
       if event.text != last, let failure = event.print(console) { return failure }
       last = event.text
@@ -66,14 +59,14 @@ extension Command {
     return nil
   }
 
-  private static func described(_ event: AgentClient.Event, _ agent: AgentClient) async -> any MonitorEvent {
+  private static func described(_ event: AgentClient.Event, _ agent: AgentClient) async -> MonitorEvent {
     switch event {
     case .received(let id):
       // The tap may be cleared before the agent is asked. Then only its id is known.
       let tap = try? await agent.taps(id: id).first
-      return TapEvent(id: id, tap, await currentResolution(of: tap, agent))
-    case .closed(let id, let state): return TapClosedEvent(id: id, state: state, try? await agent.taps(id: id).first)
-    case .cleared(let count): return InboxClearedEvent(count: count)
+      return .tap(id, tap, await currentResolution(of: tap, agent))
+    case .closed(let id, let state): return .closed(id, state, try? await agent.taps(id: id).first)
+    case .cleared(let count): return .cleared(count)
     }
   }
 

@@ -1,93 +1,54 @@
 import TagrouteClient
 
 /// One line of `monitor`: a text for a person, or an object for a script. Scripts depend on its keys.
-protocol MonitorEvent: Encodable, Sendable {
-  var text: String { get }
-}
+struct MonitorEvent: Sendable {
+  let text: String
+  let json: JSON
 
-extension MonitorEvent {
-  /// - Returns: why it could not be written.
+  /// Returns why it could not be written.
   func print(_ console: Console) -> Failure? {
     do throws(Failure) {
-      if console.json { try console.object(self, onOneLine: true) } else { try console.line(text) }
+      if console.json { try console.object(json, onOneLine: true) } else { try console.line(text) }
       return nil
     } catch {
       return error
     }
   }
-}
 
-struct StatusEvent: MonitorEvent {
-  let event = "status"
-  let scanning: Bool
-  let suspendReasons: [String]
-  let readers: [StatusReport.Reader]
-
-  init(_ report: StatusReport) {
-    (scanning, suspendReasons, readers) = (report.scanning, report.suspendReasons, report.readers)
+  static func status(_ report: StatusReport) -> MonitorEvent {
+    let readers = report.readers.map { "\($0.name.isEmpty ? $0.device : $0.name): \($0.state)" }
+    return MonitorEvent(
+      text: ([StatusReport.verdict(report.scanning, report.suspendReasons)] + readers).joined(separator: "; "),
+      json: [
+        "event": "status", "scanning": report.scanning, "suspendReasons": report.suspendReasons,
+        "readers": report.readers,
+      ])
   }
 
-  var text: String {
-    let readers = readers.map { "\($0.name.isEmpty ? $0.device : $0.name): \($0.state)" }
-    return ([StatusReport.verdict(scanning, suspendReasons)] + readers).joined(separator: "; ")
-  }
-}
+  static let daemonGone = MonitorEvent(text: "the daemon stopped", json: ["event": "daemon-gone"])
 
-struct DaemonGoneEvent: MonitorEvent {
-  let event = "daemon-gone"
-
-  var text: String { "the daemon stopped" }
-}
-
-struct TapEvent: MonitorEvent {
-  let event = "tap"
-  let id: String
-  let time: UInt64
-  let uri: String
-  let title: String
-  @OrNull private(set) var handler: String?
-  @OrNull private(set) var reason: String?
-  @OrNull private(set) var claimants: [ClaimantDescription]?
-  @OrNull private(set) var moreClaimants: UInt32?
-
-  init(id: String, _ tap: TapDescription?, _ resolution: Resolution?) {
-    self.id = id
-    time = tap?.time ?? 0
-    uri = tap?.uri ?? ""
-    title = tap?.title ?? ""
-    handler = tap?.handler
-    reason = tap?.reason
-    claimants = resolution?.claimants
-    moreClaimants = resolution?.moreClaimants
+  static func tap(_ id: String, _ known: TapDescription?, _ resolution: Resolution?) -> MonitorEvent {
+    let tap = known ?? TapDescription()
+    let what = "tap \(id): \(tap.uri.isEmpty ? tap.title : tap.uri)\(tap.handler.map { " for \($0)" } ?? "")"
+    let reasons = [tap.reason].compactMap(\.self) + (resolution?.claimants ?? []).map(\.reason)
+    return MonitorEvent(
+      text: ([what] + reasons).joined(separator: "; "),
+      json: [
+        "event": "tap", "id": id, "time": tap.time, "uri": tap.uri, "title": tap.title, "handler": tap.handler,
+        "reason": tap.reason, "claimants": resolution?.claimants, "moreClaimants": resolution?.moreClaimants,
+      ])
   }
 
-  var text: String {
-    let what = "tap \(id): \(uri.isEmpty ? title : uri)\(handler.map { " for \($0)" } ?? "")"
-    return ([what] + [reason].compactMap(\.self) + (claimants ?? []).map(\.reason)).joined(separator: "; ")
-  }
-}
-
-struct TapClosedEvent: MonitorEvent {
-  let event = "tap-closed"
-  let id: String
-  let state: String
-  @OrNull private(set) var reason: String?
-  /// Only of a tap without a link, because such a tap had no `tap` event.
-  @OrNull private(set) var title: String?
-
-  init(id: String, state: String, _ tap: TapDescription?) {
-    self.id = id
-    self.state = state
-    reason = tap.flatMap { $0.stateReason.isEmpty ? nil : $0.stateReason }
-    title = tap.flatMap { $0.uri.isEmpty && !$0.title.isEmpty ? $0.title : nil }
+  static func closed(_ id: String, _ state: String, _ tap: TapDescription?) -> MonitorEvent {
+    let reason: String? = tap.flatMap { $0.stateReason.isEmpty ? nil : $0.stateReason }
+    // Only of a tap without a link, because such a tap had no `tap` event.
+    let title: String? = tap.flatMap { $0.uri.isEmpty && !$0.title.isEmpty ? $0.title : nil }
+    return MonitorEvent(
+      text: (["tap \(id): \(state)"] + [title, reason].compactMap(\.self)).joined(separator: "; "),
+      json: ["event": "tap-closed", "id": id, "state": state, "reason": reason, "title": title])
   }
 
-  var text: String { (["tap \(id): \(state)"] + [title, reason].compactMap(\.self)).joined(separator: "; ") }
-}
-
-struct InboxClearedEvent: MonitorEvent {
-  let event = "inbox-cleared"
-  let count: UInt32
-
-  var text: String { "taps removed from the inbox: \(count)" }
+  static func cleared(_ count: UInt32) -> MonitorEvent {
+    MonitorEvent(text: "taps removed from the inbox: \(count)", json: ["event": "inbox-cleared", "count": count])
+  }
 }

@@ -1,6 +1,5 @@
 import Names
 import Bus
-import EventLoop
 import TagrouteClient
 
 extension Command {
@@ -23,21 +22,10 @@ extension Command {
     guard let word = arguments.words.first, ["lock", "unlock"].contains(word) else {
       throw .usage("use tagroute session lock, or tagroute session unlock")
     }
-    let agent = try await Failure.connecting(to: .agent) { () async throws(BusError) in
-      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
-    }
-    do throws(BusError) {
-      try await agent.setLocked(word == "lock")
-    } catch {
-      throw Failure(error, from: .agent)
-    }
-    try console.answer(SessionReport(locked: word == "lock"))
+    let agent = try await AgentClient.own()
+    try await Failure.asking(.agent) { () throws(BusError) in try await agent.setLocked(word == "lock") }
+    // As reported. Another locker may still have the session locked.
+    try console.answer(["locked": word == "lock"])
     return 0
   }
-}
-
-/// What `session` prints; scripts depend on its keys.
-struct SessionReport: Encodable {
-  /// As reported. Another locker may still have the session locked.
-  let locked: Bool
 }

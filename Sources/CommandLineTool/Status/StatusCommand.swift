@@ -67,15 +67,8 @@ struct StatusReport: Encodable {
   }
 
   static func current(on loop: EventLoop) async throws(Failure) -> StatusReport {
-    let client = try await Failure.connecting(to: .daemon) { () throws(BusError) in
-      try await DaemonClient.connect(on: loop)
-    }
-    let daemon: DaemonStatus
-    do throws(BusError) {
-      daemon = try await client.status()
-    } catch {
-      throw Failure(error, from: .daemon)
-    }
+    let client = try await DaemonClient.own(on: loop)
+    let daemon = try await Failure.asking(.daemon) { () throws(BusError) in try await client.status() }
     // In a service or over ssh there may be no session bus. Print the daemon's state anyway.
     let agent = try? await AgentClient.connect(on: loop).status()
     return StatusReport(daemon, agent)
@@ -87,10 +80,6 @@ struct StatusReport: Encodable {
     return reasons.isEmpty ? "about to scan" : "not scanning: \(reasons.joined(separator: ", "))"
   }
 
-  /// The status for a person.
-  ///
-  /// - Parameter setup: how Tagroute is installed, for the commands that start it.
-  /// - Returns: lines with the verdict, errors, readers, the agent and differences of versions.
   func lines(_ setup: Setup) -> [String] {
     var lines = [Self.verdict(scanning, suspendReasons.map(SuspendReason.words))]
     lines += Self.refusal(configurationError)

@@ -1,7 +1,6 @@
 import Names
 import Bus
 import Doctor
-import EventLoop
 import TagrouteClient
 
 extension Command {
@@ -18,33 +17,21 @@ extension Command {
         """,
       words: 0...0
     ) { _, console throws(Failure) in
-      let client = try await Failure.connecting(to: .daemon) { () throws(BusError) in
-        try await DaemonClient.connect(on: EventLoop(label: "tagroute"))
-      }
-      let status: DaemonStatus
-      do throws(BusError) {
+      let client = try await DaemonClient.own()
+      let status = try await Failure.asking(.daemon) { () throws(BusError) in
         try await client.setEnabled(isOn)
-        status = try await client.status()
-      } catch {
-        throw Failure(error, from: .daemon)
+        return try await client.status()
       }
-      let report = SwitchReport(
-        enabled: status.enabled, scanning: status.scanning, suspendReasons: status.suspendReasons)
-      try console.answer(report, [report.text])
+      try console.answer(
+        ["enabled": status.enabled, "scanning": status.scanning, "suspendReasons": status.suspendReasons] as JSON,
+        [switched(status)])
       return 0
     }
   }
-}
 
-/// What `on` and `off` print.
-struct SwitchReport: Encodable {
-  let enabled: Bool
-  let scanning: Bool
-  let suspendReasons: [String]
-
-  var text: String {
-    guard enabled else { return "scanning is off" }
-    let reasons = suspendReasons.map(SuspendReason.words).joined(separator: ", ")
+  private static func switched(_ status: DaemonStatus) -> String {
+    guard status.enabled else { return "scanning is off" }
+    let reasons = status.suspendReasons.map(SuspendReason.words).joined(separator: ", ")
     return reasons.isEmpty ? "scanning is on" : "scanning is on, but paused: \(reasons)"
   }
 }

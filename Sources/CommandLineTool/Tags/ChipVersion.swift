@@ -13,9 +13,8 @@ struct ChipVersion: Equatable {
     self.answer = answer
   }
 
-  /// Asks a tag. This must be the last command: a tag that does not know it stops replying.
-  ///
-  /// - Returns: nil if it is another kind of tag, or does not know the command.
+  /// Asks a tag. This must be the last command: a tag that does not know it stops replying. Nil if it is another kind
+  /// of tag, or does not know the command.
   static func of(_ tag: ReaderTag) async -> ChipVersion? {
     guard TagType(rawValue: tag.technology) == .type2 else { return nil }
     do throws(BusError) {

@@ -3,7 +3,6 @@ import Names
 import TagrouteClient
 
 extension Failure {
-  /// Describes a failed operation on a tag.
   init(tag error: BusError) {
     guard let failure = TagFailure(error) else {
       switch error.name {
@@ -28,11 +27,7 @@ extension Failure {
   private static let endedWhileWorking =
     "the daemon ended while it worked on the tag. A tag that was being written may be empty now: try again"
 
-  /// Describes a session that ended early.
-  ///
-  /// - Parameters:
-  ///   - end: the end.
-  ///   - isWorking: whether an operation on a tag was in progress.
+  /// Describes a session that ended early, maybe during an operation on a tag.
   init(_ end: ReaderSessionEnd, whileWorking isWorking: Bool = false) {
     let (text, code) =
       switch end.reason {

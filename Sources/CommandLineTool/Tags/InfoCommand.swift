@@ -15,68 +15,59 @@ extension Command {
   ) { arguments, console throws(Failure) in
     let options = ReaderSessionOptions(message: SheetMessages.any)
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
-      let (report, refusal) = try await InfoReport.of(tag)
-      try await output.answer(report, report.lines(refusal: refusal))
+      var report: TagReport?
+      var refusal = ""
+      do throws(BusError) {
+        report = try await TagReport.asked(tag)
+      } catch {
+        guard TagFailure(error) == .refused else { throw Failure(tag: error) }
+        refusal = error.message
+      }
+      let info = InfoReport(tag, report, refusal: refusal, await ChipVersion.of(tag))
+      try await output.answer(info.json, info.lines)
     }.run()
   }
 }
 
-/// What `info` prints; scripts depend on its keys.
-struct InfoReport: Encodable {
-  let technology: String
-  @OrNull private(set) var kind: String?
-  /// The chip's name and the version that it reports; nil if unknown.
-  @OrNull private(set) var chip: String?
-  @OrNull private(set) var version: String?
-  let uid: String
-  /// The daemon's word, or `refused` if the tag refuses to be read.
-  let status: String
-  /// Nil if unknown.
-  @OrNull private(set) var capacity: UInt32?
-  /// The size of the message in bytes; nil without a message.
-  @OrNull private(set) var size: Int?
-  @OrNull private(set) var atqa: String?
-  @OrNull private(set) var sak: String?
-  @OrNull private(set) var historicalBytes: String?
-  @OrNull private(set) var applicationData: String?
-  @OrNull private(set) var protocolInfo: String?
-  @OrNull private(set) var idm: String?
-  @OrNull private(set) var pmm: String?
-  @OrNull private(set) var systemCode: String?
+/// What `info` prints; scripts depend on the keys. `refusal` is the error of a tag that refuses to be read.
+struct InfoReport {
+  private(set) var json: JSON
+  let lines: [String]
 
-  /// Asks a tag. A tag that refuses to be read has a report too.
-  ///
-  /// - Returns: the report, and the error of a tag that refuses; empty for others.
-  static func of(_ tag: ReaderTag) async throws(Failure) -> (report: InfoReport, refusal: String) {
-    var report: TagReport?
-    var refusal = ""
-    do throws(BusError) {
-      report = try await TagReport.asked(tag)
-    } catch {
-      guard TagFailure(error) == .refused else { throw Failure(tag: error) }
-      refusal = error.message
-    }
-    return (InfoReport(tag, report, await ChipVersion.of(tag)), refusal)
-  }
-
-  private init(_ tag: ReaderTag, _ report: TagReport?, _ chipVersion: ChipVersion?) {
-    chip = chipVersion?.name
-    version = chipVersion.map { Hexadecimal.text($0.answer) }
-    technology = tag.technology
-    kind = InfoReport.kind(tag)
-    uid = Hexadecimal.text(tag.uid)
-    status = report?.status.rawValue ?? "refused"
-    capacity = report?.capacity
-    size = report?.message?.count
+  init(_ tag: ReaderTag, _ report: TagReport?, refusal: String, _ chip: ChipVersion?) {
     func text(_ bytes: [UInt8]) -> String? { bytes.isEmpty ? nil : Hexadecimal.text(bytes) }
-    atqa = text(tag.atqa)
-    sak = tag.sak.map { Hexadecimal.text([$0]) }
-    historicalBytes = text(tag.historicalBytes)
-    applicationData = text(tag.applicationData)
-    protocolInfo = text(tag.protocolInfo)
-    idm = text(tag.idm)
-    pmm = text(tag.pmm)
-    systemCode = tag.systemCode.map { Hexadecimal.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
+    let kind = Self.kind(tag)
+    // The daemon's word, or `refused`.
+    let status = report?.status.rawValue ?? "refused"
+    let capacity = report?.capacity
+    let size = report?.message?.count
+    json = [
+      "technology": tag.technology, "kind": kind, "uid": Hexadecimal.text(tag.uid), "status": status,
+      "capacity": capacity, "size": size,
+    ]
+    let room = capacity ?? 0
+    let used = size.map { "\($0) of \(room) bytes used" } ?? "\(room) bytes, empty"
+    let ndef =
+      switch status {
+      case "refused": "\(status), \(refusal)"
+      case "not-supported": status
+      default: "\(status), \(used)"
+      }
+    let technology = kind.map { "\(tag.technology), \($0)" } ?? tag.technology
+    let version = chip.map { Hexadecimal.text($0.answer) }
+    let sak = tag.sak.map { Hexadecimal.text([$0]) }
+    let systemCode = tag.systemCode.map { Hexadecimal.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
+    // The label for a person, the key for a script, and the value; nil if the tag has none.
+    let rows: [(label: String, key: String?, value: String?)] = [
+      ("technology", nil, technology), ("chip", "chip", chip?.name), ("version", "version", version),
+      ("UID", nil, text(tag.uid)), ("NDEF", nil, ndef), ("ATQA", "atqa", text(tag.atqa)), ("SAK", "sak", sak),
+      ("historical bytes", "historicalBytes", text(tag.historicalBytes)),
+      ("application data", "applicationData", text(tag.applicationData)),
+      ("protocol info", "protocolInfo", text(tag.protocolInfo)), ("IDm", "idm", text(tag.idm)),
+      ("PMm", "pmm", text(tag.pmm)), ("system code", "systemCode", systemCode),
+    ]
+    lines = rows.compactMap { row in row.value.map { "\(row.label): \($0)" } }
+    for row in rows { if let key = row.key { json.members.append((key, row.value)) } }
   }
 
   private static func kind(_ tag: ReaderTag) -> String? {
@@ -89,26 +80,5 @@ struct InfoReport: Encodable {
     case .mifareClassic: "MIFARE Classic"
     case .peer, nil: nil
     }
-  }
-
-  /// - Parameter refusal: the error of a tag that refuses to be read.
-  /// - Returns: a line for each value that the tag has.
-  func lines(refusal: String) -> [String] {
-    let room = capacity ?? 0
-    let used = size.map { "\($0) of \(room) bytes used" } ?? "\(room) bytes, empty"
-    let ndef =
-      switch status {
-      case "refused": "\(status), \(refusal)"
-      case "not-supported": status
-      default: "\(status), \(used)"
-      }
-    let values: [(String, String?)] = [
-      ("technology", kind.map { "\(technology), \($0)" } ?? technology), ("chip", chip), ("version", version),
-      ("UID", uid.isEmpty ? nil : uid),
-      ("NDEF", ndef), ("ATQA", atqa), ("SAK", sak),
-      ("historical bytes", historicalBytes), ("application data", applicationData),
-      ("protocol info", protocolInfo), ("IDm", idm), ("PMm", pmm), ("system code", systemCode),
-    ]
-    return values.compactMap { name, value in value.map { "\(name): \($0)" } }
   }
 }

@@ -20,7 +20,7 @@ extension Command {
       try await tag.attempt { tag throws(BusError) in try await tag.lock() }
       let uid = Hexadecimal.text(tag.uid)
       try await output.answer(
-        LockReport(technology: tag.technology, uid: uid, status: "read-only"),
+        ["technology": tag.technology, "uid": uid, "status": "read-only"],
         ["\(tag.technology) \(uid): is read-only for ever"])
     }
     if !arguments.has("yes") { try await confirm() }
@@ -38,11 +38,4 @@ extension Command {
       throw Failure(message: "no tag was locked", exitCode: 1)
     }
   }
-}
-
-/// What `lock` prints; scripts depend on its keys.
-struct LockReport: Encodable {
-  let technology: String
-  let uid: String
-  let status: String
 }

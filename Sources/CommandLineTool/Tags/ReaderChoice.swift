@@ -7,23 +7,14 @@ struct ReaderChoice: Sendable {
   private let text: String
   private var device: String?
 
-  /// - Parameter text: its name, device, object path or number.
+  /// The text is a name, a device, an object path or a number.
   init(_ text: String) { self.text = text }
 
-  /// - Parameter connection: a connection to the system bus.
-  /// - Returns: the present readers.
-  /// - Throws: a failure with the daemon's error.
   static func readers(_ connection: Connection) async throws(Failure) -> [ReaderStatus] {
-    do throws(BusError) {
-      return try await DaemonClient(connection).status().readers
-    } catch {
-      throw Failure(error, from: .daemon)
-    }
+    try await Failure.asking(.daemon) { () throws(BusError) in try await DaemonClient(connection).status().readers }
   }
 
-  /// - Parameter readers: the present readers.
-  /// - Returns: the object path of the reader.
-  /// - Throws: a failure if there is no such reader, or several.
+  /// The object path of the reader. Fails if there is no such reader, or several.
   mutating func choose(among readers: [ReaderStatus]) throws(Failure) -> ObjectPath {
     if let device {
       guard let path = readers.first(where: { $0.device == device })?.path, let result = try? ObjectPath(path) else {

@@ -24,9 +24,7 @@ enum SheetMessages {
     translated("The terminal says why.")
   }
 
-  /// Describes a failed operation on a tag.
-  ///
-  /// - Returns: nil for a failure of the reader or the session.
+  /// Describes a failed operation on a tag; nil for a failure of the reader or the session.
   static func words(for failure: TagFailure) -> String? {
     switch failure {
     case .tagLost: translated("The tag was taken away too soon.")

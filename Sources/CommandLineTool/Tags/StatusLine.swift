@@ -4,7 +4,6 @@ import Glibc
 struct StatusLine: Sendable {
   private let isShown = isatty(STDERR_FILENO) == 1
 
-  /// Replaces the status line.
   func show(_ text: String) {
     // Carriage return, and erase to the end of the line (ECMA-48, 8.3.41).
     if isShown { Console.tell("\r\u{1B}[K\(Console.printable(text)) … ") }

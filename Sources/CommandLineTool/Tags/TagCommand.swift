@@ -46,10 +46,7 @@ struct TagCommand: Sendable {
 
   private typealias Run = TagRun<ReaderTag>
 
-  /// Runs a session until the operation is done.
-  ///
-  /// - Returns: 0.
-  /// - Throws: why it failed. A signal ends the process when the session has ended.
+  /// Runs a session until the operation is done. Returns 0. A signal ends the process when the session has ended.
   func run() async throws(Failure) -> Int32 {
     let loop = EventLoop(label: "tagroute")
     let (events, continuation) = AsyncStream.makeStream(of: Run.Event.self)
@@ -161,10 +158,9 @@ private actor TagTasks {
       let readers = try await ReaderChoice.readers(connection)
       options.reader = try choice?.choose(among: readers)
     }
-    do throws(BusError) {
-      return try await ReaderSession.start(options, on: connection)
-    } catch {
-      throw Failure(error, from: .daemon)
+    let asked = options
+    return try await Failure.asking(.daemon) { () throws(BusError) in
+      try await ReaderSession.start(asked, on: connection)
     }
   }
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The output of a command, buffered until the status line is hidden.
 actor TagOutput {
   private let console: Console
@@ -22,10 +20,9 @@ actor TagOutput {
     pending += try console.text(value, onOneLine: onOneLine)
   }
 
-  /// Prints the buffer.
   func flush() throws(Failure) {
     let text = pending
     pending = ""
-    try Console.write(text, to: STDOUT_FILENO)
+    try Console.write(text)
   }
 }

@@ -23,9 +23,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     case worked(Failure?)
     /// The request to close the session has ended, with or without a reply.
     case closed
-    /// A signal arrived.
     case interrupted(Int32)
-    /// The time for a tag is over.
     case timeIsUp
   }
 
@@ -33,7 +31,6 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     case start
     /// Starts a session as soon as the daemon is back and a reader is ready.
     case startAgain
-    /// Shows a status line.
     case show(String)
     case hide
     case work(Tag)
@@ -80,8 +77,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     self.timeout = timeout
   }
 
-  /// - Parameter event: the event.
-  /// - Returns: the actions, in order.
+  /// Returns the actions, in order.
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .removed, .forgotten, .ended: break

@@ -32,7 +32,7 @@ extension Command {
       applicationIdentifiers: try list(arguments, "aid", of: 5...16),
       systemCodes: try list(arguments, "system-code", of: 2...2).map { UInt16($0[0]) << 8 | UInt16($0[1]) })
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
-      var exchanges: [TransceiveReport.Exchange] = []
+      var exchanges: [[String: String]] = []
       // Print the answers before a failure too, because the commands may have changed the tag.
       var failure: Failure?
       for command in commands where failure == nil {
@@ -42,14 +42,14 @@ extension Command {
             try await tag.transceive(bytes, timeout: .milliseconds(limit))
           }
           if !console.json { await output.lines([Hexadecimal.text(answer)]) }
-          exchanges.append(.init(command: Hexadecimal.text(bytes), answer: Hexadecimal.text(answer)))
+          exchanges.append(["command": Hexadecimal.text(bytes), "answer": Hexadecimal.text(answer)])
         } catch {
           failure = error
         }
       }
       if console.json {
         try await output.object(
-          TransceiveReport(technology: tag.technology, uid: Hexadecimal.text(tag.uid), exchanges: exchanges))
+          ["technology": tag.technology, "uid": Hexadecimal.text(tag.uid), "exchanges": exchanges] as JSON)
       }
       if let failure { throw failure }
     }.run()
@@ -77,8 +77,7 @@ struct RawCommand: Equatable {
 
   private let parts: [Part]
 
-  /// - Parameter text: hexadecimal digits and `IDM`.
-  /// - Throws: a usage failure for any other text.
+  /// Parses hexadecimal digits and `IDM`.
   init(_ text: String) throws(Failure) {
     var parts: [Part] = []
     for (index, piece) in text.uppercased().split(separator: "IDM", omittingEmptySubsequences: false).enumerated() {
@@ -101,16 +100,4 @@ struct RawCommand: Equatable {
       }
     }
   }
-}
-
-/// What `transceive` prints; scripts depend on its keys.
-struct TransceiveReport: Encodable {
-  struct Exchange: Encodable {
-    let command: String
-    let answer: String
-  }
-
-  let technology: String
-  let uid: String
-  let exchanges: [Exchange]
 }

@@ -27,18 +27,10 @@ extension Command {
       try await tag.attempt { tag throws(BusError) in try await tag.writeNDEF(message) }
       let uid = Hexadecimal.text(tag.uid)
       try await output.answer(
-        WriteReport(technology: tag.technology, uid: uid, written: message.count),
+        ["technology": tag.technology, "uid": uid, "written": message.count] as JSON,
         ["\(tag.technology) \(uid): \(message.count) bytes written and read back"])
     }.run()
   }
-}
-
-/// What `write` prints; scripts depend on its keys.
-struct WriteReport: Encodable {
-  let technology: String
-  let uid: String
-  /// The size of the message in bytes.
-  let written: Int
 }
 
 /// The message that the options of `write` describe.

@@ -1,10 +1,8 @@
 import CSQLite
 
-/// A failure that SQLite reported.
 struct SQLiteError: Error {
   /// The primary result code, for example `SQLITE_FULL`.
   let code: Int32
-  /// SQLite's description.
   let message: String
 
   /// Whether the file's content is not what SQLite wrote.

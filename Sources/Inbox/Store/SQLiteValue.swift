@@ -1,6 +1,5 @@
 import CSQLite
 
-/// A value in a column or a parameter of a statement.
 enum SQLiteValue: Equatable {
   case null
   case integer(Int64)

@@ -68,9 +68,7 @@ enum Schema {
     ],
   ]
 
-  /// Brings a database to the newest version.
-  ///
-  /// - Throws: `SQLITE_MISMATCH` if a newer program wrote the file.
+  /// Brings a database to the newest version. Throws `SQLITE_MISMATCH` if a newer program wrote the file.
   static func migrate(_ database: Database) throws(SQLiteError) {
     let rows = try database.run("PRAGMA user_version")
     let version = Int(rows.first?.first?.asInteger ?? 0)

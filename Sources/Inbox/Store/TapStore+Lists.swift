@@ -8,13 +8,8 @@ extension TapStore {
   /// One search per state, merged: for `state IN (…) ORDER BY sequence` SQLite collects and sorts every row with these
   /// states, which takes half a second for a hundred thousand.
   ///
-  /// - Parameters:
-  ///   - columns: the columns to select, including `sequence`.
-  ///   - states: at least one.
-  ///   - condition: a further condition for each state. Its parameters must be numbered, because it appears once per
-  ///     state.
-  ///   - newestFirst: whether the newest comes first.
-  /// - Returns: a statement to which a `LIMIT` may be added.
+  /// There must be at least one state. The columns must include `sequence`. The parameters of `condition` must be
+  /// numbered, because it appears once per state. A `LIMIT` may be added to the statement.
   static func byArrival(
     _ columns: String, _ states: [TapState], where condition: (TapState) -> String, newestFirst: Bool
   ) -> String {

@@ -1,4 +1,5 @@
 import CSQLite
+import Names
 
 /// The taps in one database, in memory or in a file: typed rows over ``Database``, without any policy.
 final class TapStore {
@@ -6,10 +7,8 @@ final class TapStore {
   /// The state of the files after the last use, to notice changes by other programs.
   var stamp: InboxFile.Stamp?
 
-  /// - Parameters:
-  ///   - path: a file, or `":memory:"`.
-  ///   - maximumPages: as in ``Inbox/init(_:retention:maximumPages:now:notice:report:)``.
-  /// - Throws: if it cannot be opened, is damaged, or has a newer schema (`SQLITE_MISMATCH`).
+  /// Opens a file, or `":memory:"`, with the limit of ``Inbox/init(_:retention:maximumPages:now:notice:report:)``.
+  /// Throws if it cannot be opened, is damaged, or has a newer schema (`SQLITE_MISMATCH`).
   init(path: String, maximumPages: Int = 0) throws(SQLiteError) {
     database = try Database(path: path)
     // One fsync per commit keeps the file whole after a power cut:
@@ -24,9 +23,7 @@ final class TapStore {
     if maximumPages > 0 { try database.run("PRAGMA max_page_count = \(maximumPages)") }
   }
 
-  /// Adds a tap, or updates the one with its id in the columns that can change.
-  ///
-  /// - Returns: the tap's sequence number.
+  /// Adds a tap, or updates the one with its id in the columns that can change. Returns its sequence number.
   func put(_ stored: StoredTap) throws(SQLiteError) -> Int64 {
     let tap = stored.tap
     let rows = try database.run(
@@ -50,7 +47,6 @@ final class TapStore {
     return rows.first?.first?.asInteger ?? 0
   }
 
-  /// Removes a tap.
   func remove(_ id: String) throws(SQLiteError) {
     try database.run("DELETE FROM taps WHERE id = ?", [.text(id)])
   }
@@ -80,13 +76,13 @@ final class TapStore {
   // MARK: Notifications that show no tap
 
   /// All of them, in the order in which they were added.
-  func otherPlaces() throws(SQLiteError) -> [ScreenPlace] {
+  func otherPlaces() throws(SQLiteError) -> [NotificationPlace] {
     let rows = try database.run("SELECT bus, owner, id FROM other_places ORDER BY number")
-    return rows.compactMap { $0.count == 3 ? ScreenPlace($0[0], $0[1], $0[2]) : nil }
+    return rows.compactMap { $0.count == 3 ? NotificationPlace($0[0], $0[1], $0[2]) : nil }
   }
 
   /// Makes these the only ones.
-  func setOtherPlaces(_ places: [ScreenPlace]) throws(SQLiteError) {
+  func setOtherPlaces(_ places: [NotificationPlace]) throws(SQLiteError) {
     let present = Set(try otherPlaces())
     for place in present.subtracting(places) {
       try database.run("DELETE FROM other_places WHERE bus = ? AND owner = ? AND id = ?", Self.values(place))
@@ -96,7 +92,7 @@ final class TapStore {
     }
   }
 
-  private static func values(_ place: ScreenPlace) -> [SQLiteValue] {
+  private static func values(_ place: NotificationPlace) -> [SQLiteValue] {
     [.text(place.bus), .text(place.owner), .integer(Int64(place.id))]
   }
 
@@ -108,7 +104,6 @@ final class TapStore {
     state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
   }
 
-  /// How many taps there are.
   func count() throws(SQLiteError) -> Int {
     Int(try database.run("SELECT count(*) FROM taps").first?.first?.asInteger ?? 0)
   }
@@ -135,7 +130,7 @@ final class TapStore {
 }
 
 extension ListedTap {
-  /// - Parameter row: the columns of `TapStore.whole`.
+  /// Reads the columns of `TapStore.whole`.
   fileprivate init?(_ row: [SQLiteValue]) {
     guard row.count == 17, let id = row[0].asText, let time = row[1].asInteger, let message = row[2].asBlob,
       let technology = row[3].asText, let uid = row[4].asBlob, let reader = row[5].asText, let title = row[7].asText,
@@ -147,7 +142,7 @@ extension ListedTap {
       reader: reader, uri: row[6].asText, title: title, handler: row[8].asText)
     stored = StoredTap(
       tap: tap, state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[11], row[12]),
-      place: ScreenPlace(row[13], row[14], row[15]))
+      place: NotificationPlace(row[13], row[14], row[15]))
     self.sequence = sequence
   }
 }
@@ -169,7 +164,7 @@ extension TapReason {
   }
 }
 
-extension ScreenPlace {
+extension NotificationPlace {
   fileprivate init?(_ bus: SQLiteValue, _ owner: SQLiteValue, _ id: SQLiteValue) {
     guard let bus = bus.asText, let owner = owner.asText, let id = id.asInteger.flatMap({ UInt32(exactly: $0) }) else {
       return nil

@@ -16,11 +16,8 @@ struct Confinement {
   let refusal: String?
   private let files: FileConfinement
 
-  /// Restricts the process, which itself uses a single thread, to what a device needs.
-  ///
-  /// - Parameters:
-  ///   - device: libnfc's connection string; nil if libnfc is to search for a device.
-  ///   - circumstances: How the process was built and started.
+  /// Restricts the process, which itself uses a single thread, to what a device needs. `device` is libnfc's connection
+  /// string; nil if libnfc is to search for a device.
   init(device: String?, _ circumstances: ConfinementPlan.Circumstances = .own) {
     let plan = ConfinementPlan(device: device, circumstances)
     // A crash should end the process by its signal, which the daemon sees. Swift's own handler would start another
@@ -34,8 +31,8 @@ struct Confinement {
     // Last, because the filter refuses calls that the other restrictions need.
     let filter = SystemCallFilter.apply(SystemCallPolicy(plan, process: getpid()))
     var gaps = [
-      hasNoNewPrivileges ? nil : "new privileges may be had",
-      isClosed ? nil : "its memory may be read by whoever is the same user",
+      hasNoNewPrivileges ? nil : "the process can gain new privileges",
+      isClosed ? nil : "other processes of the same user can read its memory",
     ].compactMap(\.self)
     gaps += limits
     if let obstacle = files.obstacle { gaps.append(obstacle) }
@@ -44,7 +41,7 @@ struct Confinement {
     case .inForce(let missing):
       isFiltered = true
       gaps += missing.map { "system calls: \($0)" }
-    case .unknown: gaps.append("the kernel has no filter of system calls")
+    case .unknown: gaps.append("the kernel does not support system call filters (seccomp)")
     case .failed(let reason): refusal = Self.refusal(reason)
     }
     let parts = [
@@ -58,8 +55,8 @@ struct Confinement {
   }
 
   private static func refusal(_ reason: String) -> String {
-    "the reader process cannot filter its system calls (\(reason)), without which no device is opened; "
-      + "let tagrouted's unit or container call seccomp and prctl"
+    "the reader process cannot filter its system calls (\(reason)), so it opens no device; "
+      + "allow seccomp and prctl in tagrouted's unit or container"
   }
 
   /// The path of a device that was plugged in again and that only another process may open; nil if there is none.
@@ -67,7 +64,7 @@ struct Confinement {
 
   private static let crashes = [SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGQUIT]
 
-  /// - Returns: Nil, or why the limit is not in force.
+  /// Returns nil, or why the limit is not in force.
   private static func apply(_ limit: ConfinementPlan.Limit) -> String? {
     let (resource, most) =
       switch limit {
@@ -82,14 +79,14 @@ struct Confinement {
       }
     var limit = rlimit(rlim_cur: most, rlim_max: most)
     guard setrlimit(__rlimit_resource_t(resource), &limit) != 0 else { return nil }
-    return "limit \(resource): \(String(cString: strerror(errno)))"
+    return "could not set resource limit \(resource): \(String(cString: strerror(errno)))"
   }
 
   /// The descriptor that the signal handler writes to when the process should end.
   private nonisolated(unsafe) static var signalled: Int32 = -1  // written once, before there is a handler
 
-  /// - Returns: A descriptor that becomes readable once a signal has asked the process to end; -1 if no descriptor is
-  ///   free.
+  /// Returns a descriptor that becomes readable once a signal has asked the process to end; -1 if no descriptor is
+  /// free.
   static func begin() -> Int32 {
     let end = endInTime()
     // `init` asks the kernel whether these calls had an effect.

@@ -22,12 +22,6 @@ struct ConfinementPlan: Equatable {
     let use: FileUse
   }
 
-  /// Sockets in addition to the link, which is already open.
-  enum Socket: Equatable {
-    /// Messages of the kernel and of udev about plugged devices, for libusb 1 (NETLINK_KOBJECT_UEVENT).
-    case deviceEvents
-  }
-
   /// The limit of a resource that a compromised process could use against the machine.
   enum Limit: Equatable {
     /// A core dump would contain the data of tags.
@@ -57,13 +51,12 @@ struct ConfinementPlan: Equatable {
 
   private(set) var files: [FileRule] = []
   private(set) var kinds: [DeviceKind] = []
-  private(set) var sockets: [Socket] = []
-  private(set) var startsThreads = false
+  /// Whether libusb 1 may start a thread, and receive the messages of the kernel and of udev about plugged devices
+  /// (NETLINK_KOBJECT_UEVENT). Their socket is the only one in addition to the link, which is already open.
+  private(set) var usesLibusb1 = false
   private(set) var limits: [Limit] = []
 
-  /// - Parameters:
-  ///   - device: libnfc's connection string; nil if libnfc is to search for a device.
-  ///   - circumstances: How the process was built and started.
+  /// `device` is libnfc's connection string; nil if libnfc is to search for a device.
   init(device: String?, _ circumstances: Circumstances) {
     let parts = (device ?? "").split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     let path = device.flatMap(DeviceSearch.path)
@@ -78,7 +71,7 @@ struct ConfinementPlan: Equatable {
     default: allowSearch(circumstances)
     }
     if circumstances.isSanitized { files.append(FileRule(path: "/proc/self", use: .read)) }
-    limits = Self.limits(circumstances, startsThreads: startsThreads)
+    limits = Self.limits(circumstances, startsThreads: usesLibusb1)
   }
 
   private mutating func allow(_ kind: DeviceKind, at path: String?) {
@@ -104,8 +97,7 @@ struct ConfinementPlan: Equatable {
     // are links.
     files += ["/sys/bus", "/sys/class"].map { FileRule(path: $0, use: .names) }
     files += ["/sys/devices", "/run/udev/data"].map { FileRule(path: $0, use: .read) }
-    sockets.append(.deviceEvents)
-    startsThreads = true
+    usesLibusb1 = true
   }
 
   /// Allows all of /dev that the process's user may open. Any device that libnfc finds is opened. It may have been

@@ -75,17 +75,15 @@ struct FileConfinement {
     }
   }
 
-  /// Restricts the process to the files of a plan for good.
-  ///
-  /// - Parameter rules: The files. A missing file is left out.
+  /// Restricts the process to the files of a plan for good. A missing file is left out.
   init(_ rules: [ConfinementPlan.FileRule]) {
     let version = tagroute_landlock_version()
     guard version > 0 else {
       // The kernel itself never returns EPERM for this call (landlock_create_ruleset(2)).
       obstacle =
         errno == EPERM
-        ? "no Landlock: the container, or another filter of system calls around the daemon, refuses it"
-        : "the kernel has no Landlock: \(Self.error())"
+        ? "no Landlock: the container or an outer system call filter blocks it"
+        : "the kernel does not support Landlock: \(Self.error())"
       return
     }
     let files = Rights.files(version)
@@ -106,7 +104,7 @@ struct FileConfinement {
     self.version = version
   }
 
-  /// - Returns: The file that the rule applies to; nil if there is none.
+  /// Returns the file that the rule applies to; nil if there is none.
   private static func allow(
     _ rule: ConfinementPlan.FileRule, in set: Int32, _ bounded: UInt64, failed: (String) -> Void
   ) -> Node? {

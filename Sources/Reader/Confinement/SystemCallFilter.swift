@@ -15,9 +15,6 @@ enum SystemCallFilter {
   }
 
   /// Restricts every thread of the process to a policy for good. The process must have given up new privileges before.
-  ///
-  /// - Parameter policy: The verdict for each call.
-  /// - Returns: Whether the filter is in force.
   static func apply(_ policy: SystemCallPolicy) -> Outcome {
     guard tagroute_kernel_filters_calls() != 0 else { return .unknown }
     guard let filter = seccomp_init(answer(ENOSYS)) else { return .failed("libseccomp cannot be initialised") }

@@ -40,13 +40,9 @@ struct SystemCallPolicy: Equatable {
 
   let rules: [Rule]
 
-  /// - Parameters:
-  ///   - plan: The privileges that the process keeps.
-  ///   - process: Its ID. It may send signals only to itself, as abort(3) does.
+  /// `process` is its ID. It may send signals only to itself, as abort(3) does.
   init(_ plan: ConfinementPlan, process: Int32) {
-    var rules = (Self.needed + (plan.startsThreads ? Self.neededForThreads : [])).map {
-      Rule(.allow, $0)
-    }
+    var rules = (Self.needed + (plan.usesLibusb1 ? Self.neededForLibusb1 : [])).map { Rule(.allow, $0) }
     rules += Self.bounded(process)
     rules += Set(plan.kinds.flatMap(Self.requests) + Self.terminalQuery).sorted().map { request in
       Rule(.allow, "ioctl", Self.isRequest(request))
@@ -56,19 +52,12 @@ struct SystemCallPolicy: Equatable {
       rules.append(
         Rule(.allow, "ioctl", Self.isRequest(tagroute_i2c_address_request()), .equal(argument: 2, Self.pn532Address)))
     }
-    if !plan.sockets.isEmpty { rules += Self.neededForSockets.map { Rule(.allow, $0) } }
-    for socket in plan.sockets {
-      switch socket {
-      case .deviceEvents:
-        rules.append(
-          Rule(
-            .allow, "socket", .equal(argument: 0, UInt64(AF_NETLINK)), .equal(argument: 2, Self.deviceEvents)))
-      }
-    }
-    if plan.startsThreads {
+    if plan.usesLibusb1 {
+      rules.append(
+        Rule(.allow, "socket", .equal(argument: 0, UInt64(AF_NETLINK)), .equal(argument: 2, Self.deviceEvents)))
       rules.append(Rule(.allow, "clone", .masked(argument: 0, mask: Self.thread, Self.thread)))
     }
-    let fatal = Self.fatal + (plan.sockets.isEmpty ? Self.fatalWithoutSockets : [])
+    let fatal = Self.fatal + (plan.usesLibusb1 ? [] : Self.fatalWithoutSockets)
     self.init(rules: rules + fatal.map { Rule(.kill, $0) })
   }
 
@@ -190,11 +179,10 @@ struct SystemCallPolicy: Equatable {
     "sysinfo",
   ]
 
-  private static let neededForThreads = [
+  private static let neededForLibusb1 = [
+    // Threads.
     "set_robust_list", "rseq", "set_tid_address", "eventfd2", "timerfd_create", "timerfd_settime",
-  ]
-
-  private static let neededForSockets = [
+    // Sockets.
     "connect", "bind", "getsockname", "getsockopt", "setsockopt", "sendmsg", "recvmsg", "shutdown",
   ]
 

@@ -16,22 +16,20 @@ struct BlockProtocol {
   /// number open.
   private static let maximumRetries = 2
 
-  /// - Parameter ats: the answer to select as the tag sent it, starting with its length byte.
+  /// `ats` is the answer to select as the tag sent it, starting with its length byte.
   init(ats: [UInt8]) {
     modulation = .typeA
     // The size is 32 without a format byte.
     frameSize = ats.count >= 2 && ats[0] >= 2 ? ISODEP.frameSize(code: ats[1] & 0x0F) : 32
   }
 
-  /// - Parameter protocolInfo: from the answer to REQB. The high half of its second byte is the frame size.
+  /// `protocolInfo` is from the answer to REQB. The high half of its second byte is the frame size.
   init(protocolInfo: [UInt8]) {
     modulation = .typeB
     frameSize = ISODEP.frameSize(code: protocolInfo.count >= 2 ? protocolInfo[1] >> 4 : 0)
   }
 
   /// Sends an APDU in as many blocks as it takes, and collects the answer.
-  ///
-  /// - Throws: `PN532Failure` with a status byte.
   mutating func transceive(_ data: [UInt8], over radio: inout RadioInterface) throws(PN532Failure) -> [UInt8] {
     let room = frameSize - 3
     var rest = data[...]
@@ -119,8 +117,7 @@ struct BlockProtocol {
 enum ISODEP {
   private static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
-  /// - Parameter code: FSDI, FSCI or its counterpart in Type B.
-  /// - Returns: the size of a frame in bytes, including header and checksum.
+  /// The size of a frame in bytes, including header and checksum, for FSDI, FSCI or its counterpart in Type B.
   static func frameSize(code: UInt8) -> Int { frameSizes[min(Int(code), frameSizes.count - 1)] }
 }
 

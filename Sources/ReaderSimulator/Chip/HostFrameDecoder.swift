@@ -8,16 +8,14 @@ struct HostFrameDecoder {
   /// Whether the decoder has found a start code but not yet the rest of its frame.
   var isInsideFrame: Bool { startCode != nil }
 
-  /// - Parameter bytes: the next bytes from the line.
-  /// - Returns: the frames that are complete now, in order.
+  /// Takes the next bytes from the line. Returns the frames that are complete now, in order.
   mutating func append(_ bytes: some Sequence<UInt8>) -> [HostFrame] {
     buffer += bytes
     return takeFrames()
   }
 
-  /// Discards the incomplete frame, because its sender is gone.
-  ///
-  /// - Returns: the complete frames after the discarded start code.
+  /// Discards the incomplete frame, because its sender is gone. Returns the complete frames after the discarded start
+  /// code.
   mutating func abandonFrame() -> [HostFrame] {
     guard let start = startCode else { return [] }
     buffer.removeFirst(start + 2)
@@ -54,8 +52,7 @@ struct HostFrameDecoder {
     case incomplete
   }
 
-  /// - Parameter bytes: the bytes after the start code.
-  /// - Returns: the frame, or why there is none.
+  /// The frame in the bytes after the start code, or why there is none.
   private static func parse(_ bytes: ArraySlice<UInt8>) -> Parsed {
     let bytes = Array(bytes)
     guard bytes.count >= 2 else { return .incomplete }

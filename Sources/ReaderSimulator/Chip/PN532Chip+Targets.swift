@@ -12,10 +12,10 @@ struct Target {
   /// The data by which the chip selects the tag again.
   enum Identity {
     case typeA(ActivatedTag)
-    /// - Parameter pupi: the card's pseudo-unique identifier.
+    /// `pupi` is the card's pseudo-unique identifier.
     case typeB(pupi: [UInt8])
     case felica
-    /// - Parameter uid: the four bytes that commands carry.
+    /// `uid` is the four bytes that commands carry.
     case jewel(uid: [UInt8])
   }
 
@@ -46,9 +46,7 @@ extension PN532Chip {
     return retries.passiveActivation == 0xFF ? .wait(.select(request)) : .answer([0])
   }
 
-  /// Polls once.
-  ///
-  /// - Returns: the number of targets and the data of each; nil if there is none.
+  /// Polls once. Returns the number of targets and the data of each; nil if there is none.
   mutating func attemptSelect(_ request: PassiveTargetRequest) -> [UInt8]? {
     list(request)
     guard !targets.isEmpty else { return nil }
@@ -110,7 +108,6 @@ extension PN532Chip {
     return targets[selected].blocks?.isPresent(over: &radio) == true ? PN532Status.success : PN532Status.timeout
   }
 
-  /// - Returns: the index of the target with this number.
   func targetIndex(_ number: UInt8) throws(PN532Failure) -> Int {
     let index = Int(number) - 1
     guard targets.indices.contains(index) else { throw PN532Failure(PN532Status.wrongContext) }

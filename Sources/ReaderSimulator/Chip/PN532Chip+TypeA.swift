@@ -31,7 +31,7 @@ extension PN532Chip {
     _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
   }
 
-  /// - Returns: the answer to select as received; nil if there is none.
+  /// Returns the answer to select as received; nil if there is none.
   private mutating func sendRATS() -> [UInt8]? {
     guard case .frame(let frame) = radio.transceive(.standard(BlockProtocol.rats), for: .activation) else { return nil }
     return frame.checkedData

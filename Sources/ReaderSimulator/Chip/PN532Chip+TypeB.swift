@@ -31,13 +31,9 @@ extension PN532Chip {
     targets[index].blocks = BlockProtocol(protocolInfo: Array(answer.dropFirst(9)))
   }
 
-  /// Anticollision (7.5). Starts with one slot; each time answers collide, the number of slots doubles, up to 16.
-  ///
-  /// - Parameters:
-  ///   - family: the application family; 0 for all.
-  ///   - wakesAll: whether to send WUPB, which also wakes halted cards, instead of REQB.
-  ///   - pupi: the identifier of the only card to accept; nil for any card.
-  /// - Returns: ATQB, 12 bytes, of the first card that answers alone; nil if there is none.
+  /// Anticollision (7.5). Starts with one slot; each time answers collide, the number of slots doubles, up to 16. The
+  /// family 0 means all cards. `wakesAll` sends WUPB, which also wakes halted cards, instead of REQB. `pupi` is the
+  /// identifier of the only card to accept. Returns ATQB, 12 bytes, of the first card that answers alone.
   private mutating func findTypeB(family: UInt8, wakesAll: Bool, pupi: [UInt8]? = nil) -> [UInt8]? {
     // Several cards may choose the same slot of 16 repeatedly.
     for code in [0, 1, 2, 3, 4, 4, 4] as [UInt8] {

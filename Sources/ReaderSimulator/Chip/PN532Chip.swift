@@ -11,7 +11,6 @@ struct PN532Chip {
     case unplug
   }
 
-  /// The outcome of a command.
   enum Outcome {
     /// Send an answer. The value is its data, without the code.
     case answer([UInt8])
@@ -53,7 +52,8 @@ struct PN532Chip {
   private var fieldOnSince: Duration?
   private var waiting: Waiting?
   private var waitingCode: UInt8 = 0
-  private var effects = FaultPlan.Effects()
+  /// The faults that strike the current command.
+  private var struck: [Fault.Kind] = []
   private var isStalled = false
   /// How long a byte takes on the line.
   private var lineByte: Duration
@@ -66,8 +66,7 @@ struct PN532Chip {
     lineByte = timing.lineByte
   }
 
-  /// - Parameter now: the current time, up to which the time with the field on is counted.
-  /// - Returns: the activity since the last reset.
+  /// The activity since the last reset. The time with the field on is counted up to `now`.
   func counters(at now: Duration) -> Counters {
     var counters = counted
     counters.exchanges = radio.exchanges
@@ -85,7 +84,6 @@ struct PN532Chip {
 
   mutating func countReceived(bytes: Int) { counted.bytesReceived += bytes }
 
-  /// Handles a frame from the host.
   mutating func receive(_ frame: HostFrame, at now: Duration) -> [Action] {
     guard !isStalled else { return [] }
     let actions: [Action]
@@ -146,9 +144,9 @@ struct PN532Chip {
     }
     let code = payload[1]
     let command = PN532Command(rawValue: code)
-    effects = radio.faults.nextCommand(command)
-    if effects.unplugs { return [.cancel, .unplug] }
-    if effects.isSilent { return [.cancel] }
+    struck = radio.faults.nextCommand(command)
+    if struck.contains(.unplug) { return [.cancel, .unplug] }
+    if struck.contains(.silence) { return [.cancel] }
     counted.commands += 1
     trace.append(CommandRecord(command: Array(payload.dropFirst()), answer: nil, arrival: now))
     if trace.count >= 2 * Self.traceLimit { trace.removeFirst(Self.traceLimit) }
@@ -156,15 +154,15 @@ struct PN532Chip {
     // The command itself occupies the line first. Preamble, length, checksums and postamble take seven bytes.
     let acknowledged = lineByte * (payload.count + 7 + acknowledgement.count)
     let actions: [Action] = [.cancel, send(acknowledgement, after: acknowledged)]
-    if effects.stalls {
+    if struck.contains(.stall) {
       isStalled = true
       return actions
     }
     radio.beginCommand(at: now + acknowledged)
     let outcome: Outcome
-    if effects.isRefused {
+    if struck.contains(where: \.isRefusal) {
       outcome = .refuse
-    } else if let status = effects.status {
+    } else if let status = struck.compactMap(\.failingStatus).last {
       outcome = .answer([status])
     } else if let command {
       outcome = run(command, Array(payload.dropFirst(2)), at: now)
@@ -188,14 +186,15 @@ struct PN532Chip {
     case .refuse: bytes = HostFrame.error.bytes
     case .answer(let answer):
       if !trace.isEmpty { trace[trace.count - 1].answer = answer }
-      let answer = effects.isShort ? Array(answer.prefix(answer.count / 2)) : answer
+      let answer = struck.contains(.shortAnswer) ? Array(answer.prefix(answer.count / 2)) : answer
       bytes = HostFrame.information([HostFrame.chipIdentifier, code &+ 1] + answer).bytes
-      if effects.corruptsChecksum { bytes[bytes.count - 2] ^= 0xFF }
-      if effects.isStale && !lastAnswer.isEmpty { bytes = lastAnswer }
+      if struck.contains(.corruptChecksum) { bytes[bytes.count - 2] ^= 0xFF }
+      if struck.contains(.staleAnswer) && !lastAnswer.isEmpty { bytes = lastAnswer }
     }
-    if effects.breaksOff { bytes.removeLast(bytes.count / 2) }
+    if struck.contains(.brokenOff) { bytes.removeLast(bytes.count / 2) }
     lastAnswer = bytes
-    let total = delay + lineByte * bytes.count + effects.delay
+    let added: Duration = struck.reduce(.zero) { $0 + $1.addedDelay }
+    let total = delay + lineByte * bytes.count + added
     let action = send(bytes, after: total)
     note(end: now + total)
     return [action]

@@ -21,12 +21,7 @@ struct PN532Registers {
   /// Sets the registers as InListPassiveTarget does. They hold the modulation of the selected tag, with a CRC, and the
   /// first byte of the last frame on the air. If no tag answered, that frame is the request. nfcpy depends on both
   /// values. In a real PN532 it finds SENS_REQ (REQA) after a poll for Type A without a tag. REQA is therefore stored
-  /// here too, although the model's request is WUPA.
-  ///
-  /// - Parameters:
-  ///   - modulation: the modulation of the poll.
-  ///   - found: whether a tag is selected now.
-  ///   - lastFrame: the last frame on the air.
+  /// here too, although the model's request is WUPA. `found` says whether a tag is selected now.
   mutating func looked(for modulation: RadioModulation, found: Bool, lastFrame: [UInt8]) {
     let last = lastFrame.first ?? 0
     self[Self.fifoData] = last == RadioInterface.wupa ? RadioInterface.reqa : last

@@ -82,7 +82,6 @@ struct RadioInterface {
 
   private mutating func transceiveWithFaults(_ frame: RadioFrame) -> RadioField.Answer {
     switch faults.nextExchange() {
-    case nil: return putOnAir(frame)
     case .removal(let heard):
       if heard { _ = putOnAir(frame) }
       for id in field.tags { takenAway[id] = field.remove(id) }
@@ -106,6 +105,7 @@ struct RadioInterface {
       guard delay < TimingModel.realistic.timeout(code: timeoutCode) else { return .silence }
       elapsed += delay
       return answer
+    default: return putOnAir(frame)
     }
   }
 

@@ -15,12 +15,8 @@ extension RadioInterface {
   private static let cascadeTag: UInt8 = 0x88
   private static let selectCodes: [UInt8] = [0x93, 0x95, 0x97]
 
-  /// Sends one request and, if a tag answers, runs anticollision and select.
-  ///
-  /// - Parameters:
-  ///   - request: REQA, or WUPA, which also wakes halted tags.
-  ///   - wanted: the UID of the only tag to select; nil for any tag.
-  /// - Returns: the tag that is now ACTIVE; nil if there is none.
+  /// Sends one request and, if a tag answers, runs anticollision and select. The request is REQA, or WUPA, which also
+  /// wakes halted tags. `wanted` is the UID of the only tag to select. Returns the tag that is now ACTIVE.
   mutating func activateTypeA(request: UInt8, wanted: [UInt8]? = nil) -> ActivatedTag? {
     let atqa: [UInt8]
     switch transceive(.short(request), for: .activation) {

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// The source of control lines and the destination of their answers: a connection, or standard input and output.
+/// The source of control lines and the destination of their answers: standard input and output.
 struct ControlChannel: Sendable {
   private static let maximumLine = 65_536
 
@@ -11,8 +11,6 @@ struct ControlChannel: Sendable {
   /// The lines, until the input ends. A line that is too long ends the channel.
   ///
   /// A dedicated thread reads the input, because standard input may be a file, which supports only blocking reads.
-  ///
-  /// - Throws: `SystemError` if no thread can be started.
   func lines() throws(SystemError) -> AsyncStream<String> {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     let input = input
@@ -38,16 +36,13 @@ struct ControlChannel: Sendable {
     return stream
   }
 
-  /// Writes an answer, which is far shorter than the buffer of a socket or pipe. A client that does not read loses it.
+  /// Writes an answer, which is far shorter than the buffer of a pipe.
   func write(_ text: String) {
     let bytes = Array("\(text)\n".utf8)
     _ = Glibc.write(output.rawValue, bytes, bytes.count)
   }
 
-  /// Answers the lines one by one.
-  ///
-  /// - Returns: true if a line was `quit`; false if the lines ended.
-  /// - Throws: `SystemError` if no thread can be started.
+  /// Answers the lines one by one. Returns true if a line was `quit`; false if the lines ended.
   func serve(_ session: ControlSession) async throws(SystemError) -> Bool {
     for await line in try lines() {
       let answer = await session.answer(to: line)

@@ -1,6 +1,5 @@
-/// A line on the control socket or on standard input.
+/// A line on standard input.
 enum ControlCommand: Equatable {
-  /// The source of a tag's contents.
   enum Contents: Equatable {
     case uri(String)
     case messageFile(String)
@@ -46,7 +45,6 @@ enum ControlCommand: Equatable {
   case unplug
   case plug
   case counters(reset: Bool)
-  case commands
   /// The answer follows once the host has sent this many more commands.
   case wait(Int)
   case help
@@ -54,11 +52,11 @@ enum ControlCommand: Equatable {
 
   static let summary = """
     tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
-    tap --type payment|transit|application; remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | stale [N] | short [N] | broken [N] | refusal [COMMANDS] | status HEX [N] | delay MS [N] | \
-    removal [N] [heard] | radio unheard|garbled-command|unanswered|garbled-answer [N] | none; unplug; plug; counters [reset]; commands; wait COMMANDS; quit
+    tap --type payment|transit|application; remove [TAG]; fault delay MS|none; unplug; plug; counters [reset]; \
+    wait COMMANDS; quit
     """
 
-  /// - Throws: `SimulatorError` that names the mistake and its reason.
+  /// The error names the mistake and its reason.
   init(_ line: String) throws(SimulatorError) {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     let rest = Array(words.dropFirst())
@@ -69,7 +67,6 @@ enum ControlCommand: Equatable {
     case "unplug": self = .unplug
     case "plug": self = .plug
     case "counters" where rest.isEmpty || rest == ["reset"]: self = .counters(reset: !rest.isEmpty)
-    case "commands": self = .commands
     case "wait":
       guard rest.count == 1, let count = rest.first.flatMap(Int.init), (1...10_000).contains(count) else {
         throw SimulatorError("wait: give a number of commands, 1 to 10000")
@@ -144,53 +141,14 @@ enum ControlCommand: Equatable {
   }
 
   private static func fault(_ words: [String]) throws(SimulatorError) -> ControlCommand {
-    var words = words[...]
-    let name = words.popFirst()
-    switch name {
+    switch words.first {
     case "none": return .noFaults
-    case "silence": return .fault(.silence(commands: words.isEmpty ? nil : try count(&words)))
-    case "stall": return .fault(.stall(command: try count(&words)))
-    case "unplug": return .fault(.unplug(command: try count(&words)))
-    case "stale": return .fault(.staleAnswer(command: try count(&words)))
-    case "short": return .fault(.shortAnswer(command: try count(&words)))
-    case "broken": return .fault(.brokenOff(command: try count(&words)))
-    case "refusal": return .fault(.refusal(commands: words.isEmpty ? nil : try count(&words)))
-    case "checksum": return .fault(.corruptChecksum(command: try count(&words)))
-    case "status":
-      guard let word = words.popFirst(), let status = UInt8(word, radix: 16) else {
-        throw SimulatorError("fault status: two hexadecimal digits are missing")
-      }
-      return .fault(.status(status, command: try count(&words)))
     case "delay":
-      guard let word = words.popFirst(), let milliseconds = UInt32(word) else {
+      guard words.count > 1, let milliseconds = UInt32(words[1]) else {
         throw SimulatorError("fault delay: a number of milliseconds is missing")
       }
-      return .fault(.delay(.milliseconds(Int(milliseconds)), command: try count(&words)))
-    case "removal":
-      let number = try count(&words)
-      return .fault(.removal(exchange: number, heard: words.popFirst() == "heard"))
-    case "radio": return .fault(try radio(&words))
-    default: throw SimulatorError("fault: \(name?.prefix(40) ?? "nothing") is not one; try help")
+      return .fault(.delay(.milliseconds(Int(milliseconds))))
+    case let name: throw SimulatorError("fault: \(name?.prefix(40) ?? "nothing") is not one; try help")
     }
-  }
-
-  private static func radio(_ words: inout ArraySlice<String>) throws(SimulatorError) -> Fault {
-    let disturbances: [String: Fault.Disturbance] = [
-      "unheard": .unheard, "garbled-command": .garbledCommand, "unanswered": .unanswered,
-      "garbled-answer": .garbledAnswer,
-    ]
-    guard let disturbance = words.popFirst().flatMap({ disturbances[$0] }) else {
-      throw SimulatorError("fault radio: what happens is missing; try help")
-    }
-    return .radio(disturbance, exchange: try count(&words))
-  }
-
-  /// Parses a number, which is 1 if there is none.
-  private static func count(_ words: inout ArraySlice<String>) throws(SimulatorError) -> Int {
-    guard let word = words.popFirst() else { return 1 }
-    guard let number = Int(word), (1...1_000_000).contains(number) else {
-      throw SimulatorError("fault: \(word.prefix(40)) is not a number from 1")
-    }
-    return number
   }
 }

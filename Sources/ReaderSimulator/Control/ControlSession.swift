@@ -9,7 +9,7 @@ struct ControlSession: Sendable {
 
   let reader: SimulatedReader
 
-  /// - Returns: the answer without its newline, and whether the program should quit.
+  /// Returns the answer without its newline, and whether the program should quit.
   func answer(to line: String) async -> (text: String, quits: Bool) {
     do throws(SimulatorError) {
       let command = try ControlCommand(line)
@@ -19,10 +19,7 @@ struct ControlSession: Sendable {
     }
   }
 
-  /// Places a tag on the reader.
-  ///
-  /// - Returns: the answer.
-  /// - Throws: `SimulatorError` if the tag cannot be created.
+  /// Places a tag on the reader and returns the answer.
   func tap(_ tap: ControlCommand.Tap) async throws(SimulatorError) -> String {
     let tag = try Self.makeTag(tap)
     if !tap.isAdditional { await reader.removeAll() }
@@ -49,9 +46,6 @@ struct ControlSession: Sendable {
       let text = Self.describe(await reader.counters, fieldIsOn: await reader.isFieldOn)
       if resets { await reader.resetCounters() }
       return "ok \(text)"
-    case .commands:
-      let codes = await reader.commands.map { Hexadecimal.string($0.command) }
-      return "ok \(codes.joined(separator: " "))"
     case .wait(let count):
       let target = await reader.counters.commands + count
       await reader.wait { $0.counters.commands >= target }

@@ -1,18 +1,16 @@
 /// The command line of `tagroute-simulator`.
 struct SimulatorArguments: Equatable {
   var link: String?
-  var control: String?
   var timing = TimingModel.immediate
   var taps: [ControlCommand.Tap] = []
   var wantsHelp = false
 
   static let usage = """
-    usage: tagroute-simulator [--link PATH] [--control SOCKET] [--timing fast|real] [--tap URI]
+    usage: tagroute-simulator [--link PATH] [--timing fast|real] [--tap URI]
 
     A PN532 reader on a pseudo-terminal, for libnfc to open as pn532_uart:PATH. Prints "ready PATH" first.
 
       --link PATH        also make PATH a symbolic link to the pseudo-terminal
-      --control SOCKET   take commands from a UNIX socket too, not only from standard input
       --timing fast|real answer at once (the default), or as fast as the line and the field allow
       --tap URI          begin with a tag that holds this URI
 
@@ -20,14 +18,13 @@ struct SimulatorArguments: Equatable {
       \(ControlCommand.summary)
     """
 
-  /// - Throws: `SimulatorError` that names the mistake.
+  /// The error names the mistake.
   init(_ arguments: [String]) throws(SimulatorError) {
     var rest = arguments[...]
     while let option = rest.popFirst() {
       switch option {
       case "--help", "-h": wantsHelp = true
       case "--link": link = try Self.value(of: option, &rest)
-      case "--control": control = try Self.value(of: option, &rest)
       case "--timing":
         switch try Self.value(of: option, &rest) {
         case "fast": timing = .immediate

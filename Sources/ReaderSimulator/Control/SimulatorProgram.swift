@@ -7,11 +7,9 @@ public enum SimulatorProgram {
   /// EX_USAGE of sysexits.h.
   private static let usage: Int32 = 64
 
-  /// Runs until `quit`, SIGTERM or SIGINT. Without a control socket, the program also ends when standard input ends. It
-  /// does so only if that is a terminal, a pipe or a socket, where a user or program could have sent more.
-  ///
-  /// - Parameter arguments: the command line without the program's name.
-  /// - Returns: the exit code.
+  /// Runs until `quit`, SIGTERM or SIGINT. The program also ends when standard input ends. It does so only if that is a
+  /// terminal, a pipe or a socket, where a user or program could have sent more. Returns the exit code. `arguments`
+  /// excludes the program's name.
   public static func main(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     signal(SIGPIPE, SIG_IGN)
@@ -34,29 +32,16 @@ public enum SimulatorProgram {
 
   private static func run(_ options: SimulatorArguments, _ console: ControlChannel) async throws(SimulatorError) {
     let signals = ProcessSignals([SIGTERM, SIGINT])
-    let socket = try options.control.map { path throws(SimulatorError) in try ControlSocket(path) }
-    defer { socket?.close() }
     let reader = try await SimulatedReader.start(timing: options.timing, link: options.link)
     let session = ControlSession(reader: reader)
     for tap in options.taps { _ = try await session.tap(tap) }
     console.write("ready \(await reader.terminalPath)")
 
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
-    let endsWithInput = socket == nil && isConversation(console.input)
-    do throws(SystemError) {
-      let connections = try socket?.connections()
-      Task {
-        let quits = (try? await console.serve(session)) ?? false
-        if quits || endsWithInput { end.yield() }
-      }
-      Task {
-        guard let connections else { return }
-        for await connection in connections {
-          Task { if (try? await connection.serve(session)) ?? false { end.yield() } }
-        }
-      }
-    } catch {
-      throw SimulatorError(error.description)
+    let endsWithInput = isConversation(console.input)
+    Task {
+      let quits = (try? await console.serve(session)) ?? false
+      if quits || endsWithInput { end.yield() }
     }
     Task {
       for await _ in signals { end.yield() }

@@ -5,13 +5,12 @@ protocol FieldTag: Sendable {
   /// The field is off: the tag forgets everything outside its permanent memory.
   mutating func losePower()
 
-  /// - Parameter frame: the frame on the air. Every tag in the field receives every frame.
-  /// - Returns: the answer; nil for silence.
+  /// The answer to a frame on the air; nil for silence. Every tag in the field receives every frame.
   mutating func receive(_ frame: RadioFrame) -> RadioFrame?
 
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
 
-  /// How far further writes get before the tag loses its power; nil if they complete.
-  var writeTear: WriteTear? { get set }
+  /// Sets how far further writes get before the tag loses its power; nil if they complete.
+  mutating func tearWrites(_ tear: WriteTear?)
 }

@@ -1,6 +1,5 @@
 /// The field in front of the antenna and the tags in it.
 struct RadioField {
-  /// The response to a frame.
   enum Answer: Equatable {
     case silence
     case frame(RadioFrame)
@@ -32,31 +31,26 @@ struct RadioField {
     placed.append((id, tag, now))
   }
 
-  /// - Returns: the tag with its current contents; nil if it is not on the reader.
+  /// Returns the tag with its current contents; nil if it is not on the reader.
   @discardableResult
   mutating func remove(_ id: TagID) -> (any FieldTag)? {
     guard let index = placed.firstIndex(where: { $0.id == id }) else { return nil }
     var tag = placed.remove(at: index).tag
-    tag.writeTear = nil
+    tag.tearWrites(nil)
     tag.losePower()
     return tag
   }
 
   /// Makes the further writes of all tags end early.
   mutating func tearWrites(_ tear: WriteTear) {
-    for index in placed.indices { placed[index].tag.writeTear = tear }
+    for index in placed.indices { placed[index].tag.tearWrites(tear) }
   }
 
   func memory(of id: TagID) -> [UInt8]? {
     placed.first { $0.id == id }?.tag.memory
   }
 
-  /// Puts a frame on the air.
-  ///
-  /// - Parameters:
-  ///   - frame: the reader's frame.
-  ///   - start: tags that got power after this time do not listen yet.
-  /// - Returns: the response.
+  /// Puts a frame on the air. Tags that got power after `start` do not listen yet.
   mutating func transceive(_ frame: RadioFrame, poweredBefore start: Duration) -> Answer {
     guard isOn, onSince <= start else { return .silence }
     var answers: [RadioFrame] = []

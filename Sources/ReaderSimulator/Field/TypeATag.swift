@@ -6,8 +6,8 @@ protocol TypeAApplication: Sendable {
   var sak: UInt8 { get }
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
-  /// How far further writes get before the tag loses its power; nil if they complete.
-  var writeTear: WriteTear? { get set }
+  /// Sets how far further writes get before the tag loses its power; nil if they complete.
+  mutating func tearWrites(_ tear: WriteTear?)
   /// Whether the tag is in ISO/IEC 14443-4. It then ignores the commands of part 3.
   var isInBlockProtocol: Bool { get }
   /// Whether REQA and WUPA end ISO/IEC 14443-4.
@@ -16,8 +16,7 @@ protocol TypeAApplication: Sendable {
   /// The tag is deselected or without power: the application forgets the state of this activation.
   mutating func deactivate()
 
-  /// - Parameter data: the reader's data without its CRC; nil if the CRC was wrong.
-  /// - Returns: the reply, which also decides whether the tag stays selected.
+  /// `data` has no CRC; it is nil if the CRC was wrong. The reply also decides whether the tag stays selected.
   mutating func receive(_ data: [UInt8]?) -> TypeAReply
 }
 
@@ -47,10 +46,8 @@ struct TypeATag: FieldTag {
   private enum State: Equatable {
     /// The tag waits for REQA or WUPA. Can transition to: `.ready`.
     case idle
-    /// The tag answered a request and is being identified. Can transition to: `.ready` of the next level, `.active`,
-    /// `.idle`, `.halt`.
-    ///
-    /// - Parameter level: how many cascade levels are done.
+    /// The tag answered a request and is being identified; `level` cascade levels are done. Can transition to: `.ready`
+    /// of the next level, `.active`, `.idle`, `.halt`.
     case ready(level: Int)
     /// The tag is selected. Can transition to: `.idle`, `.halt`.
     case active
@@ -82,10 +79,7 @@ struct TypeATag: FieldTag {
   }
 
   var memory: [UInt8] { application.memory }
-  var writeTear: WriteTear? {
-    get { application.writeTear }
-    set { application.writeTear = newValue }
-  }
+  mutating func tearWrites(_ tear: WriteTear?) { application.tearWrites(tear) }
 
   mutating func losePower() {
     state = .idle

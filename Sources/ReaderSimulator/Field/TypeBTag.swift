@@ -25,11 +25,7 @@ struct TypeBTag: FieldTag {
   private var slots: Int
   private var requests = 0
 
-  /// - Parameters:
-  ///   - pupi: a fixed or random identifier.
-  ///   - applicationData: 4 bytes.
-  ///   - protocolInfo: 3 bytes.
-  ///   - card: the card's block protocol and application.
+  /// `applicationData` has 4 bytes, `protocolInfo` has 3.
   init(pupi: TagPUPI, applicationData: [UInt8], protocolInfo: [UInt8], card: BlockProtocolCard) {
     identity = pupi
     self.applicationData = applicationData
@@ -40,10 +36,7 @@ struct TypeBTag: FieldTag {
   }
 
   var memory: [UInt8] { card.application.memory }
-  var writeTear: WriteTear? {
-    get { card.application.writeTear }
-    set { card.application.writeTear = newValue }
-  }
+  mutating func tearWrites(_ tear: WriteTear?) { card.application.writeTear = tear }
 
   mutating func losePower() {
     state = .idle
@@ -120,9 +113,7 @@ public struct TagPUPI: Sendable, Hashable {
   /// A random identifier, new each time the field comes on, as on identity cards and passports.
   public static let random = TagPUPI(kind: .random)
 
-  /// - Parameter bytes: 4 bytes.
-  /// - Returns: the identifier.
-  /// - Throws: `SimulatorError` for any other number of bytes.
+  /// An identifier of 4 bytes. Fails for any other number of bytes.
   public static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagPUPI {
     guard bytes.count == 4 else { throw SimulatorError("a PUPI has 4 bytes, not \(bytes.count)") }
     return TagPUPI(kind: .fixed(bytes))

@@ -15,9 +15,7 @@ public struct WriteTear: Sendable, Hashable {
   /// The contents of the other bytes.
   public let remainder: Remainder
 
-  /// - Parameters:
-  ///   - bytes: how many bytes of the write are programmed, from the first on.
-  ///   - remainder: the contents of the other bytes.
+  /// The first `bytes` bytes of the write are programmed; `remainder` is the contents of the others.
   public init(bytes: Int, remainder: Remainder = .old) {
     self.bytes = bytes
     self.remainder = remainder
@@ -26,11 +24,8 @@ public struct WriteTear: Sendable, Hashable {
 
 /// The effect of a lost power supply on a write.
 extension WriteTear? {
-  /// - Parameters:
-  ///   - new: the data to write.
-  ///   - old: the old contents, of the same length.
-  ///   - erasing: whether the memory may erase before it programs. Bits that can only be set are not erased.
-  /// - Returns: the contents after the write.
+  /// The contents after the write. `old` has the same length as `new`. If `erasing`, the memory may erase before it
+  /// programs; bits that can only be set are not erased.
   func contents(_ new: [UInt8], over old: [UInt8], erasing: Bool = true) -> [UInt8] {
     guard let tear = self else { return new }
     let rest = old.dropFirst(tear.bytes)

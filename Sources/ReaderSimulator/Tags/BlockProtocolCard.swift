@@ -8,15 +8,13 @@ protocol CardApplication: Sendable {
   /// The card is deselected or without power.
   mutating func deselect()
 
-  /// - Parameter command: the command, joined from its blocks.
-  /// - Returns: the answer.
+  /// Answers a command that is joined from its blocks.
   mutating func respond(to command: [UInt8]) -> [UInt8]
 }
 
 /// The card's side of the block protocol (ISO/IEC 14443-4, section 7), after its activation. It is the same for Type A
 /// and Type B.
 struct BlockProtocolCard: Sendable {
-  /// The reply to a block.
   enum Reply: Equatable {
     case block([UInt8])
     case ignore
@@ -47,9 +45,8 @@ struct BlockProtocolCard: Sendable {
   /// Whether the card has sent a block since its activation.
   var hasAnswered: Bool { !lastBlock.isEmpty }
 
-  /// - Parameters:
-  ///   - readerFrameSize: the largest frame that the reader accepts, in bytes.
-  ///   - cardIdentifier: CID, the number that the reader gives the card.
+  /// `readerFrameSize` is the largest frame that the reader accepts, in bytes; `cardIdentifier` is CID, which the
+  /// reader gives the card.
   mutating func begin(readerFrameSize: Int, cardIdentifier: UInt8) {
     self.readerFrameSize = readerFrameSize
     self.cardIdentifier = cardIdentifier
@@ -64,8 +61,7 @@ struct BlockProtocolCard: Sendable {
     application.deselect()
   }
 
-  /// - Parameter block: a block, not empty, without its checksum.
-  /// - Returns: the reply.
+  /// Replies to a block, not empty, without its checksum.
   mutating func receive(_ block: [UInt8]) -> Reply {
     guard let header = header(block) else { return .ignore }
     let contents = Array(block.dropFirst(header.count))
@@ -145,10 +141,7 @@ struct BlockProtocolTag: TypeAApplication {
 
   var atqa: [UInt8] { [0x44, 0x03] }
   var memory: [UInt8] { card.application.memory }
-  var writeTear: WriteTear? {
-    get { card.application.writeTear }
-    set { card.application.writeTear = newValue }
-  }
+  mutating func tearWrites(_ tear: WriteTear?) { card.application.writeTear = tear }
 
   mutating func deactivate() {
     isInBlockProtocol = false

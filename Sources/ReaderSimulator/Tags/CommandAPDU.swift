@@ -8,7 +8,7 @@ struct CommandAPDU: Equatable {
   /// The most bytes that the reader accepts (Ne); nil if the command does not say.
   let expectedLength: Int?
 
-  /// - Returns: nil if the length fields contradict the length of the command.
+  /// Nil if the length fields contradict the length of the command.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 4 else { return nil }
     (instructionClass, instruction, parameter1, parameter2) = (bytes[0], bytes[1], bytes[2], bytes[3])
@@ -57,7 +57,7 @@ struct BinaryAccess: Equatable {
   /// 32 KiB.
   let isObject: Bool
 
-  /// - Returns: nil if the offset or the data cannot be parsed.
+  /// Nil if the offset or the data cannot be parsed.
   init?(_ command: CommandAPDU, extendedOffsets: Bool) {
     guard command.instruction & 1 == 1 else {
       guard command.parameter1 & 0x80 == 0 else { return nil }
@@ -79,7 +79,6 @@ struct BinaryAccess: Equatable {
     }
   }
 
-  /// - Returns: a data object with this tag and data.
   static func object(_ tag: UInt8, _ data: [UInt8]) -> [UInt8] {
     let length = UInt8(truncatingIfNeeded: data.count)
     switch data.count {

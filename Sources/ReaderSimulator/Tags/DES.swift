@@ -32,7 +32,7 @@ struct DES {
 
   private let roundKeys: [UInt64]
 
-  /// - Parameter key: eight bytes. The lowest bit of each is parity, and is ignored.
+  /// The key has eight bytes. The lowest bit of each is parity, and is ignored.
   init(key: UInt64) {
     let chosen = Self.pick(Self.keyChoice1, of: key, width: 64)
     var (left, right) = (chosen >> 28, chosen & 0x0FFF_FFFF)
@@ -45,14 +45,10 @@ struct DES {
     roundKeys = keys
   }
 
-  func encipher(_ block: UInt64) -> UInt64 { run(block, roundKeys) }
-
-  func decipher(_ block: UInt64) -> UInt64 { run(block, roundKeys.reversed()) }
-
-  private func run(_ block: UInt64, _ keys: [UInt64]) -> UInt64 {
+  func encipher(_ block: UInt64) -> UInt64 {
     let permuted = Self.pick(Self.initialPermutation, of: block, width: 64)
     var (left, right) = (permuted >> 32, permuted & 0xFFFF_FFFF)
-    for key in keys {
+    for key in roundKeys {
       let mixed = Self.pick(Self.expansion, of: right, width: 32) ^ key
       var selected: UInt64 = 0
       for (index, rows) in Self.selections.enumerated() {

@@ -19,9 +19,7 @@ struct DESFireApplication: CardApplication {
   private enum Pending {
     /// The rest of an answer, frame by frame.
     case frames([[UInt8]])
-    /// The second part of an authentication.
-    ///
-    /// - Parameter number: the card's random number.
+    /// The second part of an authentication. `number` is the card's random number.
     case authentication(number: UInt64)
   }
 
@@ -37,9 +35,7 @@ struct DESFireApplication: CardApplication {
   /// How many native commands the card has received.
   private(set) var nativeCommands = 0
 
-  /// - Parameters:
-  ///   - type4: the part that answers ISO commands.
-  ///   - uid: 7 bytes.
+  /// `type4` answers ISO commands. `uid` has 7 bytes.
   init(_ type4: Type4Application, uid: [UInt8]) {
     self.type4 = type4
     self.uid = uid

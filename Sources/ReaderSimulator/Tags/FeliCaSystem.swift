@@ -25,11 +25,9 @@ struct FeliCaSystem: Sendable {
   /// How far further writes get before the card loses its power, over all blocks of a command; nil if they complete.
   var writeTear: WriteTear?
 
-  /// Request Service: which of the listed areas and services exist.
-  ///
-  /// - Parameter parameters: the bytes after the identifier.
-  /// - Returns: their number, and the key version of each, or FFFF if it does not exist. Nil if the packet has the
-  ///   wrong length.
+  /// Request Service: which of the listed areas and services exist. The parameters are the bytes after the identifier.
+  /// Returns their number, and the key version of each, or FFFF if it does not exist. Nil if the packet has the wrong
+  /// length.
   func keyVersions(_ parameters: [UInt8]) -> [UInt8]? {
     guard let count = parameters.first, (1...32).contains(count), parameters.count == 1 + 2 * Int(count) else {
       return nil
@@ -41,11 +39,9 @@ struct FeliCaSystem: Sendable {
     return [count] + versions
   }
 
-  /// READ WITHOUT ENCRYPTION.
-  ///
-  /// - Parameter parameters: the bytes after the identifier.
-  /// - Returns: status flags, followed by the number of blocks and the blocks if the flags are zero. Nil if the packet
-  ///   has the wrong length; no card answers that.
+  /// READ WITHOUT ENCRYPTION. The parameters are the bytes after the identifier. Returns status flags, followed by the
+  /// number of blocks and the blocks if the flags are zero. Nil if the packet has the wrong length; no card answers
+  /// that.
   func check(_ parameters: [UInt8]) -> [UInt8]? {
     guard let request = Request(parameters), request.data.isEmpty else { return nil }
     if let refusal = refusal(request, most: min(maximumRead, 15), isWriting: false) { return refusal.flags }
@@ -53,10 +49,8 @@ struct FeliCaSystem: Sendable {
       + request.elements.flatMap { blocks[$0.block] ?? [] }
   }
 
-  /// WRITE WITHOUT ENCRYPTION: writes either all blocks or none.
-  ///
-  /// - Parameter parameters: the bytes after the identifier.
-  /// - Returns: status flags; nil if the packet has the wrong length.
+  /// WRITE WITHOUT ENCRYPTION: writes either all blocks or none. The parameters are the bytes after the identifier.
+  /// Returns status flags; nil if the packet has the wrong length.
   mutating func update(_ parameters: [UInt8]) -> [UInt8]? {
     guard let request = Request(parameters), request.data.count == request.elements.count * 16 else { return nil }
     if let refusal = refusal(request, most: min(maximumWrite, 13), isWriting: true) { return refusal.flags }
@@ -140,7 +134,7 @@ private struct Request {
   /// The bytes after the block list.
   let data: [UInt8]
 
-  /// - Returns: nil if the packet is cut off.
+  /// Nil if the packet is cut off.
   init?(_ parameters: [UInt8]) {
     var rest = parameters[...]
     func little(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }

@@ -8,10 +8,8 @@ struct FeliCaTag: FieldTag {
   /// Whether the identifier changes each time the field comes on, as on phones.
   private let hasRandomIdentifier: Bool
 
-  /// - Parameters:
-  ///   - systems: the systems in order.
-  ///   - pmm: 8 bytes.
-  ///   - hasRandomIdentifier: whether the last six bytes of the identifier change each time the field comes on.
+  /// `pmm` has 8 bytes. If `hasRandomIdentifier`, the last six bytes of the identifier change each time the field comes
+  /// on.
   init(systems: [FeliCaSystem], pmm: [UInt8], hasRandomIdentifier: Bool = false) {
     self.systems = systems
     self.pmm = pmm
@@ -24,10 +22,7 @@ struct FeliCaTag: FieldTag {
     return system.map { system in system.blocks.keys.sorted().flatMap { system.blocks[$0] ?? [] } } ?? []
   }
 
-  var writeTear: WriteTear? {
-    get { systems.first?.writeTear }
-    set { for index in systems.indices { systems[index].writeTear = newValue } }
-  }
+  mutating func tearWrites(_ tear: WriteTear?) { for index in systems.indices { systems[index].writeTear = tear } }
 
   mutating func losePower() {
     guard hasRandomIdentifier else { return }

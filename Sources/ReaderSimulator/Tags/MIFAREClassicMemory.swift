@@ -29,12 +29,7 @@ struct MIFAREClassicMemory {
     }
   }
 
-  /// Formats sectors for NDEF, as in AN1304 and AN10787.
-  ///
-  /// - Parameters:
-  ///   - sectors: the sectors for NDEF.
-  ///   - keyB: key B of every sector.
-  ///   - contents: the TLV blocks.
+  /// Formats sectors for NDEF, as in AN1304 and AN10787. `keyB` is key B of every sector; the contents are TLV blocks.
   mutating func format(sectors: [Int], keyB: [UInt8], contents: [UInt8]) {
     var first = [UInt8](repeating: 0, count: 32)
     var second = [UInt8](repeating: 0, count: 48)
@@ -98,7 +93,7 @@ struct MIFAREClassicMemory {
       + (isKeyBReadable ? Array(contents[10..<16]) : [UInt8](repeating: 0, count: 6))
   }
 
-  /// - Returns: whether the key may write at least a part of the block.
+  /// Returns whether the key may write at least a part of the block.
   mutating func write(_ contents: [UInt8], to number: Int, with key: Key) -> Bool {
     let sector = MIFAREClassicModel.sector(of: number)
     guard number != 0, contents.count == Self.blockSize, let conditions = conditions(of: sector),

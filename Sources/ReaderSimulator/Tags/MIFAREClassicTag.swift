@@ -27,10 +27,7 @@ struct MIFAREClassicTag: TypeAApplication {
   var atqa: [UInt8] { [uid.count == 4 ? blocks.model.atqa : blocks.model.atqa | 0x40, 0x00] }
   var sak: UInt8 { blocks.model.sak }
   var memory: [UInt8] { blocks.bytes }
-  var writeTear: WriteTear? {
-    get { blocks.writeTear }
-    set { blocks.writeTear = newValue }
-  }
+  mutating func tearWrites(_ tear: WriteTear?) { blocks.writeTear = tear }
   var isInBlockProtocol: Bool { false }
 
   mutating func deactivate() {

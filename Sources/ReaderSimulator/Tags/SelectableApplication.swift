@@ -35,13 +35,8 @@ struct SelectableApplication: CardApplication {
 }
 
 extension SimulatedTag {
-  /// A card with one application, which is selected by its name.
-  ///
-  /// - Parameters:
-  ///   - name: the application identifier, 5 to 16 bytes; nil for F0 and "TAGROUTE" in ASCII.
-  ///   - uid: any.
-  ///   - options: the card's answer to select, and how often it asks for more time.
-  /// - Returns: the card.
+  /// A card with one application, which is selected by its name: 5 to 16 bytes, by default F0 and "TAGROUTE" in ASCII.
+  /// Of the options, it uses the answer to select, and how often the card asks for more time.
   public static func applicationCard(
     _ name: [UInt8]? = nil, uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) -> SimulatedTag {

@@ -1,36 +1,17 @@
 extension SimulatedTag {
-  /// A MIFARE Classic that is formatted for NDEF (AN1304) and holds a message.
-  ///
-  /// - Parameters:
-  ///   - model: the chip.
-  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - uid: four or seven bytes on a real tag.
-  ///   - keyB: key B of every sector, six bytes. Any key other than the default of formatting programs is a secret.
-  ///   - sectors: the sectors for NDEF; nil for all possible ones.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` if the message does not fit, the UID is random, or the key has another length.
+  /// A MIFARE Classic that is formatted for NDEF (AN1304) and holds an encoded message; empty for a formatted tag
+  /// without one. The UID has four or seven bytes on a real tag. `keyB`, six bytes, is key B of every sector; any key
+  /// other than the default of formatting programs is a secret. Without `sectors`, all possible ones are for NDEF.
+  /// Fails if the message does not fit, the UID is random, or the key has another length.
   public static func mifareClassic(
     _ model: MIFAREClassicModel, message: [UInt8], uid: TagUID = .generated(),
     keyB: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], sectors: [Int]? = nil
   ) throws(SimulatorError) -> SimulatedTag {
-    let count = message.count
-    let length =
-      count < 0xFF
-      ? [UInt8(truncatingIfNeeded: count)]
-      : [0xFF, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
-    return try mifareClassic(
-      model, contents: [0x03] + length + message, isTerminated: true, uid: uid, keyB: keyB, sectors: sectors)
+    try mifareClassic(model, contents: tlv(message), isTerminated: true, uid: uid, keyB: keyB, sectors: sectors)
   }
 
-  /// A MIFARE Classic that is formatted for NDEF, with arbitrary contents in place of the TLVs.
-  ///
-  /// - Parameters:
-  ///   - model: the chip.
-  ///   - contents: the bytes of the data blocks.
-  ///   - uid: four or seven bytes on a real tag.
-  ///   - sectors: the sectors for NDEF; nil for all possible ones.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` if the contents do not fit, or the UID is random.
+  /// A MIFARE Classic that is formatted for NDEF, with arbitrary contents of the data blocks in place of the TLVs.
+  /// Without `sectors`, all possible ones are for NDEF. Fails if the contents do not fit, or the UID is random.
   public static func mifareClassic(
     _ model: MIFAREClassicModel, contents: [UInt8], uid: TagUID = .generated(), sectors: [Int]? = nil
   ) throws(SimulatorError) -> SimulatedTag {
@@ -39,14 +20,8 @@ extension SimulatedTag {
       sectors: sectors)
   }
 
-  /// A MIFARE Classic from a dump that includes its keys.
-  ///
-  /// - Parameters:
-  ///   - model: the chip, with as many bytes as the dump.
-  ///   - memory: the bytes from block 0 on.
-  ///   - uid: four or seven bytes; nil for the UID of four bytes in block 0.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` if the dump has another length, or the UID is random.
+  /// A MIFARE Classic from a dump that includes its keys, from block 0 on. The UID has four or seven bytes; nil for the
+  /// UID of four bytes in block 0. Fails if the model has another number of bytes than the dump, or the UID is random.
   public static func mifareClassic(
     _ model: MIFAREClassicModel, memory: [UInt8], uid: TagUID? = nil
   ) throws(SimulatorError) -> SimulatedTag {
@@ -59,13 +34,8 @@ extension SimulatedTag {
     return try mifareClassic(blocks, uid)
   }
 
-  /// A MIFARE Classic in its factory state: all keys FF, no user data.
-  ///
-  /// - Parameters:
-  ///   - model: the chip.
-  ///   - uid: four or seven bytes on a real tag.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` if the UID is random, since the chip has no random UIDs.
+  /// A MIFARE Classic in its factory state: all keys FF, no user data. The UID has four or seven bytes on a real tag.
+  /// Fails if it is random, since the chip has no random UIDs.
   public static func mifareClassicBlank(
     _ model: MIFAREClassicModel, uid: TagUID = .generated()
   ) throws(SimulatorError) -> SimulatedTag {

@@ -1,26 +1,15 @@
 extension SimulatedTag {
-  /// A Type 4A tag that holds an NDEF message.
-  ///
-  /// - Parameters:
-  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - uid: any.
-  ///   - options: the tag's parameters.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` if the message does not fit, or the options contradict one another.
+  /// A Type 4A tag that holds an encoded NDEF message; empty for a formatted tag without one. Fails if the message does
+  /// not fit, or the options contradict one another.
   public static func type4(
     message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
     cardA(try Type4Application(message: message, options: options), uid, options)
   }
 
-  /// A Type 4B tag that holds an NDEF message.
-  ///
-  /// - Parameters:
-  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - pupi: any.
-  ///   - options: the tag's parameters. SAK and ATS belong to Type A, and are not used.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` if the message does not fit, or the options contradict one another.
+  /// A Type 4B tag that holds an encoded NDEF message; empty for a formatted tag without one. SAK and ATS in the
+  /// options belong to Type A, and are not used. Fails if the message does not fit, or the options contradict one
+  /// another.
   public static func type4B(
     message: [UInt8], pupi: TagPUPI = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -28,14 +17,9 @@ extension SimulatedTag {
     return cardB(application, pupi, timeExtensions: options.timeExtensions)
   }
 
-  /// A MIFARE DESFire EV1 that holds an NDEF message, and also has the native commands that read it.
-  ///
-  /// - Parameters:
-  ///   - message: an encoded NDEF message; empty for a formatted card without one.
-  ///   - uid: 7 bytes.
-  ///   - options: the card's parameters as a Type 4 tag.
-  /// - Returns: the card.
-  /// - Throws: `SimulatorError` if the message or the UID does not fit, or the options contradict one another.
+  /// A MIFARE DESFire EV1 that holds an encoded NDEF message, and also has the native commands that read it. The
+  /// message is empty for a formatted card without one; the UID has 7 bytes. Fails if one of them does not fit, or the
+  /// options contradict one another.
   public static func desfire(
     message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -46,18 +30,12 @@ extension SimulatedTag {
     return cardA(application, uid, options)
   }
 
-  /// A bank card, with a payment environment and without an NDEF application.
-  ///
-  /// - Parameter uid: any; bank cards have a fixed or a random one.
-  /// - Returns: the card.
+  /// A bank card, with a payment environment and without an NDEF application. Bank cards have a fixed or a random UID.
   public static func paymentCard(uid: TagUID = .generated()) -> SimulatedTag {
     cardA(PaymentApplication(), uid, Type4Options())
   }
 
   /// A bank card of Type B.
-  ///
-  /// - Parameter pupi: any.
-  /// - Returns: the card.
   public static func paymentCardB(pupi: TagPUPI = .generated()) -> SimulatedTag { cardB(PaymentApplication(), pupi) }
 
   static func cardA(_ application: any CardApplication, _ uid: TagUID, _ options: Type4Options) -> SimulatedTag {

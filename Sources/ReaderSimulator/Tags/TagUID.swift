@@ -10,10 +10,8 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
   /// their owner.
   public static let random = TagUID(kind: .random)
 
-  /// - Parameter bytes: 4, 7 or 10 bytes.
-  /// - Returns: the UID.
-  /// - Throws: `SimulatorError` for any other number of bytes, and for four bytes that start with 88, which announces
-  ///   more.
+  /// A UID of 4, 7 or 10 bytes. Fails for any other number, and for four bytes that start with 88, which announces
+  /// more.
   public static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagUID {
     guard [4, 7, 10].contains(bytes.count) else {
       throw SimulatorError("a UID has 4, 7 or 10 bytes, not \(bytes.count)")

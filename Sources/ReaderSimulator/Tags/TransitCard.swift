@@ -5,13 +5,9 @@ extension SimulatedTag {
   private static let mostAtOnce = 12
 
   /// A transit card like a Suica. System 0003 has the history in service 090F, which needs no key: 20 blocks of 16
-  /// bytes, at most 12 per command. All services of the common system FE00 need keys.
-  ///
-  /// - Parameters:
-  ///   - idm: manufacture ID, 8 bytes; nil for a random one.
-  ///   - history: the blocks of the history, 16 bytes each, the newest first.
-  /// - Returns: the card.
-  /// - Throws: `SimulatorError` if the identifier or a block has another length, or there are more than 256 blocks.
+  /// bytes, at most 12 per command. All services of the common system FE00 need keys. `idm` has 8 bytes, and is random
+  /// if nil. The history has at most 256 blocks, the newest first; the card is refused if it has more, or if a length
+  /// is wrong.
   public static func transitCard(
     idm: [UInt8]? = nil, history: [[UInt8]] = transitHistory()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -26,14 +22,11 @@ extension SimulatedTag {
     return felica([transit, .locked([0xFE, 0x00], idm: idm, number: 1)])
   }
 
-  /// The history of a traveller: one journey a day, the newest first, each for 210 yen.
+  /// The history of a traveller: one journey a day, the newest first, each for 210 yen; at most 28 journeys.
   ///
   /// Each block holds these values: terminal; processing; two bytes 0; date; entry and exit station; balance, its low
   /// byte first; serial number in three bytes; region. Bits 15 to 9 of the date are the year from 2000 on, bits 8 to 5
   /// the month, bits 4 to 0 the day.
-  ///
-  /// - Parameter count: how many journeys, at most 28.
-  /// - Returns: the blocks.
   public static func transitHistory(_ count: Int = 20) -> [[UInt8]] {
     (0..<max(0, min(count, 28))).map { age in
       let date = 24 << 9 | 11 << 5 | (28 - age)

@@ -11,23 +11,16 @@ struct Type1Memory: Sendable {
   /// How far further writes get before the tag loses its power; nil if they complete.
   var writeTear: WriteTear?
 
-  /// A formatted tag with `message` in an NDEF TLV.
-  ///
-  /// - Throws: `SimulatorError` if the message does not fit, or the UID does not have seven bytes.
+  /// A formatted tag with `message` in an NDEF TLV. Fails if it does not fit, or the UID does not have seven bytes.
   init(model: Type1Model, uid: [UInt8], message: [UInt8]) throws(SimulatorError) {
     guard message.count <= model.capacity else {
       throw SimulatorError("\(message.count) bytes are more than the \(model.capacity) that go on a \(model.name)")
     }
-    let length: [UInt8] =
-      message.count < 0xFF
-      ? [UInt8(truncatingIfNeeded: message.count)]
-      : [0xFF, UInt8(truncatingIfNeeded: message.count >> 8), UInt8(truncatingIfNeeded: message.count)]
-    try self.init(model: model, uid: uid, contents: model.controlBlocks + [0x03] + length + message + [0xFE])
+    try self.init(model: model, uid: uid, contents: model.controlBlocks + SimulatedTag.tlv(message) + [0xFE])
   }
 
-  /// A tag with arbitrary `contents` in place of the TLVs. A single byte too many is dropped.
-  ///
-  /// - Throws: `SimulatorError` if the contents do not fit, or the UID does not have seven bytes.
+  /// A tag with arbitrary `contents` in place of the TLVs. A single byte too many is dropped. Fails if more do not fit,
+  /// or the UID does not have seven bytes.
   init(model: Type1Model, uid: [UInt8], contents: [UInt8]) throws(SimulatorError) {
     guard contents.count <= model.dataAddresses.count + 1 else {
       throw SimulatorError(
@@ -42,9 +35,8 @@ struct Type1Memory: Sendable {
     try self.init(model: model, uid: uid, image: image)
   }
 
-  /// A tag from a dump, from block 0 on. Bytes missing at the end are zero.
-  ///
-  /// - Throws: `SimulatorError` if the dump has more bytes than the model, or the UID does not have seven bytes.
+  /// A tag from a dump, from block 0 on. Bytes missing at the end are zero. Fails if it has more bytes than the model,
+  /// or the UID does not have seven bytes.
   init(model: Type1Model, uid: [UInt8], image: [UInt8]) throws(SimulatorError) {
     guard uid.count == 7 else { throw SimulatorError("a Type 1 tag's UID has 7 bytes, not \(uid.count)") }
     let size = model.blockCount * 8
@@ -55,14 +47,13 @@ struct Type1Memory: Sendable {
     bytes = image + [UInt8](repeating: 0, count: size - image.count)
   }
 
-  /// - Returns: the bytes. A tag answers reads of any block, with zeros beyond its memory.
+  /// A tag answers reads of any block, with zeros beyond its memory.
   func read(at address: Int, count: Int) -> [UInt8] {
     (address..<address + count).map { bytes.indices.contains($0) ? bytes[$0] : 0 }
   }
 
-  /// Writes bytes of one block. Without erasing, bits can only become one.
-  ///
-  /// - Returns: the bytes after the write; nil if the tag refuses it.
+  /// Writes bytes of one block. Without erasing, bits can only become one. Returns the bytes after the write; nil if
+  /// the tag refuses it.
   mutating func write(_ data: [UInt8], at address: Int, erasing: Bool) -> [UInt8]? {
     let range = address..<address + data.count
     guard range.lowerBound >= 0, range.upperBound <= bytes.count, !isLocked(block: address / 8) else { return nil }

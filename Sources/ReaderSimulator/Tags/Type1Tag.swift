@@ -10,10 +10,7 @@ struct Type1Tag: FieldTag {
   init(_ blocks: Type1Memory) { self.blocks = blocks }
 
   var memory: [UInt8] { blocks.bytes }
-  var writeTear: WriteTear? {
-    get { blocks.writeTear }
-    set { blocks.writeTear = newValue }
-  }
+  mutating func tearWrites(_ tear: WriteTear?) { blocks.writeTear = tear }
 
   /// The four bytes of the UID that commands carry.
   private var uid: [UInt8] { Array(blocks.bytes[0..<4]) }

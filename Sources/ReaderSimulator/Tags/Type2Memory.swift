@@ -7,28 +7,17 @@ struct Type2Memory: Sendable {
   /// erased first.
   var writeTear: WriteTear?
 
-  /// A tag with `message` in an NDEF TLV.
-  ///
-  /// - Parameters:
-  ///   - model: the chip.
-  ///   - uid: seven bytes for the first pages; empty for another kind of UID.
-  ///   - message: an encoded NDEF message, or empty.
-  ///   - hasLockControl: whether the model's factory lock control TLV precedes the message.
-  /// - Throws: `SimulatorError` if the message does not fit.
+  /// A tag with `message`, which may be empty, in an NDEF TLV. `uid` has the seven bytes of the first pages; it is
+  /// empty for another kind of UID. If `hasLockControl`, the model's factory lock control TLV precedes the message.
+  /// Fails if it does not fit.
   init(
     model: Type2Model, uid: [UInt8], message: [UInt8], hasLockControl: Bool = false
   ) throws(SimulatorError) {
-    let length: [UInt8] =
-      message.count < 0xFF
-      ? [UInt8(truncatingIfNeeded: message.count)]
-      : [0xFF, UInt8(truncatingIfNeeded: message.count >> 8), UInt8(truncatingIfNeeded: message.count)]
     let control = hasLockControl ? model.lockControl : []
-    try self.init(model: model, uid: uid, contents: control + [0x03] + length + message, terminated: true)
+    try self.init(model: model, uid: uid, contents: control + SimulatedTag.tlv(message), terminated: true)
   }
 
-  /// A tag with arbitrary `contents` from page 4 on.
-  ///
-  /// - Throws: `SimulatorError` if the contents do not fit.
+  /// A tag with arbitrary `contents` from page 4 on. Fails if they do not fit.
   init(model: Type2Model, uid: [UInt8], contents: [UInt8], terminated: Bool = false) throws(SimulatorError) {
     guard contents.count <= model.capacity else {
       throw SimulatorError("\(contents.count) bytes do not fit into the \(model.capacity) of an \(model.name)")
@@ -40,9 +29,8 @@ struct Type2Memory: Sendable {
     self.bytes = bytes
   }
 
-  /// A tag from a dump, from page 0 on. Bytes missing at the end have their factory value.
-  ///
-  /// - Throws: `SimulatorError` if the dump has more bytes than the model.
+  /// A tag from a dump, from page 0 on. Bytes missing at the end have their factory value. Fails if it has more bytes
+  /// than the model.
   init(model: Type2Model, uid: [UInt8], image: [UInt8]) throws(SimulatorError) {
     guard image.count <= model.pageCount * 4 else {
       throw SimulatorError("\(image.count) bytes are more than the \(model.pageCount * 4) of an \(model.name)")
@@ -72,10 +60,8 @@ struct Type2Memory: Sendable {
     return bytes
   }
 
-  /// READ. Passwords read as zero. Pages after the last one read as the model's `end` says.
-  ///
-  /// - Parameter page: the first of four.
-  /// - Returns: nil if the first page is not readable.
+  /// READ of four pages; nil if the first is not readable. Passwords read as zero. Pages after the last one read as the
+  /// model's `end` says.
   func read(page: Int) -> [UInt8]? {
     guard isReadable(page) else { return nil }
     return (page..<page + 4).flatMap { next in
@@ -86,9 +72,7 @@ struct Type2Memory: Sendable {
     }
   }
 
-  /// FAST_READ.
-  ///
-  /// - Returns: nil if one of the pages is not readable.
+  /// FAST_READ. Nil if one of the pages is not readable.
   func read(pages: ClosedRange<Int>) -> [UInt8]? {
     guard pages.allSatisfy(isReadable) else { return nil }
     return pages.flatMap(contents(of:))
@@ -117,7 +101,7 @@ struct Type2Memory: Sendable {
     return Array(bytes[(page * 4)..<(page * 4 + 4)])
   }
 
-  /// - Returns: false if the tag refuses the write: the page does not exist, is read-only, or is locked.
+  /// Returns false if the tag refuses the write: the page does not exist, is read-only, or is locked.
   mutating func write(_ data: [UInt8], page: Int) -> Bool {
     guard page >= 2, model.hasPage(page), page < firstProtectedPage, data.count == 4 else { return false }
     switch page {

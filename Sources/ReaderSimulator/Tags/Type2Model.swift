@@ -133,8 +133,5 @@ public struct Type2Model: Sendable, Hashable {
   /// The number of bytes for TLVs, from page 4 on.
   public var capacity: Int { Int(capacityCode) * 8 }
 
-  /// The page after the last one that holds TLVs.
-  var endOfTLVs: Int { 4 + capacity / 4 }
-
   func hasPage(_ page: Int) -> Bool { pages.contains { $0.contains(page) } }
 }

@@ -16,10 +16,7 @@ struct Type2Tag: TypeAApplication {
   var atqa: [UInt8] { [0x44, 0x00] }
   var sak: UInt8 { 0x00 }
   var memory: [UInt8] { pages.bytes }
-  var writeTear: WriteTear? {
-    get { pages.writeTear }
-    set { pages.writeTear = newValue }
-  }
+  mutating func tearWrites(_ tear: WriteTear?) { pages.writeTear = tear }
   var isInBlockProtocol: Bool { false }
 
   mutating func deactivate() {

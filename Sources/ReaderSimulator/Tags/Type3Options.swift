@@ -30,7 +30,7 @@ public struct Type3Options: Sendable, Hashable {
   /// The whole attribute information block, 16 bytes, which overrides the other properties; nil to derive it from them.
   public var attributeInformation: [UInt8]?
 
-  /// - Parameter model: the kind of card, with its usual parameters.
+  /// The usual parameters of a kind of card.
   public init(_ model: Model) {
     self.model = model
     switch model {
@@ -42,14 +42,8 @@ public struct Type3Options: Sendable, Hashable {
 }
 
 extension SimulatedTag {
-  /// A Type 3 tag that holds an NDEF message.
-  ///
-  /// - Parameters:
-  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - idm: manufacture ID, 8 bytes; nil for a random one.
-  ///   - options: the kind of card and its parameters.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` if the message does not fit, or the options contradict one another.
+  /// A Type 3 tag that holds an encoded NDEF message; empty for a formatted tag without one. `idm` has 8 bytes, and is
+  /// random if nil. Fails if the message does not fit, or the options contradict one another.
   public static func type3(
     message: [UInt8], idm: [UInt8]? = nil, options: Type3Options = Type3Options(.liteS)
   ) throws(SimulatorError) -> SimulatedTag {

@@ -29,7 +29,7 @@ struct Type4Application: CardApplication {
   private var selectedFile: File?
   var writeTear: WriteTear?
 
-  /// - Throws: `SimulatorError` if the message does not fit, or the mapping cannot express the size of the file.
+  /// Fails if the message does not fit, or the mapping cannot express the size of the file.
   init(message: [UInt8], options: Type4Options) throws(SimulatorError) {
     guard options.mappingVersion == 2 || options.mappingVersion == 3 else {
       throw SimulatorError("mapping version \(options.mappingVersion) does not exist: 2 or 3")
@@ -67,7 +67,7 @@ struct Type4Application: CardApplication {
     selectedFile = nil
   }
 
-  /// - Returns: the data and the status word.
+  /// Returns the data and the status word.
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
     guard let command = CommandAPDU(bytes) else { return StatusWord.wrongLength }
     guard command.instructionClass == 0x00 else { return StatusWord.unknownClass }

@@ -47,7 +47,6 @@ package struct BusField<Record> {
   let decode: (inout Record, Value) -> Void
   /// Nil if the key is absent.
   let value: (Record) -> Value?
-  /// The value in JSON.
   let json: (Record) -> any Encodable
 
   /// The key in camel case.
@@ -127,7 +126,6 @@ package struct BusField<Record> {
   }
 }
 
-/// A key of a JSON object.
 package struct JSONKey: CodingKey {
   package let stringValue: String
   package var intValue: Int? { nil }

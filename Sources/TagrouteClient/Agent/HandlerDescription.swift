@@ -30,7 +30,6 @@ public struct HandlerDescription: BusRecord, Sendable, Hashable {
 
   package init() {}
 
-  /// An element for a problem.
   package init(id: String, path: String, problem: String, line: Int?, column: Int?) {
     (self.id, self.path, self.problem) = (id, path, problem)
     self.line = line.map(UInt32.init(clamping:))

@@ -1,7 +1,5 @@
-/// Bytes as hexadecimal digits.
 package enum Hexadecimal {
-  /// - Parameter text: pairs of digits, with or without colons between them.
-  /// - Returns: nil for any other text.
+  /// The bytes of pairs of digits, with or without colons between them; nil for any other text.
   package static func bytes(_ text: String) -> [UInt8]? {
     let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
     guard digits.count % 2 == 0, !digits.isEmpty else { return nil }

@@ -95,7 +95,6 @@ public struct DaemonClient: Sendable {
     return stream
   }
 
-  /// Calls the manager object.
   func manager(
     _ member: String, _ arguments: [Value], timeout: Duration = .seconds(60)
   ) async throws(BusError) -> [Value] {

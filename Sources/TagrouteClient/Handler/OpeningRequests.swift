@@ -22,14 +22,12 @@ final class OpeningRequests: Sendable {
     waiting = Waiting(on: loop)
   }
 
-  /// Waits until the app has taken an opening, after all earlier ones.
-  ///
-  /// - Throws: the app's error, or an error if the app takes no more openings.
+  /// Waits until the app has taken an opening, after all earlier ones. Throws the app's error, or an error if the app
+  /// takes no more openings.
   func take(_ opening: TagOpening) async throws(BusError) {
     try await waiting.take(opening, by: request).get()
   }
 
-  /// Replies to the waiting caller.
   func answer(_ request: Request, _ result: Result<Void, BusError>) async {
     await waiting.answer(request.number, result)
   }

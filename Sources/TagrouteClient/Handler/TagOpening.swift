@@ -48,22 +48,11 @@ public struct TagOpening: Sendable, Hashable {
     uri: String? = CommandLine.arguments.dropFirst().first,
     environment: [String: String] = ProcessEnvironment.current
   ) throws -> TagOpening {
-    let bytes = try isatty(STDIN_FILENO) == 1 ? [] : standardInput(atMost: NDEFLimits.default.messageSize + 1)
+    // A second descriptor, so that standard input stays open.
+    let input = FileDescriptor(owning: dup(STDIN_FILENO))
+    let bytes = try isatty(STDIN_FILENO) == 1 ? [] : input.readAll(atMost: NDEFLimits.default.messageSize + 1)
     return TagOpening(
       uri: uri, message: try bytes.isEmpty ? .empty : NDEFMessage(decoding: bytes),
       activationToken: environment["XDG_ACTIVATION_TOKEN"].flatMap { Names.Handler.isActivationToken($0) ? $0 : nil })
-  }
-
-  private static func standardInput(atMost limit: Int) throws(SystemError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 << 10)
-    while bytes.count < limit {
-      let count = read(STDIN_FILENO, &piece, min(piece.count, limit - bytes.count))
-      if count < 0 && errno == EINTR { continue }
-      guard count >= 0 else { throw SystemError("read the message on standard input") }
-      if count == 0 { break }
-      bytes += piece[..<count]
-    }
-    return bytes
   }
 }

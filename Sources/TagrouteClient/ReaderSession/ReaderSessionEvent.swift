@@ -1,5 +1,3 @@
-import Names
-
 /// An event of a reader session.
 public enum ReaderSessionEvent: Sendable, Hashable {
   /// The session has the reader now, for 60 seconds at most.
@@ -18,49 +16,26 @@ public enum ReaderSessionEvent: Sendable, Hashable {
 
 /// How a reader session has ended.
 public struct ReaderSessionEnd: Sendable, Hashable {
-  /// Why a session is over.
-  public enum Reason: RawRepresentable, Sendable, Hashable, CaseIterable {
+  /// Why a session is over, with the words of `org.tagroute.Tagroute1.ReaderSession` as raw values.
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The client called `invalidate`.
     case invalidated
     /// The user cancelled it. A reason that this version does not know is read as this.
     case cancelled
     /// Its 60 seconds are over.
-    case timedOut
+    case timedOut = "timed-out"
     /// The session was to end after the first message, which has been read.
-    case firstRead
+    case firstRead = "first-read"
     /// The reader is gone, has failed, or was lent to another program.
-    case readerLost
+    case readerLost = "reader-lost"
     /// The user's session is no longer the active one, or is locked.
-    case sessionInactive
+    case sessionInactive = "session-inactive"
     /// The machine goes to sleep.
     case sleeping
     /// The daemon is stopping.
-    case daemonStopping
+    case daemonStopping = "daemon-stopping"
     /// The daemon, or the bus, has gone without a signal. Only this library uses this reason.
-    case daemonGone
-
-    /// The name on the bus.
-    public var rawValue: String { name?.rawValue ?? "daemon-gone" }
-
-    private var name: Names.SessionEnd? {
-      switch self {
-      case .invalidated: .invalidated
-      case .cancelled: .cancelled
-      case .timedOut: .timedOut
-      case .firstRead: .firstRead
-      case .readerLost: .readerLost
-      case .sessionInactive: .sessionInactive
-      case .sleeping: .sleeping
-      case .daemonStopping: .daemonStopping
-      case .daemonGone: nil
-      }
-    }
-
-    /// - Parameter rawValue: the name on the bus. The result is nil for a reason that this version does not know.
-    public init?(rawValue: String) {
-      guard let reason = Reason.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
-      self = reason
-    }
+    case daemonGone = "daemon-gone"
   }
 
   /// The reason.

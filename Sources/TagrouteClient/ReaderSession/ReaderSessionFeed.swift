@@ -5,7 +5,6 @@ import Names
 struct ReaderSessionFeed: Sendable {
   let path: ObjectPath
   let connection: Connection
-  /// The daemon's unique name.
   let daemon: String
   let events: AsyncStream<ReaderSessionEvent>.Continuation
   /// Measures the wait for the daemon's last signals.
@@ -16,9 +15,8 @@ struct ReaderSessionFeed: Sendable {
     case daemonGone
   }
 
-  /// - Parameters:
-  ///   - signals: the signals of all sessions of this connection, from before this one was started.
-  ///   - owners: the owners of the daemon's name.
+  /// `signals` are those of all sessions of this connection, from before this one was started. `owners` are those of
+  /// the daemon's name.
   func run(_ signals: SignalStream, _ owners: AsyncStream<String?>) async {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
     let tasks = [

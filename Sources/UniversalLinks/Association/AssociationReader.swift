@@ -3,7 +3,6 @@ extension AppSiteAssociation {
   public static let maximumSize = 128 * 1024
   /// The maximum cost of all patterns in a file. The cost of a variable is added at each use.
   static let maximumCost = 1 << 18
-  /// The maximum number of remarks that are kept.
   static let maximumRemarks = 20
 
   /// Reads a file.

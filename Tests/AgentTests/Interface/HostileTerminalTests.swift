@@ -87,7 +87,7 @@ struct HostileTerminalTests {
   }
 
   @Test(arguments: [1, 2] as [UInt64]) func `random messages are escaped`(seed: UInt64) async throws {
-    let rig = try await AgentRig(starter: "messagesMadeAtRandom_\(seed)")
+    let rig = try await AgentRig(starter: "`random messages are escaped`_\(seed)")
     try await rig.startAgent()
     var random = SeededGenerator(seed: seed)
     let pieces =

@@ -136,7 +136,8 @@ struct InboxCommandTests {
 
   @Test(arguments: ["https://nobody.example.org/", "javascript:alert(1)"])
   func `a link that no app opens exits with 1, because trying again does not help`(link: String) async throws {
-    let rig = try await AgentRig(starter: "nobody opens \(link.prefix(5))")
+    let rig = try await AgentRig(
+      starter: "`a link that no app opens exits with 1, because trying again does not help`_\(link.prefix(5))")
     try await rig.startAgent()
     try await rig.tap(link, 1)
     let result = try await rig.tagroute("inbox", "open", tapID(1))
@@ -260,7 +261,8 @@ struct InboxCommandTests {
     [], ["show", "01"], ["open", "01"], ["dismiss", "01"], ["export", "--all", "-"], ["clear", "--yes"],
   ])
   func `without an agent every inbox command says how to start it`(arguments: [String]) async throws {
-    let rig = try await AgentRig(starter: "withoutAnAgentEachSaysSo_\(arguments.first ?? "")")
+    let rig = try await AgentRig(
+      starter: "`without an agent every inbox command says how to start it`_\(arguments.first ?? "")")
     let result = try await rig.process(["inbox"] + arguments)
     #expect(result.status == .exited(69))
     let start = "tagroute: the agent is not running: \(try BuiltProducts.program("tagroute-agent")) &"

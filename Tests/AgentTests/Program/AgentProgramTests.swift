@@ -60,34 +60,12 @@ struct AgentProgramTests {
     await rig.installation.stop()
   }
 
-  @Test func `a mistake in the configuration is named with its line`() async throws {
-    let installation = try await Installation()
-    let file = try installation.directory.write("[Inbox]\nRetentionDays=soon\n", to: "bad.conf")
-    let agent = try await installation.start("tagroute-agent", ["--config", file])
-    #expect(try await agent.exit() == .exited(Names.ExitCode.configuration))
-    #expect(await agent.log().contains { $0.hasPrefix("tagroute-agent: \(file):2: ") })
-
-    let missing = try await installation.start("tagroute-agent", ["--config", "/nonexistent/agent.conf"])
-    #expect(try await missing.exit() == .exited(Names.ExitCode.configuration))
-    await installation.stop()
-  }
-
   @Test func `without a session bus the agent says so and exits`() async throws {
     let program = try BuiltProducts.program("tagroute-agent")
     let result = try await ChildProcess.run(
       program, [], environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus", "HOME": "/nonexistent"])
     #expect(result.status == .exited(Names.ExitCode.unavailable))
     #expect(result.log.contains { $0.contains("session bus") })
-  }
-
-  @Test func `wrong arguments are a usage error`() async throws {
-    let program = try BuiltProducts.program("tagroute-agent")
-    let wrong = try await ChildProcess.run(program, ["--loud"], environment: [:])
-    #expect(wrong.status == .exited(Names.ExitCode.usage))
-    #expect(wrong.log == ["tagroute-agent: unknown argument --loud; see tagroute-agent --help"])
-    let help = try await ChildProcess.run(program, ["--help"], environment: [:])
-    #expect(help.status == .exited(0))
-    #expect(help.output.hasPrefix("Usage: tagroute-agent"))
   }
 
   @Test func `both interfaces match their documentation`() async throws {

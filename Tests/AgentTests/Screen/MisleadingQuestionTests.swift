@@ -19,7 +19,7 @@ struct MisleadingQuestionTests {
     return TapOffer(reading, registry: registry, policy: RoutingPolicy(choices: choices), languages: [])
   }
 
-  private func shown(_ offer: TapOffer) -> Notification { offer.notification(timeout: .server, canCopy: true) }
+  private func shown(_ offer: TapOffer) -> Notification { offer.notification(timeout: -1, canCopy: true) }
 
   @Test func `a question about a long domain shows its end, for any app name`() throws {
     let front = "accounts.bank.example." + String(repeating: "a", count: 60) + "."

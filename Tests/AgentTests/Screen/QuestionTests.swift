@@ -22,7 +22,7 @@ struct QuestionTests {
   }
 
   private func shown(_ offer: TapOffer, canCopy: Bool = true) -> (String, [String]) {
-    let notification = offer.notification(timeout: .server, canCopy: canCopy)
+    let notification = offer.notification(timeout: -1, canCopy: canCopy)
     return (notification.summary.string, notification.buttons.flatMap { [$0.key, $0.label] })
   }
 
@@ -39,7 +39,7 @@ struct QuestionTests {
         "menu.example.com links: allow “My Menu” to open them?",
         ["allow", "Allow and Open", "alternative", "Open in Web", "dismiss", "Dismiss"]
       ))
-    #expect(offer.notification(timeout: .server, canCopy: true).defaultAction.label == "Ask again")
+    #expect(offer.notification(timeout: -1, canCopy: true).defaultAction.label == "Ask again")
     #expect(opened(offer, by: "allow") == ("mine.desktop", true, .prefer(mine, claim: "menu.example.com")))
     #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
     #expect(shown(try self.offer([mine], hasBrowser: false)).1 == ["allow", "Allow and Open", "dismiss", "Dismiss"])
@@ -77,13 +77,13 @@ struct QuestionTests {
     let chosen = try #require(offer.handed(to: "mine.desktop"))
     #expect(chosen.question == .nothing)
     #expect(
-      chosen.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
+      chosen.notification(failed: TapReason(.notStarted, detail: "why"), timeout: -1, canCopy: true).summary.string
         == "Could not open in mine")
     #expect(opened(chosen, by: "retry") == ("mine.desktop", true, nil))
     #expect(offer.needsPermission("mine.desktop") && !offer.needsPermission("web.desktop"))
     // A retry must not replace an answer that the user never gave.
     #expect(
-      offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
+      offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: -1, canCopy: true).summary.string
         .contains("allow"))
   }
 
@@ -95,7 +95,7 @@ struct QuestionTests {
         "Open in theirs", ["open", "Open", "alternative", "Open in Web", "dismiss", "Dismiss"]
       ))
     #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
-    let failed = offer.notification(failed: TapReason(.notStarted), timeout: .server, canCopy: true)
+    let failed = offer.notification(failed: TapReason(.notStarted), timeout: -1, canCopy: true)
     #expect(failed.buttons.map(\.key) == ["retry", "alternative", "dismiss"])
     let inBrowser = try #require(offer.alone(in: "web.desktop"))
     #expect(shown(inBrowser).1 == ["open", "Open", "dismiss", "Dismiss"])
@@ -115,10 +115,10 @@ struct QuestionTests {
       #expect(offer.answer(to: action, canCopy: true) == .open(offer, nil))
     }
     #expect(offer.answer(to: "default", canCopy: false) == .dismiss)
-    let plain = offer.notification(timeout: .server, canCopy: false)
+    let plain = offer.notification(timeout: -1, canCopy: false)
     #expect(plain.buttons.map(\.key) == ["dismiss"] && plain.defaultAction.label == "Dismiss")
     #expect(
-      offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
+      offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: -1, canCopy: true).summary.string
         == "Could not copy")
   }
 

@@ -128,7 +128,7 @@ struct TapOfferOpeningTests {
       let changes = zip(4..., apps).filter { number >> $0.0 & 1 == 1 }
         .map { HandlerChoices.Change.block(desktopID: $0.1.desktopID, claim: nil) }
       let now = try offer(claims, changes, browser: apps[3])
-      for button in now.notification(timeout: .server, canCopy: true).buttons where button.key != "dismiss" {
+      for button in now.notification(timeout: -1, canCopy: true).buttons where button.key != "dismiss" {
         for hasFailed in [false, true] {
           let opened = try opened(now, by: button.key, now: now, hasFailed: hasFailed)
           #expect(opened != nil, "\(number): \(button.key)")

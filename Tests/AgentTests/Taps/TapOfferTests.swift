@@ -18,7 +18,7 @@ struct TapOfferTests {
 
   @Test func `a link is shown with its app and its target, without the scheme`() throws {
     let notification = try offer(try uriMessage("https://menu.example.com/table/4?x=1")).notification(
-      timeout: .server, canCopy: true)
+      timeout: -1, canCopy: true)
     #expect(notification.summary.string == "Open in Menu")
     #expect(notification.body.string == "menu.example.com/table/4?…")
     #expect(notification.icon == "menu")
@@ -107,11 +107,11 @@ struct TapOfferTests {
 
   @Test func `a failure is named, and an unknown outcome says that the tap may have been opened`() throws {
     let offer = try offer(try uriMessage("https://menu.example.com/a"))
-    let failed = offer.notification(failed: TapReason(.notStarted, detail: "it hangs"), timeout: .never, canCopy: true)
+    let failed = offer.notification(failed: TapReason(.notStarted, detail: "it hangs"), timeout: 0, canCopy: true)
     #expect(failed.summary.string == "Could not open in Menu")
     #expect(failed.body.string == "menu.example.com/a · The app could not be started: “it hangs”")
     #expect(failed.buttons.map(\.label) == ["Try again", "Dismiss"])
-    let unknown = offer.notification(failed: TapReason(.endedWhileOpening), timeout: .server, canCopy: true)
+    let unknown = offer.notification(failed: TapReason(.endedWhileOpening), timeout: -1, canCopy: true)
     #expect(unknown.summary.string == "May have been opened in Menu")
   }
 }

@@ -1,5 +1,6 @@
 import Handlers
 import Inbox
+import Names
 import Notifications
 import Routing
 import Testing

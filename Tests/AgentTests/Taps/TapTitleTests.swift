@@ -93,7 +93,8 @@ import Testing
   @Test(arguments: [("de", "Visitenkarte"), ("ja", "連絡先"), ("ko", "연락처")])
   func `the title is in the user's language`(language: String, title: String) async throws {
     let rig = try await AgentRig(
-      environment: ["LC_ALL": "C.UTF-8", "LANGUAGE": language], starter: "title in \(language)")
+      environment: ["LC_ALL": "C.UTF-8", "LANGUAGE": language],
+      starter: "`the title is in the user's language`_\(language)")
     try await Catalogues.build(in: rig.catalogues)
     try await rig.startAgent()
     try await Self.give(rig, 1, [Self.media("text/vcard")])

@@ -30,7 +30,7 @@ import Testing
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func `signals are passed on to the command`(number: Int32) async throws {
-    let place = try await Place(starter: "signalsArePassedOn_\(number)")
+    let place = try await Place(starter: "`signals are passed on to the command`_\(number)")
     let process = try place.lend(["python3", "-c", Self.waiting])
     try await process.line(containing: "ready")
     process.signal(number)
@@ -56,7 +56,8 @@ import Testing
   @Test(arguments: ["exit 5", "wait"]) func `the reader is lent until all processes of the command have ended`(
     end: String
   ) async throws {
-    let place = try await Place(starter: "theReaderIsLentUntilAllThatTheCommandHasStartedHasEnded_\(end.prefix(4))")
+    let place = try await Place(
+      starter: "`the reader is lent until all processes of the command have ended`_\(end.prefix(4))")
     let process = try place.lend(["sh", "-c", "sleep 1000 & echo started $!; \(end)"])
     let line = try await process.line(containing: "started")
     let background = try ForeignProcess(try #require(line.split(separator: " ").last.flatMap { Int32($0) }))

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HostileTagTests {
   @Test(arguments: [["read"], ["read", "--json"], ["info"], ["info", "--json"]])
   func `hostile text from a tag is escaped`(command: [String]) async throws {
-    let place = try await Place(starter: "whatIsPrintedOfATag_\(command.joined())")
+    let place = try await Place(starter: "`hostile text from a tag is escaped`_\(command.joined())")
     for sample in HostileText.samples where sample.text.utf8.count < 10_000 {
       let records = [
         URIRecord("https://example.com/" + sample.text).record(), try TextRecord(sample.text, language: "en").record(),

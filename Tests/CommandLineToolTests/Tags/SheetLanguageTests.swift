@@ -30,7 +30,8 @@ import Testing
 
   @Test(arguments: words)
   private func `the sheet uses the language of the user and the terminal uses English`(words: Words) async throws {
-    let place = try await Place(starter: "theSheetSpeaksTheUsersLanguage_\(words.language)")
+    let place = try await Place(
+      starter: "`the sheet uses the language of the user and the terminal uses English`_\(words.language)")
     let catalogues = try TemporaryDirectory()
     let made = try await ChildProcess.run("\(Self.root)/Packaging/build-catalogues", [catalogues.file("locale")])
     try #require(made.status == .exited(0), "\(made.log)")
@@ -58,7 +59,7 @@ import Testing
   func `English replaces a translation that the daemon would reject`(language: String, translation: String) async throws
   {
     let english = "Hold the tag that is to be read near the reader."
-    let place = try await Place(starter: "whatTheDaemonWouldNotTake_\(language)")
+    let place = try await Place(starter: "`English replaces a translation that the daemon would reject`_\(language)")
     let directory = try TemporaryDirectory()
     let source = try directory.write(
       "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\nmsgid \"\(english)\"\nmsgstr \"\(translation)\"\n\n"

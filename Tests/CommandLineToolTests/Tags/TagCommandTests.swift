@@ -95,7 +95,7 @@ import Testing
       (Names.Errors.invalidArgument, 64), (Names.Errors.failed, 1),
     ] as [(String, Int32)])
   func `a refused session exits with the code of its error`(error: String, code: Int32) async throws {
-    let place = try await Place(starter: "aSessionThatIsRefusedHasItsExitCode_\(code)")
+    let place = try await Place(starter: "`a refused session exits with the code of its error`_\(code)")
     await place.daemon.refuse(BusError(name: error, message: "not now"))
     let result = try await place.run(["read"])
     #expect(result.code == .exited(code))
@@ -245,7 +245,7 @@ import Testing
     let place = try await Place()
     var card = SessionCard(message: nil)
     card.answer = { command in
-      guard command == [0x60] else { throw BusError(name: Names.Errors.tagLost, message: "the tag is away") }
+      guard command == [0x60] else { throw BusError(name: Names.Errors.tagLost, message: "the tag was removed") }
       return [1, 2]
     }
     try await place.daemon.place(card)

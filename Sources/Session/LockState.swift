@@ -1,3 +1,5 @@
+public import ScanGate
+
 /// Whether a session is locked, combined from logind, the session's agent and the user. A lock outlives a restart of
 /// logind.
 ///

@@ -1,4 +1,5 @@
 import ScanGate
+import Session
 import Testing
 
 /// Compares `LockState` with a model, for event sequences of any length: visits all reachable states.

@@ -1,4 +1,7 @@
 /// The place of a notification: a bus, a server on it, and the id that the server assigned.
+///
+/// A place is not reused: a bus has a new identifier after each start, and so has a server. A server reuses a number
+/// only after 2^32 notifications.
 public struct NotificationPlace: Sendable, Hashable {
   /// The bus's own identifier, `org.freedesktop.DBus.GetId`; empty if the bus did not report it.
   public let bus: String
@@ -7,10 +10,7 @@ public struct NotificationPlace: Sendable, Hashable {
   /// The reply to `Notify`.
   public let id: UInt32
 
-  /// - Parameters:
-  ///   - bus: the bus's own identifier.
-  ///   - owner: the server's unique name.
-  ///   - id: the reply to `Notify`.
+  /// The place of the notification with the id that `Notify` returned.
   public init(bus: String, owner: String, id: UInt32) {
     self.bus = bus
     self.owner = owner

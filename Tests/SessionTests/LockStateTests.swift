@@ -1,4 +1,5 @@
 import ScanGate
+import Session
 import Testing
 
 @Suite struct LockStateTests {
