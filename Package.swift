@@ -193,7 +193,7 @@ let package = Package(
         "TestSupport",
         "tagroute-reader",
       ],
-      exclude: ["Attempts/attempts.c"]),
+      exclude: ["Confinement/Attempts/attempts.c"]),
     tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Names", "Rig"]),
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
     tests("Routing", ["NDEF", "SeededRandom", "UniversalLinks"]),
