@@ -150,6 +150,7 @@ extension DaemonService {
       switch phase {
       case .ready(_, let device):
         perform(roster.handle(.opened(id, device: device)))
+        guard units[id]?.process === process else { return }
         units[id]?.opened = device
       case .absent, .failed: units[id]?.opened = nil
       case .opening, .scanning, .inSession, .released: break

@@ -44,7 +44,7 @@ extension DaemonState {
 
   /// Recomputes the decisions after any change: which reader sessions must end, and what each reader should do.
   mutating func evaluate(at now: TapQueue.Instant) -> [Action] {
-    var actions = endForbiddenSessions(at: now)
+    var actions = endForbiddenSessions(at: now) + freeReaders(at: now)
     for (id, reader) in readers.sorted(by: { $0.key < $1.key }) {
       var conditions = conditions(reader.properties.seat)
       conditions.isReaderReady = reader.isReady

@@ -146,9 +146,13 @@ struct ReaderRoster: Sendable {
     guard let reader = readers[id] else { return [] }
     readers[id]?.obstacle = nil
     guard reader.seeks, reader.device != device else { return [] }
-    // For clients, another device is another reader.
+    guard reader.device == nil else {
+      // For clients, another device is another reader. A new process starts with the goal and the epoch of the new one.
+      readers[id]?.device = nil
+      return [.stop(id), .hide(id), .start(id, device: nil)]
+    }
     readers[id]?.device = device
-    return (reader.device == nil ? [] : [.hide(id)]) + [.show(id, device: device, seat: reader.seat)]
+    return [.show(id, device: device, seat: reader.seat)]
   }
 
   private mutating func note(_ device: Device) {

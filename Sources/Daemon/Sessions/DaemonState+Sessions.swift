@@ -48,6 +48,18 @@ extension DaemonState {
     return actions
   }
 
+  /// Frees readers from sessions that were over before their process heard of them. Such a process confirms nothing.
+  mutating func freeReaders(at now: TapQueue.Instant) -> [Action] {
+    var actions: [Action] = []
+    for (id, reader) in readers.sorted(by: { $0.key < $1.key }) {
+      guard let occupant = sessions.occupant(of: id),
+        ![reader.session?.number, reader.goal.session?.number, reader.endingSession].contains(occupant)
+      else { continue }
+      actions += perform(sessions.handle(.ended(occupant), at: id, now))
+    }
+    return actions
+  }
+
   /// Lends a reader to another program, or takes it back.
   mutating func release(_ id: Int, _ isReleased: Bool, at now: TapQueue.Instant) -> [Action] {
     guard let reader = readers[id], reader.isReleased != isReleased else { return [] }

@@ -90,8 +90,11 @@ struct ReaderSessions: Sendable, Hashable {
   /// Whether a session has the reader, waits for it, or has not released it yet.
   func isOccupied(_ reader: Int) -> Bool { mayHaveField(reader) || open.contains { $0.reader == reader } }
 
+  /// The session that the process of a reader begins, has, or has not ended yet.
+  func occupant(of reader: Int) -> UInt64? { readers[reader]?.occupant }
+
   /// Whether the process is in a session, so that the field may be on. The session may be over for its client.
-  func mayHaveField(_ reader: Int) -> Bool { readers[reader]?.occupant != nil }
+  func mayHaveField(_ reader: Int) -> Bool { occupant(of: reader) != nil }
 
   func isActive(at reader: Int) -> Bool { readers[reader]?.occupant.flatMap { sessions[$0] }?.isActive == true }
 

@@ -72,6 +72,8 @@ struct PlacementTracker {
   /// removed.
   mutating func know(_ known: KnownTags) {
     key = known.key
+    // A tag that the daemon has dropped was removed. Its next tap is new.
+    expected.removeAll { entry in !known.tags.contains { $0.number == entry.tag.number } }
     for tag in known.tags {
       if let index = resting.firstIndex(where: { $0.number == tag.number }) {
         resting[index].isSuspect = tag.isSuspect

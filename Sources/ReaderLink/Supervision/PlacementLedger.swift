@@ -72,8 +72,12 @@ struct PlacementLedger {
   /// it confirmed a stop.
   mutating func noOneKnows() { includesFirst = true }
 
-  /// A process that received the list of known tags polls for tags.
-  mutating func isLooking() { includesFirst = false }
+  /// The process has reached its goal, and broken off its previous work. If it polls for tags, it has the list of known
+  /// tags.
+  mutating func goalReached(isScan: Bool) {
+    examining = nil
+    if isScan { includesFirst = false }
+  }
 
   /// The device was removed, and the tags with it. If it `isLent`, another program uses it, and the next tags on it are
   /// for that program.

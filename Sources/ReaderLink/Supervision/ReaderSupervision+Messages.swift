@@ -86,7 +86,7 @@ extension ReaderSupervision {
       guard phase.isOpen else { return [] }
       if let session = sent.goal.session { new = .inSession(session.number) } else { new = .scanning }
     }
-    if sent.goal.isScan { placements.isLooking() }
+    placements.goalReached(isScan: sent.goal.isScan)
     placements.readerWorks()
     reached = epoch
     owesStop = false

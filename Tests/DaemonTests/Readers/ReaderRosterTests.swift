@@ -256,6 +256,7 @@ import Testing
     #expect(roster.handle(.listed([])) == [.start(0, device: nil)])
     #expect(roster.handle(.opened(0, device: "a:1")) == [.show(0, device: "a:1", seat: "seat0")])
     #expect(roster.handle(.opened(0, device: "a:1")) == [])
-    #expect(roster.handle(.opened(0, device: "a:2")) == [.hide(0), .show(0, device: "a:2", seat: "seat0")])
+    #expect(roster.handle(.opened(0, device: "a:2")) == [.stop(0), .hide(0), .start(0, device: nil)])
+    #expect(roster.handle(.opened(0, device: "a:2")) == [.show(0, device: "a:2", seat: "seat0")])
   }
 }

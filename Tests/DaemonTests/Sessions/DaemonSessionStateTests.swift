@@ -50,6 +50,14 @@ import Testing
     #expect(state.sessions[1]?.end == .sessionInactive)
   }
 
+  @Test mutating func `a session that ends before its process hears of it leaves the reader free`() throws {
+    _ = state.report(":1.7", ["locked": true], at: clock.now)
+    _ = try start()
+    #expect(state.sessions[1]?.end == .sessionInactive)
+    let actions = state.report(":1.7", ["locked": false], at: clock.now) ?? []
+    #expect(acts(actions).contains(.scan(0, true)))
+  }
+
   @Test mutating func `a session whose device fails is lost, and the next goal is to scan`() throws {
     _ = try start()
     _ = reach(.inSession(1))

@@ -271,6 +271,13 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [tag]) == [outcome])
   }
 
+  @Test func `a tag that the daemon no longer knows is new`() {
+    var tracker = PlacementTracker([.typeA])
+    tracker.know(known((tag, 1 << 32)))
+    tracker.know(known())
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
+  }
+
   @Test func `a known tag is not announced until it was removed`() {
     var tracker = PlacementTracker([.typeA])
     tracker.know(known((tag, 1 << 32)))
