@@ -67,7 +67,7 @@ struct DaemonState: Sendable {
   enum Action: Hashable, Sendable {
     /// Send this goal to the reader's process.
     case pursue(Int, epoch: UInt64, ReaderGoal)
-    case deliver(Tap, to: Agent)
+    case deliver(DetectedTap, to: Agent)
     /// An agent has reported this about the lock of its session.
     case reportLock(session: String, Fact)
     /// An agent that had reported the lock of its session is gone.

@@ -3,7 +3,7 @@ import ReaderLink
 
 /// The connection to the daemon. It keeps the latest commands and sends reports and heartbeats.
 final class DaemonConnection {
-  private var link: DaemonLink
+  private var link: DaemonChannel
   private var lastBeat: SuspendingClock.Instant?
   private var state: ReaderState?
   /// How long the operations of this thread may take.
@@ -30,7 +30,7 @@ final class DaemonConnection {
     let operation: ReaderOperation
   }
 
-  init(_ link: consuming DaemonLink, _ timing: ReaderTiming) {
+  init(_ link: consuming DaemonChannel, _ timing: ReaderTiming) {
     self.link = link
     self.timing = timing
   }
@@ -120,7 +120,7 @@ final class DaemonConnection {
 
   /// Runs `body` on the link and wraps its error as `Interruption.daemonGone`.
   private func onLink<Result>(
-    _ body: (inout DaemonLink) throws(ReaderLinkError) -> Result
+    _ body: (inout DaemonChannel) throws(ReaderLinkError) -> Result
   ) throws(Interruption) -> Result {
     do throws(ReaderLinkError) {
       return try body(&link)

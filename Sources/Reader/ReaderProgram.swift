@@ -21,7 +21,7 @@ public enum ReaderProgram {
     let end = Confinement.begin()
     // Otherwise libnfc touches every serial port before it opens the configured one.
     if options.device != nil { setenv("LIBNFC_AUTO_SCAN", "false", 1) }
-    guard let context = Device.makeContext() else {
+    guard let context = NFCDevice.makeContext() else {
       complain("libnfc cannot be initialised")
       return Names.ExitCode.failure
     }
@@ -38,11 +38,11 @@ public enum ReaderProgram {
         complain(refusal)
         return Names.ExitCode.failure
       }
-      for device in Device.list(context) { print(device) }
+      for device in NFCDevice.list(context) { print(device) }
       return 0
     case .serve(let link):
       let poller = Poller(
-        options: options, link: DaemonLink(descriptor: link, end: end), context: context, confinement: confinement)
+        options: options, link: DaemonChannel(descriptor: link, end: end), context: context, confinement: confinement)
       do throws(Interruption) {
         try poller.run()
         return 0

@@ -33,8 +33,8 @@ enum Samples {
     Agent(sender: sender, path: "/agent", session: session)
   }
 
-  static func tap(_ id: String, of session: SessionKey = alice) -> Tap {
-    Tap(
+  static func tap(_ id: String, of session: SessionKey = alice) -> DetectedTap {
+    DetectedTap(
       id: id, session: session, message: [0xD1, 0x01, 0x01, 0x55, 0x00], technology: .type2, uid: [4, 1, 2, 3],
       reader: reader, time: 1)
   }

@@ -1,5 +1,6 @@
 import Bus
 import EventLoop
+import Names
 import TestSupport
 import Testing
 

@@ -50,6 +50,6 @@ let select: [UInt8] = [0x4A, 0x01, 0x00]
 /// MxRtyPassiveActivation 0: one request.
 let oneRequest: [UInt8] = [0x32, 0x05, 0x00, 0x00, 0x00]
 
-func type2(_ model: Type2Model = .ntag215, _ message: [UInt8] = [0xD0, 0x00, 0x00]) throws -> SimulatedTag {
+func type2(_ model: SimulatedType2Model = .ntag215, _ message: [UInt8] = [0xD0, 0x00, 0x00]) throws -> SimulatedTag {
   try .type2(model, message: message, uid: .fixed(uid7))
 }

@@ -62,9 +62,9 @@ import Testing
   /// one of these models.
   @Test(
     arguments: [
-      Type2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215, .ntag216,
+      SimulatedType2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215, .ntag216,
     ])
-  func `a dump by nfc-mfultralight is the memory`(model: Type2Model) async throws {
+  func `a dump by nfc-mfultralight is the memory`(model: SimulatedType2Model) async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try type2(model, (0..<40).map { UInt8($0) }))

@@ -31,8 +31,8 @@ import Testing
     #expect(driver.answer(select)?.first == 1)
   }
 
-  @Test(arguments: Type2Model.all)
-  func `a long message has a length field of three bytes`(model: Type2Model) throws {
+  @Test(arguments: SimulatedType2Model.all)
+  func `a long message has a length field of three bytes`(model: SimulatedType2Model) throws {
     let message = [UInt8](repeating: 0x5A, count: min(300, model.capacity - 4))
     let memory = try type2(model, message).tag.memory
     #expect(memory.count == model.pageCount * 4)

@@ -18,7 +18,7 @@ import Testing
     reader = FileDescriptor(owning: pair[1])
   }
 
-  func connection() -> DaemonConnection { DaemonConnection(DaemonLink(descriptor: reader.rawValue), timing) }
+  func connection() -> DaemonConnection { DaemonConnection(DaemonChannel(descriptor: reader.rawValue), timing) }
 
   let timing = ReaderTiming(device: "pn532_uart:/dev/x")
   /// The message of a regular heartbeat.

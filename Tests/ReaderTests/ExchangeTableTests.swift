@@ -32,7 +32,7 @@ import Testing
     _ tag: String, _ message: [UInt8]
   ) throws -> (tag: SimulatedTag, modulation: Modulation)? {
     let uid = try TagUID.fixed([4, 1, 2, 3, 4, 5, 6])
-    func type2(_ model: Type2Model, asShipped: Bool = false) throws -> (SimulatedTag, Modulation) {
+    func type2(_ model: SimulatedType2Model, asShipped: Bool = false) throws -> (SimulatedTag, Modulation) {
       (try .type2(model, message: message, uid: uid, hasLockControl: asShipped), .typeA)
     }
     func type4(version: Int) -> Type4Options {

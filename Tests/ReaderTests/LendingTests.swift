@@ -123,7 +123,7 @@ import Testing
   private func opens(_ connectionString: String) async throws -> Bool {
     try await DedicatedThread.run {
       Result {
-        let device = try Device.open(connectionString, NFCContext.shared.pointer)
+        let device = try NFCDevice.open(connectionString, NFCContext.shared.pointer)
         _ = try device.select(.typeA)
         return true
       }

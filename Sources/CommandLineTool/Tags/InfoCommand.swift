@@ -15,10 +15,10 @@ extension Command {
   ) { arguments, console throws(Failure) in
     let options = ReaderSessionOptions(message: SheetMessages.any)
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
-      var report: TagReport?
+      var report: TagStatusReport?
       var refusal = ""
       do throws(BusError) {
-        report = try await TagReport.asked(tag)
+        report = try await TagStatusReport.asked(tag)
       } catch {
         guard TagFailure(error) == .refused else { throw Failure(tag: error) }
         refusal = error.message
@@ -34,7 +34,7 @@ struct InfoReport {
   private(set) var json: JSON
   let lines: [String]
 
-  init(_ tag: ReaderTag, _ report: TagReport?, refusal: String, _ chip: ChipVersion?) {
+  init(_ tag: ReaderTag, _ report: TagStatusReport?, refusal: String, _ chip: ChipVersion?) {
     func text(_ bytes: [UInt8]) -> String? { bytes.isEmpty ? nil : Hexadecimal.text(bytes) }
     let kind = Self.kind(tag)
     // The daemon's word, or `refused`.

@@ -16,7 +16,7 @@ extension Command {
     let isFollowing = arguments.has("follow")
     let options = ReaderSessionOptions(message: SheetMessages.read)
     return try await TagCommand(options, arguments, console, isFollowing: isFollowing) { tag, output throws(Failure) in
-      let report = try await TagReport.of(tag)
+      let report = try await TagStatusReport.of(tag)
       let records = RecordReport.lines(report.records).map { "  \($0)" }
       try await output.answer(ReadReport(report), [report.summary] + records, onOneLine: isFollowing)
       guard report.status == .notSupported, !isFollowing else { return }

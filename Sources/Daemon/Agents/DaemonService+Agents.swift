@@ -92,7 +92,7 @@ extension DaemonService {
   }
 
   /// Sends a tap to an agent. The outcome is an event.
-  func deliver(_ tap: Tap, to agent: Agent) {
+  func deliver(_ tap: DetectedTap, to agent: Agent) {
     guard let connection else { return }
     Task { [weak self] in
       let outcome: TapQueue.Outcome

@@ -13,7 +13,7 @@ struct TapQueue: Sendable {
 
   enum Event: Sendable {
     /// A tag was read. The tap is held if the session is locked.
-    case read(Tap, held: Bool)
+    case read(DetectedTap, held: Bool)
     /// The session now has this agent, or none.
     case agent(SessionKey, Agent?)
     /// Whether the session may get taps. It may not while it is locked.
@@ -38,19 +38,19 @@ struct TapQueue: Sendable {
   }
 
   enum Action: Hashable, Sendable {
-    case deliver(Tap, to: Agent)
+    case deliver(DetectedTap, to: Agent)
     /// Discard a tap.
-    case drop(Tap, reason: String)
+    case drop(DetectedTap, reason: String)
     /// A delivery has failed. The tap will be sent again.
-    case postpone(Tap, reason: String)
+    case postpone(DetectedTap, reason: String)
     /// An agent has stored a tap.
-    case done(Tap)
+    case done(DetectedTap)
   }
 
   typealias Instant = SuspendingClock.Instant
 
   private struct Entry: Sendable {
-    let tap: Tap
+    let tap: DetectedTap
     /// Nil while the tap is held.
     var expires: Instant?
   }
@@ -115,7 +115,7 @@ struct TapQueue: Sendable {
     return actions
   }
 
-  private mutating func append(_ tap: Tap, expires: Instant?) -> [Action] {
+  private mutating func append(_ tap: DetectedTap, expires: Instant?) -> [Action] {
     var line = lines[tap.session] ?? Line()
     defer { lines[tap.session] = line }
     if expires == nil { line.isOpen = false }

@@ -144,7 +144,7 @@ extension DaemonService {
     guard units[id]?.process === process else { return }
     switch event {
     case .tag(let report, let epoch):
-      handle(.tag(id, report, epoch: epoch, id: Tap.makeID(), time: Self.microsecondsSince1970()))
+      handle(.tag(id, report, epoch: epoch, id: DetectedTap.makeID(), time: Self.microsecondsSince1970()))
     case .known(let known): if let unit = units[id] { keep(known, on: unit.place) }
     case .phase(let phase, let reached):
       switch phase {

@@ -101,7 +101,7 @@ extension DaemonState {
         .info, "ignored a tag on reader \(reader.label): its only links are in Smart Posters, and SmartPosters=no",
         of: id, at: now)
     }
-    let tap = Tap(
+    let tap = DetectedTap(
       id: tapID, session: agent.session, message: bytes, technology: report.placement.technology,
       uid: report.placement.uid, reader: reader.path, time: time)
     let isHeld = reader.verdict.holdsTaps

@@ -5,11 +5,11 @@ import Names
 import ReaderLink
 
 extension DaemonService {
-  func sessionInterface(_ session: ReaderSession) -> ExportedInterface {
+  func sessionInterface(_ session: SessionRecord) -> ExportedInterface {
     let id = session.id
     func property(
       _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed,
-      _ read: @escaping @Sendable (ReaderSession?) -> Value
+      _ read: @escaping @Sendable (SessionRecord?) -> Value
     ) -> ExportedProperty {
       ExportedProperty(name, signature, emits: emits) { [weak self] in read(await self?.state.sessions[id]) }
     }
@@ -43,7 +43,7 @@ extension DaemonService {
   }
 
   /// Converts to microseconds of CLOCK_MONOTONIC. Neither clock advances during suspend.
-  private static func microseconds(_ instant: ReaderSession.Instant) -> UInt64 {
+  private static func microseconds(_ instant: SessionRecord.Instant) -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     let now = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
@@ -86,7 +86,7 @@ extension DaemonService {
     update(session)
   }
 
-  func tagInterface(_ session: ReaderSession, _ number: UInt64, _ tag: ReaderSession.Tag) -> ExportedInterface {
+  func tagInterface(_ session: SessionRecord, _ number: UInt64, _ tag: SessionRecord.Tag) -> ExportedInterface {
     let id = session.id
     let known = tag.tag
     let selected = known.initialApplication.flatMap { index in

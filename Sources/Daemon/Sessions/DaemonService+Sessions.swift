@@ -31,7 +31,7 @@ extension DaemonService {
     return [.objectPath(session.path)]
   }
 
-  private func export(_ session: ReaderSession, _ connection: Connection) throws {
+  private func export(_ session: SessionRecord, _ connection: Connection) throws {
     let interface = sessionInterface(session)
     try connection.assumeIsolated { try $0.export([interface], at: session.path, for: session.client) }
   }
@@ -140,7 +140,7 @@ extension DaemonService {
     Task { [weak self] in await self?.readFirst(id, number) }
   }
 
-  private func ended(_ session: ReaderSession) {
+  private func ended(_ session: SessionRecord) {
     note("reader session \(session.id) is over: \(session.end?.rawValue ?? "client-gone")")
     close(session)
     guard let reason = session.end else { return }
@@ -163,7 +163,7 @@ extension DaemonService {
     tell(session, member, arguments)
   }
 
-  private func tell(_ session: ReaderSession, _ member: String, _ arguments: [Value]) {
+  private func tell(_ session: SessionRecord, _ member: String, _ arguments: [Value]) {
     do {
       try connection?.assumeIsolated {
         try $0.emit(
@@ -175,7 +175,7 @@ extension DaemonService {
     }
   }
 
-  func changed(_ session: ReaderSession, _ names: [String]) {
+  func changed(_ session: SessionRecord, _ names: [String]) {
     guard let connection else { return }
     Task { await connection.propertiesChanged(names, of: Names.Daemon.readerSessionInterface, at: session.path) }
   }

@@ -4,7 +4,7 @@ import Names
 
 /// The sheet that the user's agent shows during a reader session. A session also works without an agent.
 extension DaemonService {
-  func show(_ session: ReaderSession) {
+  func show(_ session: SessionRecord) {
     guard let agent = state.agent(showing: session) else { return }
     state.sessions[session.id]?.agent = agent
     let options: [String: Value] = ["message": .string(session.message), "app": .string(name(ofProcess: session.pid))]
@@ -18,13 +18,13 @@ extension DaemonService {
     }
   }
 
-  func update(_ session: ReaderSession) {
+  func update(_ session: SessionRecord) {
     guard let agent = session.agent else { return }
     let options: [String: Value] = ["message": .string(session.message)]
     call(agent, "UpdateReaderSession", [.objectPath(session.path), .dictionary(options)])
   }
 
-  func close(_ session: ReaderSession) {
+  func close(_ session: SessionRecord) {
     guard let agent = session.agent else { return }
     let outcome: String
     switch session.end {

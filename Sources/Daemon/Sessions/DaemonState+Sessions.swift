@@ -20,7 +20,7 @@ extension DaemonState {
     return nil
   }
 
-  func agent(showing session: ReaderSession) -> Agent? {
+  func agent(showing session: SessionRecord) -> Agent? {
     if policy.servesAnySession { return registry.agent(of: SessionKey(id: nil, uid: session.uid)) }
     guard let reader = readers[session.reader], let agent = seat(reader.properties.seat).agent,
       agent.session.uid == session.uid

@@ -35,13 +35,13 @@ struct ReaderSessions: Sendable, Hashable {
     /// The tag with this object was removed from the session.
     case gone(UInt64, tag: ObjectPath)
     /// The session is over. This is its last state, because `sessions` may no longer contain it.
-    case ended(ReaderSession)
+    case ended(SessionRecord)
     /// Remove the object of a session.
     case forgotten(ObjectPath)
   }
 
   /// Whether a reader can be used.
-  private enum Device: Sendable, Hashable {
+  private enum DeviceState: Sendable, Hashable {
     /// It is absent, has failed, or has not been opened yet. At the deadline the waiting sessions end; nil if no
     /// session waits. Can transition to: `.ready`, `.lent`.
     case absent(deadline: Instant?)
@@ -53,7 +53,7 @@ struct ReaderSessions: Sendable, Hashable {
   }
 
   private struct Reader: Sendable, Hashable {
-    var device = Device.absent(deadline: nil)
+    var device = DeviceState.absent(deadline: nil)
     /// The session that the process was asked to begin and has not ended yet. That session may be over for its client.
     var occupant: UInt64?
   }
@@ -68,7 +68,7 @@ struct ReaderSessions: Sendable, Hashable {
   static let absence = Duration.seconds(10)
 
   /// The open sessions, and the last ended session of each client.
-  private(set) var sessions: [UInt64: ReaderSession] = [:]
+  private(set) var sessions: [UInt64: SessionRecord] = [:]
   private var readers: [Int: Reader] = [:]
   private var lastID: UInt64 = 0
   /// How long a session may have its reader. A change applies to sessions that begin later.
@@ -76,7 +76,7 @@ struct ReaderSessions: Sendable, Hashable {
 
   init(timeLimit: Duration = Self.defaultTimeLimit) { self.timeLimit = timeLimit }
 
-  subscript(_ id: UInt64) -> ReaderSession? {
+  subscript(_ id: UInt64) -> SessionRecord? {
     get { sessions[id] }
     set { sessions[id] = newValue }
   }
@@ -99,15 +99,15 @@ struct ReaderSessions: Sendable, Hashable {
   func isActive(at reader: Int) -> Bool { readers[reader]?.occupant.flatMap { sessions[$0] }?.isActive == true }
 
   /// The sessions that are not over, oldest first.
-  var open: [ReaderSession] { sessions.values.filter(\.isOpen).sorted { $0.id < $1.id } }
+  var open: [SessionRecord] { sessions.values.filter(\.isOpen).sorted { $0.id < $1.id } }
 
-  func session(at path: ObjectPath) -> ReaderSession? { sessions.values.first { $0.path == path } }
+  func session(at path: ObjectPath) -> SessionRecord? { sessions.values.first { $0.path == path } }
 
   /// Adds a session, which waits for its reader. Throws `TooMany`.
   mutating func add(
     _ request: ReaderSessionRequest, client: String, uid: UInt32, pid: UInt32, reader: Int, readerPath: ObjectPath,
     at now: Instant
-  ) throws(BusError) -> (ReaderSession, [Action]) {
+  ) throws(BusError) -> (SessionRecord, [Action]) {
     let waiting = open.filter { !$0.isActive }
     guard waiting.count(where: { $0.uid == uid }) < Self.limitOfUser else {
       throw .tooMany("user \(uid) already has \(Self.limitOfUser) waiting reader sessions: try again later")
@@ -115,7 +115,7 @@ struct ReaderSessions: Sendable, Hashable {
     guard waiting.count < Self.limit, let path = try? ObjectPath("\(Names.Daemon.readerSessionsPath)/\(lastID + 1)")
     else { throw .tooMany("\(Self.limit) reader sessions are already waiting: try again later") }
     lastID += 1
-    let session = ReaderSession(
+    let session = SessionRecord(
       id: lastID, client: client, uid: uid, pid: pid, reader: reader, readerPath: readerPath, path: path,
       request: request, message: request.message)
     sessions[lastID] = session

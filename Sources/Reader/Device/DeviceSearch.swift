@@ -14,7 +14,7 @@ struct DeviceSearch {
   var known: String?
 
   func candidate(_ context: OpaquePointer) -> Result<String, Obstacle> {
-    candidate { Device.list(context) }
+    candidate { NFCDevice.list(context) }
   }
 
   func candidate(listing: () -> [String]) -> Result<String, Obstacle> {

@@ -2,13 +2,13 @@ import Tags
 
 /// The channel to the selected tag through the chip.
 struct TargetChannel: TagChannel {
-  let device: Device
+  let device: NFCDevice
   /// The selected tag, with its latest activation.
   private(set) var tag: TagActivation
   /// The number of exchanges so far.
   private(set) var exchanges: UInt64 = 0
   /// Why the device cannot be used any more, if that ended an exchange.
-  private(set) var failure: Device.Failure?
+  private(set) var failure: NFCDevice.Failure?
 
   private let doubtsRepetitions: Bool
   private let beforeEach: () throws(TagChannelError) -> Void
@@ -24,7 +24,7 @@ struct TargetChannel: TagChannel {
   ///
   /// If `beforeEach` throws, the exchange does not begin.
   init(
-    _ device: Device, _ tag: TagActivation, doubtsRepetitions: Bool = false,
+    _ device: NFCDevice, _ tag: TagActivation, doubtsRepetitions: Bool = false,
     beforeEach: @escaping () throws(TagChannelError) -> Void = {}
   ) {
     self.device = device
@@ -36,7 +36,7 @@ struct TargetChannel: TagChannel {
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     var answer = try exchangeOnce(command)
     if doubtsRepetitions, answer.count >= Self.leastData, let last, last.answer == answer, last.command != command {
-      do throws(Device.Failure) {
+      do throws(NFCDevice.Failure) {
         try device.fallInStep()
       } catch {
         failure = error
@@ -51,8 +51,8 @@ struct TargetChannel: TagChannel {
   private mutating func exchangeOnce(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     try beforeEach()
     exchanges += 1
-    let answer: Device.Answer
-    do throws(Device.Failure) {
+    let answer: NFCDevice.Answer
+    do throws(NFCDevice.Failure) {
       answer = try tag.framing.exchange(command, with: device)
     } catch {
       failure = error
@@ -70,7 +70,7 @@ struct TargetChannel: TagChannel {
     try beforeEach()
     last = nil
     let found: TagActivation?
-    do throws(Device.Failure) {
+    do throws(NFCDevice.Failure) {
       found = try device.selectAnew(tag)
     } catch {
       failure = error

@@ -3,14 +3,14 @@ import ReaderLink
 /// An error that stops the poller's current step.
 enum Interruption: Error {
   case daemonGone(ReaderLinkError)
-  case deviceLost(Device.Failure)
+  case deviceLost(NFCDevice.Failure)
 }
 
 /// Runs `body` on the device and wraps its failure as `Interruption.deviceLost`.
 func asking<Result>(
-  _ device: Device, _ body: (Device) throws(Device.Failure) -> Result
+  _ device: NFCDevice, _ body: (NFCDevice) throws(NFCDevice.Failure) -> Result
 ) throws(Interruption) -> Result {
-  do throws(Device.Failure) {
+  do throws(NFCDevice.Failure) {
     return try body(device)
   } catch {
     throw .deviceLost(error)

@@ -70,11 +70,11 @@ extension Poller {
     try handle(tracker.readerLeft())
   }
 
-  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
-    Result { () throws(Device.Failure) in try Device.open(connectionString, context) }
+  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<NFCDevice, NFCDevice.Failure> {
+    Result { () throws(NFCDevice.Failure) in try NFCDevice.open(connectionString, context) }
   }
 
-  func lose(_ failure: Device.Failure) throws(Interruption) {
+  func lose(_ failure: NFCDevice.Failure) throws(Interruption) {
     // Closing may have to wait for a silent chip.
     try daemon.promise(daemon.timing.closing)
     let connectionString = device?.connectionString
@@ -95,7 +95,7 @@ extension Poller {
   func lend() throws(Interruption) {
     if let device {
       try letGo(device)
-      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
       try daemon.promise(daemon.timing.closing)
     }
     device = nil

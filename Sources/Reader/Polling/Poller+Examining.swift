@@ -72,7 +72,7 @@ extension Poller {
 
   /// Handles a device failure while a tag was read. A single failure may be a bad frame. The user gets an error if it
   /// happens `InterruptedTags.most` times in a row with the same tag.
-  private func interrupt(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
+  private func interrupt(_ placement: Placement, _ failure: NFCDevice.Failure) throws(Interruption) {
     guard tracker.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
     try reportUnreadable(placement, failure)
   }
@@ -80,7 +80,7 @@ extension Poller {
   /// The same for a tag that may be the resting tag `resting`. That one keeps its state unless the failure repeats as
   /// often.
   private func interrupt(
-    _ placement: Placement, _ tag: TagActivation, inPlaceOf resting: UInt64, _ failure: Device.Failure
+    _ placement: Placement, _ tag: TagActivation, inPlaceOf resting: UInt64, _ failure: NFCDevice.Failure
   ) throws(Interruption) {
     guard tracker.interrupted(placement.number, with: resting, tag) else {
       return try report(.removed(placement: placement.number))
@@ -89,7 +89,7 @@ extension Poller {
     try reportUnreadable(placement, failure)
   }
 
-  private func reportUnreadable(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
+  private func reportUnreadable(_ placement: Placement, _ failure: NFCDevice.Failure) throws(Interruption) {
     let reason = "the reader failed at each attempt to read the tag: \(failure.reason)"
     try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
   }
@@ -123,7 +123,7 @@ extension Poller {
   /// Reads a tag, and repeats a doubtful reading. `numbers` are the placements that the tag may belong to. A resting
   /// tag with another number is a different tag, which was announced or is ignored.
   private func readAll(
-    _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: Device
+    _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: NFCDevice
   ) throws(Interruption) -> Examination {
     let end = SuspendingClock.now + Self.readingAllowance
     if selected != wanted { try selectAgain(wanted, device) }
@@ -137,7 +137,7 @@ extension Poller {
       if !reading.isDoubtful(after: before) || attempt == Self.attempts { return .read(Examined(tag, reading)) }
       before = reading
       if try isInterrupted() { return .interrupted }
-      let again = try asking(device) { (device) throws(Device.Failure) in try device.selectAnew(tag) }
+      let again = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAnew(tag) }
       guard let again, !isAnother(again, than: numbers) else { return .lost(Examined(wanted, before)) }
       // The activation data may have been incomplete, too.
       tag = again
@@ -155,21 +155,21 @@ extension Poller {
 
   /// Reports a tag that is not announced as removed, then releases it. The report comes first, because no later step
   /// would end the placement if the device fails.
-  private func abandon(_ number: UInt64, _ device: Device) throws(Interruption) {
+  private func abandon(_ number: UInt64, _ device: NFCDevice) throws(Interruption) {
     try report(.removed(placement: number))
     try release(device)
   }
 
   /// Releases the selected tag and resets all tags, so that the next look finds them in their initial state.
-  private func release(_ device: Device) throws(Interruption) {
+  private func release(_ device: NFCDevice) throws(Interruption) {
     selected = nil
     mayListen = false
-    try asking(device) { (device) throws(Device.Failure) in try device.release() }
+    try asking(device) { (device) throws(NFCDevice.Failure) in try device.release() }
   }
 
   /// Reads the selected tag, and updates it if it is selected again. Returns nil if this process stopped the reading.
   private func read(
-    _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: Device
+    _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: NFCDevice
   ) throws(Interruption) -> Reading? {
     if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
       return Reading(problem: "damaged: the card's answer to select (ATS) is malformed")

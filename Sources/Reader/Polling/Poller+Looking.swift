@@ -5,7 +5,7 @@ import Tags
 /// Polling for tags and watching resting tags.
 extension Poller {
   /// Performs one step while no tag rests.
-  func poll(_ device: Device) throws(Interruption) {
+  func poll(_ device: NFCDevice) throws(Interruption) {
     switch plan.next(at: .now) {
     case .look(let modulation):
       let tags = try list(modulation, device)
@@ -14,14 +14,14 @@ extension Poller {
       if !tags.isEmpty { plan.begin(at: .now) }
       if !tracker.resting.isEmpty { presence.begin() }
     case .fieldOff:
-      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
     case .pause(let duration):
       try pause(duration)
     }
   }
 
   /// Performs one step while tags rest.
-  func watch(_ device: Device) throws(Interruption) {
+  func watch(_ device: NFCDevice) throws(Interruption) {
     switch presence.next(tracker.resting, selected: selected, at: .now) {
     case .pause(let duration):
       try pause(duration)
@@ -34,14 +34,14 @@ extension Poller {
     case .fieldOff:
       selected = nil
       mayListen = false
-      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
     case .look(let modulations, let isAnew):
       try look(for: modulations, isAnew: isAnew, device)
     }
     if tracker.resting.isEmpty { plan.begin(at: .now) }
   }
 
-  private func look(for modulations: [Modulation], isAnew: Bool, _ device: Device) throws(Interruption) {
+  private func look(for modulations: [Modulation], isAnew: Bool, _ device: NFCDevice) throws(Interruption) {
     var outcomes = try list(modulations, isAnew: isAnew, device)
     if try isInterrupted() { return try giveUp(outcomes) }
     // A new tag may have replaced a resting one. Find out first, because reading takes time.
@@ -66,10 +66,10 @@ extension Poller {
 
   /// Looks for several technologies. If `isAnew`, the field is switched off first.
   private func list(
-    _ modulations: [Modulation], isAnew: Bool, _ device: Device
+    _ modulations: [Modulation], isAnew: Bool, _ device: NFCDevice
   ) throws(Interruption) -> [PlacementTracker.Outcome] {
     try letGo(device)
-    if isAnew { try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() } }
+    if isAnew { try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() } }
     var outcomes: [PlacementTracker.Outcome] = []
     do throws(Interruption) {
       for modulation in modulations {
@@ -99,15 +99,15 @@ extension Poller {
   }
 
   /// Looks for one technology. A single tag is selected afterwards, unless the look was for two.
-  private func list(_ modulation: Modulation, _ device: Device) throws(Interruption) -> [TagActivation] {
+  private func list(_ modulation: Modulation, _ device: NFCDevice) throws(Interruption) -> [TagActivation] {
     noticeFieldOff(device)
     let mayBeTwo =
       modulation.mayBeTwo
       && (tracker.isFirst(modulation) || tracker.resting.contains { $0.tag.modulation == modulation })
-    let tags = try asking(device) { (device) throws(Device.Failure) in
+    let tags = try asking(device) { (device) throws(NFCDevice.Failure) in
       try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
     }
-    // `Device.list` switches the field off and looks again if an answer is malformed.
+    // `NFCDevice.list` switches the field off and looks again if an answer is malformed.
     noticeFieldOff(device)
     mayListen = !tags.isEmpty
     selected = mayBeTwo ? nil : tags.first
@@ -115,31 +115,31 @@ extension Poller {
   }
 
   /// Records in the tracker that the field was off: a tag with a random identifier then has a new one.
-  private func noticeFieldOff(_ device: Device) {
+  private func noticeFieldOff(_ device: NFCDevice) {
     if device.timesOff != timesOff { tracker.fieldWentOff() }
     timesOff = device.timesOff
   }
 
   /// Looks for a tag that was found before. Afterwards `selected` is that tag, another one that answered, or nil.
-  func selectAgain(_ tag: TagActivation, _ device: Device) throws(Interruption) {
+  func selectAgain(_ tag: TagActivation, _ device: NFCDevice) throws(Interruption) {
     try letGo(device)
-    selected = try asking(device) { (device) throws(Device.Failure) in try device.selectAgain(tag) }
+    selected = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAgain(tag) }
     mayListen = selected != nil
   }
 
   /// Puts a listening tag to sleep.
-  func letGo(_ device: Device) throws(Interruption) {
+  func letGo(_ device: NFCDevice) throws(Interruption) {
     guard mayListen else { return }
     selected = nil
     mayListen = false
-    try asking(device) { (device) throws(Device.Failure) in try device.deselect() }
+    try asking(device) { (device) throws(NFCDevice.Failure) in try device.deselect() }
   }
 
-  func isPresent(_ tag: TagActivation, _ device: Device) throws(Interruption) -> Bool {
+  func isPresent(_ tag: TagActivation, _ device: NFCDevice) throws(Interruption) -> Bool {
     // An ignored tag gets no command. The chip only looks for it.
     let isLeftAlone = tracker.resting.contains { ($0.isSuspect || $0.number == nil) && $0.tag.isSameTag(as: tag) }
     let check = isLeftAlone ? PresenceCheck.look(sleepFirst: true) : PresenceCheck(tag)
-    return try asking(device) { (device) throws(Device.Failure) in try check.perform(tag, on: device) }
+    return try asking(device) { (device) throws(NFCDevice.Failure) in try check.perform(tag, on: device) }
   }
 
   /// Reports the outcomes of looks, then reads the new tags.

@@ -23,7 +23,7 @@ final class Poller {
   /// Whether the device is closed so that another program can use it.
   var isLent = false
 
-  var device: Device?
+  var device: NFCDevice?
   var last = LastDevice()
   var openedAt = SuspendingClock.now
   /// The current goal, and whether this process has reported to the daemon that it is in force.
@@ -39,10 +39,10 @@ final class Poller {
   }
   /// Whether a tag may be awake and listening, even if the chip has not selected it.
   var mayListen = false
-  /// `Device.timesOff` at the last look.
+  /// `NFCDevice.timesOff` at the last look.
   var timesOff = 0
 
-  init(options: ReaderOptions, link: consuming DaemonLink, context: OpaquePointer, confinement: Confinement) {
+  init(options: ReaderOptions, link: consuming DaemonChannel, context: OpaquePointer, confinement: Confinement) {
     self.confinement = confinement
     self.options = options
     daemon = DaemonConnection(link, ReaderTiming(device: options.device))
@@ -145,7 +145,7 @@ final class Poller {
   /// the device is opened again, which resets the chip.
   private func finish() {
     if let device {
-      do throws(Device.Failure) {
+      do throws(NFCDevice.Failure) {
         try device.switchFieldOff()
       } catch {
         last.failed(fieldOf: device.connectionString)
@@ -157,15 +157,15 @@ final class Poller {
       return
     }
     try? daemon.promise(daemon.timing.opening)
-    device = try? Device.open(leftOn, context)
+    device = try? NFCDevice.open(leftOn, context)
     try? daemon.promise(daemon.timing.closing)
     device = nil
   }
 
   /// Switches the field off and sleeps. If `isToAnswer`, the daemon wants to know whether the device is still there.
-  private func rest(_ device: Device, isToAnswer: Bool) throws(Interruption) {
+  private func rest(_ device: NFCDevice, isToAnswer: Bool) throws(Interruption) {
     if !isAtRest {
-      try asking(device) { (device) throws(Device.Failure) in
+      try asking(device) { (device) throws(NFCDevice.Failure) in
         if mayListen { try device.deselect() }
         try device.switchFieldOff()
       }
@@ -174,7 +174,7 @@ final class Poller {
       isAtRest = true
     } else if isToAnswer {
       try daemon.beat()
-      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
     }
     try reach()
     try sleep()
@@ -189,7 +189,7 @@ final class Poller {
     presence = PresencePlan(plan, options)
   }
 
-  private func scan(_ device: Device) throws(Interruption) {
+  private func scan(_ device: NFCDevice) throws(Interruption) {
     try daemon.beat()
     // A step takes at least one look, so check for new commands first.
     if try isInterrupted() { return }

@@ -25,7 +25,7 @@ enum PresenceCheck: Hashable {
   }
 
   /// Returns whether the tag answers.
-  func perform(_ tag: TagActivation, on device: Device) throws(Device.Failure) -> Bool {
+  func perform(_ tag: TagActivation, on device: NFCDevice) throws(NFCDevice.Failure) -> Bool {
     switch self {
     case .exchange(let command):
       if case .bytes = try tag.framing.exchange(command, with: device) { return true }

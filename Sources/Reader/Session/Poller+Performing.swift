@@ -14,7 +14,7 @@ extension Poller {
     case over
   }
 
-  func perform(_ request: DaemonConnection.Request, _ device: Device) throws(Interruption) {
+  func perform(_ request: DaemonConnection.Request, _ device: NFCDevice) throws(Interruption) {
     func answer(_ result: ReaderOperationResult) throws(Interruption) {
       try report(.performed(request: request.number, result))
     }
@@ -54,7 +54,7 @@ extension Poller {
 
   /// Returns nil if the tag is gone.
   private func select(
-    _ tag: TagActivation, _ number: UInt64, _ device: Device
+    _ tag: TagActivation, _ number: UInt64, _ device: NFCDevice
   ) throws(Interruption) -> TagActivation? {
     if let selected, selected.isSameTag(as: tag), session?.isOutOfStep == false { return selected }
     session?.isOutOfStep = false
@@ -65,11 +65,11 @@ extension Poller {
 
   /// Resets all tags by switching the field off, then selects this one again.
   private func selectAnew(
-    _ tag: TagActivation, _ number: UInt64, _ device: Device
+    _ tag: TagActivation, _ number: UInt64, _ device: NFCDevice
   ) throws(Interruption) -> Bool {
     selected = nil
     mayListen = true
-    let again = try asking(device) { (device) throws(Device.Failure) in try device.selectAnew(tag) }
+    let again = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAnew(tag) }
     session?.isOutOfStep = false
     guard let again else { return false }
     selected = again
@@ -80,7 +80,7 @@ extension Poller {
   // MARK: NDEF
 
   private func operate(
-    _ request: DaemonConnection.Request, _ tag: TagActivation, _ device: Device
+    _ request: DaemonConnection.Request, _ tag: TagActivation, _ device: NFCDevice
   ) throws(Interruption) -> Outcome {
     let isReading = request.operation == .read || request.operation == .query
     let target = TargetChannel(device, tag, doubtsRepetitions: isReading, beforeEach: checkSession)
@@ -115,7 +115,7 @@ extension Poller {
   // MARK: Commands as they are
 
   private func transceive(
-    _ command: [UInt8], _ timeout: Duration, _ tag: TagActivation, _ number: UInt64, _ device: Device
+    _ command: [UInt8], _ timeout: Duration, _ tag: TagActivation, _ number: UInt64, _ device: NFCDevice
   ) throws(Interruption) -> Outcome {
     if session?.applicationIsDue == true {
       session?.applicationIsDue = false
@@ -136,10 +136,10 @@ extension Poller {
       device.tagTimeout = nil
       daemon.allow(.zero)
     }
-    let answer: Device.Answer
+    let answer: NFCDevice.Answer
     if tag.isISODEP {
       var isOver = false
-      answer = try asking(device) { (device) throws(Device.Failure) in
+      answer = try asking(device) { (device) throws(NFCDevice.Failure) in
         try device.exchangeLong(command, answerRoom: ReaderLimits.answer) {
           isOver = (try? checkSession()) == nil
           return !isOver
@@ -148,7 +148,7 @@ extension Poller {
       if isOver { return .over }
     } else {
       if (try? checkSession()) == nil { return .over }
-      answer = try asking(device) { (device) throws(Device.Failure) in
+      answer = try asking(device) { (device) throws(NFCDevice.Failure) in
         try device.setAnswerTimeout(code: AnswerTimeout.code(atLeast: timeout))
         let answer = try tag.framing.exchange(command, with: device)
         try device.setAnswerTimeout(code: AnswerTimeout.usual)

@@ -10,7 +10,7 @@ extension Poller {
   private static let checkInterval = Duration.milliseconds(150)
 
   /// Performs one step of the reader session.
-  func serve(_ options: ReaderSessionOptions, _ device: Device) throws(Interruption) {
+  func serve(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
     if session == nil { try begin(options, device) }
     try daemon.beat()
     if daemon.takeRestart() { return try restart(device) }
@@ -21,7 +21,7 @@ extension Poller {
     try watch(device)
   }
 
-  private func begin(_ options: ReaderSessionOptions, _ device: Device) throws(Interruption) {
+  private func begin(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
     try letGo(device)
     session = TagSession(
       options: options, background: Background(tracker: tracker, plan: plan, presence: presence))
@@ -43,7 +43,7 @@ extension Poller {
     presence.begin()
   }
 
-  private func restart(_ device: Device) throws(Interruption) {
+  private func restart(_ device: NFCDevice) throws(Interruption) {
     guard let session else { return }
     for number in session.reported.keys.sorted() { try missed(number) }
     try letGo(device)
@@ -54,7 +54,7 @@ extension Poller {
   func end(_ session: TagSession) throws(Interruption) {
     if let device {
       try letGo(device)
-      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
       isAtRest = true
     }
     dropSession()
@@ -151,7 +151,7 @@ extension Poller {
 
   /// Selects the first of `applications` that the card has.
   private func findApplication(
-    _ applications: [[UInt8]], _ tag: TagActivation, _ device: Device
+    _ applications: [[UInt8]], _ tag: TagActivation, _ device: NFCDevice
   ) throws(Interruption) -> Applications {
     for (index, application) in applications.enumerated() {
       guard let answer = try exchange(TagSession.select(application), with: tag, device) else { return .lost }
@@ -162,7 +162,7 @@ extension Poller {
 
   /// Returns nil if the tag gave no answer, or if the session ended before the exchange.
   func exchange(
-    _ command: [UInt8], with tag: TagActivation, _ device: Device
+    _ command: [UInt8], with tag: TagActivation, _ device: NFCDevice
   ) throws(Interruption) -> [UInt8]? {
     var channel = TargetChannel(device, tag, beforeEach: checkSession)
     do throws(TagChannelError) {
@@ -187,7 +187,7 @@ extension Poller {
   }
 
   /// Performs one step with the engaged tag. The tag gets no command except a presence check.
-  private func attend(_ tag: TagActivation, _ number: UInt64, _ device: Device) throws(Interruption) {
+  private func attend(_ tag: TagActivation, _ number: UInt64, _ device: NFCDevice) throws(Interruption) {
     let before = daemon.isToRestart || !daemon.requests.isEmpty
     if !before { try pause(Self.checkInterval) }
     if try isInterrupted() { return }

@@ -31,7 +31,7 @@ enum ControlCommand: Equatable {
   struct Tap: Equatable {
     var contents: Contents
     var type = Kind.type2
-    var model: Type2Model?
+    var model: SimulatedType2Model?
     var card: Type3Options.Model?
     var uid: TagUID?
     /// Whether to keep the tags that are on the reader already.
@@ -94,10 +94,10 @@ enum ControlCommand: Equatable {
         tap.type = kind
       case "--model":
         let value = words.popFirst()
-        tap.model = Type2Model.all.first { $0.name == value }
+        tap.model = SimulatedType2Model.all.first { $0.name == value }
         tap.card = value.flatMap(Type3Options.Model.init)
         guard tap.model != nil || tap.card != nil else {
-          let names = Type2Model.all.map(\.name) + Type3Options.Model.allCases.map(\.rawValue)
+          let names = SimulatedType2Model.all.map(\.name) + Type3Options.Model.allCases.map(\.rawValue)
           throw SimulatorError("--model: one of \(names.joined(separator: ", "))")
         }
       case "--uid": tap.uid = try uid(words.popFirst())

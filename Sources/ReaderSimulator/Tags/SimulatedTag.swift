@@ -6,7 +6,7 @@ public struct SimulatedTag: Sendable {
   /// a real tag, which are in its first pages too. If `hasLockControl`, the model's factory lock control TLV precedes
   /// the message; many programs overwrite it. Fails if the message does not fit.
   public static func type2(
-    _ model: Type2Model, message: [UInt8], uid: TagUID = .generated(), hasLockControl: Bool = false
+    _ model: SimulatedType2Model, message: [UInt8], uid: TagUID = .generated(), hasLockControl: Bool = false
   ) throws(SimulatorError) -> SimulatedTag {
     let bytes = uid.fixedBytes ?? []
     return type2(
@@ -15,7 +15,7 @@ public struct SimulatedTag: Sendable {
 
   /// A Type 2 tag with arbitrary contents, from page 4 on, in place of the TLVs: damaged, hostile, or merely unusual.
   /// The UID has seven bytes on a real tag. Fails if the contents do not fit.
-  public static func type2(_ model: Type2Model, contents: [UInt8], uid: TagUID = .generated()) throws(SimulatorError)
+  public static func type2(_ model: SimulatedType2Model, contents: [UInt8], uid: TagUID = .generated()) throws(SimulatorError)
     -> SimulatedTag
   {
     type2(try Type2Memory(model: model, uid: uid.fixedBytes ?? [], contents: contents), uid)
@@ -23,11 +23,11 @@ public struct SimulatedTag: Sendable {
 
   /// A Type 2 tag from a dump, from page 0 on; the first two pages hold the UID. Without a model, it is the smallest
   /// that holds the dump. Fails if the dump is too short to hold a UID, or too long.
-  public static func type2(_ model: Type2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag {
+  public static func type2(_ model: SimulatedType2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag {
     guard memory.count >= 8 else {
       throw SimulatorError("a dump of \(memory.count) bytes does not hold the UID, which takes the first 8")
     }
-    guard let model = model ?? Type2Model.all.first(where: { memory.count <= $0.pageCount * 4 }) else {
+    guard let model = model ?? SimulatedType2Model.all.first(where: { memory.count <= $0.pageCount * 4 }) else {
       throw SimulatorError("no model has the \(memory.count) bytes of this dump")
     }
     let uid = Array(memory[0..<3] + memory[4..<8])

@@ -1,7 +1,7 @@
 /// The memory of a Type 2 tag: pages of four bytes, and their write protection (NTAG213/215/216 data sheet, section
 /// 8.5; MF0ICU1 data sheet, section 7.5).
 struct Type2Memory: Sendable {
-  let model: Type2Model
+  let model: SimulatedType2Model
   private(set) var bytes: [UInt8]
   /// How far further writes get before the tag loses its power; nil if they complete. Bits that can only be set are not
   /// erased first.
@@ -11,14 +11,14 @@ struct Type2Memory: Sendable {
   /// empty for another kind of UID. If `hasLockControl`, the model's factory lock control TLV precedes the message.
   /// Fails if it does not fit.
   init(
-    model: Type2Model, uid: [UInt8], message: [UInt8], hasLockControl: Bool = false
+    model: SimulatedType2Model, uid: [UInt8], message: [UInt8], hasLockControl: Bool = false
   ) throws(SimulatorError) {
     let control = hasLockControl ? model.lockControl : []
     try self.init(model: model, uid: uid, contents: control + SimulatedTag.tlv(message), terminated: true)
   }
 
   /// A tag with arbitrary `contents` from page 4 on. Fails if they do not fit.
-  init(model: Type2Model, uid: [UInt8], contents: [UInt8], terminated: Bool = false) throws(SimulatorError) {
+  init(model: SimulatedType2Model, uid: [UInt8], contents: [UInt8], terminated: Bool = false) throws(SimulatorError) {
     guard contents.count <= model.capacity else {
       throw SimulatorError("\(contents.count) bytes do not fit into the \(model.capacity) of an \(model.name)")
     }
@@ -31,7 +31,7 @@ struct Type2Memory: Sendable {
 
   /// A tag from a dump, from page 0 on. Bytes missing at the end have their factory value. Fails if it has more bytes
   /// than the model.
-  init(model: Type2Model, uid: [UInt8], image: [UInt8]) throws(SimulatorError) {
+  init(model: SimulatedType2Model, uid: [UInt8], image: [UInt8]) throws(SimulatorError) {
     guard image.count <= model.pageCount * 4 else {
       throw SimulatorError("\(image.count) bytes are more than the \(model.pageCount * 4) of an \(model.name)")
     }
@@ -41,7 +41,7 @@ struct Type2Memory: Sendable {
     self.bytes = bytes
   }
 
-  private static func blank(_ model: Type2Model, uid: [UInt8]) -> [UInt8] {
+  private static func blank(_ model: SimulatedType2Model, uid: [UInt8]) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: model.pageCount * 4)
     if uid.count == 7 {
       let first = uid[0..<3] + [0x88 ^ uid[0] ^ uid[1] ^ uid[2]]

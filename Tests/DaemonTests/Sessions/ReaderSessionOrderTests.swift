@@ -191,7 +191,7 @@ import Testing
     #expect(Self.start(&sessions, 2) == [])
     #expect(sessions.handle(.began(1), at: 0, Self.origin) == [.activated(1)])
     let actions = end.map { sessions.end(1, $0, at: Self.origin) } ?? sessions.leave(":1.1", at: Self.origin)
-    let ended = actions.compactMap { action -> ReaderSession? in
+    let ended = actions.compactMap { action -> SessionRecord? in
       if case .ended(let session) = action { session } else { nil }
     }
     #expect(ended.map(\.state) == [.ended(end)])

@@ -12,7 +12,7 @@ import Testing
 
   private func add(
     _ sessions: inout ReaderSessions, client: String = ":1.1", uid: UInt32 = 1000
-  ) throws(BusError) -> (ReaderSession, [ReaderSessions.Action]) {
+  ) throws(BusError) -> (SessionRecord, [ReaderSessions.Action]) {
     try sessions.add(
       ReaderSessionRequest(), client: client, uid: uid, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
   }
@@ -42,7 +42,7 @@ import Testing
     _ = try add(&sessions)
     let (other, _) = try add(&sessions, client: ":1.2")
     let actions = sessions.leave(":1.1", at: Self.now)
-    let ended = actions.compactMap { action -> ReaderSession? in
+    let ended = actions.compactMap { action -> SessionRecord? in
       if case .ended(let session) = action { session } else { nil }
     }
     #expect(ended.map(\.id) == [1, 2])
@@ -101,8 +101,8 @@ import Testing
     #expect(try sessions[1]?.planRestart(at: now) == .milliseconds(150))
     for _ in 0..<1000 { #expect(try sessions[1]?.planRestart(at: now) == nil) }
     now += .milliseconds(150)
-    #expect(try sessions[1]?.planRestart(at: now) == ReaderSession.restartInterval)
-    now += ReaderSession.restartInterval + ReaderSession.restartInterval
+    #expect(try sessions[1]?.planRestart(at: now) == SessionRecord.restartInterval)
+    now += SessionRecord.restartInterval + SessionRecord.restartInterval
     #expect(try sessions[1]?.planRestart(at: now) == .zero)
     _ = sessions.end(1, .invalidated, at: now)
     #expect(throws: BusError.self) { try sessions[1]?.planRestart(at: now) }

@@ -85,7 +85,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       // Ignored, so that an alarm that is due early does not end the process.
       signal(SIGALRM, SIG_IGN)
-      let daemon = DaemonConnection(DaemonLink(descriptor: -1), ReaderTiming(device: "acr122_usb"))
+      let daemon = DaemonConnection(DaemonChannel(descriptor: -1), ReaderTiming(device: "acr122_usb"))
       try? daemon.promise(.seconds(12))
       #expect(alarm(0) == 0)
       alarm(3600)

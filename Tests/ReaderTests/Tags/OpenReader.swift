@@ -16,7 +16,7 @@ import Tags
 struct OpenReader: ~Copyable {
   struct NoTag: Error {}
 
-  let device: Device
+  let device: NFCDevice
   let simulator: SimulatedReader
 
   /// Switches the field off and selects a tag.
@@ -117,7 +117,7 @@ func withOpenReader<Result: Sendable>(
   let connectionString = await simulator.connectionString
   let result = try await DedicatedThread.run {
     Swift.Result {
-      let device = try Device.open(connectionString, NFCContext.shared.pointer)
+      let device = try NFCDevice.open(connectionString, NFCContext.shared.pointer)
       return try body(OpenReader(device: device, simulator: simulator))
     }
   }
@@ -159,7 +159,7 @@ struct NFCContext: @unchecked Sendable {
 
   private init() {
     setenv("LIBNFC_AUTO_SCAN", "false", 1)
-    guard let pointer = Device.makeContext() else { preconditionFailure("libnfc has no memory") }
+    guard let pointer = NFCDevice.makeContext() else { preconditionFailure("libnfc has no memory") }
     self.pointer = pointer
   }
 }

@@ -7,14 +7,14 @@ import Testing
 /// Type 2 tags through the real libnfc and the simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct Type2AccessTests {
   /// The longest message that fits on the model.
-  static func capacity(_ model: Type2Model) -> Int { model.capacity - (model.capacity > 256 ? 4 : 2) }
+  static func capacity(_ model: SimulatedType2Model) -> Int { model.capacity - (model.capacity > 256 ? 4 : 2) }
 
   /// Sizes around every border: empty, one page, both forms of the length, the second sector, the full capacity.
-  static func sizes(_ model: Type2Model) -> [Int] {
+  static func sizes(_ model: SimulatedType2Model) -> [Int] {
     [0, 3, 12, 13, 40, 254, 255, 300, 1000, 1010, 1500, capacity(model)].filter { $0 == 0 || $0 <= capacity(model) }
   }
 
-  @Test(arguments: Type2Model.all) func `a written message is read back`(model: Type2Model) async throws {
+  @Test(arguments: SimulatedType2Model.all) func `a written message is read back`(model: SimulatedType2Model) async throws {
     let findings = try await withOpenReader { reader in
       var findings: [String] = []
       for old in [0, Self.capacity(model)] {
@@ -35,8 +35,8 @@ import Testing
     #expect(findings.isEmpty)
   }
 
-  @Test(arguments: Type2Model.all, [false, true])
-  func `a locked tag cannot be written`(model: Type2Model, hasLockControl: Bool) async throws {
+  @Test(arguments: SimulatedType2Model.all, [false, true])
+  func `a locked tag cannot be written`(model: SimulatedType2Model, hasLockControl: Bool) async throws {
     let message = ndefMessage(ofSize: 30)
     let findings = try await withOpenReader { reader in
       var findings: [String] = []
@@ -61,8 +61,8 @@ import Testing
   }
 
   /// If a block-locking bit has frozen the lock bits, the tag acknowledges a write but does not set them.
-  @Test(arguments: [(.ultralight, 10, 0x02), (.ntag213, 162, 0x01)] as [(Type2Model, Int, UInt8)])
-  func `frozen lock bits are noticed`(model: Type2Model, address: Int, bits: UInt8) async throws {
+  @Test(arguments: [(.ultralight, 10, 0x02), (.ntag213, 162, 0x01)] as [(SimulatedType2Model, Int, UInt8)])
+  func `frozen lock bits are noticed`(model: SimulatedType2Model, address: Int, bits: UInt8) async throws {
     let refusals = try await withOpenReader { reader in
       let id = reader.place(try .type2(model, message: ndefMessage(ofSize: 30), uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
       var image = reader.memory(of: id) ?? []
@@ -88,8 +88,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [Type2Model.ultralight, .ntag203, .ntag215, .ntagI2C2k], [0, 40])
-  func `a torn read yields no other message`(model: Type2Model, size: Int) async throws {
+  @Test(arguments: [SimulatedType2Model.ultralight, .ntag203, .ntag215, .ntagI2C2k], [0, 40])
+  func `a torn read yields no other message`(model: SimulatedType2Model, size: Int) async throws {
     let message = ndefMessage(ofSize: size)
     let report = try await TearWalk(.typeA) { try .type2(model, message: message) }.reading(message)
     #expect(report.findings.isEmpty)
@@ -99,8 +99,8 @@ import Testing
     arguments: [
       (.ultralight, 46, 46), (.ntag213, 20, 100), (.ntag213, 100, 20), (.ntag215, 0, 37), (.ntag215, 300, 0),
       (.ntag215, 3, 254), (.ultralightC, 60, 70), (.ntag203, 60, 61), (.ntag216, 255, 260),
-    ] as [(Type2Model, Int, Int)])
-  func `a torn write leaves no other message`(model: Type2Model, old: Int, new: Int) async throws {
+    ] as [(SimulatedType2Model, Int, Int)])
+  func `a torn write leaves no other message`(model: SimulatedType2Model, old: Int, new: Int) async throws {
     let (old, new) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
     let hasLockControl = max(old.count, new.count) + 5 <= Self.capacity(model)
     let walk = TearWalk(.typeA) { try .type2(model, message: old, hasLockControl: hasLockControl) }
@@ -128,8 +128,8 @@ import Testing
     arguments: [
       (.ultralight, false), (.ultralightC, false), (.ntag203, false), (.ntag203, true), (.ntag213, false),
       (.ntag213, true), (.ntag215, false), (.ntagI2C2k, false),
-    ] as [(Type2Model, Bool)])
-  func `a torn lock keeps the message`(model: Type2Model, hasLockControl: Bool) async throws {
+    ] as [(SimulatedType2Model, Bool)])
+  func `a torn lock keeps the message`(model: SimulatedType2Model, hasLockControl: Bool) async throws {
     let message = ndefMessage(ofSize: 37)
     let report = try await TearWalk(.typeA) {
       try .type2(model, message: message, hasLockControl: hasLockControl)

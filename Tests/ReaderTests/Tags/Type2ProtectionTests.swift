@@ -7,13 +7,13 @@ import Testing
 /// Type 2 tags with pages that need a password or a key, through the real libnfc and the simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct Type2ProtectionTests {
   /// The addresses of AUTH0 and of the byte that selects the protected operations.
-  static let places: [(model: Type2Model, auth0: Int, access: Int)] = [
+  static let places: [(model: SimulatedType2Model, auth0: Int, access: Int)] = [
     (.ntag210, 0x10 * 4 + 3, 0x11 * 4), (.ultralightEV1Large, 0x25 * 4 + 3, 0x26 * 4),
     (.ntag213, 0x29 * 4 + 3, 0x2A * 4), (.ntag215, 0x83 * 4 + 3, 0x84 * 4), (.ntag216, 0xE3 * 4 + 3, 0xE4 * 4),
     (.ultralightC, 0x2A * 4, 0x2B * 4),
   ]
 
-  private static func image(_ reader: borrowing OpenReader, _ model: Type2Model, _ message: [UInt8]) throws -> [UInt8] {
+  private static func image(_ reader: borrowing OpenReader, _ model: SimulatedType2Model, _ message: [UInt8]) throws -> [UInt8] {
     let id = reader.place(try .type2(model, message: message, uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
     defer { _ = reader.remove(id) }
     return reader.memory(of: id) ?? []

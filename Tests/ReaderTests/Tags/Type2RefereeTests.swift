@@ -12,8 +12,8 @@ import Testing
     arguments: [
       (.ultralight, 40), (.ultralightEV1, 30), (.ultralightEV1Large, 100), (.ntag210, 30), (.ntag212, 100),
       (.ntag213, 100), (.ntag215, 300), (.ntag216, 700),
-    ] as [(Type2Model, Int)])
-  func `nfc-mfultralight dumps a message that we wrote`(model: Type2Model, size: Int) async throws {
+    ] as [(SimulatedType2Model, Int)])
+  func `nfc-mfultralight dumps a message that we wrote`(model: SimulatedType2Model, size: Int) async throws {
     let directory = try TemporaryDirectory()
     let message = ndefMessage(ofSize: size)
     let (tag, memory) = try await Referee.written(message, to: try .type2(model, message: []), .typeA)

@@ -2,7 +2,7 @@ import Bus
 import Names
 
 /// One tag read that is announced to a user.
-struct Tap: Hashable, Sendable {
+struct DetectedTap: Hashable, Sendable {
   /// A UUID (RFC 9562, version 4). An agent uses it to recognize a tap that is sent again.
   let id: String
   /// The session that was active on the reader's seat.

@@ -2,7 +2,7 @@ import Glibc
 
 /// The reader process's end of a link. Reads and writes block. The thread that owns libnfc reads it between its other
 /// work.
-public struct DaemonLink: ~Copyable {
+public struct DaemonChannel: ~Copyable {
   private let descriptor: Int32
   private let end: Int32
   private var decoder = FrameDecoder()

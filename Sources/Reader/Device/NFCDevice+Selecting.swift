@@ -2,7 +2,7 @@ import Glibc
 import Tags
 
 /// Looking for tags and selecting one of them.
-extension Device {
+extension NFCDevice {
   /// The longest time that a FeliCa tag needs after the field comes on until it listens (NFC Forum Digital Protocol,
   /// guard time of NFC-F). For the other technologies the chip itself waits long enough.
   private static let startUpFeliCa = Duration.milliseconds(20)

@@ -3,7 +3,7 @@ import Names
 import TagrouteClient
 
 /// The status and message of a tag, for `read` and `info`.
-struct TagReport: Sendable {
+struct TagStatusReport: Sendable {
   let tag: ReaderTag
   let status: ReaderTag.Status
   let capacity: UInt32
@@ -11,12 +11,12 @@ struct TagReport: Sendable {
   let message: [UInt8]?
 
   /// Asks a tag for its status and its message.
-  static func of(_ tag: ReaderTag) async throws(Failure) -> TagReport {
+  static func of(_ tag: ReaderTag) async throws(Failure) -> TagStatusReport {
     try await tag.attempt { tag throws(BusError) in try await asked(tag) }
   }
 
   /// The same, with the daemon's own error.
-  static func asked(_ tag: ReaderTag) async throws(BusError) -> TagReport {
+  static func asked(_ tag: ReaderTag) async throws(BusError) -> TagStatusReport {
     let (status, capacity) = try await tag.queryNDEF()
     var message: [UInt8]?
     if status != .notSupported {
@@ -26,7 +26,7 @@ struct TagReport: Sendable {
         guard TagFailure(error) == .noMessage else { throw error }
       }
     }
-    return TagReport(tag: tag, status: status, capacity: capacity, message: message)
+    return TagStatusReport(tag: tag, status: status, capacity: capacity, message: message)
   }
 
   /// The first line for a person: the tag, and how full it is.
@@ -53,7 +53,7 @@ struct ReadReport: Encodable {
   @OrNull private(set) var message: String?
   let records: [RecordReport]
 
-  init(_ report: TagReport) {
+  init(_ report: TagStatusReport) {
     technology = report.tag.technology
     uid = Hexadecimal.text(report.tag.uid)
     status = report.status.rawValue

@@ -3,7 +3,7 @@ import Names
 import ReaderLink
 
 /// One reader session, and the tags that it has found.
-struct ReaderSession: Sendable, Hashable {
+struct SessionRecord: Sendable, Hashable {
   typealias Instant = SuspendingClock.Instant
 
   enum State: Sendable, Hashable {

@@ -6,7 +6,7 @@ import Tags
 /// An open libnfc device and the chip behind it, used on one thread.
 ///
 /// Commands go to the chip unchanged. libnfc does not interpret the answers of tags.
-final class Device: Chip {
+final class NFCDevice: Chip {
   typealias Failure = ChipFailure
   typealias Answer = ChipAnswer
 
@@ -51,12 +51,12 @@ final class Device: Chip {
   /// Opens the device, with the field off.
   ///
   /// Only `deinit` closes the handle, because libnfc frees what it closes. `deinit` also runs if the setup fails.
-  static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> Device {
+  static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> NFCDevice {
     guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else {
       throw Failure(
         reason: "\(connectionString) does not answer; check that it is a reader and that no other program uses it")
     }
-    let device = Device(owning: handle, connectionString)
+    let device = NFCDevice(owning: handle, connectionString)
     do throws(Failure) {
       try device.setUp()
     } catch {
@@ -162,7 +162,7 @@ final class Device: Chip {
   }
 
   // The first byte of the answer is its status, which libnfc has already checked.
-  private func transmit(_ command: [UInt8], answerRoom: Int = Device.usualAnswerRoom) throws(Failure) -> Answer {
+  private func transmit(_ command: [UInt8], answerRoom: Int = NFCDevice.usualAnswerRoom) throws(Failure) -> Answer {
     let time = tagTimeout.map { $0 + Self.transferTime } ?? ReaderTiming.longestWait
     let answer = try send(command, within: time, mayBeLate: tagTimeout != nil, answerRoom: answerRoom)
     guard case .bytes(let bytes) = answer else { return answer }
@@ -215,7 +215,7 @@ final class Device: Chip {
   // `mayBeLate`: whether a missing answer in that time is the tag's fault.
   private func send(
     _ command: [UInt8], within time: Duration = ReaderTiming.shortWait, mayBeLate: Bool = false,
-    answerRoom: Int = Device.usualAnswerRoom
+    answerRoom: Int = NFCDevice.usualAnswerRoom
   ) throws(Failure) -> Answer {
     beforeCommand()
     let hasStatus = [Command.exchange, Command.communicateThru, Command.release, Command.select].contains(command.first)
