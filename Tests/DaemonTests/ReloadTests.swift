@@ -100,7 +100,7 @@ import Testing
     try await client.expect("Activated", of: session)
     try rig.write(reader: "Technologies=type-2", scan: "WhenLocked=hold")
     rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "new are")
+    try await rig.daemon.line(containing: Self.isRead + "changed: ")
     await rig.reader.find(ReaderSessionTests.tag())
     try await client.expect("TagDetected")
     #expect(try await client.property(session, "State")?.asString == "active")
@@ -137,7 +137,7 @@ import Testing
     rig.daemon.signal(SIGHUP)
     _ = try await notifications.next { $0.contains("RELOADING=1") }
     let next = try await notifications.next { $0.contains("READY=1") || $0.contains("STOPPING=1") }
-    let mistake = "the configuration: cannot take effect: Sessions=logind "
+    let mistake = "the configuration: cannot be applied: Sessions=logind "
     #expect(next.contains("READY=1") && next.contains("the previous configuration is in force: \(mistake)"))
     try await rig.daemon.line(containing: mistake)
     #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the previous configuration stays in force") })

@@ -55,8 +55,9 @@ final class ScriptedReader: Sendable {
 
   /// Reports that it has reached its latest goal. It reaches later goals at once.
   func catchesUp() async {
-    await reach()
+    // First, so that the reader also reaches a goal that arrives in between.
     await answersOrders(true)
+    await reach()
   }
 
   /// Finds a tag in a reader session.

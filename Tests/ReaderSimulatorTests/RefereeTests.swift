@@ -62,7 +62,8 @@ import Testing
   /// one of these models.
   @Test(
     arguments: [
-      SimulatedType2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215, .ntag216,
+      SimulatedType2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215,
+      .ntag216,
     ])
   func `a dump by nfc-mfultralight is the memory`(model: SimulatedType2Model) async throws {
     let directory = try TemporaryDirectory()

@@ -70,7 +70,8 @@ extension Poller {
     try handle(tracker.readerLeft())
   }
 
-  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<NFCDevice, NFCDevice.Failure> {
+  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<NFCDevice, NFCDevice.Failure>
+  {
     Result { () throws(NFCDevice.Failure) in try NFCDevice.open(connectionString, context) }
   }
 

@@ -15,7 +15,8 @@ public struct SimulatedTag: Sendable {
 
   /// A Type 2 tag with arbitrary contents, from page 4 on, in place of the TLVs: damaged, hostile, or merely unusual.
   /// The UID has seven bytes on a real tag. Fails if the contents do not fit.
-  public static func type2(_ model: SimulatedType2Model, contents: [UInt8], uid: TagUID = .generated()) throws(SimulatorError)
+  public static func type2(_ model: SimulatedType2Model, contents: [UInt8], uid: TagUID = .generated())
+    throws(SimulatorError)
     -> SimulatedTag
   {
     type2(try Type2Memory(model: model, uid: uid.fixedBytes ?? [], contents: contents), uid)
@@ -23,7 +24,8 @@ public struct SimulatedTag: Sendable {
 
   /// A Type 2 tag from a dump, from page 0 on; the first two pages hold the UID. Without a model, it is the smallest
   /// that holds the dump. Fails if the dump is too short to hold a UID, or too long.
-  public static func type2(_ model: SimulatedType2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag {
+  public static func type2(_ model: SimulatedType2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag
+  {
     guard memory.count >= 8 else {
       throw SimulatorError("a dump of \(memory.count) bytes does not hold the UID, which takes the first 8")
     }

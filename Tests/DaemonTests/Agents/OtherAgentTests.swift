@@ -82,7 +82,7 @@ import Testing
     let session = try await client.start()
     _ = try await rig.begin()
     try await client.expect("Activated", of: session)
-    try await rig.daemon.line(containing: "ShowReaderSession has failed: \(BusError.Name.unknownMethod)")
+    try await rig.daemon.line(containing: "ShowReaderSession failed: \(BusError.Name.unknownMethod)")
     try await client.call(session, "Invalidate", [.string("")])
     _ = try await rig.end()
     try await client.expect("Ended", of: session)

@@ -87,10 +87,10 @@ import Testing
     state = DaemonState(policy: policy, isEnabled: true)
     _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
     _ = state.handle(.reader(0, .phase(.ready(name: "x", device: "a:0"), reached: nil)), at: now)
-    _ = try state.sessions.add(
+    let (_, actions) = try state.sessions.add(
       ReaderSessionRequest(), client: ":1.9", uid: Samples.alice.uid, pid: 1, reader: 0, readerPath: Samples.reader,
       at: now)
-    _ = state.evaluate(at: now)
+    _ = state.perform(actions) + state.evaluate(at: now)
     _ = state.handle(.reader(0, .phase(.inSession(1), reached: state.readers[0]?.epoch)), at: now)
     #expect(refusal(nil, Samples.bob.uid) != nil)
     #expect(try state.readerToRelease(nil, to: Samples.alice.uid) == 0)

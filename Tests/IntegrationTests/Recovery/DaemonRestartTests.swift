@@ -164,7 +164,7 @@ import Testing
     withExtendedLifetime(other) {}
     let lines = await process.log().filter { $0.hasPrefix(told) }
     #expect(lines.count == 1)
-    #expect(lines.first?.contains("released to another program (user \(getuid())) already") == true, "\(lines)")
+    #expect(lines.first?.contains("already lent to another program (user \(getuid()))") == true, "\(lines)")
     await desktop.stop()
   }
 

@@ -14,7 +14,9 @@ import Testing
     [0, 3, 12, 13, 40, 254, 255, 300, 1000, 1010, 1500, capacity(model)].filter { $0 == 0 || $0 <= capacity(model) }
   }
 
-  @Test(arguments: SimulatedType2Model.all) func `a written message is read back`(model: SimulatedType2Model) async throws {
+  @Test(arguments: SimulatedType2Model.all) func `a written message is read back`(model: SimulatedType2Model)
+    async throws
+  {
     let findings = try await withOpenReader { reader in
       var findings: [String] = []
       for old in [0, Self.capacity(model)] {

@@ -13,7 +13,9 @@ import Testing
     (.ultralightC, 0x2A * 4, 0x2B * 4),
   ]
 
-  private static func image(_ reader: borrowing OpenReader, _ model: SimulatedType2Model, _ message: [UInt8]) throws -> [UInt8] {
+  private static func image(_ reader: borrowing OpenReader, _ model: SimulatedType2Model, _ message: [UInt8]) throws
+    -> [UInt8]
+  {
     let id = reader.place(try .type2(model, message: message, uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
     defer { _ = reader.remove(id) }
     return reader.memory(of: id) ?? []

@@ -38,7 +38,9 @@ import Testing
       (SimulatedType2Model.ultralight, 20, 24, false), (.ntag213, 20, 12, true), (.ntag215, 0, 12, false),
       (.ntag215, 300, 0, false),
     ])
-  func `a Type 2 tag holds no other message`(model: SimulatedType2Model, old: Int, new: Int, hasLockControl: Bool) async throws {
+  func `a Type 2 tag holds no other message`(model: SimulatedType2Model, old: Int, new: Int, hasLockControl: Bool)
+    async throws
+  {
     try await Self.expectNoOtherMessage(old, new, .typeA) {
       try .type2(model, message: $0, hasLockControl: hasLockControl)
     }
