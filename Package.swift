@@ -177,7 +177,7 @@ let package = Package(
         "Bus", "DeviceEvents", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport",
         "tagroute-reader", "tagrouted",
       ]),
-    tests("Doctor", ["Bus", "KeyFile", "Names", "TagrouteClient", "TestSupport"]),
+    tests("Doctor", ["Bus", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
     tests("EventLoop", ["CShims", "Rig"]),
     .testTarget(name: "ExamplesTests", dependencies: ["Bus", "TestSupport", "suica"], swiftSettings: settings),
     tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),

@@ -27,7 +27,7 @@ public struct InboxQuery: Sendable, Hashable {
   }
 }
 
-/// A line of a list of taps: everything but the message, which may be large.
+/// A line of a list of taps, without the message, the UID, the technology and the reader. `StoredTap` has them.
 public struct TapSummary: Sendable, Hashable {
   /// The daemon's UUID for this reading.
   public let id: String

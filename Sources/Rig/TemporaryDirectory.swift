@@ -21,8 +21,9 @@ public final class TemporaryDirectory: Sendable {
   deinit { TemporaryDirectory.removeTree(path) }
 
   private static func removeTree(_ path: String) {
-    // `unlink` fails for a directory.
-    for name in fileNames(in: path) ?? [] where unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
+    for name in fileNames(in: path) ?? [] where unlink("\(path)/\(name)") != 0 && errno == EISDIR {
+      removeTree("\(path)/\(name)")
+    }
     rmdir(path)
   }
 

@@ -80,10 +80,8 @@ int tagroute_event_descriptor(void);
 int tagroute_poll_create(void);
 int tagroute_poll_add(int poll, int descriptor, int reading, int writing, uint64_t identifier);
 int tagroute_poll_remove(int poll, int descriptor);
-/* Waits at most timeout ms (-1: forever) and stores the identifiers of up to 64 ready descriptors. Returns their
-   number, or -1. */
-/* Waits like epoll_wait(2), but with a timeout in nanoseconds. A negative timeout never ends. epoll_pwait2(2) would do
-   the same, but Linux 5.10 and some containers do not have it. */
+/* Waits at most this many nanoseconds (negative: forever) and stores the identifiers of up to 64 ready descriptors.
+   Returns their number, or -1. epoll_pwait2(2) would do the same, but Linux 5.10 and some containers do not have it. */
 int tagroute_poll_wait(int poll, uint64_t identifiers[64], int64_t nanoseconds);
 
 /* Makes each of the signals write its number, as one byte, into a pipe. Returns the pipe's read end, or -1 with errno

@@ -92,9 +92,10 @@ struct KnownTagFile {
         continue
       }
       let words = line.split(separator: " ")
-      guard words.count == 4, words[0] == "tag", let value = UInt64(words[1], radix: 16), words[3].utf8.count == 2,
-        let technology = TagType(rawValue: String(words[2]))
+      guard words.count == 4, words[0] == "tag", let value = UInt64(words[1], radix: 16), words[3].utf8.count == 2
       else { return nil }
+      // A newer daemon may have known more kinds of tags.
+      guard let technology = TagType(rawValue: String(words[2])) else { continue }
       lists[reader, default: KnownTags(key: key)].tags.append(
         KnownTag(
           number: 0, fingerprint: TagFingerprint(value: value), technology: technology,

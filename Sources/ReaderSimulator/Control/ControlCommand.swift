@@ -142,10 +142,10 @@ enum ControlCommand: Equatable {
 
   private static func fault(_ words: [String]) throws(SimulatorError) -> ControlCommand {
     switch words.first {
-    case "none": return .noFaults
+    case "none" where words.count == 1: return .noFaults
     case "delay":
-      guard words.count > 1, let milliseconds = UInt32(words[1]) else {
-        throw SimulatorError("fault delay: a number of milliseconds is missing")
+      guard words.count == 2, let milliseconds = UInt32(words[1]) else {
+        throw SimulatorError("fault delay: give one number of milliseconds")
       }
       return .fault(.delay(.milliseconds(Int(milliseconds))))
     case let name: throw SimulatorError("fault: \(name?.prefix(40) ?? "nothing") is not one; try help")

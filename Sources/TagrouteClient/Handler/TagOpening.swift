@@ -49,7 +49,7 @@ public struct TagOpening: Sendable, Hashable {
     environment: [String: String] = ProcessEnvironment.current
   ) throws -> TagOpening {
     // A second descriptor, so that standard input stays open.
-    let input = FileDescriptor(owning: dup(STDIN_FILENO))
+    let input = FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
     let bytes = try isatty(STDIN_FILENO) == 1 ? [] : input.readAll(atMost: NDEFLimits.default.messageSize + 1)
     return TagOpening(
       uri: uri, message: try bytes.isEmpty ? .empty : NDEFMessage(decoding: bytes),
