@@ -1,5 +1,5 @@
-// Modules: NDEF Tags
-// Sources: Reader/Chip.swift Reader/ChipFraming.swift Reader/MIFAREClassicFraming.swift Reader/Modulation.swift Reader/TargetList.swift Reader/Type1Framing.swift Reader/Type2Framing.swift
+// Modules: NDEF Names Tags
+// Sources: Reader/Device/Chip.swift Reader/Device/ChipFraming.swift Reader/Device/MIFAREClassicFraming.swift Reader/Device/Modulation.swift Reader/Device/TargetList.swift Reader/Device/Type1Framing.swift Reader/Device/Type2Framing.swift
 
 import Tags
 

@@ -1,4 +1,4 @@
-// Modules: NDEF Tags
+// Modules: NDEF Names Tags
 
 import NDEF
 import Tags
