@@ -62,6 +62,8 @@ import Testing
     // As soon as the bus accepts the match rule, the signals are enough.
     try await place.limitMatchRules(to: 512)
     await place.daemon.forgetInhibitor()
+    // A loan that already follows the signals checks its reader only after a change.
+    try await place.daemon.have(readers: [ReaderSessionStandIn.device])
     #expect(await place.next(1) == [Self.want])
     keeping.cancel()
     await keeping.value
