@@ -99,7 +99,8 @@ import Testing
       #expect(up == 1 && (former...former + (leavesOpen ? 1 : 0)).contains(calls), "\(said)")
     default: Issue.record("\(said)")
     }
-    #expect(await scene.mostAtOnce <= (Self.isTwice(step, victim) ? 2 : 1), "\(said)")
+    // A new agent closes the old notification and shows the tap. The stand-in may answer these two calls in either order.
+    #expect(await scene.mostAtOnce <= (victim == .agent ? 2 : 1), "\(said)")
     #expect(Self.possible(step, victim).contains(whole.state), "\(said)")
     await desktop.stop()
   }
