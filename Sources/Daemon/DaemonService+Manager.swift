@@ -40,32 +40,33 @@ extension DaemonService {
     return ExportedInterface(
       Names.Daemon.managerInterface,
       methods: [
-        ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { [weak self] call in
+        ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) {
+          [weak self] _, call in
           try await self?.registerAgent(call) ?? []
         },
-        ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { [weak self] call in
+        ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { [weak self] _, call in
           try await self?.reportConditions(call) ?? []
         },
         ExportedMethod(
           "Inhibit", in: [Argument("who", "s"), Argument("why", "s")], out: [Argument("inhibitor", "h")]
-        ) { [weak self] call in
+        ) { [weak self] _, call in
           try await self?.inhibit(call) ?? []
         },
         ExportedMethod(
           "InhibitWithOptions", in: [Argument("who", "s"), Argument("why", "s"), Argument("options", "a{sv}")],
           out: [Argument("inhibitor", "h"), Argument("results", "a{sv}")]
-        ) { [weak self] call in
+        ) { [weak self] _, call in
           try await self?.inhibitWithOptions(call) ?? []
         },
-        ExportedMethod("ListInhibitors", out: [Argument("inhibitors", "a(ssuu)")]) { [weak self] _ in
+        ExportedMethod("ListInhibitors", out: [Argument("inhibitors", "a(ssuu)")]) { [weak self] _, _ in
           await self?.listInhibitors() ?? []
         },
         ExportedMethod(
           "StartReaderSession", in: [Argument("options", "a{sv}")], out: [Argument("session", "o")]
-        ) { [weak self] call in
+        ) { [weak self] _, call in
           try await self?.startReaderSession(call) ?? []
         },
-        ExportedMethod("CancelReaderSession", in: [Argument("session", "o")]) { [weak self] call in
+        ExportedMethod("CancelReaderSession", in: [Argument("session", "o")]) { [weak self] _, call in
           try await self?.cancelReaderSession(call) ?? []
         },
       ],

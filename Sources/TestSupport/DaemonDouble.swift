@@ -58,7 +58,7 @@ public actor DaemonDouble {
       methods: [
         ExportedMethod(
           "Resolve", in: [Argument("uri", "s")], out: [Argument("route", "a{sv}")]
-        ) { call in
+        ) { _, call in
           let uri = call.arguments.first?.asString ?? ""
           guard uri.utf8.count <= 8192 else {
             throw BusError(name: Names.Errors.invalidArgument, message: "the URI is longer than 8 KiB")
@@ -70,7 +70,7 @@ public actor DaemonDouble {
             ])
           ]
         },
-        ExportedMethod("ListHandlers", in: [], out: [Argument("handlers", "aa{sv}")]) { _ in
+        ExportedMethod("ListHandlers", in: [], out: [Argument("handlers", "aa{sv}")]) { _, _ in
           [
             .dictionaries([
               [
@@ -85,12 +85,12 @@ public actor DaemonDouble {
             ])
           ]
         },
-        ExportedMethod("Reload") { _ in [] },
-        ExportedMethod("ReloadHandlers") { _ in [] },
-        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { _ in [] },
-        ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
-        ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
-        ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in
+        ExportedMethod("Reload") { _, _ in [] },
+        ExportedMethod("ReloadHandlers") { _, _ in [] },
+        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { _, _ in [] },
+        ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { _, _ in [] },
+        ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { _, _ in [] },
+        ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { _, _ in
           throw BusError(name: Names.Errors.failed, message: "intentapps.list:3: is damaged")
         },
       ],

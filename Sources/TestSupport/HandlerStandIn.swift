@@ -76,7 +76,7 @@ public actor HandlerStandIn {
     let method = ExportedMethod(
       Names.Handler.handleTag,
       in: [Argument("uri", "s"), Argument("message", "ay"), Argument("platform_data", "a{sv}")]
-    ) { call in
+    ) { _, call in
       try await handler.handle(call)
       return []
     }

@@ -177,14 +177,14 @@ public actor LogindStandIn {
     ExportedInterface(
       Self.managerInterface,
       methods: [
-        ExportedMethod("ListSessions", in: [], out: [Argument("sessions", "a(susso)")]) { [weak self] _ in
+        ExportedMethod("ListSessions", in: [], out: [Argument("sessions", "a(susso)")]) { [weak self] _, _ in
           [.array(element: "(susso)", try await self?.list() ?? [])]
         },
         ExportedMethod(
           "Inhibit",
           in: [Argument("what", "s"), Argument("who", "s"), Argument("why", "s"), Argument("mode", "s")],
           out: [Argument("pipe_fd", "h")]
-        ) { [weak self] call in
+        ) { [weak self] _, call in
           [.unixFD(try await self?.inhibit(call) ?? FileDescriptor(owning: -1))]
         },
       ],

@@ -96,12 +96,12 @@ public actor NotificationServerStandIn {
             Argument("summary", "s"), Argument("body", "s"), Argument("actions", "as"), Argument("hints", "a{sv}"),
             Argument("expire_timeout", "i"),
           ], out: [Argument("id", "u")]
-        ) { [weak self] call in [.uint32(try await self?.notify(call) ?? 0)] },
-        ExportedMethod("CloseNotification", in: [Argument("id", "u")], out: []) { [weak self] call in
+        ) { [weak self] _, call in [.uint32(try await self?.notify(call) ?? 0)] },
+        ExportedMethod("CloseNotification", in: [Argument("id", "u")], out: []) { [weak self] _, call in
           await self?.closeNotification(call)
           return []
         },
-        ExportedMethod("GetCapabilities", in: [], out: [Argument("capabilities", "as")]) { [weak self] _ in
+        ExportedMethod("GetCapabilities", in: [], out: [Argument("capabilities", "as")]) { [weak self] _, _ in
           [.strings(try await self?.getCapabilities() ?? [])]
         },
         ExportedMethod(
@@ -109,7 +109,7 @@ public actor NotificationServerStandIn {
           out: [
             Argument("name", "s"), Argument("vendor", "s"), Argument("version", "s"), Argument("spec_version", "s"),
           ]
-        ) { [information] _ in information.map { .string($0) } },
+        ) { [information] _, _ in information.map { .string($0) } },
       ],
       properties: [],
       signals: [

@@ -43,12 +43,12 @@ public actor PolkitStandIn {
     self.connection = connection
     let input = ["(sa{sv})", "s", "a{ss}", "u", "s"].enumerated().map { Argument("a\($0.offset)", $0.element) }
     let check = ExportedMethod("CheckAuthorization", in: input, out: [Argument("result", "(bba{ss})")]) {
-      [weak self] call in
+      [weak self] _, call in
       [await self?.answer(call) ?? .boolean(false)]
     }
     let enumerate = ExportedMethod(
       "EnumerateActions", in: [Argument("locale", "s")], out: [Argument("actions", "a(ssssssuuua{ss})")]
-    ) { [weak self] _ in [await self?.actions() ?? .strings([])] }
+    ) { [weak self] _, _ in [await self?.actions() ?? .strings([])] }
     try await connection.export(
       [ExportedInterface("org.freedesktop.PolicyKit1.Authority", methods: [check, enumerate])],
       at: "/org/freedesktop/PolicyKit1/Authority")

@@ -54,14 +54,14 @@ public actor ReaderSessionStandIn {
       methods: [
         ExportedMethod(
           "StartReaderSession", in: [Argument("options", "a{sv}")], out: [Argument("session", "o")]
-        ) { call in [.objectPath(try await self.startSession(call))] },
+        ) { _, call in [.objectPath(try await self.startSession(call))] },
         ExportedMethod(
           "InhibitWithOptions", in: [Argument("who", "s"), Argument("why", "s"), Argument("options", "a{sv}")],
           out: [Argument("inhibitor", "h"), Argument("results", "a{sv}")]
-        ) { call in try await self.inhibit(call) },
+        ) { _, call in try await self.inhibit(call) },
         ExportedMethod(
           "Inhibit", in: [Argument("who", "s"), Argument("why", "s")], out: [Argument("inhibitor", "h")]
-        ) { call in Array(try await self.inhibit(call).prefix(1)) },
+        ) { _, call in Array(try await self.inhibit(call).prefix(1)) },
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },
@@ -177,13 +177,13 @@ public actor ReaderSessionStandIn {
     ExportedInterface(
       Names.Daemon.readerSessionInterface,
       methods: [
-        ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { call in
+        ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { _, call in
           let text = call.arguments.first?.asString ?? ""
           await self.note(.invalidate(text))
           try await self.end(Names.SessionEnd.invalidated.rawValue, text)
           return []
         },
-        ExportedMethod("RestartPolling") { _ in
+        ExportedMethod("RestartPolling") { _, _ in
           await self.note(.restartPolling)
           try await self.restartPolling()
           return []
@@ -255,7 +255,7 @@ public actor ReaderSessionStandIn {
       ("PMm", "ay", .bytes([])), ("SystemCode", "q", .uint16(0)), ("SelectedApplication", "ay", .bytes([])),
     ]
     func method(_ name: String, in input: [Argument] = [], out output: [Argument] = []) -> ExportedMethod {
-      ExportedMethod(name, in: input, out: output) { call in try await self.perform(call) }
+      ExportedMethod(name, in: input, out: output) { _, call in try await self.perform(call) }
     }
     return ExportedInterface(
       Names.Daemon.tagInterface,

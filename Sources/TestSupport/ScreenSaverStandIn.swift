@@ -37,7 +37,7 @@ public actor ScreenSaverStandIn {
   }
 
   private func begin(at path: ObjectPath?) async throws {
-    let getActive = ExportedMethod("GetActive", out: [Argument("active", "b")]) { [weak self] _ in
+    let getActive = ExportedMethod("GetActive", out: [Argument("active", "b")]) { [weak self] _, _ in
       [.boolean(try await self?.answer() ?? false)]
     }
     let exported = ExportedInterface(

@@ -44,11 +44,11 @@ public actor SystemdStandIn {
         Argument("name", "s"), Argument("mode", "s"), Argument("properties", "a(sv)"), Argument("aux", "a(sa(sv))"),
       ],
       out: [Argument("job", "o")]
-    ) { call in
+    ) { _, call in
       try await systemd.take(call)
       return [.objectPath("/org/freedesktop/systemd1/job/1")]
     }
-    let load = ExportedMethod("LoadUnit", in: [Argument("name", "s")], out: [Argument("unit", "o")]) { call in
+    let load = ExportedMethod("LoadUnit", in: [Argument("name", "s")], out: [Argument("unit", "o")]) { _, call in
       [try await systemd.load(call.arguments[0].asString ?? "")]
     }
     let version = ExportedProperty("Version", "s", emits: .const) { .string("0 (a stand-in)") }

@@ -21,8 +21,8 @@ import Testing
   @Test func `calls above the limit of a user are refused, and a peer with precedence is answered`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(
-      ExportedMethod("Reply") { _ in [] },
-      ExportedMethod("Wait") { _ in
+      ExportedMethod("Reply") { _, _ in [] },
+      ExportedMethod("Wait") { _, _ in
         await gate.pass()
         return []
       })

@@ -5,7 +5,7 @@ import Testing
 /// Limits on the arguments that an exported object decodes.
 @Suite(.timeLimit(.minutes(5))) struct CallLimitsTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
-    $0.arguments
+    $1.arguments
   }
 
   private static func bytes(_ count: Int) -> Value { .variant(.bytes(Array(repeating: 7, count: count))) }

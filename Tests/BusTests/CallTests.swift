@@ -5,13 +5,75 @@ import Testing
 @testable import Bus
 
 @Suite(.timeLimit(.minutes(5))) struct CallTests {
-  private static let ping = ExportedMethod("Ping") { _ in [] }
+  private static let ping = ExportedMethod("Ping") { _, _ in [] }
 
   private static func slow(_ gate: Gate) -> ExportedMethod {
-    ExportedMethod("Slow", out: [Argument("done", "b")]) { _ in
+    ExportedMethod("Slow", out: [Argument("done", "b")]) { _, _ in
       await gate.pass()
       return [.boolean(true)]
     }
+  }
+
+  /// An object with a method that waits for nothing, and one that may wait.
+  private actor Recorder {
+    static let path: ObjectPath = "/org/example/Recorder"
+    private let server: Connection
+    private(set) var calls: [Int32] = []
+    nonisolated var unownedExecutor: UnownedSerialExecutor { server.loop.asUnownedSerialExecutor() }
+
+    init(_ server: Connection) { self.server = server }
+
+    private func record(_ call: IncomingCall) { calls.append(call.arguments.first?.asInt32 ?? -1) }
+
+    private func recordLater(_ call: IncomingCall) async throws { record(call) }
+
+    func export() throws {
+      let number = [Argument("number", "i")]
+      let interface = ExportedInterface(
+        BusFixture.interface,
+        methods: [
+          ExportedMethod("Record", in: number) { [weak self] _, call in
+            await self?.record(call)
+            return []
+          },
+          ExportedMethod("RecordLater", in: number) { [weak self] _, call in
+            try await self?.recordLater(call)
+            return []
+          },
+        ])
+      try server.assumeIsolated { try $0.export([interface], at: Self.path) }
+    }
+  }
+
+  /// Sends two calls without waiting in between. On the loop of the client, the tasks send in the order of their creation.
+  private actor Sender {
+    private let fixture: BusFixture
+    nonisolated var unownedExecutor: UnownedSerialExecutor { fixture.client.loop.asUnownedSerialExecutor() }
+
+    init(_ fixture: BusFixture) { self.fixture = fixture }
+
+    private func call(_ member: String, _ number: Int32) async throws {
+      _ = try await fixture.client.call(
+        BusFixture.name, Recorder.path, BusFixture.interface, member, [.int32(number)])
+    }
+
+    func sendTwo() async throws {
+      let first = Task { try await call("Record", 1) }
+      let second = Task { try await call("RecordLater", 2) }
+      try await first.value
+      try await second.value
+    }
+  }
+
+  /// A program may close a notification and show another one without waiting in between.
+  @Test func `the calls of one sender start in the order of their arrival`() async throws {
+    let fixture = try await BusFixture.start()
+    let recorder = Recorder(fixture.server)
+    try await recorder.export()
+    let sender = Sender(fixture)
+    for _ in 0..<1000 { try await sender.sendTwo() }
+    #expect(await recorder.calls == Array(repeating: [1, 2], count: 1000).flatMap(\.self))
+    try await fixture.stop()
   }
 
   @Test func `a call without a reply times out, and a late reply does not disturb later calls`() async throws {
@@ -81,12 +143,12 @@ import Testing
 
   @Test func `the errors of a handler reach the caller, but details of foreign errors do not`() async throws {
     let fixture = try await BusFixture.start(
-      ExportedMethod("Refuse") { _ in throw BusError(name: "org.example.Error.No", message: "because") },
-      ExportedMethod("BadName") { _ in throw BusError(name: "no name", message: "a\u{0}b") },
-      ExportedMethod("Foreign") { _ in throw SystemError("open a secret file", errno: 2) },
-      ExportedMethod("Wrong", out: [Argument("text", "s")]) { _ in [.int32(1)] },
-      ExportedMethod("Unsendable", out: [Argument("text", "s")]) { _ in [.string("\u{0}")] },
-      ExportedMethod("Typed", in: [Argument("text", "s")]) { _ in [] })
+      ExportedMethod("Refuse") { _, _ in throw BusError(name: "org.example.Error.No", message: "because") },
+      ExportedMethod("BadName") { _, _ in throw BusError(name: "no name", message: "a\u{0}b") },
+      ExportedMethod("Foreign") { _, _ in throw SystemError("open a secret file", errno: 2) },
+      ExportedMethod("Wrong", out: [Argument("text", "s")]) { _, _ in [.int32(1)] },
+      ExportedMethod("Unsendable", out: [Argument("text", "s")]) { _, _ in [.string("\u{0}")] },
+      ExportedMethod("Typed", in: [Argument("text", "s")]) { _, _ in [] })
     func name(_ member: String, _ arguments: [Value] = []) async -> BusError? {
       await busError { () async throws(BusError) in try await fixture.call(member, arguments) }
     }
@@ -149,7 +211,7 @@ import Testing
     let gate = Gate()
     let order = Order()
     let fixture = try await BusFixture.start(
-      ExportedMethod("Note", in: [Argument("number", "u")]) { call in
+      ExportedMethod("Note", in: [Argument("number", "u")]) { _, call in
         await order.add(call.arguments[0].asUInt32 ?? 0)
         await gate.pass()
         return []

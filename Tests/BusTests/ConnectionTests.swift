@@ -24,7 +24,7 @@ import Testing
     let interface = ExportedInterface(
       "org.example.Greeter",
       methods: [
-        ExportedMethod("Greet", in: [Argument("name", "s")], out: [Argument("greeting", "s")]) { call in
+        ExportedMethod("Greet", in: [Argument("name", "s")], out: [Argument("greeting", "s")]) { _, call in
           [.string("Hello, \(call.arguments[0].asString ?? "?")")]
         }
       ], signals: [ExportedSignal("Greeted", [Argument("name", "s")])])

@@ -20,7 +20,7 @@ import Testing
   @Test func `the end of a pipe is closed with its last copy`() async throws {
     let holder = Holder()
     let fixture = try await BusFixture.start(
-      ExportedMethod("Give", out: [Argument("ends", "ah")]) { _ in
+      ExportedMethod("Give", out: [Argument("ends", "ah")]) { _, _ in
         .init([.array(element: "h", await holder.all.map { .unixFD($0) })])
       })
     let reader = try await takeWriter(of: holder, from: fixture)
@@ -61,8 +61,8 @@ import Testing
   func `a call that carries a descriptor is refused, and the descriptor is closed`(member: String) async throws {
     let holder = Holder()
     let fixture = try await BusFixture.start(
-      ExportedMethod("Take", in: [Argument("text", "s")]) { _ in [] },
-      ExportedMethod("Keep", in: [Argument("end", "h")]) { call in
+      ExportedMethod("Take", in: [Argument("text", "s")]) { _, _ in [] },
+      ExportedMethod("Keep", in: [Argument("end", "h")]) { _, call in
         await holder.keep(call.arguments[0].asUnixFD)
         return []
       })

@@ -10,8 +10,8 @@ import Testing
     methods: [
       ExportedMethod(
         "Do", in: [Argument("what", "s"), Argument("options", "a{sv}")], out: [Argument("handle", "o")]
-      ) { _ in [.objectPath("/")] },
-      ExportedMethod("Plain") { _ in [] },
+      ) { _, _ in [.objectPath("/")] },
+      ExportedMethod("Plain") { _, _ in [] },
     ],
     properties: [
       ExportedProperty("State", "s") {
@@ -103,12 +103,12 @@ import Testing
 
   @Test func `a malformed interface, or a second object at a path, is not exported`() async throws {
     let fixture = try await BusFixture.start([])
-    let method = ExportedMethod("Do") { _ in [] }
+    let method = ExportedMethod("Do") { _, _ in [] }
     let malformed = [
       ExportedInterface("nodots"), ExportedInterface("org.freedesktop.DBus.Properties"),
       ExportedInterface("a.b", methods: [method, method]),
-      ExportedInterface("a.b", methods: [ExportedMethod("D-o") { _ in [] }]),
-      ExportedInterface("a.b", methods: [ExportedMethod("Do", in: [Argument("x", "ss")]) { _ in [] }]),
+      ExportedInterface("a.b", methods: [ExportedMethod("D-o") { _, _ in [] }]),
+      ExportedInterface("a.b", methods: [ExportedMethod("Do", in: [Argument("x", "ss")]) { _, _ in [] }]),
       ExportedInterface("a.b", properties: [ExportedProperty("P", "") { .byte(1) }]),
       ExportedInterface("a.b", signals: [ExportedSignal("S", [Argument("x", "")])]),
     ]

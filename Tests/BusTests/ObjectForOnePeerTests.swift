@@ -25,7 +25,7 @@ import Testing
       let peer = try #require(await fixture.client.uniqueName)
       let interface = ExportedInterface(
         ObjectForOnePeerTests.interface,
-        methods: [ExportedMethod("Ask", out: [Argument("answer", "s")]) { _ in [.string("told")] }],
+        methods: [ExportedMethod("Ask", out: [Argument("answer", "s")]) { _, _ in [.string("told")] }],
         properties: [
           ExportedProperty("Secret", "s") {
             .string("secret")

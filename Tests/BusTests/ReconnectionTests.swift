@@ -8,7 +8,7 @@ import Testing
 /// The dbus-daemon is killed and restarted.
 @Suite(.timeLimit(.minutes(5))) struct ReconnectionTests {
   @Test func `after a bus restart the name, objects and subscriptions are restored`() async throws {
-    let echo = ExportedMethod("Echo", in: [Argument("text", "s")], out: [Argument("text", "s")]) { $0.arguments }
+    let echo = ExportedMethod("Echo", in: [Argument("text", "s")], out: [Argument("text", "s")]) { $1.arguments }
     let fixture = try await BusFixture.start(echo)
     let signals = try await fixture.client.signals(MatchRule(sender: BusFixture.name, member: "S"))
     var owners = try await fixture.client.owners(of: BusFixture.name).makeAsyncIterator()
@@ -47,7 +47,7 @@ import Testing
     var owners = try await fixture.client.owners(of: BusFixture.name).makeAsyncIterator()
     #expect(await owners.next() == .some(nil))
     try await fixture.server.export(
-      [ExportedInterface(BusFixture.interface, methods: [ExportedMethod("Ping") { _ in [] }])], at: "/late")
+      [ExportedInterface(BusFixture.interface, methods: [ExportedMethod("Ping") { _, _ in [] }])], at: "/late")
     try await fixture.bus.restart()
     _ = try await first(in: OwnerSequence(iterator: owners)) { $0 }
     _ = try await fixture.client.call(BusFixture.name, "/late", BusFixture.interface, "Ping")

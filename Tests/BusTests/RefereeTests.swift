@@ -14,7 +14,7 @@ import Testing
   func `busctl reads back the value that it wrote`(_ test: [String]) async throws {
     let signature = try Signature(test[0])
     let fixture = try await BusFixture.start(
-      ExportedMethod("Echo", in: [Argument("value", signature)], out: [Argument("value", signature)]) { $0.arguments })
+      ExportedMethod("Echo", in: [Argument("value", signature)], out: [Argument("value", signature)]) { $1.arguments })
     let words = test[1].split(separator: " ").map { $0.filter { $0 != "\"" } }
     let program = try BuiltProducts.systemProgram("busctl", package: "systemd")
     let result = try await ChildProcess.run(

@@ -24,7 +24,7 @@ import Testing
       let interface = ExportedInterface(
         "org.example.T",
         methods: [
-          ExportedMethod("Wait", in: [Argument("data", "ay")], out: [Argument("data", "ay")]) { call in
+          ExportedMethod("Wait", in: [Argument("data", "ay")], out: [Argument("data", "ay")]) { _, call in
             await gate.pass()
             return call.arguments
           }
@@ -83,7 +83,7 @@ import Testing
     let bus = try await PrivateBus.start()
     let observer = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "observer"))
     var connection: Connection? = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test"))
-    try await connection?.export([ExportedInterface("a.b", methods: [ExportedMethod("M") { _ in [] }])], at: "/")
+    try await connection?.export([ExportedInterface("a.b", methods: [ExportedMethod("M") { _, _ in [] }])], at: "/")
     let signals = try await connection?.signals(MatchRule(member: "S"))
     let states = connection?.states()
     let name = try #require(await connection?.uniqueName)

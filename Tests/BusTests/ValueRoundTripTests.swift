@@ -7,7 +7,7 @@ import Testing
 /// Sends values of any type through libdbus and a real dbus-daemon, and back.
 @Suite(.timeLimit(.minutes(5))) struct ValueRoundTripTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
-    $0.arguments
+    $1.arguments
   }
 
   @Test func `values of every type come back unchanged`() async throws {

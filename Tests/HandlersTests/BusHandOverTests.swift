@@ -37,7 +37,7 @@ import UniversalLinks
     let connection = try await connect()
     let called = called
     let arguments = try signatures.map { Argument("argument", try Signature($0)) }
-    let exported = ExportedMethod(method, in: arguments) { call in
+    let exported = ExportedMethod(method, in: arguments) { _, call in
       called.yield(call.arguments)
       try await handler()
       return []

@@ -99,7 +99,7 @@ import Testing
   @Test func `a screen saver that does not reply leaves the lock unknown`() async throws {
     let desk = try await Desk(timeout: .milliseconds(100))
     let connection = try await Connection.open(desk.address, on: EventLoop(label: "mute"))
-    let mute = ExportedMethod("GetActive", out: [Argument("active", "b")]) { _ in
+    let mute = ExportedMethod("GetActive", out: [Argument("active", "b")]) { _, _ in
       try await hang()
       return [.boolean(false)]
     }

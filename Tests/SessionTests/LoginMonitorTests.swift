@@ -181,7 +181,7 @@ import Testing
     let manager = ExportedInterface(
       "org.freedesktop.login1.Manager",
       methods: [
-        ExportedMethod("ListSessions", out: [Argument("sessions", "a(susso)")]) { _ in
+        ExportedMethod("ListSessions", out: [Argument("sessions", "a(susso)")]) { _, _ in
           // One call comes from the start, and one from the owner of the name.
           if await attempts.next() <= 2 { try await hang() }
           return [.array(element: "(susso)", [])]

@@ -18,7 +18,7 @@ import Testing
         Argument("subject", "(sa{sv})"), Argument("action", "s"), Argument("details", "a{ss}"), Argument("flags", "u"),
         Argument("cancellation", "s"),
       ], out: [Argument("result", answer)]
-    ) { call in
+    ) { _, call in
       guard answer == "(bba{ss})" else { return [.boolean(true)] }
       let subject = call.arguments[0].asStructure
       let isAllowed =

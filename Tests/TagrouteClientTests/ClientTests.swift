@@ -43,7 +43,7 @@ import Testing
     let method = ExportedMethod(
       "InhibitWithOptions", in: [Argument("who", "s"), Argument("why", "s"), Argument("options", "a{sv}")],
       out: [Argument("inhibitor", "h"), Argument("results", "a{sv}")]
-    ) { _ in [.unixFD(FileDescriptor(owning: dup(2))), .dictionary([:])] }
+    ) { _, _ in [.unixFD(FileDescriptor(owning: dup(2))), .dictionary([:])] }
     try await daemon.export(
       [ExportedInterface(Names.Daemon.managerInterface, methods: [method])], at: ObjectPath(Names.Daemon.path))
     try await daemon.standIn(for: Names.Daemon.busName)

@@ -8,7 +8,7 @@ extension DaemonLink {
   func sheetMethods() -> [ExportedMethod] {
     [
       ExportedMethod("ShowReaderSession", in: [Argument("session", "o"), Argument("options", "a{sv}")]) {
-        [weak self] call in
+        [weak self] _, call in
         try await self?.take(call) { path, arguments in
           let options = arguments.last?.asDictionary ?? [:]
           return .show(
@@ -17,7 +17,7 @@ extension DaemonLink {
         return []
       },
       ExportedMethod("UpdateReaderSession", in: [Argument("session", "o"), Argument("options", "a{sv}")]) {
-        [weak self] call in
+        [weak self] _, call in
         try await self?.take(call) { path, arguments in
           arguments.last?.asDictionary?["message"]?.asString.map { .update(path, message: $0) }
         }
@@ -25,7 +25,7 @@ extension DaemonLink {
       },
       ExportedMethod(
         "CloseReaderSession", in: [Argument("session", "o"), Argument("outcome", "s"), Argument("message", "s")]
-      ) { [weak self] call in
+      ) { [weak self] _, call in
         try await self?.take(call) { path, arguments in
           .close(path, outcome: arguments[1].asString ?? "", message: arguments[2].asString ?? "")
         }

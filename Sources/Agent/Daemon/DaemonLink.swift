@@ -68,7 +68,7 @@ actor DaemonLink {
 
   /// Serves the daemon until the connection is closed. Throws if the bus refuses an object or a match rule.
   func run() async throws(BusError) {
-    let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] call in
+    let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] _, call in
       try await self?.tagRead(call)
       return []
     }

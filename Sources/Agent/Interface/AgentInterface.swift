@@ -9,48 +9,48 @@ enum AgentInterface {
       Names.Agent.interface,
       methods: [
         ExportedMethod("Resolve", in: [Argument("uri", "s")], out: [Argument("route", "a{sv}")]) {
-          [weak service] call in
+          [weak service] _, call in
           [.dictionary(try await service?.resolve(try string(call, 0)) ?? [:])]
         },
-        ExportedMethod("ListHandlers", out: [Argument("handlers", "aa{sv}")]) { [weak service] _ in
+        ExportedMethod("ListHandlers", out: [Argument("handlers", "aa{sv}")]) { [weak service] _, _ in
           [.dictionaries(await service?.listHandlers() ?? [])]
         },
         ExportedMethod("ListInbox", in: [Argument("options", "a{sv}")], out: [Argument("taps", "aa{sv}")]) {
-          [weak service] call in [.dictionaries(try await service?.listInbox(options(call, 0)) ?? [])]
+          [weak service] _, call in [.dictionaries(try await service?.listInbox(options(call, 0)) ?? [])]
         },
-        ExportedMethod("Open", in: [Argument("id", "s"), Argument("options", "a{sv}")]) { [weak service] call in
+        ExportedMethod("Open", in: [Argument("id", "s"), Argument("options", "a{sv}")]) { [weak service] _, call in
           try await service?.open(try string(call, 0), options(call, 1))
           return []
         },
-        ExportedMethod("Dismiss", in: [Argument("id", "s")]) { [weak service] call in
+        ExportedMethod("Dismiss", in: [Argument("id", "s")]) { [weak service] _, call in
           try await service?.dismiss(try string(call, 0))
           return []
         },
         ExportedMethod("Clear", in: [Argument("options", "a{sv}")], out: [Argument("removed", "u")]) {
-          [weak service] call in [.uint32(try await service?.clear(options(call, 0)) ?? 0)]
+          [weak service] _, call in [.uint32(try await service?.clear(options(call, 0)) ?? 0)]
         },
-        ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+        ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] _, call in
           try await service?.prefer(try string(call, 0), try string(call, 1))
           return []
         },
-        ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+        ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] _, call in
           try await service?.block(try string(call, 0), try string(call, 1))
           return []
         },
-        ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+        ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] _, call in
           try await service?.forget(try string(call, 0), try string(call, 1))
           return []
         },
-        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { [weak service] call in
+        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { [weak service] _, call in
           guard let locked = call.arguments.first?.asBool else { throw BusError.invalidArguments("locked is missing") }
           try await service?.declareLocked(locked)
           return []
         },
-        ExportedMethod("Reload") { [weak service] _ in
+        ExportedMethod("Reload") { [weak service] _, _ in
           try await service?.reload()
           return []
         },
-        ExportedMethod("ReloadHandlers") { [weak service] _ in
+        ExportedMethod("ReloadHandlers") { [weak service] _, _ in
           await service?.reloadHandlers()
           return []
         },

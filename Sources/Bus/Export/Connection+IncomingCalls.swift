@@ -159,7 +159,7 @@ extension Connection {
   }
 
   private func answer(_ method: ExportedMethod, _ call: IncomingCall) async throws -> [Value] {
-    let values = try await method.handler(call)
+    let values = try await method.handler(self, call)
     let signature = try WireCheck.signature(of: values)
     guard signature.string == method.outputSignature else {
       throw BusError.failed(

@@ -30,9 +30,11 @@ public struct Argument: Sendable, Hashable {
 
 /// A method of an exported object.
 public struct ExportedMethod: Sendable {
-  /// Answers a call. Runs on the connection's loop unless it is isolated to another actor. A thrown `BusError` is sent
-  /// unchanged.
-  public typealias Handler = @Sendable (IncomingCall) async throws -> [Value]
+  /// Answers a call, on the loop of the connection, which is the first argument. A thrown `BusError` is sent unchanged.
+  ///
+  /// With the isolated argument, calls start in the order of their arrival. Without it, Swift 6.3 starts a closure that
+  /// awaits an actor on the cooperative pool, even if the closure's type is `nonisolated(nonsending)`.
+  public typealias Handler = @Sendable (isolated any Actor, IncomingCall) async throws -> [Value]
   /// The method's name.
   public let name: String
   /// The arguments of a call.

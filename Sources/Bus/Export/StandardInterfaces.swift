@@ -48,6 +48,6 @@ extension Introspection {
   private static func described(
     _ name: String, in input: [Argument] = [], out output: [Argument] = []
   ) -> ExportedMethod {
-    ExportedMethod(name, in: input, out: output) { _ in throw BusError.failed("answered elsewhere") }
+    ExportedMethod(name, in: input, out: output) { _, _ in throw BusError.failed("answered elsewhere") }
   }
 }

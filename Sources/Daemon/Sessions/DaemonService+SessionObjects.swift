@@ -17,10 +17,10 @@ extension DaemonService {
     return ExportedInterface(
       Names.Daemon.readerSessionInterface,
       methods: [
-        ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { [weak self] call in
+        ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { [weak self] _, call in
           try await self?.invalidate(id, call) ?? []
         },
-        ExportedMethod("RestartPolling") { [weak self] _ in try await self?.restartPolling(id) ?? [] },
+        ExportedMethod("RestartPolling") { [weak self] _, _ in try await self?.restartPolling(id) ?? [] },
       ],
       properties: [
         property("State", "s") { .string($0?.stateName ?? "ended") },
@@ -99,7 +99,7 @@ extension DaemonService {
       _ name: String, in input: [Argument] = [], out output: [Argument] = [],
       _ body: @escaping @Sendable (isolated DaemonService, IncomingCall) async throws -> [Value]
     ) -> ExportedMethod {
-      ExportedMethod(name, in: input, out: output) { [weak self] call in
+      ExportedMethod(name, in: input, out: output) { [weak self] _, call in
         guard let self else { throw BusError.disconnected() }
         return try await body(self, call)
       }

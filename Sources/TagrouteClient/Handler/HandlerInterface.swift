@@ -13,15 +13,15 @@ enum HandlerInterface {
     let platformData = Argument("platform_data", "a{sv}")
     let handleTag = ExportedMethod(
       Names.Handler.handleTag, in: [Argument("uri", "s"), Argument("message", "ay"), platformData]
-    ) { call in
+    ) { _, call in
       try await requests.take(try tagged(call.arguments))
       return []
     }
-    let activate = ExportedMethod("Activate", in: [platformData]) { call in
+    let activate = ExportedMethod("Activate", in: [platformData]) { _, call in
       try await requests.take(TagOpening(activationToken: token(call.arguments.first)))
       return []
     }
-    let open = ExportedMethod(Names.Handler.open, in: [Argument("uris", "as"), platformData]) { call in
+    let open = ExportedMethod(Names.Handler.open, in: [Argument("uris", "as"), platformData]) { _, call in
       let token = token(call.arguments.last)
       let uris = try uris(call.arguments)
       // Without links, the app has to show itself.
@@ -34,7 +34,7 @@ enum HandlerInterface {
     }
     let activateAction = ExportedMethod(
       "ActivateAction", in: [Argument("action_name", "s"), Argument("parameter", "av"), platformData]
-    ) { _ in throw BusError.invalidArguments("the app has no actions") }
+    ) { _, _ in throw BusError.invalidArguments("the app has no actions") }
     return [
       ExportedInterface(Names.Handler.interface, methods: [handleTag], limits: .tagMessage),
       ExportedInterface(

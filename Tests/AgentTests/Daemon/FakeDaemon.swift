@@ -24,11 +24,11 @@ actor FakeDaemon {
   static func start(on address: String) async throws -> FakeDaemon {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "daemon"))
     let daemon = FakeDaemon(connection)
-    let method = ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { call in
+    let method = ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { _, call in
       try await daemon.register(call)
       return []
     }
-    let report = ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { call in
+    let report = ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { _, call in
       try await daemon.report(call.arguments.first?.asBooleans ?? [:])
       return []
     }

@@ -23,13 +23,13 @@ import Testing
       let daemon = OtherDaemon(
         try await Connection.open(BusAddress(address), on: EventLoop(label: "other-daemon")))
       var methods = [
-        ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { call in
+        ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { _, call in
           await daemon.register(call)
           return []
         }
       ]
       if knowsReports {
-        methods.append(ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { _ in [] })
+        methods.append(ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { _, _ in [] })
       }
       try await daemon.connection.export(
         [

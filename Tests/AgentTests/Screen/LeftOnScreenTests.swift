@@ -139,7 +139,7 @@ struct LeftOnScreenTests {
     // This call times out after the agent's own call would have timed out.
     let never = try await Connection.open(
       BusAddress(try #require(rig.installation.sessionBus).address), on: EventLoop(label: "never"))
-    let method = ExportedMethod("Never") { _ in
+    let method = ExportedMethod("Never") { _, _ in
       try await hang()
       return []
     }

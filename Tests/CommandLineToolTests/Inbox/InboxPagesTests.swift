@@ -40,7 +40,7 @@ import Testing
     let inbox = Inbox()
     let list = ExportedMethod(
       "ListInbox", in: [Argument("options", "a{sv}")], out: [Argument("taps", "aa{sv}")]
-    ) { call in await inbox.list(call.arguments.first?.asDictionary ?? [:]) }
+    ) { _, call in await inbox.list(call.arguments.first?.asDictionary ?? [:]) }
     try await connection.export(
       [ExportedInterface(Names.Agent.interface, methods: [list])], at: try ObjectPath(Names.Agent.path))
     try await connection.standIn(for: Names.Agent.busName)

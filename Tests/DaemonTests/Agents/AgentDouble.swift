@@ -25,12 +25,12 @@ actor AgentDouble {
       ("ShowReaderSession", ["o", "a{sv}"]), ("UpdateReaderSession", ["o", "a{sv}"]),
       ("CloseReaderSession", ["o", "s", "s"]),
     ].map { name, types in
-      ExportedMethod(name, in: types.enumerated().map { Argument("a\($0.offset)", $0.element) }) { call in
+      ExportedMethod(name, in: types.enumerated().map { Argument("a\($0.offset)", $0.element) }) { _, call in
         told.yield(call)
         return []
       }
     }
-    let tagRead = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] call in
+    let tagRead = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] _, call in
       try await self?.receive(call.arguments[0].asDictionary ?? [:])
       return []
     }

@@ -16,7 +16,7 @@ import Testing
       connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "first-agent"))
       let (taps, continuation) = AsyncStream.makeStream(of: [String: Value].self)
       self.taps = taps
-      let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { call in
+      let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { _, call in
         continuation.yield(call.arguments[0].asDictionary ?? [:])
         return []
       }
