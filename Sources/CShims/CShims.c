@@ -87,11 +87,13 @@ int tagroute_poll_remove(int poll, int descriptor) {
 }
 
 int tagroute_poll_wait(int poll, uint64_t identifiers[64], int64_t nanoseconds) {
-  struct pollfd ready = {.fd = poll, .events = POLLIN};
-  struct timespec timeout = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-  if (nanoseconds != 0) ppoll(&ready, 1, nanoseconds < 0 ? NULL : &timeout, NULL);
+  if (nanoseconds > 0) {
+    struct pollfd ready = {.fd = poll, .events = POLLIN};
+    struct timespec timeout = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    ppoll(&ready, 1, &timeout, NULL);
+  }
   struct epoll_event events[64];
-  int count = epoll_wait(poll, events, 64, 0);
+  int count = epoll_wait(poll, events, 64, nanoseconds < 0 ? -1 : 0);
   for (int i = 0; i < count; i++) identifiers[i] = events[i].data.u64;
   return count;
 }

@@ -237,7 +237,7 @@ actor AgentRun {
         "the configuration was read again: "
           + (keys.isEmpty ? "nothing has changed" : "new are \(keys.joined(separator: ", "))"))
     } catch {
-      log(.error, "\(error); until then the former configuration stays in force")
+      log(.error, "\(error); until then the previous configuration stays in force")
       mistake = error
     }
     guard !isEnding else { return mistake }
@@ -281,7 +281,7 @@ actor AgentRun {
 
   private var status: String {
     let words = isRegistered ? "Registered with the daemon" : "Waiting for the daemon"
-    return mistake.map { "\(words); the former configuration is in force: \($0)" } ?? words
+    return mistake.map { "\(words); the previous configuration is in force: \($0)" } ?? words
   }
 
   // MARK: Time

@@ -105,7 +105,7 @@ struct ReloadTests {
     try write("[Notifications]\nTimeout=8\n[Inbox]\nInbox=perhaps\n", rig)
     agent.signal(SIGHUP)
     try await agent.line(containing: "agent.conf:4: ")
-    try await agent.line(containing: "until then the former configuration stays in force")
+    try await agent.line(containing: "until then the previous configuration stays in force")
     let error = await #expect(throws: BusError.self) { try await rig.call("Reload") }
     #expect(error?.name == Names.Errors.invalidConfiguration)
     #expect(error?.message.contains("agent.conf:4: ") == true)

@@ -13,7 +13,6 @@ import Testing
       try await agent.report([name: true])
       try await rig.scanning(false)
       #expect(try await agent.property("SuspendReasons")?.asStrings == [reason])
-      #expect(try await agent.property("Scanning")?.asBool == false)
       try await agent.report([name: false])
       try await rig.scanning(true)
       try await agent.report([name: true])
@@ -21,6 +20,12 @@ import Testing
       try await agent.report([:])
       try await rig.scanning(true)
     }
+    let changes = try await agent.connection.signals(
+      MatchRule(sender: Names.Daemon.busName, path: ObjectPath(Names.Daemon.path), member: "PropertiesChanged"))
+    try await agent.report(["camera": true])
+    // The property changes when the reader process has reached the goal.
+    for await _ in changes where try await agent.property("Scanning")?.asBool == false { break }
+    #expect(try await agent.property("Scanning")?.asBool == false)
   }
 
   @Test func `an agent can report conditions with its registration`() async throws {

@@ -98,7 +98,7 @@ import Testing
     let (agent, directory) = (try await desktop.agent, desktop.installation.directory)
     try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")
     agent.signal(SIGHUP)
-    try await agent.line(containing: "until then the former configuration stays in force")
+    try await agent.line(containing: "until then the previous configuration stays in force")
     // The file is fixed, but the agent has not reloaded it.
     try directory.write("[Inbox]\nInbox=off\n", to: "agent.conf")
     #expect(

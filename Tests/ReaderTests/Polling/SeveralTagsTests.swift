@@ -110,24 +110,6 @@ import Testing
     await rig.stop()
   }
 
-  @Test func `a phone with a random UID is one placement even if the field goes off`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let message = try uri("https://example.com")
-    let id = await rig.simulator.place(try .type4(message: message, uid: .random))
-    let (_, placement) = try await rig.message()
-    for _ in 0..<2 {
-      await rig.setScanning(false)
-      try await rig.expect(.scanning(false))
-      await rig.setScanning(true)
-      try await rig.expect(.scanning(true))
-      try await rig.commands(30)
-    }
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 1)
-    await rig.stop()
-  }
-
   /// The card is read three times and has a new identifier each time. The resting card is recognised by the last one.
   @Test(arguments: [false, true])
   func `a damaged card with a random identifier is reported once`(isTypeB: Bool) async throws {
