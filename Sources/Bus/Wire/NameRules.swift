@@ -26,6 +26,10 @@ enum NameRules {
     isWireString(path) && dbus_validate_path(path, nil) != 0
   }
 
+  static func isSignature(_ string: String) -> Bool {
+    isWireString(string) && dbus_signature_validate(string, nil) != 0
+  }
+
   /// Whether `string` can be a D-Bus string: any Unicode text without U+0000. A Swift string is always valid UTF-8.
   static func isWireString(_ string: String) -> Bool {
     let contains = string.utf8.withContiguousStorageIfAvailable { bytes in

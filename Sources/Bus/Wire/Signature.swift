@@ -1,5 +1,3 @@
-internal import CDBus
-
 /// A sequence of complete types in D-Bus notation ("Type system" in the specification), at most 255 bytes long.
 public struct Signature: Sendable, Hashable, CustomStringConvertible {
   /// The signature as text, for example `a{sv}`.
@@ -12,13 +10,16 @@ public struct Signature: Sendable, Hashable, CustomStringConvertible {
   /// - Parameter string: type codes.
   /// - Throws: `BusError` if the text is not a signature.
   public init(_ string: String) throws(BusError) {
-    var parser = SignatureParser(string)
-    // Both parsers have to accept the text, so that no text that either rejects reaches a message.
-    guard let types = parser.parse(), dbus_signature_validate(string, nil) != 0 else {
+    guard NameRules.isSignature(string) else {
       throw .invalidValue("\(string.debugDescription) is not a valid signature")
     }
+    self.init(validated: string)
+  }
+
+  private init(validated string: String) {
+    var parser = SignatureParser(validated: string)
     self.string = string
-    self.types = types
+    types = parser.types()
   }
 
   init(_ type: SignatureType) {
@@ -42,10 +43,8 @@ public struct Signature: Sendable, Hashable, CustomStringConvertible {
 extension Signature: ExpressibleByStringLiteral {
   /// For literals in the source code. Traps if the literal is invalid.
   public init(stringLiteral value: String) {
-    var parser = SignatureParser(value)
-    guard let types = parser.parse() else { preconditionFailure("invalid signature in a literal") }
-    string = value
-    self.types = types
+    precondition(NameRules.isSignature(value), "invalid signature in a literal")
+    self.init(validated: value)
   }
 }
 
