@@ -65,16 +65,6 @@ indirect enum SignatureType: Sendable, Hashable {
     case .structure(let members): "(" + members.map(\.code).joined() + ")"
     }
   }
-
-  /// In bytes ("Marshaling" in the specification, table of alignments).
-  var alignment: Int {
-    switch self {
-    case .basic(let code): TypeCode.alignment(code)
-    case .variant: 1
-    case .array, .dictionary: 4
-    case .structure: 8
-    }
-  }
 }
 
 /// The type codes of the specification. libdbus defines them as character macros, which Swift does not import.
@@ -100,14 +90,5 @@ enum TypeCode {
 
   static func isBasic(_ code: UInt8) -> Bool {
     "ybnqiuxtdsogh".utf8.contains(code)
-  }
-
-  static func alignment(_ code: UInt8) -> Int {
-    switch code {
-    case int16, uint16: 2
-    case boolean, int32, uint32, string, objectPath, unixFD: 4
-    case int64, uint64, double: 8
-    default: 1
-    }
   }
 }

@@ -9,14 +9,14 @@ struct WireCheck {
   /// The maximum nesting of containers, variants included ("Valid Signatures" and "Message Format" in the
   /// specification).
   static let maximumDepth = 64
-  /// The maximum contents of one array, in bytes.
-  static let maximumArrayLength = 1 << 26
-  /// The maximum body, in bytes. The rest of the 128 MiB that a message may have is ample for its header.
-  static let maximumBodyLength = (1 << 27) - (1 << 16)
+  /// The maximum of `length`, in bytes: what one array may have, and half of what a message may have.
+  static let maximumLength = 1 << 26
+  /// The most bytes of a value besides its text, array elements or members: a number, a length, the padding before it.
+  private static let overhead = 16
   /// The number of file descriptors that libdbus and dbus-daemon accept in one message.
   static let maximumFileDescriptors = 16
 
-  /// The position in the body, in bytes. It determines the padding before the next value.
+  /// An upper estimate of the body's length, in bytes.
   private var length = 0
   private var fileDescriptors = 0
 
@@ -56,18 +56,17 @@ struct WireCheck {
     guard depth <= Self.maximumDepth else {
       throw Refusal("containers are nested more than \(Self.maximumDepth) deep")
     }
+    try grow(by: Self.overhead)
     switch (type, value) {
     case (.basic(let code), _): try addBasic(value, code: code)
     case (.variant, .variant(let content)): try addVariant(content, depth: depth)
-    case (.array(let element), .bytes(let bytes)) where element.string == "y":
-      try addArray(alignment: 1) { check throws(Refusal) in try check.advance(bytes.count, alignment: 1) }
+    case (.array(let element), .bytes(let bytes)) where element.string == "y": try grow(by: bytes.count)
     case (.array(let element), .array(let declared, let elements)) where element == declared:
       try addElements(elements, of: element, depth: depth)
     case (.dictionary(let key, let content), .dictionary(let declaredKey, let declaredContent, let entries))
     where key == declaredKey && content == declaredContent:
       try addEntries(entries, key: key, value: content, depth: depth)
     case (.structure(let types), .structure(let members)) where types.count == members.count:
-      try advance(0, alignment: 8)
       for (type, member) in zip(types, members) { try add(member, as: type, depth: depth + 1) }
     default: throw Refusal("a value of type \(value.typeCode() ?? "?") stands where \(type.code) is declared")
     }
@@ -77,22 +76,18 @@ struct WireCheck {
     guard let type = signature.types.first, signature.string != "y" else {
       throw Refusal("an array of bytes must be a `bytes` value")
     }
-    try addArray(alignment: type.alignment) { check throws(Refusal) in
-      for element in elements { try check.add(element, as: type, depth: depth + 1) }
-    }
+    for element in elements { try add(element, as: type, depth: depth + 1) }
   }
 
   private mutating func addEntries(
     _ entries: [DictionaryEntry], key: Signature, value: Signature, depth: Int
   ) throws(Refusal) {
     guard let keyType = key.types.first, let valueType = value.types.first else { throw Refusal("empty signature") }
-    try addArray(alignment: 8) { check throws(Refusal) in
-      for entry in entries {
-        try check.advance(0, alignment: 8)
-        // The entry is a container inside the array, and its key and value are inside the entry: two levels.
-        try check.add(entry.key, as: keyType, depth: depth + 2)
-        try check.add(entry.value, as: valueType, depth: depth + 2)
-      }
+    for entry in entries {
+      // The entry is a container inside the array, and its key and value are inside the entry: two levels. The padding
+      // before the entry takes the place of the padding before its key.
+      try add(entry.key, as: keyType, depth: depth + 2)
+      try add(entry.value, as: valueType, depth: depth + 2)
     }
   }
 
@@ -100,20 +95,8 @@ struct WireCheck {
     guard let code = content.typeCode(), let signature = try? Signature(code), let type = signature.types.first,
       signature.isSingleType
     else { throw Refusal("a variant's content has no valid type") }
-    try advance(code.utf8.count + 2, alignment: 1)
+    try grow(by: code.utf8.count)
     try add(content, as: type, depth: depth + 1)
-  }
-
-  private mutating func addArray(
-    alignment: Int, _ contents: (inout WireCheck) throws(Refusal) -> Void
-  ) throws(Refusal) {
-    try advance(4, alignment: 4)
-    try advance(0, alignment: alignment)
-    let start = length
-    try contents(&self)
-    guard length - start <= Self.maximumArrayLength else {
-      throw Refusal("an array has \(length - start) bytes, more than the \(Self.maximumArrayLength) that are allowed")
-    }
   }
 
   private mutating func addBasic(_ value: Value, code: UInt8) throws(Refusal) {
@@ -124,26 +107,23 @@ struct WireCheck {
     switch value {
     case .string(let string):
       guard NameRules.isWireString(string) else { throw Refusal("a string contains U+0000") }
-      try advance(string.utf8.count + 5, alignment: 4)
-    case .objectPath(let path): try advance(path.string.utf8.count + 5, alignment: 4)
-    case .signature(let signature): try advance(signature.string.utf8.count + 2, alignment: 1)
+      try grow(by: string.utf8.count)
+    case .objectPath(let path): try grow(by: path.string.utf8.count)
+    case .signature(let signature): try grow(by: signature.string.utf8.count)
     case .unixFD(let descriptor):
       fileDescriptors += 1
       guard fileDescriptors <= Self.maximumFileDescriptors else {
         throw Refusal("more than \(Self.maximumFileDescriptors) file descriptors in a message")
       }
       guard descriptor.rawValue >= 0 else { throw Refusal("\(descriptor.rawValue) is not a file descriptor") }
-      try advance(4, alignment: 4)
-    default:
-      let size = code == TypeCode.boolean ? 4 : TypeCode.alignment(code)
-      try advance(size, alignment: size)
+    default: break
     }
   }
 
-  private mutating func advance(_ count: Int, alignment: Int) throws(Refusal) {
-    length = (length + alignment - 1) / alignment * alignment + count
-    guard length <= Self.maximumBodyLength else {
-      throw Refusal("the body has more than the \(Self.maximumBodyLength) bytes that are allowed")
+  private mutating func grow(by count: Int) throws(Refusal) {
+    length += count
+    guard length <= Self.maximumLength else {
+      throw Refusal("the body may have more than the \(Self.maximumLength) bytes that are allowed")
     }
   }
 }
