@@ -80,10 +80,7 @@ let package = Package(
     module("Tags", ["NDEF", "Names"], pure: true),
     module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
 
-    // Numbers that look random and are the same in every run, for tests and measurements.
-    module("SeededRandom", pure: true),
-
-    // Processes and buses of one's own, for the demo, the benchmark and the tests.
+    // Processes and buses of one's own for the demo, the benchmark and the tests, and random numbers from a seed.
     module("Rig", ["CShims", "EventLoop"]),
 
     // Borders: hardware, buses, files, the desktop.
@@ -119,7 +116,7 @@ let package = Package(
       "Benchmarks",
       [
         "Bus", "Configuration", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig",
-        "Routing", "SeededRandom", "TagrouteClient", "TestSupport", "UniversalLinks",
+        "Routing", "TagrouteClient", "TestSupport", "UniversalLinks",
       ],
       exclude: ["Nfcpy/nfcpy-reader.py"]),
     module(
@@ -162,14 +159,13 @@ let package = Package(
     tests(
       "Agent",
       [
-        "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "SeededRandom",
-        "TestSupport", "UniversalLinks", "tagroute", "tagroute-agent",
+        "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "TestSupport",
+        "UniversalLinks", "tagroute", "tagroute-agent",
       ]),
     tests("AssociationFetch", ["Associations", "EventLoop", "TestSupport", "UniversalLinks"]),
     tests("Associations", ["Rig", "UniversalLinks"]),
-    tests("Bus", ["EventLoop", "SeededRandom", "TestSupport"]),
-    tests(
-      "CommandLineTool", ["Bus", "NDEF", "Names", "SeededRandom", "TagrouteClient", "TestSupport", "tagroute"]),
+    tests("Bus", ["EventLoop", "Rig", "TestSupport"]),
+    tests("CommandLineTool", ["Bus", "NDEF", "Names", "TagrouteClient", "TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "Names", "ScanGate", "TestSupport"]),
     tests(
       "Daemon",
@@ -180,11 +176,11 @@ let package = Package(
     tests("Doctor", ["Bus", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
     tests("EventLoop", ["CShims", "Rig"]),
     .testTarget(name: "ExamplesTests", dependencies: ["Bus", "TestSupport", "suica"], swiftSettings: settings),
-    tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),
+    tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["EventLoop", "Names", "TestSupport"]),
     tests("KeyFile", []),
     tests("Localization", []),
-    tests("NDEF", ["SeededRandom"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
+    tests("NDEF", ["Rig"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
     tests("Notifications", ["Bus", "EventLoop", "Names", "TestSupport"]),
     tests(
       "Reader",
@@ -196,17 +192,17 @@ let package = Package(
       exclude: ["Confinement/Attempts/attempts.c"]),
     tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Names", "Rig"]),
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
-    tests("Routing", ["NDEF", "SeededRandom", "UniversalLinks"]),
+    tests("Routing", ["NDEF", "Rig", "UniversalLinks"]),
     tests("ScanGate", []),
     tests("Session", ["Bus", "EventLoop", "Rig", "ScanGate", "TestSupport"]),
-    tests("Tags", ["NDEF", "Names", "SeededRandom"]),
+    tests("Tags", ["NDEF", "Names", "Rig"]),
     tests("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names", "TestSupport", "tag-handler"]),
     tests("Rig", []),
-    tests("UniversalLinks", ["Rig", "SeededRandom"]),
+    tests("UniversalLinks", ["Rig"]),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "SeededRandom", "TagrouteClient", "TestSupport",
+        "Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestSupport",
         "suica", "tag-handler", "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-simulator", "tagrouted",
       ],
       swiftSettings: settings),

@@ -1,7 +1,6 @@
 import Glibc
 import ReaderSimulator
 import Rig
-import SeededRandom
 import TestSupport
 
 /// Measures three things. Detection: the time from a tag placed at a random moment to the end of the chip's answer that

@@ -3,7 +3,6 @@ import Glibc
 import Handlers
 import Rig
 import Routing
-import SeededRandom
 import TestSupport
 import UniversalLinks
 

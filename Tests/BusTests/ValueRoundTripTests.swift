@@ -1,5 +1,5 @@
 import EventLoop
-import SeededRandom
+import Rig
 import Testing
 
 @testable import Bus

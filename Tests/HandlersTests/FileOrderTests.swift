@@ -1,6 +1,5 @@
 import Glibc
 import Routing
-import SeededRandom
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import NDEF
 import ReaderSimulator
-import SeededRandom
 import TestSupport
 import Testing
 

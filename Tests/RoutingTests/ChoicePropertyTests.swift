@@ -1,5 +1,5 @@
+import Rig
 import Routing
-import SeededRandom
 import Testing
 import UniversalLinks
 

@@ -1,5 +1,5 @@
 import NDEF
-import SeededRandom
+import Rig
 import Testing
 
 @testable import Tags

@@ -1,4 +1,4 @@
-import SeededRandom
+import Rig
 import Testing
 
 @testable import UniversalLinks

@@ -1,6 +1,5 @@
 import Foundation
 import NDEF
-import SeededRandom
 import TestSupport
 import Testing
 

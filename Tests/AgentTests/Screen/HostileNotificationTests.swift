@@ -1,6 +1,5 @@
 import Bus
 import NDEF
-import SeededRandom
 import TestSupport
 import Testing
 

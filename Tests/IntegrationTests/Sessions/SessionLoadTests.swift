@@ -2,7 +2,6 @@ import Bus
 import EventLoop
 import Glibc
 import Names
-import SeededRandom
 import TagrouteClient
 import TestSupport
 import Testing
