@@ -28,8 +28,8 @@ public enum Benchmarks {
       session
              from a client's death at each step of a reader session to scanning being back
       flood  what a user who calls the daemon without end, by 3 to 200 connections, does to a lock and to a tap, next to the bus's own delay
-      inbox  what it takes to list taps where 500 and 100,000 are kept, next to the sqlite3 tool and Python's sqlite3 with the same
-             question to the same file; and the first answers of an agent that has just started
+      inbox  what it takes to list taps where 500 and 100,000 are kept, next to the sqlite3 tool with the same question to the same
+             file; and the first answers of an agent that has just started
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
 
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.

@@ -4,8 +4,8 @@ import Names
 import Rig
 import TagrouteClient
 
-/// The time to list taps of a large inbox: with the whole command, from the agent alone, and with two other programs
-/// that send the same query to the same file.
+/// The time to list taps of a large inbox: with the whole command, from the agent alone, and with the sqlite3 tool, which
+/// sends the same query to the same file.
 struct InboxBenchmark {
   let sizes: [Int]
   private let repetitions = 100
@@ -63,7 +63,6 @@ struct InboxBenchmark {
       "SELECT id, time, uri, title, handler, state FROM taps WHERE \(condition) ORDER BY sequence DESC LIMIT 100"
     let program = try BuiltProducts.program("tagroute")
     let sqlite = try BuiltProducts.systemProgram("sqlite3", package: "sqlite3")
-    let python = try BuiltProducts.systemProgram("python3", package: "python3")
     var command: [Duration] = []
     var answer: [Duration] = []
     var tool: [Duration] = []
@@ -81,9 +80,6 @@ struct InboxBenchmark {
     print(Distribution(command).line("  \(name), tagroute inbox", of: "times"))
     print(Distribution(answer).line("  \(name), the agent's answer alone", of: "times"))
     print(Distribution(tool).line("  \(name), the sqlite3 tool", of: "times"))
-    let lines = try await output(python, ["-c", Self.python, file, select, "\(repetitions)"], installation)
-    let times = lines.split(separator: "\n").compactMap { Int($0) }.map { Duration.nanoseconds($0) }
-    print(Distribution(times).line("  \(name), Python's sqlite3, the question alone", of: "times"))
   }
 
   private func time(_ body: () async throws -> Void) async throws -> Duration {
@@ -133,14 +129,4 @@ struct InboxBenchmark {
     COMMIT;
     """
   }
-
-  /// Prints how many nanoseconds each of many queries took, with all rows fetched.
-  private static let python = """
-    import sqlite3, sys, time
-    connection = sqlite3.connect(sys.argv[1])
-    for _ in range(int(sys.argv[3])):
-        start = time.perf_counter_ns()
-        connection.execute(sys.argv[2]).fetchall()
-        print(time.perf_counter_ns() - start)
-    """
 }

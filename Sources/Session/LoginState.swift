@@ -103,9 +103,4 @@ public struct LoginState: Sendable, Hashable {
     let rank: (LoginSession) -> Int = { ($0.isGraphical ? 0 : 2) + ($0.isActive ? 0 : 1) }
     return sessions.filter { $0.uid == uid && $0.isEligible }.sorted { (rank($0), $0.id) < (rank($1), $1.id) }
   }
-
-  /// Whether a user sits at this machine now, at any seat.
-  public func hasActiveSession(_ uid: UInt32) -> Bool {
-    eligibleSessions(of: uid).contains(where: \.isActive)
-  }
 }

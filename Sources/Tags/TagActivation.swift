@@ -55,9 +55,6 @@ public struct TypeAActivation: Sendable, Hashable {
     return sak & 0x19 != 0 ? .mifareClassic : .type2
   }
 
-  /// Whether the UID is random and changes at each activation (ISO/IEC 14443-3, 6.5.4: single size, first byte 08).
-  public var hasRandomUID: Bool { uid.count == 4 && uid.first == 0x08 }
-
   /// Whether the first byte of the answer to select is its length, as ISO/IEC 14443-4, 5.2 requires.
   public var hasValidATS: Bool { ats.isEmpty || Int(ats.first ?? 0) == ats.count }
 }

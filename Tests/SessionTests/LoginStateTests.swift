@@ -61,8 +61,8 @@ import Testing
       .read("/e", properties("e", seat: "")), .read("/f", properties("f", sessionClass: "manager")),
       .read("/g", properties("g", uid: 1001)))
     #expect(state.eligibleSessions(of: 1000).map(\.id) == ["c", "b", "a"])
-    #expect(state.hasActiveSession(1001))
-    #expect(!state.hasActiveSession(0))
+    #expect(state.eligibleSessions(of: 1001).map(\.isActive) == [true])
+    #expect(state.eligibleSessions(of: 0).isEmpty)
   }
 
   @Test func `a lock survives a restart of logind`() {

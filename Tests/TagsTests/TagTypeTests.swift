@@ -12,12 +12,6 @@ import Testing
     #expect(TypeAActivation(atqa: [0, 4], sak: sak, uid: [1, 2, 3, 4]).type == type)
   }
 
-  @Test func `a random UID has four bytes and starts with 08`() {
-    #expect(TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [8, 2, 3, 4]).hasRandomUID)
-    #expect(!TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [4, 2, 3, 4]).hasRandomUID)
-    #expect(!TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [8, 2, 3, 4, 5, 6, 7]).hasRandomUID)
-  }
-
   @Test func `the first byte of an ATS is its length`() {
     func isValid(_ ats: [UInt8]) -> Bool {
       TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [1, 2, 3, 4], ats: ats).hasValidATS

@@ -23,8 +23,6 @@ public struct Type3Options: Sendable, Hashable {
   public var blockCount: Int
   /// Whether the attribute information block declares the tag read-only.
   public var isReadOnly = false
-  /// WriteF: 0F during a write.
-  public var writeFlag: UInt8 = 0x00
   /// A false length for Ln; nil for the true one.
   public var declaredLength: Int?
   /// The whole attribute information block, 16 bytes, which overrides the other properties; nil to derive it from them.
@@ -120,9 +118,9 @@ extension SimulatedTag {
     func bytes(_ value: Int, _ count: Int) -> [UInt8] {
       (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
-    let fields =
+    let fields: [UInt8] =
       [0x10] + bytes(options.maximumRead, 1) + bytes(options.maximumWrite, 1) + bytes(options.blockCount, 2)
-      + [0, 0, 0, 0, options.writeFlag, options.isReadOnly ? 0x00 : 0x01] + bytes(options.declaredLength ?? length, 3)
+      + [0, 0, 0, 0, 0, options.isReadOnly ? 0x00 : 0x01] + bytes(options.declaredLength ?? length, 3)
     return fields + bytes(fields.reduce(0) { $0 + Int($1) }, 2)
   }
 }

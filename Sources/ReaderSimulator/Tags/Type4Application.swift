@@ -53,11 +53,10 @@ struct Type4Application: CardApplication {
       options.isExtended
       ? [0x06, 0x08] + Self.ndefFileID + Self.bigEndian(size, count: 4) + access
       : [0x04, 0x06] + Self.ndefFileID + Self.bigEndian(size, count: 2) + access
-    let blocks = options.blocksBefore + control + options.blocksBehind
     capabilityContainer =
-      Self.bigEndian(7 + blocks.count, count: 2) + [UInt8(options.mappingVersion << 4)]
-      + Self.bigEndian(options.maximumRead, count: 2) + Self.bigEndian(options.maximumWrite, count: 2) + blocks
-    writeAccess = 7 + options.blocksBefore.count + control.count - 1
+      Self.bigEndian(7 + control.count, count: 2) + [UInt8(options.mappingVersion << 4)]
+      + Self.bigEndian(options.maximumRead, count: 2) + Self.bigEndian(options.maximumWrite, count: 2) + control
+    writeAccess = 7 + control.count - 1
   }
 
   var memory: [UInt8] { ndefFile }

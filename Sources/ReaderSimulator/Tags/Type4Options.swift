@@ -1,14 +1,7 @@
 /// The parameters of a Type 4 tag: its description of itself, and how it stores its message.
 public struct Type4Options: Sendable, Hashable {
-  /// The major version of the mapping. Version 2 has lengths of two bytes, version 3 of four unless `usesShortControl`
-  /// is set.
+  /// The major version of the mapping. Version 2 has lengths of two bytes, version 3 of four.
   public var mappingVersion = 2
-  /// Whether mapping 3 describes the file as mapping 2 does, with lengths of two bytes.
-  public var usesShortControl = false
-  /// Control TLV blocks in the capability container before the one for the NDEF file.
-  public var blocksBefore: [UInt8] = []
-  /// Control TLV blocks after it.
-  public var blocksBehind: [UInt8] = []
   /// Whether everyone may write the capability container and so lock the tag. A DESFire or NTAG 424 does not allow it.
   public var containerIsWritable = false
   /// The most bytes that one READ BINARY returns.
@@ -36,7 +29,7 @@ public struct Type4Options: Sendable, Hashable {
   public var timeExtensions = 0
 
   /// Whether lengths have four bytes.
-  var isExtended: Bool { mappingVersion == 3 && !usesShortControl }
+  var isExtended: Bool { mappingVersion == 3 }
 
   /// The parameters of a DESFire in its NDEF configuration.
   public init() {}
