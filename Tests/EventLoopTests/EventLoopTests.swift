@@ -183,11 +183,11 @@ private actor Counter {
 
   /// All signals arrive before the first one is read.
   @Test func `no signal is lost behind many of another kind`() async {
-    let (numbers, entrance) = SignalNumbers.make()
+    let (signals, entrance) = ProcessSignals.make()
     entrance.add(SIGTERM)
     for _ in 1...1000 { entrance.add(SIGHUP) }
     entrance.add(SIGINT)
-    var iterator = numbers.makeAsyncIterator()
+    var iterator = signals.makeAsyncIterator()
     #expect(await iterator.next() == SIGTERM)
     #expect(await iterator.next() == SIGHUP)
     // A signal that was read can arrive again, behind the waiting ones.
