@@ -4,10 +4,10 @@ import Names
 protocol NDEFTag {
   /// Reads the bytes of the NDEF message without decoding them, in as few exchanges as the specification allows. It
   /// writes no data to the tag.
-  func readBytes(over channel: inout some TagChannel) throws(TagChannelError) -> Result<[UInt8], TagProblem>
+  func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8]
 
   /// Finds out if the tag is formatted, if it can be written, and its capacity. It writes no data to the tag.
-  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus
+  func status(over channel: inout some TagChannel) throws(TagWriteError) -> NDEFStatus
 
   /// Writes a message. If the tag is removed meanwhile, it holds no message rather than half of one.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError)
@@ -16,37 +16,29 @@ protocol NDEFTag {
   func lock(over channel: inout some TagChannel) throws(TagWriteError)
 }
 
-extension NDEFTag {
-  /// Reads and decodes the message.
-  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
-    switch try readBytes(over: &channel) {
-    case .success(let bytes): .written(bytes)
-    case .failure(let problem): .problem(problem)
-    }
-  }
-}
-
 extension TagActivation {
   /// Reads the NDEF message of the selected tag in as few exchanges as its specification allows. It writes no data to
   /// the tag. If it fails, only the caller can find out if the tag was removed or a retry helps.
   public func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
-    switch ndefTag {
-    case .success(let tag):
+    do throws(TagWriteError) {
+      let tag = try ndefTag
       var limited = LimitedChannel(channel, most: type.mostExchangesToRead)
       defer { channel = limited.channel }
-      return try tag.read(over: &limited)
-    case .failure(let problem): return .problem(problem)
+      return .written(try tag.message(over: &limited))
+    } catch {
+      return .problem(try error.problem)
     }
   }
 
   /// Finds out if the selected tag is formatted for NDEF, if it can be written, and its capacity.
   public func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    switch ndefTag {
-    case .success(let tag):
+    do throws(TagWriteError) {
+      let tag = try ndefTag
       var limited = LimitedChannel(channel, most: type.mostExchanges(reading: 0))
       defer { channel = limited.channel }
       return try tag.status(over: &limited)
-    case .failure(let problem): return NDEFStatus(notSupported: problem)
+    } catch {
+      return NDEFStatus(notSupported: try error.problem)
     }
   }
 
@@ -56,13 +48,17 @@ extension TagActivation {
   public func writeNDEF(
     _ message: [UInt8], isVerifying: Bool = false, over channel: inout some TagChannel
   ) throws(TagWriteError) {
-    let tag = try writable
+    let tag = try ndefTag
     var limited = LimitedChannel(channel, most: type.mostExchanges(writing: message.count))
     defer { channel = limited.channel }
     try tag.write(message, over: &limited)
     guard isVerifying else { return }
-    let bytes = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.readBytes(over: &limited) }
-    guard bytes == .success(message) else { throw .notAsWritten }
+    do throws(TagWriteError) {
+      if try tag.message(over: &limited) == message { return }
+    } catch {
+      if case .channel = error { throw error }
+    }
+    throw .notAsWritten
   }
 
   /// Makes the tag read-only. **This is permanent** and cannot be undone.
@@ -74,36 +70,29 @@ extension TagActivation {
   /// A tag with damaged contents is not locked, because a half-written message would become permanent. An empty tag is
   /// locked.
   public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
-    let tag = try writable
+    let tag = try ndefTag
     var limited = LimitedChannel(channel, most: type.mostExchangesToRead)
     defer { channel = limited.channel }
-    let content = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.read(over: &limited) }
+    let content = TagContent.written(try tag.message(over: &limited))
     if case .problem(let problem) = content, problem.code != .empty { throw .refused(problem) }
     try tag.lock(over: &limited)
   }
 
-  private var writable: any NDEFTag {
+  /// The kind of tag. Throws the reason if it is not supported.
+  private var ndefTag: any NDEFTag {
     get throws(TagWriteError) {
-      switch ndefTag {
-      case .success(let tag): return tag
-      case .failure(let problem): throw .refused(problem)
+      switch self {
+      case .typeA(let tag):
+        switch tag.type {
+        case .type4A: return Type4Tag()
+        case .mifareClassic: return MIFAREClassicTag(uid: tag.uid, sak: tag.sak)
+        case .peer: throw .refused(.unsupported, "it is another NFC device, not a tag")
+        default: return Type2Tag(uid: tag.uid)
+        }
+      case .typeB: return Type4Tag()
+      case .felica(let tag): return Type3Tag(tag)
+      case .jewel(let tag): return Type1Tag(tag)
       }
-    }
-  }
-
-  /// The kind of tag, or why it is not supported.
-  private var ndefTag: Result<any NDEFTag, TagProblem> {
-    switch self {
-    case .typeA(let tag):
-      switch tag.type {
-      case .type4A: .success(Type4Tag())
-      case .mifareClassic: .success(MIFAREClassicTag(uid: tag.uid, sak: tag.sak))
-      case .peer: .failure(TagProblem(.unsupported, "it is another NFC device, not a tag"))
-      default: .success(Type2Tag(uid: tag.uid))
-      }
-    case .typeB: .success(Type4Tag())
-    case .felica(let tag): .success(Type3Tag(tag))
-    case .jewel(let tag): .success(Type1Tag(tag))
     }
   }
 }

@@ -33,26 +33,26 @@ struct MIFAREClassicAccess {
   }
 
   /// Reads the first part of the directory. If it names no NDEF sector, reads the second part as well.
-  mutating func open(_ channel: inout some TagChannel) throws(TagStop) {
+  mutating func open(_ channel: inout some TagChannel) throws(TagWriteError) {
     let first = MIFAREClassicSector(number: 0)
     guard try authenticate(first, .directory, &channel) else {
       throw .silence(.notNDEF, "there is no application directory that everybody may read")
     }
     guard let named = try directory(of: first, blocks: 1...2, from: 1, &channel) else {
-      throw .problem(TagProblem(.notNDEF, "the checksum of the application directory is wrong"))
+      throw .refused(.notNDEF, "the checksum of the application directory is wrong")
     }
     sectors = Self.run(named.filter { $0.number < sectorCount })
     mayGoOn = sectorCount > 16 && (sectors.isEmpty || sectors.last?.number == 15)
     if sectors.isEmpty { try extend(&channel) }
     guard !sectors.isEmpty else {
-      throw .problem(TagProblem(.notNDEF, "no sector belongs to NDEF"))
+      throw .refused(.notNDEF, "no sector belongs to NDEF")
     }
   }
 
   /// Reads the second part of the directory if the run of NDEF sectors may continue there. Returns true if more sectors
   /// were found.
   @discardableResult
-  mutating func extend(_ channel: inout some TagChannel) throws(TagStop) -> Bool {
+  mutating func extend(_ channel: inout some TagChannel) throws(TagWriteError) -> Bool {
     guard mayGoOn else { return false }
     mayGoOn = false
     let second = MIFAREApplicationDirectory.secondSector
@@ -73,7 +73,7 @@ struct MIFAREClassicAccess {
   }
 
   /// Looks for the NDEF TLV.
-  mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
+  mutating func block(_ channel: inout some TagChannel) throws(TagWriteError) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
       case .needs(let address): try fetch(address, &channel)
@@ -84,14 +84,14 @@ struct MIFAREClassicAccess {
     }
   }
 
-  private mutating func lookFurther(_ channel: inout some TagChannel, _ problem: TagProblem) throws(TagStop) {
+  private mutating func lookFurther(_ channel: inout some TagChannel, _ problem: TagProblem) throws(TagWriteError) {
     if mayGoOn { try finishSector(&channel) }
-    guard try extend(&channel) else { throw .problem(problem) }
+    guard try extend(&channel) else { throw .refused(problem) }
   }
 
   /// Reads the rest of the open sector before `extend` opens another one. A TLV block that continues in later sectors
   /// needs these bytes, and would have to reopen the sector.
-  private mutating func finishSector(_ channel: inout some TagChannel) throws(TagStop) {
+  private mutating func finishSector(_ channel: inout some TagChannel) throws(TagWriteError) {
     var start = 0
     for sector in sectors {
       if sector == authenticated?.sector { return try require(start..<start + sector.dataSize, &channel) }
@@ -100,7 +100,7 @@ struct MIFAREClassicAccess {
   }
 
   /// Reads the bytes at these addresses that are not known yet.
-  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
+  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagWriteError) {
     for address in addresses where memory[address] == nil { try fetch(address, &channel) }
   }
 
@@ -115,7 +115,7 @@ struct MIFAREClassicAccess {
   }
 
   /// Writes a block of the data area.
-  mutating func write(_ contents: [UInt8], at address: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  mutating func write(_ contents: [UInt8], at address: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard let (sector, block) = place(of: address) else { return }
     try requireKey(sector, .ndef, &channel)
     try write(contents, toBlock: block, &channel)
@@ -125,10 +125,10 @@ struct MIFAREClassicAccess {
   /// Reads a sector's trailer, using a public key A.
   mutating func trailer(
     of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(TagStop) -> MIFAREClassicTrailer {
+  ) throws(TagWriteError) -> MIFAREClassicTrailer {
     try requireKey(sector, key, &channel)
     guard let trailer = MIFAREClassicTrailer(try read(sector.trailerBlock, &channel)) else {
-      throw .problem(TagProblem(.damaged, "the access bits of sector \(sector.number) contradict each other"))
+      throw .refused(.damaged, "the access bits of sector \(sector.number) contradict each other")
     }
     return trailer
   }
@@ -136,7 +136,7 @@ struct MIFAREClassicAccess {
   /// Writes a sector's trailer, using a key that the tag is known to have.
   mutating func writeTrailer(
     _ bytes: [UInt8], of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(TagStop) {
+  ) throws(TagWriteError) {
     try requireKey(sector, key, &channel)
     try write(bytes, toBlock: sector.trailerBlock, &channel)
   }
@@ -145,7 +145,7 @@ struct MIFAREClassicAccess {
   /// present but has another key.
   mutating func authenticate(
     _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Bool {
+  ) throws(TagWriteError) -> Bool {
     if let authenticated, authenticated == (sector, key) { return true }
     authenticated = nil
     let block = UInt8(truncatingIfNeeded: sector.firstBlock)
@@ -160,29 +160,29 @@ struct MIFAREClassicAccess {
 
   private mutating func requireKey(
     _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(TagStop) {
+  ) throws(TagWriteError) {
     guard try authenticate(sector, key, &channel) else {
-      throw .problem(TagProblem(.damaged, "sector \(sector.number) does not open with the key that it should have"))
+      throw .refused(.damaged, "sector \(sector.number) does not open with the key that it should have")
     }
   }
 
   /// Returns the NDEF sectors; nil if the checksum is wrong.
   private mutating func directory(
     of sector: MIFAREClassicSector, blocks: ClosedRange<Int>, from first: Int, _ channel: inout some TagChannel
-  ) throws(TagStop) -> [MIFAREClassicSector]? {
+  ) throws(TagWriteError) -> [MIFAREClassicSector]? {
     var bytes: [UInt8] = []
     for block in blocks { bytes += try read(block, &channel) }
     return MIFAREApplicationDirectory.ndefSectors(bytes, from: first)
   }
 
-  private mutating func fetch(_ address: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  private mutating func fetch(_ address: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard let (sector, block) = place(of: address) else { return }
     try requireKey(sector, .ndef, &channel)
     memory.learn(try read(block, &channel), at: address - address % Self.blockSize)
   }
 
   /// Sends READ for a block of the open sector.
-  private mutating func read(_ block: Int, _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
+  private mutating func read(_ block: Int, _ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     // Retry once, in case the tag did not receive the command. A tag that is present and refuses twice protects the
     // block.
     let open = authenticated
@@ -194,7 +194,7 @@ struct MIFAREClassicAccess {
       throw .silence(.unsupported, "the tag does not let everybody read it")
     }
     guard answer.count >= Self.blockSize else {
-      throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
+      throw .refused(.damaged, "the tag answered READ with less than 16 bytes")
     }
     return Array(answer.prefix(Self.blockSize))
   }
@@ -202,14 +202,14 @@ struct MIFAREClassicAccess {
   /// Returns nil if the tag is present but does not answer. No sector is open in this case.
   private mutating func ask(
     forBlock block: Int, _ channel: inout some TagChannel
-  ) throws(TagStop) -> [UInt8]? {
+  ) throws(TagWriteError) -> [UInt8]? {
     if let answer = try channel.askOrNil([0x30, UInt8(truncatingIfNeeded: block)]) { return answer }
     authenticated = nil
     try channel.reselectTag()
     return nil
   }
 
-  private func write(_ bytes: [UInt8], toBlock block: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  private func write(_ bytes: [UInt8], toBlock block: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     _ = try channel.ask([0xA0, UInt8(truncatingIfNeeded: block)] + bytes)
   }
 

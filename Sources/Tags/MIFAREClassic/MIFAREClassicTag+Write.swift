@@ -3,25 +3,21 @@ extension MIFAREClassicTag {
   /// leaves the tag empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
-      try access.open(&channel)
-      var block = try access.block(&channel)
-      guard let (first, _) = access.place(of: block.lengthAddress) else { return .tooLong(capacity: 0) }
-      guard try access.trailer(of: first, .ndef, &channel).letsEverybodyWrite else { return .readOnly }
-      if message.count > NDEFBlock.capacity(bytes: block.addresses.count), try access.extend(&channel) {
-        block = try access.block(&channel)
-      }
-      let capacity = NDEFBlock.capacity(bytes: block.addresses.count)
-      guard block.addresses.count > 1, message.count <= capacity else { return .tooLong(capacity: capacity) }
-      let bytes = block.bytes(holding: message)
-      // `first` is checked above. The loop ends with the sector after it, which may still be open when writing starts.
-      for sector in Self.sectors(of: bytes.map(\.address), access).reversed() where sector != first {
-        guard try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite else { return .readOnly }
-      }
-      try Self.put(bytes, block, &access, &channel)
-      return nil
+    try access.open(&channel)
+    var block = try access.block(&channel)
+    guard let (first, _) = access.place(of: block.lengthAddress) else { throw .tooLong(capacity: 0) }
+    guard try access.trailer(of: first, .ndef, &channel).letsEverybodyWrite else { throw .readOnly }
+    if message.count > NDEFBlock.capacity(bytes: block.addresses.count), try access.extend(&channel) {
+      block = try access.block(&channel)
     }
-    if let reason { throw reason }
+    let capacity = NDEFBlock.capacity(bytes: block.addresses.count)
+    guard block.addresses.count > 1, message.count <= capacity else { throw .tooLong(capacity: capacity) }
+    let bytes = block.bytes(holding: message)
+    // `first` is checked above. The loop ends with the sector after it, which may still be open when writing starts.
+    for sector in Self.sectors(of: bytes.map(\.address), access).reversed() where sector != first {
+      guard try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite else { throw .readOnly }
+    }
+    try Self.put(bytes, block, &access, &channel)
   }
 
   private static func sectors(of addresses: [Int], _ access: MIFAREClassicAccess) -> [MIFAREClassicSector] {
@@ -31,7 +27,7 @@ extension MIFAREClassicTag {
   private static func put(
     _ bytes: [(address: Int, byte: UInt8)], _ block: NDEFBlock, _ access: inout MIFAREClassicAccess,
     _ channel: inout some TagChannel
-  ) throws(TagStop) {
+  ) throws(TagWriteError) {
     let size = MIFAREClassicSector.blockSize
     let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
     let lengthStart = block.lengthAddress - block.lengthAddress % size
@@ -56,30 +52,26 @@ extension MIFAREClassicTag {
   /// writing. It plans all sectors and proves every key before it writes the first trailer.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
-      try access.open(&channel)
-      try access.extend(&channel)
-      _ = try access.block(&channel)
-      if access.hasClosedSectors,
-        try access.trailer(of: MIFAREClassicSector(number: 0), .directory, &channel).hasSecondPart
-      {
-        return .cannotLock(
-          "the directory in sector 16 does not open, so that the sectors behind it could still be written")
-      }
-      var steps: [LockStep] = []
-      var keysB = MIFAREClassicKey.knownB
-      for sector in access.sectors + access.directorySectors {
-        switch try Self.lockStep(sector, &keysB, &access, &channel) {
-        case .none: continue
-        case .impossible(let reason): return .cannotLock(reason)
-        case .write(let step): steps.append(step)
-        }
-      }
-      guard !steps.isEmpty else { return .readOnly }
-      for step in steps { try access.writeTrailer(step.trailer, of: step.sector, step.key, &channel) }
-      return nil
+    try access.open(&channel)
+    try access.extend(&channel)
+    _ = try access.block(&channel)
+    if access.hasClosedSectors,
+      try access.trailer(of: MIFAREClassicSector(number: 0), .directory, &channel).hasSecondPart
+    {
+      throw .cannotLock(
+        "the directory in sector 16 does not open, so that the sectors behind it could still be written")
     }
-    if let reason { throw reason }
+    var steps: [LockStep] = []
+    var keysB = MIFAREClassicKey.knownB
+    for sector in access.sectors + access.directorySectors {
+      switch try Self.lockStep(sector, &keysB, &access, &channel) {
+      case .none: continue
+      case .impossible(let reason): throw .cannotLock(reason)
+      case .write(let step): steps.append(step)
+      }
+    }
+    guard !steps.isEmpty else { throw .readOnly }
+    for step in steps { try access.writeTrailer(step.trailer, of: step.sector, step.key, &channel) }
   }
 
   /// A trailer to write.
@@ -102,7 +94,7 @@ extension MIFAREClassicTag {
   private static func lockStep(
     _ sector: MIFAREClassicSector, _ keysB: inout [MIFAREClassicKey], _ access: inout MIFAREClassicAccess,
     _ channel: inout some TagChannel
-  ) throws(TagStop) -> LockPlan {
+  ) throws(TagWriteError) -> LockPlan {
     let isNDEF = access.sectors.contains(sector)
     // This key has opened the sector, so it is the sector's key A.
     let keyA: MIFAREClassicKey = isNDEF ? .ndef : .directory

@@ -7,29 +7,23 @@ struct MIFAREClassicTag: NDEFTag {
   /// Select acknowledge. It determines the number of sectors.
   let sak: UInt8
 
-  func readBytes(
-    over channel: inout some TagChannel
-  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
+  func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    return try Result { () throws(TagStop) in
-      try access.open(&channel)
-      let block = try access.block(&channel)
-      try access.require(block.messageAddresses, &channel)
-      return access.memory.known(at: block.messageAddresses)
-    }
+    try access.open(&channel)
+    let block = try access.block(&channel)
+    try access.require(block.messageAddresses, &channel)
+    return access.memory.known(at: block.messageAddresses)
   }
 
-  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+  func status(over channel: inout some TagChannel) throws(TagWriteError) -> NDEFStatus {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    return try NDEFStatus { () throws(TagStop) in
-      try access.open(&channel)
-      try access.extend(&channel)
-      let block = try access.block(&channel)
-      var isWritable = true
-      for sector in access.sectors where isWritable {
-        isWritable = try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite
-      }
-      return NDEFStatus(capacity: NDEFBlock.capacity(bytes: block.addresses.count), isWritable: isWritable)
+    try access.open(&channel)
+    try access.extend(&channel)
+    let block = try access.block(&channel)
+    var isWritable = true
+    for sector in access.sectors where isWritable {
+      isWritable = try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite
     }
+    return NDEFStatus(capacity: NDEFBlock.capacity(bytes: block.addresses.count), isWritable: isWritable)
   }
 }

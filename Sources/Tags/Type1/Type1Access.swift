@@ -28,25 +28,25 @@ struct Type1Access {
   var access: UInt8 { memory[11] ?? 0xFF }
 
   /// Sends RALL, and checks that the tag is formatted for NDEF.
-  mutating func open(_ channel: inout some TagChannel) throws(TagStop) {
+  mutating func open(_ channel: inout some TagChannel) throws(TagWriteError) {
     let answer = try exchange([0x00, 0x00, 0x00], &channel)
     guard answer.count >= 2 + Self.staticSize else {
-      throw .problem(TagProblem(.damaged, "the tag answered RALL with less than \(2 + Self.staticSize) bytes"))
+      throw .refused(.damaged, "the tag answered RALL with less than \(2 + Self.staticSize) bytes")
     }
     guard answer[0] >> 4 == 1 else {
-      throw .problem(TagProblem(.notNDEF, "the header ROM does not say that it is an NFC Forum tag"))
+      throw .refused(.notNDEF, "the header ROM does not say that it is an NFC Forum tag")
     }
     isDynamic = answer[0] & 0x0F != 1
     memory.learn(answer[2..<2 + Self.staticSize], at: 0)
     let container = memory.known(at: 8..<12)
     guard container[0] == 0xE1 else {
-      throw .problem(TagProblem(.notNDEF, "there is no capability container in block 1"))
+      throw .refused(.notNDEF, "there is no capability container in block 1")
     }
     guard container[1] >> 4 == 1 else {
-      throw .problem(TagProblem(.unsupported, "it is formatted for mapping version \(container[1] >> 4) of Type 1"))
+      throw .refused(.unsupported, "it is formatted for mapping version \(container[1] >> 4) of Type 1")
     }
     guard container[3] >> 4 == 0 else {
-      throw .problem(TagProblem(.unsupported, "the tag does not let everybody read it"))
+      throw .refused(.unsupported, "the tag does not let everybody read it")
     }
     let end = (Int(container[2]) + 1) * Self.blockSize
     area = Self.firstByte..<max(Self.firstByte, isDynamic ? end : min(end, Self.staticSize))
@@ -55,30 +55,30 @@ struct Type1Access {
   static func addresses(of block: Int) -> Range<Int> { block * blockSize..<(block + 1) * blockSize }
 
   /// Finds the NDEF TLV.
-  mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
+  mutating func block(_ channel: inout some TagChannel) throws(TagWriteError) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area, reserved: Self.reserved) {
       case .needs(let address): try require([address], &channel)
       case .found(let block): return block
-      case .absent: throw .problem(TLVBlocks.absence)
-      case .problem(let problem): throw .problem(problem)
+      case .absent: throw .refused(TLVBlocks.absence)
+      case .problem(let problem): throw .refused(problem)
       }
     }
   }
 
   /// Reads the bytes that are not known yet.
-  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
+  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagWriteError) {
     for address in addresses where memory[address] == nil { try read(block: address / Self.blockSize, &channel) }
   }
 
   /// Sends READ8.
-  private mutating func read(block: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  private mutating func read(block: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard isDynamic, let number = UInt8(exactly: block) else {
-      throw .problem(TagProblem(.damaged, "the tag has no block \(block)"))
+      throw .refused(.damaged, "the tag has no block \(block)")
     }
     let answer = try exchange([0x02, number] + [UInt8](repeating: 0, count: 8), &channel)
     guard answer.count == 1 + Self.blockSize, answer[0] == number else {
-      throw .problem(TagProblem(.damaged, "the tag answered READ8 with what is not block \(block)"))
+      throw .refused(.damaged, "the tag answered READ8 with what is not block \(block)")
     }
     memory.learn(answer[1...], at: block * Self.blockSize)
   }
@@ -87,7 +87,7 @@ struct Type1Access {
   /// byte.
   mutating func write(
     _ byte: UInt8, to address: Int, erasing: Bool, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Bool {
+  ) throws(TagWriteError) -> Bool {
     guard (0..<Self.staticSize).contains(address) else { return false }
     let operand = UInt8(truncatingIfNeeded: address)
     let answer = try exchange([erasing ? 0x53 : 0x1A, operand, byte], &channel)
@@ -97,7 +97,7 @@ struct Type1Access {
   /// Sends WRITE-E8 or WRITE-NE8. Returns whether the tag confirms that it holds the bytes.
   mutating func write(
     _ bytes: [UInt8], toBlock block: Int, erasing: Bool, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Bool {
+  ) throws(TagWriteError) -> Bool {
     guard isDynamic, bytes.count == Self.blockSize, let number = UInt8(exactly: block) else { return false }
     let answer = try exchange([erasing ? 0x54 : 0x1B, number] + bytes, &channel)
     return confirm(bytes, answer, number, block * Self.blockSize, erasing)
@@ -112,7 +112,7 @@ struct Type1Access {
     return zip(answer[1...], bytes).allSatisfy { erasing ? $0 == $1 : $0 & $1 == $1 }
   }
 
-  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
+  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     try channel.ask(command + uid)
   }
 }

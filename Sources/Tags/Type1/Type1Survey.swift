@@ -5,7 +5,7 @@ struct Type1Survey {
   var access: Type1Access
   let block: NDEFBlock
 
-  init(_ uid: [UInt8], _ channel: inout some TagChannel) throws(TagStop) {
+  init(_ uid: [UInt8], _ channel: inout some TagChannel) throws(TagWriteError) {
     var access = Type1Access(uid: uid)
     try access.open(&channel)
     block = try access.block(&channel)
@@ -31,7 +31,7 @@ struct Type1Survey {
   /// memory is treated as locked: this code does not evaluate the range of each bit.
   mutating func room(
     for addresses: some Sequence<Int>, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Int {
+  ) throws(TagWriteError) -> Int {
     var isDynamicMemoryLocked = false
     if addresses.contains(where: { $0 >= Type1Access.staticSize }) {
       let locks = dynamicLocks
@@ -55,7 +55,7 @@ struct Type1Survey {
   /// Every lock bit of the data area; nil if the tag does not say where its dynamic lock bits are.
   mutating func locks(
     _ channel: inout some TagChannel
-  ) throws(TagStop) -> [(address: Int, mask: UInt8)]? {
+  ) throws(TagWriteError) -> [(address: Int, mask: UInt8)]? {
     let dynamic = dynamicLocks
     if access.area.upperBound > 128, dynamic.isEmpty { return nil }
     try access.require(dynamic.map(\.address), &channel)

@@ -8,25 +8,19 @@ struct Type1Tag: NDEFTag {
 
   init(_ tag: JewelActivation) { uid = tag.uid }
 
-  func readBytes(
-    over channel: inout some TagChannel
-  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
+  func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     var access = Type1Access(uid: uid)
-    return try Result { () throws(TagStop) in
-      try access.open(&channel)
-      let block = try access.block(&channel)
-      try access.require(block.messageAddresses, &channel)
-      return access.memory.known(at: block.messageAddresses)
-    }
+    try access.open(&channel)
+    let block = try access.block(&channel)
+    try access.require(block.messageAddresses, &channel)
+    return access.memory.known(at: block.messageAddresses)
   }
 
-  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    return try NDEFStatus { () throws(TagStop) in
-      var survey = try Type1Survey(uid, &channel)
-      let room = survey.isWritable ? try survey.room(for: survey.block.addresses, &channel) : 0
-      let isWritable = survey.isWritable && room >= 2
-      return NDEFStatus(
-        capacity: NDEFBlock.capacity(bytes: isWritable ? room : survey.block.addresses.count), isWritable: isWritable)
-    }
+  func status(over channel: inout some TagChannel) throws(TagWriteError) -> NDEFStatus {
+    var survey = try Type1Survey(uid, &channel)
+    let room = survey.isWritable ? try survey.room(for: survey.block.addresses, &channel) : 0
+    let isWritable = survey.isWritable && room >= 2
+    return NDEFStatus(
+      capacity: NDEFBlock.capacity(bytes: isWritable ? room : survey.block.addresses.count), isWritable: isWritable)
   }
 }

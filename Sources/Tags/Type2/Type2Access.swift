@@ -34,38 +34,38 @@ struct Type2Access {
 
   /// Reads the first pages, and checks that the tag is formatted for NDEF. Page 3 is the capability container. Page 2
   /// holds the static lock bytes.
-  mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     try read(page, &channel)
     let container = container
     guard container[0] == 0xE1 else {
-      throw .problem(TagProblem(.notNDEF, "there is no capability container in page 3"))
+      throw .refused(.notNDEF, "there is no capability container in page 3")
     }
     guard container[1] >> 4 == 1 else {
-      throw .problem(TagProblem(.unsupported, "it is formatted for mapping version \(container[1] >> 4) of Type 2"))
+      throw .refused(.unsupported, "it is formatted for mapping version \(container[1] >> 4) of Type 2")
     }
     guard container[3] >> 4 == 0 else {
-      throw .problem(TagProblem(.unsupported, "the tag does not let everybody read it"))
+      throw .refused(.unsupported, "the tag does not let everybody read it")
     }
     area = Self.firstByte..<Self.firstByte + Int(container[2]) * 8
   }
 
   /// Finds the NDEF TLV. A formatted tag without an NDEF TLV but with room for one is treated as empty: a write adds
   /// the TLV.
-  mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
+  mutating func block(_ channel: inout some TagChannel) throws(TagWriteError) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
       case .needs(let address): try require([address], &channel)
       case .found(let block): return block
       case .absent(let place):
-        guard place.addresses.count > 1 else { throw .problem(TLVBlocks.absence) }
+        guard place.addresses.count > 1 else { throw .refused(TLVBlocks.absence) }
         return place
-      case .problem(let problem): throw .problem(problem)
+      case .problem(let problem): throw .refused(problem)
       }
     }
   }
 
   /// Reads the bytes that are not known yet.
-  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
+  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagWriteError) {
     var missing: [Int] = []
     for address in addresses where memory[address] == nil && missing.last != address / Self.pageSize {
       missing.append(address / Self.pageSize)
@@ -83,21 +83,21 @@ struct Type2Access {
   }
 
   /// Sends READ, which returns four pages.
-  mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard try isReadable(page, &channel) else {
       throw .silence(.unsupported, "the tag does not let everybody read it")
     }
   }
 
   /// Sends READ for a page that the tag may protect. Returns true if the page is not protected.
-  mutating func isReadable(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) -> Bool {
+  mutating func isReadable(_ page: Int, _ channel: inout some TagChannel) throws(TagWriteError) -> Bool {
     // Retry once, in case the tag did not receive the command. A tag that is present and refuses twice protects the
     // page.
     var answer = try askForPages(from: page, &channel)
     if answer == nil { answer = try askForPages(from: page, &channel) }
     guard let answer else { return false }
     guard answer.count >= 16 else {
-      throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
+      throw .refused(.damaged, "the tag answered READ with less than 16 bytes")
     }
     // Behind the last page of a sector, the answer does not continue with the next page numbers.
     memory.learn(answer.prefix(min(16, (0x100 - page & 0xFF) * Self.pageSize)), at: page * Self.pageSize)
@@ -106,7 +106,7 @@ struct Type2Access {
 
   private mutating func askForPages(
     from page: Int, _ channel: inout some TagChannel
-  ) throws(TagStop) -> [UInt8]? {
+  ) throws(TagWriteError) -> [UInt8]? {
     try select(sector: page >> 8, &channel)
     return try ask([0x30, UInt8(page & 0xFF)], &channel)
   }
@@ -115,7 +115,7 @@ struct Type2Access {
   /// was lost, and is sent again.
   private mutating func read(
     _ pages: ClosedRange<Int>, isKnown: Bool, _ channel: inout some TagChannel
-  ) throws(TagStop) {
+  ) throws(TagWriteError) {
     var answer = try askForAll(pages, &channel)
     if isKnown, answer == nil { answer = try askForAll(pages, &channel) }
     guard let answer, answer.count == pages.count * Self.pageSize else {
@@ -128,14 +128,14 @@ struct Type2Access {
 
   private mutating func askForAll(
     _ pages: ClosedRange<Int>, _ channel: inout some TagChannel
-  ) throws(TagStop) -> [UInt8]? {
+  ) throws(TagWriteError) -> [UInt8]? {
     try select(sector: pages.lowerBound >> 8, &channel)
     return try ask([0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)], &channel)
   }
 
   /// Sends GET_VERSION, and caches the answer. An NXP tag that does not answer gets one retry, in case the command was
   /// lost. Returns nil if the tag does not support the command.
-  mutating func version(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
+  mutating func version(_ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8]? {
     switch versionAnswer {
     case .none: return nil
     case .known(let version): return version
@@ -155,7 +155,7 @@ struct Type2Access {
   }
 
   /// Sends WRITE for one page.
-  mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     try select(sector: page >> 8, &channel)
     guard try channel.ask([0xA2, UInt8(page & 0xFF)] + data) == Self.acknowledgement else {
       throw .channel(TagChannelError(.noAnswer, "the tag does not confirm that it was written"))
@@ -166,7 +166,7 @@ struct Type2Access {
   /// Sends WRITE for a page that the tag may refuse. Returns true if the tag accepted the write.
   mutating func isAccepted(
     _ data: [UInt8], _ page: Int, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Bool {
+  ) throws(TagWriteError) -> Bool {
     try select(sector: page >> 8, &channel)
     guard try ask([0xA2, UInt8(page & 0xFF)] + data, &channel) == Self.acknowledgement else { return false }
     memory.learn(data, at: page * Self.pageSize)
@@ -178,7 +178,7 @@ struct Type2Access {
   /// sector.
   ///
   /// The way back to sector 0 is a reselection, which needs no proof.
-  private mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  private mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard wanted != sector else { return }
     if sector != 0 { try reselect(&channel) }
     guard wanted != 0 else { return }
@@ -202,7 +202,7 @@ struct Type2Access {
   }
 
   /// Sends SECTOR SELECT in two packets. Silence confirms the second packet (section 5.4).
-  private mutating func name(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
+  private mutating func name(sector wanted: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     // Retry once, in case the tag did not receive the command.
     var answer = try ask([0xC2, 0xFF], &channel)
     if answer == nil { answer = try ask([0xC2, 0xFF], &channel) }
@@ -210,29 +210,25 @@ struct Type2Access {
       throw .silence(.unsupported, "the NDEF message goes beyond the first sector of the tag")
     }
     guard try channel.askOrNil([UInt8(wanted), 0, 0, 0]) == nil else {
-      throw .problem(TagProblem(.damaged, "the tag has no sector \(wanted)"))
+      throw .refused(.damaged, "the tag has no sector \(wanted)")
     }
     sector = wanted
   }
 
   /// Leaves the tag in the state in which it was found.
-  mutating func close(_ channel: inout some TagChannel) throws(TagChannelError) {
-    do throws(TagStop) {
-      try select(sector: 0, &channel)
-    } catch {
-      if case .channel(let error) = error { throw error }
-    }
+  mutating func close(_ channel: inout some TagChannel) throws(TagWriteError) {
+    try select(sector: 0, &channel)
   }
 
   /// Sends a command that not every tag supports. If the tag refuses it, reselects the tag and returns nil.
-  private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
+  private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8]? {
     if let answer = try channel.askOrNil(command) { return answer }
     try reselect(&channel)
     return nil
   }
 
   /// Reselects the tag, which is then in sector 0.
-  mutating func reselect(_ channel: inout some TagChannel) throws(TagStop) {
+  mutating func reselect(_ channel: inout some TagChannel) throws(TagWriteError) {
     try channel.reselectTag()
     sector = 0
   }

@@ -39,12 +39,8 @@ extension Type2Tag {
     }
   }
 
-  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    let status: NDEFStatus
-    var access = Type2Access(uid: uid)
-    do throws(TagStop) {
-      var survey = try Self.survey(&access, &channel)
-      defer { access = survey.access }
+  func status(over channel: inout some TagChannel) throws(TagWriteError) -> NDEFStatus {
+    try surveying(&channel) { (survey, channel) throws(TagWriteError) in
       if survey.isWritable {
         try Self.findProtection(&survey, &channel)
         if survey.reachesHigherPages(survey.block.addresses.prefix(survey.room)) {
@@ -54,41 +50,32 @@ extension Type2Tag {
       let isWritable = survey.isWritable && survey.room >= 2
       let capacity = NDEFBlock.capacity(bytes: isWritable ? survey.room : survey.block.addresses.count)
       if survey.isWritable, !isWritable, case .refused(let problem) = survey.refusal {
-        status = NDEFStatus(readOnly: problem, capacity: capacity)
-      } else {
-        status = NDEFStatus(capacity: capacity, isWritable: isWritable)
+        return NDEFStatus(readOnly: problem, capacity: capacity)
       }
-    } catch {
-      switch error {
-      case .channel(let error): throw error
-      case .problem(let problem): status = NDEFStatus(notSupported: problem)
-      }
+      return NDEFStatus(capacity: capacity, isWritable: isWritable)
     }
-    try access.close(&channel)
-    return status
   }
 
   /// Writes zero as the length first, then the other pages, and the page of the length last. An interrupted write
   /// leaves the tag empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
-    try surveying(&channel) { (survey, channel) throws(TagStop) in
-      guard survey.isWritable else { return .readOnly }
+    try surveying(&channel) { (survey, channel) throws(TagWriteError) in
+      guard survey.isWritable else { throw .readOnly }
       let bytes = survey.block.bytes(holding: message)
       if message.count <= NDEFBlock.capacity(bytes: survey.room) {
         try Self.findProtection(&survey, &channel)
         if survey.reachesHigherPages(bytes.map(\.address)) { try Self.findDynamicLock(&survey, &channel) }
       }
-      guard survey.room >= 2 else { return survey.refusal }
+      guard survey.room >= 2 else { throw survey.refusal }
       let capacity = NDEFBlock.capacity(bytes: survey.room)
-      guard message.count <= capacity else { return .tooLong(capacity: capacity) }
+      guard message.count <= capacity else { throw .tooLong(capacity: capacity) }
       try Self.put(bytes.prefix(survey.room - 1), &survey, &channel)
-      return nil
     }
   }
 
   private static func put(
     _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(TagStop) {
+  ) throws(TagWriteError) {
     var new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
     // A formatted tag without an NDEF TLV gets one.
     if let type = survey.block.addresses.first, survey.isNew { new[type] = 0x03 }
@@ -116,31 +103,30 @@ extension Type2Tag {
 
   /// Sets the capability container to read-only first (section 6.2), then the lock bits.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
-    try surveying(&channel) { (survey, channel) throws(TagStop) in
-      guard !survey.isNew else { return .cannotLock("there is no NDEF message on the tag: write one first") }
+    try surveying(&channel) { (survey, channel) throws(TagWriteError) in
+      guard !survey.isNew else { throw .cannotLock("there is no NDEF message on the tag: write one first") }
       guard let dynamic = try Self.dynamicLocks(&survey, &channel) else {
-        return .cannotLock("the tag does not say where the lock bits of its pages from 16 on are")
+        throw .cannotLock("the tag does not say where the lock bits of its pages from 16 on are")
       }
       try Self.findProtection(&survey, &channel)
       guard (Type2Locks.static.pages + dynamic.pages).allSatisfy({ $0 < survey.firstProtectedPage }) else {
-        return .refused(Type2Protection.problem)
+        throw .refused(Type2Protection.problem)
       }
       var container = survey.access.container
       let areAllSet = [Type2Locks.static, dynamic].allSatisfy { $0.areAllSet(in: survey.access.memory) }
-      if container[3] & 0x0F == 0x0F, areAllSet { return .readOnly }
+      if container[3] & 0x0F == 0x0F, areAllSet { throw .readOnly }
       if container[3] & 0x0F != 0x0F, !Type2Locks.isLocked(3, survey.access.memory) {
         container[3] |= 0x0F
         try survey.access.write(container, to: 3, &channel)
       }
       guard try Self.set(dynamic, &survey, &channel) else {
-        return .cannotLock(
+        throw .cannotLock(
           "the tag says that it is read-only now, but does not let its dynamic lock bits be set: it can still be written"
         )
       }
       guard try Self.set(.static, &survey, &channel) else {
-        return .cannotLock("the tag says that it is read-only now, but does not let its lock bits be set")
+        throw .cannotLock("the tag says that it is read-only now, but does not let its lock bits be set")
       }
-      return nil
     }
   }
 
@@ -148,7 +134,7 @@ extension Type2Tag {
   /// Returns false if the tag is present but refuses.
   private static func set(
     _ locks: Type2Locks, _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Bool {
+  ) throws(TagWriteError) -> Bool {
     for page in locks.pages {
       let contents = locks.locked(page, survey.access.memory)
       guard contents != survey.access.memory.known(at: addresses(of: page)) else { continue }
@@ -165,14 +151,14 @@ extension Type2Tag {
   /// Reads the static lock bytes, the capability container and everything up to the NDEF TLV.
   private static func survey(
     _ access: inout Type2Access, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Survey {
+  ) throws(TagWriteError) -> Survey {
     try access.open(from: 2, &channel)
     let block = try access.block(&channel)
     return Survey(access: access, block: block)
   }
 
   /// Finds the first page that a password protects, if the tag has a page with this setting.
-  private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagStop) {
+  private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard let place = try model(&survey.access, &channel)?.protection else { return }
     // If the tag does not let this page be read, it protects at least this page, and may protect any other.
     guard try survey.access.isReadable(place.page, &channel) else {
@@ -185,7 +171,7 @@ extension Type2Tag {
   }
 
   /// Finds out if a dynamic lock bit is set.
-  private static func findDynamicLock(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagStop) {
+  private static func findDynamicLock(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagWriteError) {
     let locks = try dynamicLocks(&survey, &channel)
     survey.areHigherPagesLocked = locks?.isAnySet(in: survey.access.memory) ?? false
   }
@@ -194,7 +180,7 @@ extension Type2Tag {
   /// of the message must not be mistaken for lock bytes.
   private static func dynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Type2Locks? {
+  ) throws(TagWriteError) -> Type2Locks? {
     guard survey.access.area.count > 48 else { return .standard(behind: 0..<0) }
     guard let found = try findDynamicLocks(&survey, &channel) else { return nil }
     for page in found.pages where survey.access.memory[page * Type2Access.pageSize] == nil {
@@ -207,7 +193,7 @@ extension Type2Tag {
   /// default may be wrong for a silent NXP tag, because its answer to GET_VERSION may have been lost.
   private static func findDynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Type2Locks? {
+  ) throws(TagWriteError) -> Type2Locks? {
     let isNXP = survey.access.isNXP
     let area = survey.access.area
     if let locks = Type2Locks.ofControls(survey.block.lockControls) {
@@ -226,29 +212,20 @@ extension Type2Tag {
   /// Returns nil if the tag is not by NXP, or if its model is not known.
   private static func model(
     _ access: inout Type2Access, _ channel: inout some TagChannel
-  ) throws(TagStop) -> Type2Model? {
+  ) throws(TagWriteError) -> Type2Model? {
     if let version = try access.version(&channel) { return Type2Model.telling(version) }
     return access.isNXP ? Type2Model.silent(size: access.container[2]) : nil
   }
 
-  /// Runs `body` on a surveyed tag, and then leaves the tag in the state in which it was found. `body` returns a reason
-  /// not to write, or nil.
-  private func surveying<Channel: TagChannel>(
-    _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(TagStop) -> TagWriteError?
-  ) throws(TagWriteError) {
-    var access = Type2Access(uid: uid)
-    let reason: TagWriteError?
-    do throws(TagStop) {
+  /// Runs `body` on a surveyed tag, and then leaves the tag in the state in which it was found, unless an exchange
+  /// failed.
+  private func surveying<Channel: TagChannel, Value>(
+    _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(TagWriteError) -> Value
+  ) throws(TagWriteError) -> Value {
+    try opening(&channel) { (access, channel) throws(TagWriteError) in
       var survey = try Self.survey(&access, &channel)
       defer { access = survey.access }
-      reason = try body(&survey, &channel)
-    } catch {
-      switch error {
-      case .channel(let error): throw .channel(error)
-      case .problem(let problem): reason = .refused(problem)
-      }
+      return try body(&survey, &channel)
     }
-    try TagWriteError.onChannel { () throws(TagChannelError) in try access.close(&channel) }
-    if let reason { throw reason }
   }
 }

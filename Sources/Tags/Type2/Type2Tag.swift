@@ -6,23 +6,28 @@ struct Type2Tag: NDEFTag {
   /// The first byte identifies the manufacturer. All bytes together identify the tag's first page.
   let uid: [UInt8]
 
-  func readBytes(
-    over channel: inout some TagChannel
-  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
-    var access = Type2Access(uid: uid)
-    let content = try Self.content(&access, &channel)
-    try access.close(&channel)
-    return content
-  }
-
-  private static func content(
-    _ access: inout Type2Access, _ channel: inout some TagChannel
-  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
-    return try Result { () throws(TagStop) in
+  func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
+    try opening(&channel) { (access, channel) throws(TagWriteError) in
       try access.open(from: 3, &channel)
       let block = try access.block(&channel)
       try access.require(block.messageAddresses, &channel)
       return access.memory.known(at: block.messageAddresses)
     }
+  }
+
+  /// Runs `body`, and then leaves the tag in the state in which it was found, unless an exchange failed.
+  func opening<Channel: TagChannel, Value>(
+    _ channel: inout Channel, _ body: (inout Type2Access, inout Channel) throws(TagWriteError) -> Value
+  ) throws(TagWriteError) -> Value {
+    var access = Type2Access(uid: uid)
+    let result: Result<Value, TagWriteError>
+    do throws(TagWriteError) {
+      result = .success(try body(&access, &channel))
+    } catch {
+      if case .channel = error { throw error }
+      result = .failure(error)
+    }
+    try access.close(&channel)
+    return try result.get()
   }
 }

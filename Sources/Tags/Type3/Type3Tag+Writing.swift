@@ -18,7 +18,7 @@ extension Type3Tag {
 
   /// Finds the NDEF system and reads its attribute information block. On a FeliCa Lite, the same command also reads the
   /// memory configuration.
-  func openWithConfiguration(_ channel: inout some TagChannel) throws(TagStop) -> Opened {
+  func openWithConfiguration(_ channel: inout some TagChannel) throws(TagWriteError) -> Opened {
     guard FeliCaLiteConfiguration.belongs(to: activation) else {
       let (idm, attributes) = try open(&channel)
       return Opened(idm: idm, attributes: attributes, configuration: nil)
@@ -34,20 +34,18 @@ extension Type3Tag {
   }
 
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
-    let tag = try TagWriteError.stopping { () throws(TagStop) in try openWithConfiguration(&channel) }
+    let tag = try openWithConfiguration(&channel)
     let attributes = tag.attributes
     guard tag.isWritable else { throw .readOnly }
     guard message.count <= attributes.capacity else { throw .tooLong(capacity: attributes.capacity) }
-    try TagWriteError.stopping { () throws(TagStop) in
-      // The length is also zero meanwhile, for readers that ignore WriteF.
-      try channel.update(from: 0, attributes.changed(length: 0, isBeingWritten: true), tag.idm)
-      let padded = message + [UInt8](repeating: 0, count: (16 - message.count % 16) % 16)
-      let most = attributes.mostWritten * 16
-      for offset in stride(from: 0, to: padded.count, by: most) {
-        try channel.update(from: 1 + offset / 16, Array(padded[offset..<min(offset + most, padded.count)]), tag.idm)
-      }
-      try channel.update(from: 0, attributes.changed(length: message.count), tag.idm)
+    // The length is also zero meanwhile, for readers that ignore WriteF.
+    try channel.update(from: 0, attributes.changed(length: 0, isBeingWritten: true), tag.idm)
+    let padded = message + [UInt8](repeating: 0, count: (16 - message.count % 16) % 16)
+    let most = attributes.mostWritten * 16
+    for offset in stride(from: 0, to: padded.count, by: most) {
+      try channel.update(from: 1 + offset / 16, Array(padded[offset..<min(offset + most, padded.count)]), tag.idm)
     }
+    try channel.update(from: 0, attributes.changed(length: message.count), tag.idm)
   }
 
   /// Sets RWFlag in the attribute information block to "read-only". The specification defines only this (section
@@ -56,19 +54,16 @@ extension Type3Tag {
   /// A FeliCa Lite or Lite-S can also enforce it: its memory configuration then makes the blocks of the message
   /// permanently read-only. Only the issuer can do that on a FeliCa Standard, because the issuer defined its services.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
-    let tag = try TagWriteError.stopping { () throws(TagStop) in try openWithConfiguration(&channel) }
+    let tag = try openWithConfiguration(&channel)
     // If the tag was removed between the two writes, the second is still missing.
     let configuration = tag.configuration?.locking(tag.blocks)
     guard tag.isWritable || (configuration != nil && !tag.attributes.isWritable) else { throw .readOnly }
-    try TagWriteError.stopping { () throws(TagStop) in
-      // A half-written message would become permanent.
-      try tag.attributes.checkIsWhole()
-      if tag.attributes.isWritable {
-        let locked = tag.attributes.changed(length: tag.attributes.length, isReadOnly: true)
-        try channel.update(from: 0, locked, tag.idm)
-      }
-      if let configuration { try channel.update(from: FeliCaLiteConfiguration.block, configuration, tag.idm) }
+    // A half-written message would become permanent.
+    try tag.attributes.checkIsWhole()
+    if tag.attributes.isWritable {
+      let locked = tag.attributes.changed(length: tag.attributes.length, isReadOnly: true)
+      try channel.update(from: 0, locked, tag.idm)
     }
+    if let configuration { try channel.update(from: FeliCaLiteConfiguration.block, configuration, tag.idm) }
   }
-
 }

@@ -12,20 +12,12 @@ struct Type3Tag: NDEFTag {
 
   init(_ activation: FeliCaActivation) { self.activation = activation }
 
-  func readBytes(
-    over channel: inout some TagChannel
-  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
-    try Result { () throws(TagStop) in try message(over: &channel) }
+  func status(over channel: inout some TagChannel) throws(TagWriteError) -> NDEFStatus {
+    let tag = try openWithConfiguration(&channel)
+    return NDEFStatus(capacity: tag.attributes.capacity, isWritable: tag.isWritable)
   }
 
-  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    return try NDEFStatus { () throws(TagStop) in
-      let tag = try openWithConfiguration(&channel)
-      return NDEFStatus(capacity: tag.attributes.capacity, isWritable: tag.isWritable)
-    }
-  }
-
-  private func message(over channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
+  func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     let (idm, attributes) = try open(&channel)
     try attributes.checkIsWhole()
     let end = 1 + (attributes.length + 15) / 16
@@ -34,7 +26,7 @@ struct Type3Tag: NDEFTag {
     while block < end {
       let next = min(block + attributes.mostRead, end)
       guard let blocks = try channel.check(block..<next, idm) else {
-        throw .problem(.damaged, "the blocks of the NDEF message cannot be read")
+        throw .refused(.damaged, "the blocks of the NDEF message cannot be read")
       }
       bytes += blocks
       block = next
@@ -44,21 +36,21 @@ struct Type3Tag: NDEFTag {
 
   /// Finds the NDEF system and reads its attribute information block. Returns the identifier that commands to this
   /// system contain, and the block.
-  func open(_ channel: inout some TagChannel) throws(TagStop) -> (idm: [UInt8], attributes: Type3Attributes) {
+  func open(_ channel: inout some TagChannel) throws(TagWriteError) -> (idm: [UInt8], attributes: Type3Attributes) {
     let idm = try ndefIdentifier(&channel)
     return (idm, try attributes(idm, &channel))
   }
 
   /// Reads only the attribute information block.
-  func attributes(_ idm: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> Type3Attributes {
+  func attributes(_ idm: [UInt8], _ channel: inout some TagChannel) throws(TagWriteError) -> Type3Attributes {
     guard let block = try channel.check(0..<1, idm) else {
-      throw .problem(.notNDEF, "the card does not let everybody read its NDEF system")
+      throw .refused(.notNDEF, "the card does not let everybody read its NDEF system")
     }
     return try Type3Attributes(block)
   }
 
   /// The identifier of the NDEF system. This takes a poll, unless the NDEF system answered the first poll.
-  func ndefIdentifier(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
+  func ndefIdentifier(_ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     if activation.systemCode == Self.ndefSystem { return activation.idm }
     let silence: TagChannelError
     do throws(TagChannelError) {
@@ -98,18 +90,18 @@ struct Type3Attributes {
   private let bytes: [UInt8]
 
   /// Fails with a problem if the 16 bytes are not a valid block.
-  init(_ bytes: [UInt8]) throws(TagStop) {
+  init(_ bytes: [UInt8]) throws(TagWriteError) {
     self.bytes = bytes
     guard bytes.contains(where: { $0 != 0 }) else {
-      throw .problem(.notNDEF, "the attribute information block is blank")
+      throw .refused(.notNDEF, "the attribute information block is blank")
     }
     guard bytes.prefix(14).reduce(0, { $0 + Int($1) }) == bytes[14...15].bigEndian else {
-      throw .problem(.damaged, "the checksum of the attribute information block is wrong")
+      throw .refused(.damaged, "the checksum of the attribute information block is wrong")
     }
     guard bytes[0] >> 4 == 1 else {
-      throw .problem(.unsupported, "it is formatted for mapping version \(bytes[0] >> 4) of Type 3")
+      throw .refused(.unsupported, "it is formatted for mapping version \(bytes[0] >> 4) of Type 3")
     }
-    guard bytes[1] > 0 else { throw .problem(.damaged, "the attribute information block lets no block be read") }
+    guard bytes[1] > 0 else { throw .refused(.damaged, "the attribute information block lets no block be read") }
   }
 
   /// Blocks per Check: Nbr, but at most 14. Every reader supports the answer for 14 blocks with its 12 other bytes.
@@ -132,12 +124,12 @@ struct Type3Attributes {
   var isWritable: Bool { bytes[10] == 0x01 && mostWritten > 0 }
 
   /// Fails with a problem if WriteF is set, or if the length exceeds the capacity.
-  func checkIsWhole() throws(TagStop) {
+  func checkIsWhole() throws(TagWriteError) {
     guard bytes[9] == 0x00 else {
-      throw .problem(.damaged, "the tag was removed while it was written")
+      throw .refused(.damaged, "the tag was removed while it was written")
     }
     guard length <= capacity else {
-      throw .problem(.damaged, "the NDEF message is longer than the memory that the tag has for it")
+      throw .refused(.damaged, "the NDEF message is longer than the memory that the tag has for it")
     }
   }
 

@@ -4,32 +4,32 @@
 /// card with larger MLe and MLc, but no time. A PN53x passes on at most 262 bytes at once, so each 256 bytes take a
 /// chip command anyway. Some cards also announce extended lengths but do not support them.
 extension TagChannel {
-  mutating func select(application: [UInt8]) throws(TagStop) -> Bool {
+  mutating func select(application: [UInt8]) throws(TagWriteError) -> Bool {
     let length = UInt8(truncatingIfNeeded: application.count)
     return try send([0x00, 0xA4, 0x04, 0x00, length] + application + [0x00]).isSuccess
   }
 
   /// SELECT by file identifier, first or only occurrence, without response data.
-  mutating func select(_ file: [UInt8]) throws(TagStop) -> Bool {
+  mutating func select(_ file: [UInt8]) throws(TagWriteError) -> Bool {
     try send([0x00, 0xA4, 0x00, 0x0C, 0x02] + file).isSuccess
   }
 
   /// READ BINARY of at most 256 bytes from an offset of at most 7FFF. The result may be shorter; it is empty if the
   /// card refuses.
-  mutating func read(_ offset: Int, _ count: Int) throws(TagStop) -> [UInt8] {
+  mutating func read(_ offset: Int, _ count: Int) throws(TagWriteError) -> [UInt8] {
     let answer = try send([0x00, 0xB0] + offset.bytes(2) + [UInt8(truncatingIfNeeded: count)])
     return Array(answer.contents.prefix(count))
   }
 
   /// READ BINARY of at most 253 bytes from any offset. The offset and the answer are data objects.
-  mutating func readObject(_ offset: Int, _ count: Int) throws(TagStop) -> [UInt8] {
+  mutating func readObject(_ offset: Int, _ count: Int) throws(TagWriteError) -> [UInt8] {
     let expected = UInt8(truncatingIfNeeded: count + (count < 0x80 ? 2 : 3))
     let answer = try send([0x00, 0xB1, 0x00, 0x00, 0x05] + DataObject.offset(offset) + [expected])
     return DataObject.contents(answer.contents).map { Array($0.prefix(count)) } ?? []
   }
 
   /// UPDATE BINARY. Returns the status word.
-  mutating func update(_ offset: Int, _ data: [UInt8]) throws(TagStop) -> Int {
+  mutating func update(_ offset: Int, _ data: [UInt8]) throws(TagWriteError) -> Int {
     if offset > Type4File.farthestOffset {
       let objects = DataObject.offset(offset) + DataObject.data(data)
       return try send([0x00, 0xD7, 0x00, 0x00, UInt8(truncatingIfNeeded: objects.count)] + objects).status
@@ -37,10 +37,10 @@ extension TagChannel {
     return try send([0x00, 0xD6] + offset.bytes(2) + [UInt8(truncatingIfNeeded: data.count)] + data).status
   }
 
-  private mutating func send(_ command: [UInt8]) throws(TagStop) -> AnswerAPDU {
+  private mutating func send(_ command: [UInt8]) throws(TagWriteError) -> AnswerAPDU {
     let answer = try ask(command)
     // ISO/IEC 7816-4, 5.1 requires a status word. An answer without one gives no information about the card's contents.
-    guard answer.count >= 2 else { throw .problem(.damaged, "an answer has no status word") }
+    guard answer.count >= 2 else { throw .refused(.damaged, "an answer has no status word") }
     return AnswerAPDU(answer)
   }
 }

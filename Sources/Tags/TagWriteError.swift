@@ -1,0 +1,71 @@
+/// Why a tag was not read, written or locked. Unless a case says otherwise, the tag still holds its previous message.
+///
+/// Reading ends only with `channel` and `refused`.
+public enum TagWriteError: Error, Sendable, Hashable {
+  /// An exchange failed. If writing had begun, the tag may hold no message now.
+  case channel(TagChannelError)
+  /// The tag cannot be read or written for this reason.
+  case refused(TagProblem)
+  /// The tag is read-only.
+  case readOnly
+  /// The message does not fit. The longest one that fits has `capacity` bytes.
+  case tooLong(capacity: Int)
+  /// The tag cannot be made read-only. The text names what it would need.
+  case cannotLock(String)
+  /// The message read back differs from the message written.
+  case notAsWritten
+
+  static func refused(_ code: TagProblem.Code, _ detail: String) -> TagWriteError {
+    .refused(TagProblem(code, detail))
+  }
+
+  /// A state of the tag that is concluded from its silence.
+  static func silence(_ code: TagProblem.Code, _ detail: String) -> TagWriteError {
+    .refused(TagProblem(code, detail, isConcludedFromSilence: true))
+  }
+
+  /// The state of the tag that ended reading. Throws the failed exchange if that ended it.
+  var problem: TagProblem {
+    get throws(TagChannelError) {
+      switch self {
+      case .channel(let error): throw error
+      case .refused(let problem): return problem
+      case .readOnly, .tooLong, .cannotLock, .notAsWritten: return TagProblem(.unsupported, description)
+      }
+    }
+  }
+}
+
+extension TagWriteError: CustomStringConvertible {
+  /// A sentence for people: "the tag is read-only".
+  public var description: String {
+    switch self {
+    case .channel(let error): error.reason
+    case .refused(let problem): problem.description
+    case .readOnly: "the tag is read-only"
+    case .tooLong(let capacity): "the message does not fit: the tag has room for \(capacity) bytes"
+    case .cannotLock(let reason): reason
+    case .notAsWritten: "the tag does not hold what was written to it; it may be worn out"
+    }
+  }
+}
+
+extension TagChannel {
+  mutating func ask(_ command: [UInt8]) throws(TagWriteError) -> [UInt8] {
+    do throws(TagChannelError) { return try exchange(command) } catch { throw .channel(error) }
+  }
+
+  /// Returns nil if the tag is silent. It then has to be reselected.
+  mutating func askOrNil(_ command: [UInt8]) throws(TagWriteError) -> [UInt8]? {
+    do throws(TagChannelError) {
+      return try exchange(command)
+    } catch {
+      guard error.code == .noAnswer else { throw .channel(error) }
+      return nil
+    }
+  }
+
+  mutating func reselectTag() throws(TagWriteError) {
+    do throws(TagChannelError) { try reselect() } catch { throw .channel(error) }
+  }
+}
