@@ -198,7 +198,7 @@ actor DaemonService {
     try await logins.start()
     tasks.append(
       Task { [weak self] in
-        for await login in logins.states { await self?.follow(login, of: logins) }
+        for await login in logins.states { await self?.receive(login, of: logins) }
       })
   }
 
@@ -222,11 +222,11 @@ actor DaemonService {
     }
   }
 
-  private func follow(_ login: LoginState, of monitor: LoginMonitor) {
+  private func receive(_ login: LoginState, of monitor: LoginMonitor) {
     guard logins === monitor else { return }
     handle(.login(login))
     // Do this after `handle`, which sends the readers their goals. Sleep is then delayed only if a field is still on.
-    sleepInhibitor?.assumeIsolated { $0.follow(login) }
+    sleepInhibitor?.assumeIsolated { $0.receive(login) }
   }
 
   private func keepWatchdog() {

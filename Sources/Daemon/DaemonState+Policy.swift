@@ -10,7 +10,7 @@ extension DaemonState {
     for id in readers.keys { readers[id]?.properties.technologies = policy.technologies }
     var actions: [Action] = []
     if policy.servesAnySession != servedAnySession {
-      actions += policy.servesAnySession ? serveAnySession(at: now) : follow(login, at: now)
+      actions += policy.servesAnySession ? serveAnySession(at: now) : reconcile(with: login, at: now)
     }
     // The new policy may treat other lock states as locked.
     for session in Set(queue.waitingSessions + registry.agents.map(\.session)) { actions += open(session, at: now) }

@@ -130,7 +130,7 @@ struct DaemonState: Sendable {
     case .airplaneMode(let fact): airplaneMode = fact
     case .login(let state):
       login = state
-      actions += follow(login, at: now)
+      actions += reconcile(with: login, at: now)
     case .agentGone(let sender):
       actions += unregister(sender, at: now)
     case .delivery(let id, let sender, let outcome):

@@ -7,9 +7,9 @@ import ScanGate
 actor CameraWatch {
   private let loop = EventLoop(label: "cameras")
   private let directories: SystemDirectories
-  private let tell: @Sendable (Fact) -> Void
+  private let changed: @Sendable (Fact) -> Void
   private var plan = CameraPlan()
-  private var told = Fact.unknown
+  private var reported = Fact.unknown
   private var files: FileWatch?
   private var folder: Int32 = -1
   /// The watch number of each node by name; -1 if the node cannot be watched.
@@ -17,10 +17,10 @@ actor CameraWatch {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// `tell` gets changes, on the watch's own thread.
-  init(_ directories: SystemDirectories, tell: @escaping @Sendable (Fact) -> Void) {
+  /// `changed` gets changes, on the watch's own thread.
+  init(_ directories: SystemDirectories, changed: @escaping @Sendable (Fact) -> Void) {
     self.directories = directories
-    self.tell = tell
+    self.changed = changed
   }
 
   /// Starts to follow, with a check at once. If the folder of devices cannot be watched, the state stays unknown.
@@ -66,9 +66,9 @@ actor CameraWatch {
         }
       }
     }
-    guard plan.fact != told else { return }
-    told = plan.fact
-    tell(told)
+    guard plan.fact != reported else { return }
+    reported = plan.fact
+    changed(reported)
   }
 }
 

@@ -54,7 +54,7 @@ public actor DesktopMonitor {
   public func start() async throws(BusError) {
     for peer in DesktopPeer.all {
       let watch = PeerWatch(peer.question, on: connection, timeout: options.timeout) { [weak self] event in
-        self?.assumeIsolated { $0.hear(event, from: peer) }
+        self?.assumeIsolated { $0.receive(event, from: peer) }
       }
       peers.append(watch)
       try await watch.start()
@@ -120,7 +120,7 @@ public actor DesktopMonitor {
   /// Records the user's own statement, for lockers that send no signals.
   public func declare(locked: Bool) { apply(.declared(locked: locked)) }
 
-  private func hear(_ event: PeerWatch.Event, from peer: DesktopPeer) {
+  private func receive(_ event: PeerWatch.Event, from peer: DesktopPeer) {
     switch event {
     case .owner(let owner):
       apply(.owner(peer, owner))

@@ -46,10 +46,10 @@ public struct DesktopState: Sendable, Hashable {
   /// Processes an observation.
   public mutating func handle(_ event: Event) {
     switch event {
-    case .owner(let peer, let owner): words[peer, default: Word()].follow(owner, peer)
+    case .owner(let peer, let owner): words[peer, default: Word()].setOwner(owner, peer)
     case .said(let peer, let fact, let sender):
       let wasActive = words[peer]?.fact == .yes
-      words[peer, default: Word()].hear(fact, from: sender, peer)
+      words[peer, default: Word()].setFact(fact, from: sender, peer)
       // The proxy reports the same lock, and may have exited while that was active.
       if peer == .screenSaver(.gnomeShell), wasActive, words[peer]?.fact == .no {
         words[.screenSaver(.gnome)]?.remembersLock = false
@@ -102,14 +102,14 @@ public struct DesktopState: Sendable, Hashable {
 }
 
 extension DesktopState.Word {
-  mutating func follow(_ owner: String?, _ peer: DesktopPeer) {
+  mutating func setOwner(_ owner: String?, _ peer: DesktopPeer) {
     guard owner != self.owner else { return }
     self.owner = owner
     if peer.isScreenSaver && fact == .yes { remembersLock = true }
     fact = .unknown
   }
 
-  mutating func hear(_ new: Fact, from sender: String, _ peer: DesktopPeer) {
+  mutating func setFact(_ new: Fact, from sender: String, _ peer: DesktopPeer) {
     guard sender == owner else {
       // The sender has just left, or is not known as the owner yet. Assume the safe state.
       if peer.isScreenSaver && new == .yes { remembersLock = true }

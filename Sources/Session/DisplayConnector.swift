@@ -64,25 +64,25 @@ actor ConnectorWatch {
   private let folder: String
   private let interval: Duration
   private let longInterval: Duration
-  private let tell: @Sendable (Fact) -> Void
+  private let changed: @Sendable (Fact) -> Void
   private var isNeeded = false
   private var timer: LoopTimer?
-  private var told = Fact.unknown
+  private var reported = Fact.unknown
   /// The pause before the next check; nil if there is none.
   private(set) var pause: Duration?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// `folder` is `/sys/class/drm`. The pause between two checks is `interval`, or `longInterval` after a check that
-  /// found no connector. `tell` gets changes, on the watch's own thread.
+  /// found no connector. `changed` gets changes, on the watch's own thread.
   init(
     folder: String, interval: Duration, longInterval: Duration = .seconds(30),
-    tell: @escaping @Sendable (Fact) -> Void
+    changed: @escaping @Sendable (Fact) -> Void
   ) {
     self.folder = folder
     self.interval = interval
     self.longInterval = longInterval
-    self.tell = tell
+    self.changed = changed
   }
 
   /// Starts the checks, with one at once, or stops them. After a stop the state is unknown.
@@ -91,20 +91,20 @@ actor ConnectorWatch {
     isNeeded = value
     timer?.cancel()
     (timer, pause) = (nil, nil)
-    if value { look() } else { see(.unknown) }
+    if value { look() } else { report(.unknown) }
   }
 
   private func look() {
     let connectors = DisplayConnector.present(in: folder)
-    see(DisplayConnector.areOff(connectors))
+    report(DisplayConnector.areOff(connectors))
     let pause = connectors.isEmpty ? longInterval : interval
     self.pause = pause
     timer = loop.schedule(after: pause) { [weak self] in self?.assumeIsolated { $0.look() } }
   }
 
-  private func see(_ fact: Fact) {
-    guard fact != told else { return }
-    told = fact
-    tell(fact)
+  private func report(_ fact: Fact) {
+    guard fact != reported else { return }
+    reported = fact
+    changed(fact)
   }
 }

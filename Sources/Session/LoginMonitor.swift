@@ -32,7 +32,7 @@ public actor LoginMonitor {
   private var tasks: [Task<Void, Never>] = []
   private var readings = SessionReadings()
   /// The running readings of sessions, each with the newest values from signals since it began.
-  private var underWay: [UInt64: (path: ObjectPath, heard: [String: Value])] = [:]
+  private var underWay: [UInt64: (path: ObjectPath, changes: [String: Value])] = [:]
   private var lastReading: UInt64 = 0
   /// Counts the signals about the machine's sleep. A reading is discarded if one arrives meanwhile.
   private var sleepSignals = 0
@@ -149,27 +149,27 @@ public actor LoginMonitor {
   }
 
   private func receivePropertiesChanged(_ signal: ReceivedSignal) {
-    if signal.missed > 0 { forgetHeard() }
+    if signal.missed > 0 { readAllAgain() }
     guard !readings.ignores(signal.path), signal.arguments.first?.asString == Self.sessionInterface,
       let changed = signal.arguments.dropFirst().first?.asDictionary
     else { return }
     for (number, reading) in underWay where reading.path == signal.path {
-      underWay[number]?.heard.merge(changed) { $1 }
+      underWay[number]?.changes.merge(changed) { $1 }
     }
     apply(.changed(signal.path, changed))
     perform(.changed(signal.path))
   }
 
-  /// Reads every session again, because the lost signals may concern any of them. Values that arrived before the loss are older than the
-  /// reading that is under way.
-  private func forgetHeard() {
-    for number in underWay.keys { underWay[number]?.heard = [:] }
+  /// Reads every session again, because the lost signals may concern any of them. Values that arrived before the loss
+  /// are older than the reading that is under way.
+  private func readAllAgain() {
+    for number in underWay.keys { underWay[number]?.changes = [:] }
     for path in Set(state.paths).union(underWay.values.map(\.path)) { perform(.changed(path)) }
   }
 
   private func perform(_ event: SessionReadings.Event) {
     switch readings.handle(event) {
-    case .read(let path): Task { [weak self] in await self?.follow(path) }
+    case .read(let path): Task { [weak self] in await self?.readSession(path) }
     case .pause(let path):
       loop.schedule(after: Self.readingPause) { [weak self] in self?.assumeIsolated { $0.perform(.pauseEnded(path)) } }
     case nil: break
@@ -196,7 +196,7 @@ public actor LoginMonitor {
     return task
   }
 
-  private func follow(_ path: ObjectPath) async {
+  private func readSession(_ path: ObjectPath) async {
     guard !isStopped else { return }
     let asked = generation
     do throws(BusError) {
@@ -268,12 +268,12 @@ public actor LoginMonitor {
       return
     }
     // Discard the reading if the session ended, or logind left, meanwhile.
-    guard let heard = underWay[number]?.heard else { return }
+    guard let changes = underWay[number]?.changes else { return }
     let isFirst = !state.paths.contains(path)
-    let properties = read.merging(heard) { $1 }
+    let properties = read.merging(changes) { $1 }
     apply(.read(path, properties))
     // A session that was not known has not received these changes.
-    if isFirst { apply(.changed(path, heard)) }
+    if isFirst { apply(.changed(path, changes)) }
     perform(.finished(path, hasSeat: LoginSession(properties: properties)?.seat.isEmpty != true))
   }
 

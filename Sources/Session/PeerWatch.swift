@@ -20,7 +20,7 @@ actor PeerWatch {
   private let question: PeerQuestion
   private let connection: Connection
   private let timeout: Duration
-  private let tell: @Sendable (Event) -> Void
+  private let report: @Sendable (Event) -> Void
   private var owner: String?
   /// Counts the owner's signals. A reply is ignored if a signal came while it was on its way.
   private var signals = 0
@@ -29,14 +29,14 @@ actor PeerWatch {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// `timeout` is how long the peer may take to reply. `tell` gets reports, on the connection's loop.
+  /// `timeout` is how long the peer may take to reply. `report` gets events, on the connection's loop.
   init(
-    _ question: PeerQuestion, on connection: Connection, timeout: Duration, tell: @escaping @Sendable (Event) -> Void
+    _ question: PeerQuestion, on connection: Connection, timeout: Duration, report: @escaping @Sendable (Event) -> Void
   ) {
     self.question = question
     self.connection = connection
     self.timeout = timeout
-    self.tell = tell
+    self.report = report
   }
 
   /// Starts to follow. Throws if the bus accepts no match rule, or the connection is closed.
@@ -45,7 +45,7 @@ actor PeerWatch {
     let owners = try await connection.owners(of: question.name)
     tasks = [
       Task { for await signal in signals { receive(signal) } },
-      Task { for await owner in owners { follow(owner) } },
+      Task { for await owner in owners { receive(owner: owner) } },
     ]
   }
 
@@ -55,11 +55,11 @@ actor PeerWatch {
     tasks = []
   }
 
-  private func follow(_ owner: String?) {
+  private func receive(owner: String?) {
     guard owner != self.owner || owner == nil else { return }
     asking?.cancel()
     self.owner = owner
-    tell(.owner(owner))
+    report(.owner(owner))
     if let owner { ask(owner) }
   }
 
@@ -67,7 +67,7 @@ actor PeerWatch {
     switch question.changed(signal) {
     case .fact(let fact):
       signals += 1
-      tell(.said(fact, by: signal.sender))
+      report(.said(fact, by: signal.sender))
       // Signals were lost. They may have been another owner's, so this may not be the newest report.
       if signal.missed > 0 { askAgain() }
     case .ask: askAgain()
@@ -91,7 +91,7 @@ actor PeerWatch {
       let before = signals
       let fact = await answer(of: owner)
       guard !Task.isCancelled, self.owner == owner, signals == before else { return }
-      tell(.said(fact ?? .unknown, by: owner))
+      report(.said(fact ?? .unknown, by: owner))
       guard fact == nil else { return }
       do { try await Task.sleep(for: pause.next()) } catch { return }
     }

@@ -19,7 +19,7 @@ public actor RadioSwitchMonitor {
   private var switches = RadioSwitches()
   private var device: FileDescriptor?
   private var watch: DescriptorWatch?
-  private var told = Fact.unknown
+  private var reported = Fact.unknown
 
   /// Follows the device at `path`. Reports changes of "every radio is off" on the loop, which runs this actor.
   public init(_ path: String, on loop: EventLoop, changed: @escaping @Sendable (Fact) -> Void) {
@@ -53,16 +53,16 @@ public actor RadioSwitchMonitor {
       if count < 0, errno == EAGAIN || errno == EINTR { break }
       guard count > 0 else {
         stop()
-        return tell(.unknown)
+        return report(.unknown)
       }
       switches.handle(Array(buffer.prefix(count)))
     }
-    tell(Fact(switches.isAirplaneMode))
+    report(Fact(switches.isAirplaneMode))
   }
 
-  private func tell(_ fact: Fact) {
-    guard fact != told else { return }
-    told = fact
+  private func report(_ fact: Fact) {
+    guard fact != reported else { return }
+    reported = fact
     changed(fact)
   }
 }

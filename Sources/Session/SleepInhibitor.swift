@@ -25,7 +25,7 @@ public actor SleepInhibitor {
   }
 
   /// Processes a new state of logind.
-  public func follow(_ login: LoginState) {
+  public func receive(_ login: LoginState) {
     handle(
       .logind(isAvailable: login.isAvailable, departures: login.departures, isSleeping: login.isSleeping))
   }
@@ -71,8 +71,8 @@ public actor SleepInhibitor {
       // Report each reason once: a logind that never gives a lock would fill the log.
       if !isStopped, lastRefusal != error.message {
         report(
-          "logind gives no delay lock, so a field may be on for a moment in sleep: \(error.message). Where polkit says no, allow"
-            + " org.freedesktop.login1.inhibit-delay-sleep to the user that tagrouted runs as")
+          "logind gives no delay lock, so a field may be on for a moment in sleep: \(error.message). Where "
+            + "polkit says no, allow org.freedesktop.login1.inhibit-delay-sleep to the user that tagrouted runs as")
       }
       lastRefusal = error.message
       handle(.refused)

@@ -76,10 +76,10 @@ actor DaemonLink {
       [ExportedInterface(Names.Daemon.agentInterface, methods: [method] + sheetMethods(), limits: .tagMessage)],
       at: try ObjectPath(Names.Agent.tapReceiverPath))
     try await followReaders()
-    for await owner in try await connection.owners(of: Names.Daemon.busName) { await follow(owner) }
+    for await owner in try await connection.owners(of: Names.Daemon.busName) { await receive(owner: owner) }
   }
 
-  private func follow(_ owner: String?) async {
+  private func receive(owner: String?) async {
     if let present = self.owner { former = (present, uniqueName) }
     self.owner = owner
     activity?.cancel()

@@ -79,7 +79,7 @@ extension DaemonState {
 
   /// Drops the taps of sessions that have ended, and moves their agents to the user's next session. An agent may
   /// outlive its session (`KillUserProcesses=no`), and then no second agent of the user starts.
-  mutating func follow(_ login: LoginState, at now: TapQueue.Instant) -> [Action] {
+  mutating func reconcile(with login: LoginState, at now: TapQueue.Instant) -> [Action] {
     guard login.isAvailable else { return [] }
     var actions: [Action] = []
     for session in Set(queue.waitingSessions + registry.agents.map(\.session)) {
@@ -122,11 +122,11 @@ extension DaemonState {
   func lock(of key: SessionKey) -> Fact? {
     guard let id = key.id else { return registry.agent(of: key)?.report.locked == .yes ? .yes : .no }
     guard let session = login.session(id) else { return nil }
-    return heard(session, registry.agent(of: key)).isLocked
+    return conditions(of: session, registry.agent(of: key)).isLocked
   }
 
   /// The conditions of a session. An agent's report of a lock has effect at once, before the login monitor returns it.
-  func heard(_ session: LoginSession, _ agent: Agent?) -> ScanConditions.Session {
+  func conditions(of session: LoginSession, _ agent: Agent?) -> ScanConditions.Session {
     var conditions = session.conditions
     if agent?.report.locked == .yes { conditions.isLocked = .yes }
     return conditions

@@ -20,7 +20,7 @@ extension DaemonService {
     }
     do throws(SystemError) {
       let monitor = try DeviceMonitor(subsystems: Self.subsystems, on: loop) { [weak self] event in
-        self?.assumeIsolated { $0.follow(event) }
+        self?.assumeIsolated { $0.receive(event) }
       }
       let devices = try monitor.assumeIsolated { monitor in
         Result { () throws(SystemError) in try monitor.start() }
@@ -33,7 +33,7 @@ extension DaemonService {
     }
   }
 
-  private func follow(_ event: DeviceEvent) {
+  private func receive(_ event: DeviceEvent) {
     guard !isStopped else { return }
     if case .removed(let path) = event, let id = roster.reader(at: path), let unit = units[id] {
       // Forget the known tags: a tag on the next reader in this port is a new one.

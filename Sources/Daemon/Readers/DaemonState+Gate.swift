@@ -15,7 +15,7 @@ extension DaemonState {
     }
     if let active = login.activeSession(on: seat) {
       let agent = registry.agent(of: SessionKey(id: active.id, uid: active.uid))
-      return (heard(active, agent), agent)
+      return (conditions(of: active, agent), agent)
     }
     // No session of the seat is active. The session of a background agent gives the verdict the reason `inactive`;
     // without one it is `noSession`.
