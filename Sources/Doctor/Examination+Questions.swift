@@ -49,7 +49,7 @@ extension Examination {
       systemBus = error
       return nil
     }
-    daemon = await Answer { () throws(BusError) in try await DaemonClient(bus).status(timeout: Self.patience) }
+    daemon = await Answer { () throws(BusError) in try await DaemonClient(bus).status(timeout: Self.timeout) }
     daemonUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.daemon.unit, bus) }
     if daemonUnit.value != nil {
       setup.hasSystemd = true
@@ -59,7 +59,7 @@ extension Examination {
     polkitActions = await Answer { () throws(BusError) in
       let reply = try await bus.call(
         "org.freedesktop.PolicyKit1", ObjectPath("/org/freedesktop/PolicyKit1/Authority"),
-        "org.freedesktop.PolicyKit1.Authority", "EnumerateActions", [.string("")], timeout: Self.patience)
+        "org.freedesktop.PolicyKit1.Authority", "EnumerateActions", [.string("")], timeout: Self.timeout)
       let actions = reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? []
       return Set(actions.filter { $0.hasPrefix(Names.Daemon.busName + ".") })
     }
@@ -70,7 +70,7 @@ extension Examination {
       nodes[reader.path] = files.node(of: reader.device)
     }
     if status.suspendReasons.contains("inhibited") {
-      inhibitors = (try? await DaemonClient(bus).inhibitors(timeout: Self.patience)) ?? []
+      inhibitors = (try? await DaemonClient(bus).inhibitors(timeout: Self.timeout)) ?? []
     }
     return process
   }
@@ -96,15 +96,15 @@ extension Examination {
       agent = .failed(error)
       return nil
     }
-    agent = await Answer { () throws(BusError) in try await client.status(timeout: Self.patience) }
+    agent = await Answer { () throws(BusError) in try await client.status(timeout: Self.timeout) }
     agentUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.agent.unit, bus) }
     if agentUnit.value != nil {
       graphicalSession = await Answer { () throws(BusError) in try await Self.unit("graphical-session.target", bus) }
     }
     if agent.value.flatMap({ $0 }) != nil {
       handlers = await Answer { () throws(BusError) in
-        try await client.reloadHandlers(timeout: Self.patience)
-        return try await client.handlers(timeout: Self.patience)
+        try await client.reloadHandlers(timeout: Self.timeout)
+        return try await client.handlers(timeout: Self.timeout)
       }
     }
     notifications = await Answer { () throws(BusError) in
@@ -120,14 +120,14 @@ extension Examination {
   private static func notifications(_ member: String, _ bus: Connection) async throws(BusError) -> [Value] {
     try await bus.call(
       "org.freedesktop.Notifications", ObjectPath("/org/freedesktop/Notifications"), "org.freedesktop.Notifications",
-      member, timeout: patience)
+      member, timeout: timeout)
   }
 
   /// The id of the process that owns a name.
   private static func process(of name: String, _ bus: Connection) async throws(BusError) -> UInt32? {
     try await bus.call(
       "org.freedesktop.DBus", ObjectPath("/org/freedesktop/DBus"), "org.freedesktop.DBus",
-      "GetConnectionUnixProcessID", [.string(name)], timeout: patience
+      "GetConnectionUnixProcessID", [.string(name)], timeout: timeout
     ).first?.asUInt32
   }
 
@@ -143,7 +143,7 @@ extension Examination {
   /// Asks the systemd instance on this bus: the system's or the user's.
   private static func unit(_ name: String, _ bus: Connection) async throws(BusError) -> Unit {
     let reply = try await bus.call(
-      systemd, ObjectPath(managerPath), "\(systemd).Manager", "LoadUnit", [.string(name)], timeout: patience,
+      systemd, ObjectPath(managerPath), "\(systemd).Manager", "LoadUnit", [.string(name)], timeout: timeout,
       autoStart: false)
     guard let path = reply.first?.asObjectPath else { throw .failed("LoadUnit gave no path") }
     let all = try await properties(path, "Unit", bus)
@@ -180,10 +180,10 @@ extension Examination {
   ) async throws(BusError) -> [String: Value] {
     try await bus.call(
       systemd, path, "org.freedesktop.DBus.Properties", "GetAll", [.string("\(systemd).\(interface)")],
-      timeout: patience, autoStart: false
+      timeout: timeout, autoStart: false
     ).first?.asDictionary ?? [:]
   }
 
   /// Long enough for a service that starts on demand, and short enough to report one that hangs.
-  private static let patience = Duration.seconds(10)
+  private static let timeout = Duration.seconds(10)
 }

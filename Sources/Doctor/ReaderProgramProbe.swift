@@ -4,7 +4,7 @@ import Rig
 /// Asks `tagroute-reader` for its version of libnfc, which no other program loads.
 enum ReaderProgramProbe {
   /// `--version` opens no device, so it should be fast.
-  private static let patience = Duration.seconds(10)
+  private static let timeout = Duration.seconds(10)
   /// The exit code of the dynamic linker if a library is missing or has the wrong version.
   private static let isNotLinked: Int32 = 127
 
@@ -18,7 +18,7 @@ enum ReaderProgramProbe {
       return .fails("\(error)")
     }
     do {
-      status = try await process.exit(within: patience)
+      status = try await process.exit(within: timeout)
     } catch {
       return .fails("it does not print its version")
     }

@@ -15,9 +15,9 @@ public final class ChildProcess: Sendable {
     case signalled(Int32)
   }
 
-  /// The timeout of a wait. It is not a measurement: a busy machine with a sanitizer may take half a minute for a step
-  /// that takes a second elsewhere.
-  public static let patience = Duration.seconds(120)
+  /// The most that a wait takes. It is not a measurement: a busy machine with a sanitizer may take half a minute for a
+  /// step that takes a second elsewhere.
+  public static let timeout = Duration.seconds(120)
 
   /// The process id.
   public let identifier: Int32
@@ -49,7 +49,7 @@ public final class ChildProcess: Sendable {
   deinit { output.signal(SIGKILL) }
 
   /// Waits for a line that contains `text`, on either output. Skips `index` lines at the beginning of the log. Throws a
-  /// `RigError` with the log if the process ends, or ``patience`` passes, without such a line.
+  /// `RigError` with the log if the process ends, or ``timeout`` passes, without such a line.
   @discardableResult
   public func line(containing text: String, after index: Int = 0) async throws -> String {
     try await output.line(after: index) { $0.contains(text) }
@@ -63,7 +63,7 @@ public final class ChildProcess: Sendable {
 
   /// Waits until the process ends. Throws a `RigError` with the log if it still runs after the limit.
   @discardableResult
-  public func exit(within limit: Duration = patience) async throws -> ExitStatus {
+  public func exit(within limit: Duration = timeout) async throws -> ExitStatus {
     try await output.exit(within: limit)
   }
 

@@ -191,7 +191,7 @@ actor ProcessOutput {
     nextID += 1
     return try await withCheckedThrowingContinuation { continuation in
       waiters.append(Waiter(id: id, index: index, matches: matches, continuation: continuation))
-      loop.schedule(after: ChildProcess.patience) { [weak self] in self?.assumeIsolated { $0.expire(line: id) } }
+      loop.schedule(after: ChildProcess.timeout) { [weak self] in self?.assumeIsolated { $0.expire(line: id) } }
     }
   }
 
@@ -222,7 +222,7 @@ actor ProcessOutput {
   private func expire(line id: Int) {
     guard let index = waiters.firstIndex(where: { $0.id == id }) else { return }
     waiters.remove(at: index).continuation.resume(
-      throwing: failure("did not say within \(ChildProcess.patience) what was waited for"))
+      throwing: failure("did not say within \(ChildProcess.timeout) what was waited for"))
   }
 
   private func expire(exit id: Int, after limit: Duration) {

@@ -38,7 +38,7 @@ final class Arrivals<Element: Sendable>: Sendable {
         return (nil, state.lastNumber)
       }
       if let element { return continuation.resume(returning: element) }
-      loop.schedule(after: ChildProcess.patience) { [weak self] in self?.expire(number) }
+      loop.schedule(after: ChildProcess.timeout) { [weak self] in self?.expire(number) }
     }
   }
 
@@ -48,6 +48,6 @@ final class Arrivals<Element: Sendable>: Sendable {
       state.taken -= 1
       return state.waiting.remove(at: index).continuation
     }
-    waiter?.resume(throwing: RigError("no \(what) came within \(ChildProcess.patience)"))
+    waiter?.resume(throwing: RigError("no \(what) came within \(ChildProcess.timeout)"))
   }
 }

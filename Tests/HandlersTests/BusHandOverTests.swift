@@ -52,17 +52,17 @@ import UniversalLinks
     try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"], handler)
   }
 
-  private func open(message: [UInt8]? = BusHandOverTests.message, patience: Duration = .seconds(25)) async throws
+  private func open(message: [UInt8]? = BusHandOverTests.message, timeout: Duration = .seconds(25)) async throws
     -> HandOverOutcome
   {
-    try await handOver(message: message, patience: patience).outcome
+    try await handOver(message: message, timeout: timeout).outcome
   }
 
   private func handOver(
-    message: [UInt8]? = BusHandOverTests.message, patience: Duration, limit: Duration = .seconds(300)
+    message: [UInt8]? = BusHandOverTests.message, timeout: Duration, limit: Duration = .seconds(300)
   ) async throws -> HandOver {
     let launcher = Launcher(
-      connection: try await connect(), patience: patience, limit: limit, environment: [:], on: loop)
+      connection: try await connect(), timeout: timeout, limit: limit, environment: [:], on: loop)
     let uri = try URI("https://menu.example.com/7")
     return await launcher.open(Self.application, uri, message: message, click: Self.click)
   }
@@ -159,7 +159,7 @@ import UniversalLinks
 
   @Test func `if a handler hangs, the outcome is unknown after the time-out`() async throws {
     let application = try await serveTags { try await hang() }
-    #expect(try await open(patience: .milliseconds(50)) == .unknown(HandOverDoubt(.unanswered, "0.05")))
+    #expect(try await open(timeout: .milliseconds(50)) == .unknown(HandOverDoubt(.unanswered, "0.05")))
     await application.close()
   }
 
@@ -170,7 +170,7 @@ import UniversalLinks
       for await _ in answers {}
       if !takes { throw BusError.failed("the kitchen is closed") }
     }
-    let handOver = try await handOver(patience: .milliseconds(50))
+    let handOver = try await handOver(timeout: .milliseconds(50))
     #expect(handOver.outcome == .unknown(HandOverDoubt(.unanswered, "0.05")))
     let later = try #require(handOver.answer)
     #expect(await later.handOver(within: .milliseconds(1)).answer == later)
@@ -183,7 +183,7 @@ import UniversalLinks
 
   @Test func `if a handler does not reply within the limit, the outcome stays unknown`() async throws {
     let application = try await serveTags { try await hang() }
-    let handOver = try await handOver(patience: .milliseconds(1), limit: .seconds(1))
+    let handOver = try await handOver(timeout: .milliseconds(1), limit: .seconds(1))
     #expect(await handOver.answer?.outcome == .unknown(HandOverDoubt(.unanswered, "1")))
     await application.close()
   }

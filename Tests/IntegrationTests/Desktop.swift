@@ -126,7 +126,7 @@ struct Desktop {
       do { continuation.yield(try await wait()) } catch { continuation.finish(throwing: error) }
     }
     let limit = Task {
-      try await Task.sleep(for: ChildProcess.patience)
+      try await Task.sleep(for: ChildProcess.timeout)
       continuation.finish()
     }
     defer {

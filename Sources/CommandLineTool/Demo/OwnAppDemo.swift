@@ -14,7 +14,7 @@ struct OwnAppDemo {
   let console: Console
 
   /// How long an app may run after the hand-over.
-  private static let patience = Duration.seconds(10)
+  private static let timeout = Duration.seconds(10)
 
   func run() async throws -> DemoReport {
     let message = try NDEFMessage.uri(uri).encoded()
@@ -96,9 +96,9 @@ struct OwnAppDemo {
   /// it.
   private func end(_ installation: Installation) async throws -> [String] {
     let agent = await installation.agent
-    let called = try await installation.sessionBus?.end(within: Self.patience) ?? []
+    let called = try await installation.sessionBus?.end(within: Self.timeout) ?? []
     await installation.stop()
-    await agent?.outputsClosed(within: Self.patience)
+    await agent?.outputsClosed(within: Self.timeout)
     // The agent's own log lines begin with their priority.
     let started = await agent?.log().filter { !$0.hasPrefix("<") } ?? []
     return called + started

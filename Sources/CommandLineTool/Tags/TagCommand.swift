@@ -119,12 +119,12 @@ private actor TagTasks {
   }
 
   /// How long a daemon may take to restart and find a reader, for example during an update.
-  private static let patience = Duration.seconds(30)
+  private static let openingTimeout = Duration.seconds(30)
 
   func startAgain() {
     session = nil
     let opening = Task { await openAgain() }
-    let timer = loop.schedule(after: Self.patience) { opening.cancel() }
+    let timer = loop.schedule(after: Self.openingTimeout) { opening.cancel() }
     Task {
       let result = await opening.value
       timer.cancel()

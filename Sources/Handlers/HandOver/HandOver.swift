@@ -34,12 +34,12 @@ public struct PendingAnswer: Sendable, Hashable {
   public var outcome: HandOverOutcome { get async { await task.value } }
 
   /// Waits again, and returns the final outcome, or `unanswered` with this answer.
-  public func handOver(within patience: Duration) async -> HandOver {
+  public func handOver(within timeout: Duration) async -> HandOver {
     let (words, word) = AsyncStream.makeStream(of: HandOverOutcome?.self)
     Task { word.yield(await task.value) }
-    let alarm = loop.schedule(after: patience) { word.yield(nil) }
+    let alarm = loop.schedule(after: timeout) { word.yield(nil) }
     defer { alarm.cancel() }
     if case let outcome?? = await words.first(where: { _ in true }) { return HandOver(outcome: outcome) }
-    return HandOver(outcome: .unknown(.unanswered(within: patience)), answer: self)
+    return HandOver(outcome: .unknown(.unanswered(within: timeout)), answer: self)
   }
 }

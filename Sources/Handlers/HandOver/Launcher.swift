@@ -31,7 +31,7 @@ public actor Launcher {
   }
 
   private let connection: Connection?
-  private let patience: Duration
+  private let timeout: Duration
   private let limit: Duration
   private let environment: [String: String]
   private let report: @Sendable (String) -> Void
@@ -39,16 +39,16 @@ public actor Launcher {
 
   /// Without a session bus, applications with D-Bus activation are started from their `Exec`.
   ///
-  /// A hand-over waits for `patience` until an application starts and replies. An answer later than `limit` is ignored.
+  /// A hand-over waits for `timeout` until an application starts and replies. An answer later than `limit` is ignored.
   /// `environment` is that of started programs, without the variables that concern only this process. `report` gets a
   /// line for the log if systemd refuses the scope of a started program.
   public init(
-    connection: Connection?, patience: Duration = .seconds(25), limit: Duration = .seconds(300),
+    connection: Connection?, timeout: Duration = .seconds(25), limit: Duration = .seconds(300),
     environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop,
     report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.connection = connection
-    self.patience = patience
+    self.timeout = timeout
     self.limit = limit
     self.environment = environment
     self.report = report
@@ -66,17 +66,17 @@ public actor Launcher {
   }
 
   /// Opens a URI in an application. Without the encoded NDEF message, it gets only the URI. Returns the outcome as soon
-  /// as it is known, within the launcher's patience.
+  /// as it is known, within the launcher's timeout.
   public func open(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
   ) async -> HandOver {
     let task = Task { await handOver(to: application, uri, message: message, click: click) }
-    return await PendingAnswer(task, on: loop).handOver(within: patience)
+    return await PendingAnswer(task, on: loop).handOver(within: timeout)
   }
 
   /// Waits again, for the same time as for a new hand-over. Returns the final outcome, or `unanswered` with the same
   /// answer.
-  public func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: patience) }
+  public func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: timeout) }
 
   private func handOver(
     to application: Application, _ uri: URI, message: [UInt8]?, click: Click

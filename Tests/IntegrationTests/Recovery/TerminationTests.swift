@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// SIGTERM ends the daemon and the agent in every state, and no reader process is left.
-@Suite(.timeLimit(.minutes(5))) struct EndTests {
+@Suite(.timeLimit(.minutes(5))) struct TerminationTests {
   enum State: Sendable, CaseIterable {
     /// No reader and no notification server.
     case idle

@@ -5,7 +5,7 @@ import Testing
 
 /// Tags that no handler claims: the default application of the scheme opens the link, or the agent shows and copies the
 /// content.
-@Suite(.timeLimit(.minutes(2))) struct NobodyOpensTests {
+@Suite(.timeLimit(.minutes(2))) struct UnclaimedTagTests {
   /// Stores its arguments and its input in a file. Prints the name of the file to the agent's log.
   private static let recorder = """
     #!/bin/sh
