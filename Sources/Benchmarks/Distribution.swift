@@ -11,12 +11,13 @@ struct Distribution {
     return sorted[min(max(rank, 1), sorted.count) - 1]
   }
 
-  /// One line: the name, and the distribution in milliseconds.
-  func line(_ name: String, of things: String = "taps") -> String {
+  /// One line: the name, and the distribution in milliseconds or microseconds.
+  func line(_ name: String, of things: String = "taps", inMicroseconds: Bool = false) -> String {
+    let (unit, symbol) = inMicroseconds ? (Duration.microseconds(1), "µs") : (Duration.milliseconds(1), "ms")
     let columns = [("min", 0), ("median", 50), ("90 %", 90), ("99 %", 99), ("worst", 100)].map { title, percent in
-      "\(title) \(Self.milliseconds(percentile(percent)))"
+      "\(title) \(Self.tenths(percentile(percent) / unit))"
     }
-    return "\(name): \(columns.joined(separator: ", ")) ms (\(sorted.count) \(things))"
+    return "\(name): \(columns.joined(separator: ", ")) \(symbol) (\(sorted.count) \(things))"
   }
 
   static func milliseconds(_ duration: Duration) -> String { tenths(duration / .milliseconds(1)) }

@@ -129,11 +129,7 @@ struct RouteBenchmark {
   }
 
   private func line(_ name: String, _ times: [Duration]) -> String {
-    let distribution = Distribution(times)
-    let columns = [("min", 0), ("median", 50), ("90 %", 90), ("99 %", 99), ("worst", 100)].map { title, percent in
-      "\(title) \(Distribution.tenths(distribution.percentile(percent) / .microseconds(1)))"
-    }
-    return "\(name): \(columns.joined(separator: ", ")) µs (\(times.count) times)"
+    Distribution(times).line(name, of: "times", inMicroseconds: true)
   }
 
   /// The resident memory in kilobytes, from proc_pid_statm(5).

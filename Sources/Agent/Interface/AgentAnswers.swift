@@ -109,7 +109,7 @@ enum AgentAnswers {
 
   static func limit(_ options: [String: Value]) throws(BusError) -> Int {
     guard let option = options["limit"] else { return 100 }
-    guard let number = option.asUInt32, number >= 1 else { throw invalid("limit is no number from 1") }
+    guard let number = option.asUInt32, number >= 1 else { throw .invalidArgument("limit is no number from 1") }
     return Int(clamping: number)
   }
 
@@ -118,9 +118,9 @@ enum AgentAnswers {
     guard let option = options["id-prefix"] else { return nil }
     guard let prefix = option.asString, (1...36).contains(prefix.utf8.count),
       prefix.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit })
-    else { throw invalid("id-prefix is not the beginning of an id: hexadecimal digits and -") }
+    else { throw .invalidArgument("id-prefix is not the beginning of an id: hexadecimal digits and -") }
     if let other = ["state", "before", "before-sequence", "messages"].first(where: { options[$0] != nil }) {
-      throw invalid("id-prefix does not go with \(other)")
+      throw .invalidArgument("id-prefix does not go with \(other)")
     }
     // The daemon writes ids in lowercase.
     return prefix.lowercased()
@@ -132,16 +132,16 @@ enum AgentAnswers {
     if let option = options["state"] {
       guard let state = option.asString.flatMap(TapState.init) else {
         let names = TapState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw invalid("state is none that a tap can have: \(names)")
+        throw .invalidArgument("state is none that a tap can have: \(names)")
       }
       states = [state]
     }
     let before = try options["before"].map { value throws(BusError) in
-      guard let id = value.asString else { throw invalid("before is no string") }
+      guard let id = value.asString else { throw .invalidArgument("before is no string") }
       return id
     }
     let sequence = try options["before-sequence"].map { value throws(BusError) in
-      guard let number = value.asUInt64 else { throw invalid("before-sequence is no number of 64 bits") }
+      guard let number = value.asUInt64 else { throw .invalidArgument("before-sequence is no number of 64 bits") }
       return Int64(clamping: number)
     }
     return InboxQuery(states: states, limit: limit, before: before, beforeSequence: sequence)
@@ -149,7 +149,7 @@ enum AgentAnswers {
 
   static func wantsMessages(_ options: [String: Value]) throws(BusError) -> Bool {
     guard let option = options["messages"] else { return false }
-    guard let flag = option.asBool else { throw invalid("messages is no boolean") }
+    guard let flag = option.asBool else { throw .invalidArgument("messages is no boolean") }
     return flag
   }
 
@@ -158,7 +158,7 @@ enum AgentAnswers {
     let isPlain = text.unicodeScalars.allSatisfy {
       $0.value > 0x20 && $0.value != 0x7F && !"[]/".unicodeScalars.contains($0)
     }
-    guard !text.isEmpty, text.utf8.count <= 255, isPlain else { throw invalid("\(text) is no desktop id") }
+    guard !text.isEmpty, text.utf8.count <= 255, isPlain else { throw .invalidArgument("\(text) is no desktop id") }
     return text.hasSuffix(".desktop") ? text : text + ".desktop"
   }
 
@@ -170,11 +170,8 @@ enum AgentAnswers {
   }
 
   static func noClaim(_ text: String) -> BusError {
-    invalid("\(text) is nothing that a handler can claim: name a domain, *. and a domain, or a scheme and a colon")
-  }
-
-  static func invalid(_ message: String) -> BusError {
-    BusError(name: Names.Errors.invalidArgument, message: message)
+    .invalidArgument(
+      "\(text) is nothing that a handler can claim: name a domain, *. and a domain, or a scheme and a colon")
   }
 
   /// The error for a tap that a handler already has, or that was copied to the clipboard if `handler` is nil.
@@ -193,5 +190,11 @@ enum AgentAnswers {
       default: Names.Errors.failed
       }
     return BusError(name: name, message: error.message)
+  }
+}
+
+extension BusError {
+  static func invalidArgument(_ message: String) -> BusError {
+    BusError(name: Names.Errors.invalidArgument, message: message)
   }
 }

@@ -8,7 +8,7 @@ extension AgentService {
   func listInbox(_ options: [String: Value]) async throws(BusError) -> [[String: Value]] {
     await resumed()
     if let option = options["id"] {
-      guard let id = option.asString else { throw AgentAnswers.invalid("id must be a string") }
+      guard let id = option.asString else { throw BusError.invalidArgument("id must be a string") }
       return try await listTap(id)
     }
     let limit = try AgentAnswers.limit(options)
@@ -83,22 +83,22 @@ struct ClearRequest: Hashable {
   init(_ options: [String: Value]) throws(BusError) {
     ids = try options["ids"].map { value throws(BusError) in
       guard let ids = value.asStrings, ids.count <= Self.maximumIDs else {
-        throw AgentAnswers.invalid("ids must be a list of at most \(Self.maximumIDs) ids")
+        throw BusError.invalidArgument("ids must be a list of at most \(Self.maximumIDs) ids")
       }
       return ids
     }
     before = try options["before"].map { value throws(BusError) in
-      guard let time = value.asUInt64 else { throw AgentAnswers.invalid("before must be a time in microseconds") }
+      guard let time = value.asUInt64 else { throw BusError.invalidArgument("before must be a time in microseconds") }
       return Timestamp(microseconds: Int64(clamping: time))
     }
     fromScreen =
       try options["from-screen"].map { value throws(BusError) in
-        guard let flag = value.asBool else { throw AgentAnswers.invalid("from-screen must be a boolean") }
+        guard let flag = value.asBool else { throw BusError.invalidArgument("from-screen must be a boolean") }
         return flag
       } ?? false
     // Refuse a misspelled option: without it, the call would remove more than the caller means.
     if let unknown = options.keys.first(where: { !["ids", "before", "from-screen"].contains($0) }) {
-      throw AgentAnswers.invalid("there is no option \(unknown)")
+      throw BusError.invalidArgument("there is no option \(unknown)")
     }
   }
 

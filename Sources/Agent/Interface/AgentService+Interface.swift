@@ -12,7 +12,7 @@ import Routing
 /// The members of `org.tagroute.Agent1` that do not list or clear the inbox.
 extension AgentService {
   func resolve(_ uri: String) async throws(BusError) -> [String: Value] {
-    guard uri.utf8.count <= 8192 else { throw AgentAnswers.invalid("the URI is longer than 8 KiB") }
+    guard uri.utf8.count <= 8192 else { throw BusError.invalidArgument("the URI is longer than 8 KiB") }
     return AgentAnswers.route(await handlers.registry.route(for: uri, policy: await currentRouting()), of: uri)
   }
 

@@ -22,16 +22,18 @@ struct TagReading: Sendable, Hashable {
   /// Reads the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents, and ignores others. Without a valid time, it
   /// is `now`. The error names the key.
   init(_ values: [String: Value], now: Timestamp) throws(BusError) {
-    guard let id = values["id"]?.asString, Names.Handler.isTapID(id) else { throw .invalidTap("id must be a UUID") }
+    guard let id = values["id"]?.asString, Names.Handler.isTapID(id) else {
+      throw .invalidArgument("id must be a UUID")
+    }
     guard let message = values["message"]?.asBytes, message.count <= TagReading.maximumMessage else {
-      throw .invalidTap("message must be at most 1 MiB of bytes")
+      throw .invalidArgument("message must be at most 1 MiB of bytes")
     }
     let technology = values["technology"]?.asString ?? ""
-    guard technology.utf8.count <= 32 else { throw .invalidTap("technology is longer than 32 bytes") }
+    guard technology.utf8.count <= 32 else { throw .invalidArgument("technology is longer than 32 bytes") }
     let uid = values["uid"]?.asBytes ?? []
-    guard uid.count <= TagReading.maximumUID else { throw .invalidTap("uid is longer than 10 bytes") }
+    guard uid.count <= TagReading.maximumUID else { throw .invalidArgument("uid is longer than 10 bytes") }
     let reader = values["reader"]?.asString ?? values["reader"]?.asObjectPath?.string ?? ""
-    guard reader.utf8.count <= 255 else { throw .invalidTap("reader is longer than 255 bytes") }
+    guard reader.utf8.count <= 255 else { throw .invalidArgument("reader is longer than 255 bytes") }
     self.id = id
     self.message = message
     self.technology = technology
@@ -60,10 +62,4 @@ struct TagReading: Sendable, Hashable {
 enum TagIdentity: Sendable, Hashable {
   case uid([UInt8])
   case message([UInt8])
-}
-
-extension BusError {
-  fileprivate static func invalidTap(_ message: String) -> BusError {
-    BusError(name: Names.Errors.invalidArgument, message: message)
-  }
 }
