@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 import Names
 
 /// Compares the desired report about this agent and its session with the report that the daemon has acknowledged.
@@ -28,8 +29,8 @@ struct DaemonRegistration {
 
   /// A series of registrations with one daemon, until it accepts one.
   struct Attempt {
-    /// The pause before the next registration; doubles up to 30 seconds.
-    fileprivate var pause = Duration.milliseconds(500)
+    /// The pauses before the next registrations.
+    fileprivate var pause = Backoff(from: .milliseconds(500), to: .seconds(30))
     fileprivate var error: BusError?
     /// Whether a registration timed out. The daemon may still accept it, with a report that is outdated by then.
     fileprivate var mayBeAccepted = false
@@ -134,8 +135,7 @@ struct DaemonRegistration {
       if sent.isUnlockedByUser { desired.isUnlockedByUser = false }
       return send(acknowledged: sent.conditions)
     case (.registering(let sent, var attempt), let error?):
-      let pause = attempt.pause
-      attempt.pause = min(pause * 2, .seconds(30))
+      let pause = attempt.pause.next()
       attempt.error = error
       attempt.mayBeAccepted = error.isTimeout || attempt.mayBeAccepted && !Self.refusals.contains(error.name)
       if attempt.mayBeAccepted && desired != sent { return register(attempt) }

@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 
 /// Repeats work until it succeeds. The pauses grow from a quarter of a second to thirty seconds.
 struct Retry {
@@ -8,15 +9,14 @@ struct Retry {
   func run(
     _ body: () async throws(BusError) -> Void, failed: (BusError) -> Void
   ) async {
-    var delay = Duration.milliseconds(250)
+    var pause = Backoff(from: .milliseconds(250), to: .seconds(30))
     while true {
       do throws(BusError) {
         return try await body()
       } catch {
         failed(error)
       }
-      do { try await clock.sleep(for: delay) } catch { return }
-      delay = min(delay * 2, .seconds(30))
+      do { try await clock.sleep(for: pause.next()) } catch { return }
     }
   }
 }

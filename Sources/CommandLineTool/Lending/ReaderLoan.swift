@@ -15,10 +15,9 @@ actor ReaderLoan {
   private let clock: any Clock<Duration>
   /// The number of readers of the daemon, including the lent one.
   private var readerCount = 0
-  /// The pause before the next request to a daemon that does not reply.
-  private var pause = ReaderLoan.shortestPause
-  /// The pause doubles from half a second to half a minute.
-  private static let (shortestPause, longestPause) = (Duration.milliseconds(500), Duration.seconds(30))
+  /// The pauses between requests to a daemon that does not reply.
+  private var pause = ReaderLoan.pauses
+  private static let pauses = Backoff(from: .milliseconds(500), to: .seconds(30))
   /// Why there is no loan; nil while there is one, or may be one soon.
   private var loss: LoanLoss?
 
@@ -54,12 +53,12 @@ actor ReaderLoan {
       alarm?.cancel()
       alarm = nil
       if await isAnswered() {
-        pause = Self.shortestPause
+        pause.reset()
       } else {
-        let pause = nextPause()
+        let next = pause.next()
         // The daemon may send no further change.
         alarm = Task { [clock] in
-          try await clock.sleep(for: pause)
+          try await clock.sleep(for: next)
           look.yield()
         }
       }
@@ -68,7 +67,7 @@ actor ReaderLoan {
 
   /// Checks the loan after each change of the daemon. If the bus reports no changes, checks it after pauses.
   private func follow(_ look: AsyncStream<Void>.Continuation) async {
-    var (pause, isSaid) = (Self.shortestPause, false)
+    var (pause, isSaid) = (Self.pauses, false)
     while !Task.isCancelled {
       do throws(BusError) {
         for await _ in try await client.changes() { look.yield() }
@@ -83,14 +82,8 @@ actor ReaderLoan {
         isSaid = true
       }
       look.yield()
-      do { try await clock.sleep(for: pause) } catch { return }
-      pause = min(pause * 2, Self.longestPause)
+      do { try await clock.sleep(for: pause.next()) } catch { return }
     }
-  }
-
-  private func nextPause() -> Duration {
-    defer { pause = min(pause * 2, Self.longestPause) }
-    return pause
   }
 
   /// Checks the loan, and takes it again if it has ended. Returns whether the daemon replied.
