@@ -55,8 +55,9 @@ finish_tests() {
   fi
   if [ "$status" != 0 ]; then
     { failed_tests; unfinished_tests; } | sort -u | while read -r test; do
-      # A log's name may also contain the arguments of the test.
-      for log in "$logs/${test//[^A-Za-z0-9]/_}"[._]*.log; do
+      test=${test//\"/}
+      # A log's name may also contain the arguments of the test. Then an underscore comes first.
+      for log in "$logs/"{,_}"${test//[^A-Za-z0-9]/_}"[._]*.log; do
         [ -s "$log" ] || continue
         echo "--- $(basename "$log")"
         tail -n 40 "$log" | cut -c 1-400

@@ -76,9 +76,7 @@ public struct DeviceTestbed: Sendable {
   private func interface(of path: String) -> String { "\(path.split(separator: "/").last ?? ""):1.0" }
 
   /// Sends an event of udev: `add`, `change`, ….
-  public func event(_ path: String, _ action: String) async throws {
-    try await perform("event \(path) \(action)")
-  }
+  public func event(_ path: String, _ action: String) async throws { try await perform("event \(path) \(action)") }
 
   /// Unplugs a device.
   public func unplug(_ path: String) async throws { try await perform("remove \(path)") }

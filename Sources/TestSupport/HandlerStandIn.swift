@@ -50,8 +50,7 @@ public actor HandlerStandIn {
   /// root cannot create files of root. It allows the app in the user's configuration instead. The agent must not be
   /// running yet. `program` is started if the app is not on the bus.
   public static func install(in installation: Installation, program: String = "/bin/true") throws {
-    let file = try installation.directory.write(
-      desktopEntry(program: program), to: "share/applications/\(desktopID)")
+    let file = try installation.directory.write(desktopEntry(program: program), to: "share/applications/\(desktopID)")
     guard geteuid() != 0 else { return }
     try installation.directory.write(
       "[\(desktopID)]\nFile=\(file)\nLaunch=D-Bus, \(program)\nAllowed=menu.example.com;\n",

@@ -61,6 +61,7 @@ public actor LogindStandIn {
   public static func start(on address: BusAddress, sessions: [Session] = []) async throws -> LogindStandIn {
     let logind = LogindStandIn(address)
     try await logind.begin(sessions)
+    atEndOfTest { await logind.stop() }
     return logind
   }
 

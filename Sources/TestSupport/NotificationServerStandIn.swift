@@ -73,6 +73,8 @@ public actor NotificationServerStandIn {
     let connection = try await Connection.open(address, on: EventLoop(label: "notification-server"))
     let server = NotificationServerStandIn(connection, name: name, capabilities: capabilities, firstID: firstID)
     try await server.begin()
+    // It answers as long as the test runs, and leaves the bus with the last reference.
+    atEndOfTest { withExtendedLifetime(server) {} }
     return server
   }
 
@@ -169,9 +171,7 @@ public actor NotificationServerStandIn {
   }
 
   /// Replies to every further `Notify` with this error; nil accepts them again.
-  public func refuse(with error: BusError?) {
-    refusal = error
-  }
+  public func refuse(with error: BusError?) { refusal = error }
 
   /// Shows further notifications without replying until ``answer()``, like a busy server.
   public func hold() { held = [] }
@@ -183,9 +183,7 @@ public actor NotificationServerStandIn {
   }
 
   /// Changes the capabilities without a signal, as xfce4-notifyd does in do-not-disturb; nil replies with an error.
-  public func setCapabilities(_ capabilities: [String]?) {
-    self.capabilities = capabilities
-  }
+  public func setCapabilities(_ capabilities: [String]?) { self.capabilities = capabilities }
 
   /// Leaves the bus, as a crash would. Another server can then take the name.
   public func stop() async { await connection.crash() }

@@ -35,6 +35,7 @@ public actor PolkitStandIn {
   public static func start(on address: BusAddress, allowing actions: Set<String>) async throws -> PolkitStandIn {
     let polkit = PolkitStandIn(actions)
     try await polkit.begin(address)
+    atEndOfTest { await polkit.stop() }
     return polkit
   }
 

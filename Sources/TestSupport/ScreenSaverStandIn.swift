@@ -29,6 +29,7 @@ public actor ScreenSaverStandIn {
   ) async throws -> ScreenSaverStandIn {
     let saver = try await ScreenSaverStandIn(name, on: address, isActive: isActive)
     try await saver.begin(at: path)
+    atEndOfTest { await saver.stop() }
     return saver
   }
 
@@ -101,6 +102,7 @@ public actor PropertyStandIn {
   ) async throws -> PropertyStandIn {
     let service = try await PropertyStandIn(name, property, value, on: address)
     try await service.begin(value)
+    atEndOfTest { await service.stop() }
     return service
   }
 

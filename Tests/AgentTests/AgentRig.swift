@@ -31,7 +31,36 @@ actor AgentRig {
     let session = try #require(installation.sessionBus).address
     handler = try await HandlerStandIn.start(on: session)
     client = try await Connection.open(BusAddress(session), on: EventLoop(label: "test-client"))
+    atEndOfTest { await self.installation.stop() }
   }
+
+  /// Starts everything but the notification server. The agent has registered when this returns.
+  static func withAgent(starter: String = #function) async throws -> AgentRig {
+    let rig = try await AgentRig(starter: starter)
+    try await rig.startAgent()
+    return rig
+  }
+
+  /// Starts everything. The agent has registered when this returns.
+  static func withServerAndAgent(
+    capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1,
+    environment: [String: String] = [:], starter: String = #function
+  ) async throws -> (AgentRig, NotificationServerStandIn) {
+    let rig = try await AgentRig(environment: environment, starter: starter)
+    return (rig, try await rig.startServerAndAgent(capabilities: capabilities, firstID: firstID))
+  }
+
+  /// Starts a notification server and the agent, and waits until the agent has registered.
+  nonisolated func startServerAndAgent(
+    capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1
+  ) async throws -> NotificationServerStandIn {
+    let server = try await startServer(capabilities: capabilities, firstID: firstID)
+    try await startAgent()
+    return server
+  }
+
+  /// The present process of the agent.
+  nonisolated var agent: ChildProcess { get async throws { try #require(await installation.agent) } }
 
   /// A notification server on the session bus.
   nonisolated func startServer(
@@ -46,16 +75,21 @@ actor AgentRig {
   @discardableResult
   nonisolated func startAgent() async throws -> ChildProcess {
     try await installation.startAgent()
-    let agent = try #require(await installation.agent)
+    let agent = try await agent
     try await agent.line(containing: "registered with the daemon")
     return agent
   }
 
   /// Kills the agent, as a crash would.
   nonisolated func killAgent() async throws {
-    let agent = try #require(await installation.agent)
-    agent.signal(9)
-    try await agent.exit()
+    let agent = try await agent
+    try await agent.exit(after: 9)
+  }
+
+  /// Kills the agent and starts the next one.
+  nonisolated func restartAgent() async throws {
+    try await killAgent()
+    try await startAgent()
   }
 
   /// Calls a method of `org.tagroute.Agent1`.
@@ -94,5 +128,16 @@ extension SignalStream {
       return signal.arguments.last?.asString
     }
     return nil
+  }
+}
+
+/// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
+struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await stoppingAtEnd(function)
   }
 }

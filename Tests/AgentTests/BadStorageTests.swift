@@ -5,8 +5,7 @@ import Testing
 
 /// The storage for taps is full, damaged or in use by another process. History is lost and the loss is reported, but
 /// the next tap still works.
-@Suite(.timeLimit(.minutes(5)))
-struct BadStorageTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct BadStorageTests {
   private func proveThatTapsWork(_ rig: AgentRig, _ server: NotificationServerStandIn, from first: Int = 1) async throws
   {
     for number in first...(first + 3) {
@@ -51,8 +50,7 @@ struct BadStorageTests {
     try #require(freed.status == .exited(0), "\(freed.log)")
     try await lookAgain(rig)
     try await agent.line(containing: "can be written again")
-    try await rig.killAgent()
-    try await rig.startAgent()
+    try await rig.restartAgent()
     #expect(try await rig.state(1) == "dismissed")
     for number in Array(10...13) + Array(20...23) { #expect(try await rig.state(number) == "delivered") }
     #expect(await server.onScreen.isEmpty)
@@ -73,9 +71,8 @@ struct BadStorageTests {
   }
 
   @Test func `waiting taps are shown when a file that could not be opened at the start can be opened`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
     await rig.handler.set(.hangs)
     for number in 1...2 { try await give(number, to: rig) }
     let clicked = try await server.next()
@@ -98,7 +95,6 @@ struct BadStorageTests {
     #expect(again.map(\.body).last == "menu.example.com/2")
     #expect(await server.onScreen.count == 3)
     #expect(try await [rig.state(1), rig.state(2)] == ["failed", "shown"])
-    await rig.installation.stop()
   }
 
   @Test func `finished taps in memory are saved when the agent ends`() async throws {
@@ -110,11 +106,9 @@ struct BadStorageTests {
     try await proveThatTapsWork(rig, server)
     try await agent.line(containing: "tap \(tapID(4)) is delivered")
     try uncover(rig)
-    agent.signal(SIGTERM)
-    try await agent.exit()
+    try await agent.exit(after: SIGTERM)
     try await rig.startAgent()
     for number in 1...4 { #expect(try await rig.state(number) == "delivered") }
-    await rig.installation.stop()
   }
 
   @Test func `taps still work with a damaged file`() async throws {
@@ -126,13 +120,11 @@ struct BadStorageTests {
     let agent = try await rig.startAgent()
     try await proveThatTapsWork(rig, server)
     #expect(try await agent.line(containing: "damaged").contains("a new one is created"))
-    await rig.installation.stop()
   }
 
   @Test func `a file that the agent of another session bus uses is taken over when that agent ends`() async throws {
     let first = try await AgentRig()
-    let second = try await AgentRig(
-      environment: ["XDG_STATE_HOME": first.installation.directory.file("state")])
+    let second = try await AgentRig(environment: ["XDG_STATE_HOME": first.installation.directory.file("state")])
     let (server, other) = (try await first.startServer(), try await second.startServer())
     try await first.startAgent()
     let agent = try await second.startAgent()
@@ -140,7 +132,7 @@ struct BadStorageTests {
     try await agent.line(containing: "in use by another process")
     try await first.daemon.give(tapValues(50, message: try uriMessage("https://menu.example.com/50")))
     #expect(try await server.next().body == "menu.example.com/50")
-    let one = try #require(await first.installation.agent)
+    let one = try await first.agent
     try await one.line(containing: "tap \(tapID(50)) is shown")
 
     try await first.killAgent()
@@ -152,7 +144,5 @@ struct BadStorageTests {
     try await second.startAgent()
     #expect(try await second.state(1) == "delivered")
     #expect(try await second.state(50) == "shown")
-    await first.installation.stop()
-    await second.installation.stop()
   }
 }

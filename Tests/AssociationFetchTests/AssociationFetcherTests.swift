@@ -42,13 +42,12 @@ import Testing
     #expect(try await fetch(label) == .absent)
   }
 
-  @Test(
-    arguments: [
-      ("expired", FetchFailure.Code.certificate), ("elsewhere", .certificate), ("selfsigned", .certificate),
-      ("redirect", .redirect), ("broken", .status), ("forbidden", .status), ("large", .size),
-      ("endless", .size), ("headers", .size), ("informs", .size), ("short", .transfer), ("cut", .malformed),
-      ("ancient", .transfer), ("invalid", .malformed), ("page", .malformed), ("squeezed", .malformed),
-    ])
+  @Test(arguments: [
+    ("expired", FetchFailure.Code.certificate), ("elsewhere", .certificate), ("selfsigned", .certificate),
+    ("redirect", .redirect), ("broken", .status), ("forbidden", .status), ("large", .size),
+    ("endless", .size), ("headers", .size), ("informs", .size), ("short", .transfer), ("cut", .malformed),
+    ("ancient", .transfer), ("invalid", .malformed), ("page", .malformed), ("squeezed", .malformed),
+  ])
   func `each failure is reported with its code`(label: String, code: FetchFailure.Code) async throws {
     let outcome = try await fetch(label)
     #expect(failure(outcome) == code, "\(outcome)")
@@ -112,8 +111,7 @@ import Testing
     #expect(requests.count == 2)
   }
 
-  @Test(
-    arguments: ["127.0.0.1", "[::1]", "10.0.0.1"])
+  @Test(arguments: ["127.0.0.1", "[::1]", "10.0.0.1"])
   func `no connection is made to a private address, whatever name leads to it`(address: String) async throws {
     let port = try await AssociationServer.shared.value.address.split(separator: ":")[1]
     let outcome = try await fetch("private") {
@@ -124,13 +122,12 @@ import Testing
     #expect(try await AssociationServer.shared.value.requests("private").isEmpty)
   }
 
-  @Test(
-    arguments: [
-      "localhost", "printer.local", "router.home.arpa", "x.onion", "intranet", "wiki.internal", "192.168.1.1",
-      "127.0.0.1",
-      "*.example.com", "Example.com", "example.com.", "example.com/x", "user@example.com", "exa mple.com", "", "[::1]",
-      "a.localhost", "b\u{FC}cher.example.com",
-    ])
+  @Test(arguments: [
+    "localhost", "printer.local", "router.home.arpa", "x.onion", "intranet", "wiki.internal", "192.168.1.1",
+    "127.0.0.1",
+    "*.example.com", "Example.com", "example.com.", "example.com/x", "user@example.com", "exa mple.com", "", "[::1]",
+    "a.localhost", "b\u{FC}cher.example.com",
+  ])
   func `a name that is not a public domain is not even looked up`(domain: String) async {
     #expect(failure(await AssociationFetcher().fetch(.appSiteAssociation, of: domain)) == .refused)
   }

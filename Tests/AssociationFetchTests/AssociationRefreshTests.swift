@@ -26,8 +26,7 @@ import UniversalLinks
     #expect(findings.allSatisfy { $0.map(\.document) == AssociationDocument.allCases })
     #expect(findings.joined().allSatisfy { $0.problem == nil && $0.record.failure == nil })
     let ids: Set = ["org.example.Menu.desktop"]
-    let known = await store.associations(
-      of: Dictionary(uniqueKeysWithValues: domains.map { ($0, ids) }), at: Self.now)
+    let known = await store.associations(of: Dictionary(uniqueKeysWithValues: domains.map { ($0, ids) }), at: Self.now)
     #expect(known.keys.sorted() == Array(domains.dropLast()))
     #expect(known["refresh0.example.com"]?.names("org.example.Menu.desktop") == true)
   }

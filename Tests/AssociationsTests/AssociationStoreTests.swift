@@ -73,8 +73,7 @@ import UniversalLinks
     #expect(await known(at: Self.now + AssociationRecord.maximumAge).isEmpty)
   }
 
-  @Test(
-    arguments: ["../x", "a/b", "", ".", "*.example.com", "EXAMPLE.com", "example.com."])
+  @Test(arguments: ["../x", "a/b", "", ".", "*.example.com", "EXAMPLE.com", "example.com."])
   func `a domain name that is not canonical is rejected`(domain: String) async {
     await #expect(throws: (any Error).self) { try await store.keep(record(menu("/a")), of: .assetLinks, at: domain) }
   }

@@ -1,5 +1,6 @@
 import EventLoop
 import TestSupport
+import Testing
 
 @testable import Bus
 
@@ -24,7 +25,9 @@ struct BusFixture {
     let client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "client"))
     try await server.export(interfaces, at: path, objectManager: objectManager)
     _ = try await server.requestName(name)
-    return BusFixture(bus: bus, server: server, client: client)
+    let fixture = BusFixture(bus: bus, server: server, client: client)
+    atEndOfTest { try await fixture.stop() }
+    return fixture
   }
 
   static func start(_ methods: ExportedMethod...) async throws -> BusFixture {
@@ -54,8 +57,7 @@ struct BusFixture {
   /// Runs `gdbus` on the bus.
   func gdbus(_ arguments: String...) async throws -> String {
     let program = try BuiltProducts.systemProgram("gdbus", package: "libglib2.0-bin")
-    let result = try await ChildProcess.run(
-      program, [arguments[0], "--address", bus.address] + arguments.dropFirst())
+    let result = try await ChildProcess.run(program, [arguments[0], "--address", bus.address] + arguments.dropFirst())
     guard result.status == .exited(0) else { throw RigError(result.log.joined(separator: "\n")) }
     return result.output
   }
@@ -106,4 +108,15 @@ func first<S: AsyncSequence, T>(in sequence: S, _ body: (S.Element) -> T?) async
     if let found = body(element) { return found }
   }
   return nil
+}
+
+/// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
+struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await stoppingAtEnd(function)
+  }
 }

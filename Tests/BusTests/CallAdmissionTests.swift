@@ -59,8 +59,7 @@ import Testing
     var calls = IncomingCalls()
     calls.admission.setPrecedence([":1.2", ":1.3"])
     for sender in [":1.1", ":1.2", ":1.2", ":1.2", ":1.1", ":1.3"] { calls.wait(sender) { _ in } }
-    #expect(
-      (0..<7).map { _ in calls.next()?.sender } == [":1.2", ":1.1", ":1.3", ":1.1", ":1.2", ":1.2", nil])
+    #expect((0..<7).map { _ in calls.next()?.sender } == [":1.2", ":1.1", ":1.3", ":1.1", ":1.2", ":1.2", nil])
   }
 
   @Test mutating func `six new connections of one user leave room for another unidentified sender`() {

@@ -5,7 +5,7 @@ import Testing
 @testable import Bus
 
 /// One user sends more calls than the limit, on a real bus.
-@Suite(.timeLimit(.minutes(5))) struct CallFloodTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CallFloodTests {
   /// Opens connections of one user. One call on each makes the server identify the user.
   private func connections(_ count: Int, to fixture: BusFixture) async throws -> [Connection] {
     var result: [Connection] = []
@@ -50,6 +50,5 @@ import Testing
     let excess = connections.count * CallAdmission.limitOfSender - CallAdmission.limitOfUser
     #expect(refused == Array(repeating: BusError.Name.limitsExceeded, count: excess))
     for connection in connections { await connection.close() }
-    try await fixture.stop()
   }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import Bus
 
 /// Limits on the arguments that an exported object decodes.
-@Suite(.timeLimit(.minutes(5))) struct CallLimitsTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CallLimitsTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
     $1.arguments
   }
@@ -31,7 +31,6 @@ import Testing
     let most = Array(repeating: Value.boolean(true), count: limits.values - 2)
     await expect(.variant(.array(element: "b", most)), true, fixture)
     await expect(.variant(.array(element: "b", most + [.boolean(true)])), false, fixture)
-    try await fixture.stop()
   }
 
   @Test func `setting a property is refused above the small limits`() async throws {
@@ -47,6 +46,5 @@ import Testing
         [.string(BusFixture.interface), .string("Text"), .variant(.string(text))])
     }
     #expect(error?.name == BusError.Name.limitsExceeded)
-    try await fixture.stop()
   }
 }

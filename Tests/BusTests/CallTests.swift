@@ -4,7 +4,9 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(5))) struct CallTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CallTests {
+  private let gate = Gate()
+
   private static let ping = ExportedMethod("Ping") { _, _ in [] }
 
   private static func slow(_ gate: Gate) -> ExportedMethod {
@@ -53,8 +55,7 @@ import Testing
     init(_ fixture: BusFixture) { self.fixture = fixture }
 
     private func call(_ member: String, _ number: Int32) async throws {
-      _ = try await fixture.client.call(
-        BusFixture.name, Recorder.path, BusFixture.interface, member, [.int32(number)])
+      _ = try await fixture.client.call(BusFixture.name, Recorder.path, BusFixture.interface, member, [.int32(number)])
     }
 
     func sendTwo() async throws {
@@ -73,11 +74,9 @@ import Testing
     let sender = Sender(fixture)
     for _ in 0..<1000 { try await sender.sendTwo() }
     #expect(await recorder.calls == Array(repeating: [1, 2], count: 1000).flatMap(\.self))
-    try await fixture.stop()
   }
 
   @Test func `a call without a reply times out, and a late reply does not disturb later calls`() async throws {
-    let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate), Self.ping)
     let error = await busError { () async throws(BusError) in
       try await fixture.call("Slow", timeout: .milliseconds(50))
@@ -88,11 +87,9 @@ import Testing
     #expect(try await fixture.call("Slow") == [.boolean(true)])
     #expect(try await fixture.call("Ping") == [])
     #expect(await fixture.client.pending.isEmpty)
-    try await fixture.stop()
   }
 
   @Test func `a cancelled task stops waiting for its reply at once`() async throws {
-    let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate), Self.ping)
     let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
     await gate.arrived()
@@ -101,11 +98,9 @@ import Testing
     #expect(await fixture.client.pending.isEmpty)
     await gate.open()
     #expect(try await fixture.call("Slow") == [.boolean(true)])
-    try await fixture.stop()
   }
 
   @Test func `a task that is already cancelled sends no call`() async throws {
-    let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -113,11 +108,9 @@ import Testing
     }
     #expect(await task.value?.name == BusError.Name.cancelled)
     #expect(await fixture.server.incoming.isEmpty)
-    try await fixture.stop()
   }
 
   @Test func `a pending call fails when the bus stops`() async throws {
-    let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
     await gate.arrived()
@@ -125,11 +118,9 @@ import Testing
     #expect(await task.value?.isDisconnected == true)
     // The server drops its reply, because its connection is gone.
     await gate.open()
-    try await fixture.stop()
   }
 
   @Test func `pending and later calls fail when the connection is closed`() async throws {
-    let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
     await gate.arrived()
@@ -138,7 +129,6 @@ import Testing
     let later = await busError { () async throws(BusError) in try await fixture.call("Slow") }
     #expect(later?.isDisconnected == true)
     await gate.open()
-    try await fixture.stop()
   }
 
   @Test func `the errors of a handler reach the caller, but details of foreign errors do not`() async throws {
@@ -160,7 +150,6 @@ import Testing
     #expect(await name("Typed", [.int32(1)])?.name == BusError.Name.invalidArguments)
     #expect(await name("Typed")?.name == BusError.Name.invalidArguments)
     #expect(await name("Absent")?.name == BusError.Name.unknownMethod)
-    try await fixture.stop()
   }
 
   @Test func `the error says whether the object, interface, method or peer is missing`() async throws {
@@ -177,7 +166,6 @@ import Testing
     #expect(await name(":1.9999", "/", "org.example.A") == BusError.Name.nameHasNoOwner)
     // Every connection answers Ping, on every path.
     #expect(await name(BusFixture.name, "/nowhere", "org.freedesktop.DBus.Peer") == nil)
-    try await fixture.stop()
   }
 
   @Test(arguments: WireCheckTests.hostile.indices)
@@ -191,7 +179,8 @@ import Testing
     #expect(names == [.boolean(true)])
   }
 
-  private static let shared = Task { try await BusFixture.start(ping) }
+  // Detached, because it does not end with the first test that uses it.
+  private static let shared = Task.detached { try await BusFixture.start(ping) }
 
   @Test func `names that cannot be sent are errors`() async throws {
     let fixture = try await BusFixture.start(Self.ping)
@@ -204,11 +193,9 @@ import Testing
       }
       #expect(error?.message.hasPrefix("not sent") == true)
     }
-    try await fixture.stop()
   }
 
   @Test func `calls start in order of arrival and run concurrently`() async throws {
-    let gate = Gate()
     let order = Order()
     let fixture = try await BusFixture.start(
       ExportedMethod("Note", in: [Argument("number", "u")]) { _, call in
@@ -220,11 +207,9 @@ import Testing
     await gate.arrived(100)
     #expect(await order.numbers == Array(0..<100))
     await gate.open()
-    try await fixture.stop()
   }
 
   @Test func `one peer cannot have more unanswered calls than its limit`() async throws {
-    let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     try await withThrowingTaskGroup(of: BusError?.self) { group in
       for _ in 0...CallAdmission.limitOfSender {
@@ -235,7 +220,6 @@ import Testing
       for try await error in group { #expect(error == nil) }
     }
     #expect(await fixture.server.incoming.isEmpty)
-    try await fixture.stop()
   }
 }
 

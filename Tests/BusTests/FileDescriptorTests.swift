@@ -6,7 +6,7 @@ import Testing
 @testable import Bus
 
 /// A pipe shows when the last copy of one of its ends is closed. Other open descriptors of the process do not matter.
-@Suite(.timeLimit(.minutes(5))) struct FileDescriptorTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct FileDescriptorTests {
   private func pipe() throws -> (read: FileDescriptor, write: FileDescriptor) {
     var ends: [Int32] = [-1, -1]
     guard Glibc.pipe(&ends) == 0 else { throw SystemError("make a pipe") }
@@ -69,7 +69,6 @@ import Testing
     let reader = try await sendWriter(to: fixture, member)
     #expect(await holder.all.isEmpty)
     await hangUp(of: reader)
-    try await fixture.stop()
   }
 
   private func sendWriter(to fixture: BusFixture, _ member: String) async throws -> FileDescriptor {
@@ -86,7 +85,6 @@ import Testing
     await hangUp(of: reader)
     try await fixture.client.emit(path: BusFixture.path, interface: BusFixture.interface, member: "Next")
     #expect(try await first(in: signals) { $0.member } == "Next")
-    try await fixture.stop()
   }
 
   private func emitWriter(from fixture: BusFixture) async throws -> FileDescriptor {

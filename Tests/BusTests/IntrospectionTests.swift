@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(5))) struct IntrospectionTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct IntrospectionTests {
   private static let interface = ExportedInterface(
     BusFixture.interface,
     methods: [
@@ -56,7 +56,6 @@ import Testing
        </interface>
       """
     #expect(document.contains(expected), "\(document)")
-    try await fixture.stop()
   }
 
   @Test func `busctl and gdbus understand the introspection document`() async throws {
@@ -72,11 +71,9 @@ import Testing
     #expect(rows.contains([".Done", "signal", "o", "-", "-"]))
     #expect(rows.contains([".GetManagedObjects", "method", "-", "a{oa{sa{sv}}}", "-"]))
     #expect(rows.contains([".PropertiesChanged", "signal", "sa{sv}as", "-", "-"]))
-    let text = try await fixture.gdbus(
-      "introspect", "-d", BusFixture.name, "-o", BusFixture.path.string)
+    let text = try await fixture.gdbus("introspect", "-d", BusFixture.name, "-o", BusFixture.path.string)
     #expect(text.contains("Do(in  s what,"))
     #expect(text.contains("readwrite s State = '<&>'"))
-    try await fixture.stop()
   }
 
   @Test func `nodes above an object list their children`() async throws {
@@ -98,7 +95,6 @@ import Testing
         BusFixture.name, "/org/example/Server/b", "org.freedesktop.DBus.Introspectable", "Introspect")
     }
     #expect(error?.name == BusError.Name.unknownObject)
-    try await fixture.stop()
   }
 
   @Test func `a malformed interface, or a second object at a path, is not exported`() async throws {
@@ -118,6 +114,5 @@ import Testing
     await #expect(throws: BusError.self) { try await fixture.server.export([], at: BusFixture.path) }
     let twice = ExportedInterface("a.b")
     await #expect(throws: BusError.self) { try await fixture.server.export([twice, twice], at: "/x") }
-    try await fixture.stop()
   }
 }

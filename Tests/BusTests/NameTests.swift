@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(5))) struct NameTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct NameTests {
   @Test func `the owners of a name are reported as they change`() async throws {
     let fixture = try await BusFixture.start([])
     let name = "org.example.Moving"
@@ -41,7 +41,6 @@ import Testing
     await fixture.server.close()
     #expect(await first.next() == .some(nil))
     #expect(await second.next() == .some(nil))
-    try await fixture.stop()
   }
 
   @Test func `credentials are those of the peer process`() async throws {
@@ -51,7 +50,6 @@ import Testing
     #expect(credentials.pid == UInt32(getpid()))
     let error = await busError { () async throws(BusError) in try await fixture.client.credentials(of: ":1.999") }
     #expect(error?.name == BusError.Name.nameHasNoOwner)
-    try await fixture.stop()
   }
 
   @Test func `an invalid name is an error`() async throws {
@@ -61,6 +59,5 @@ import Testing
       #expect(await busError { () async throws(BusError) in try await fixture.client.owners(of: name) } != nil)
       #expect(await busError { () async throws(BusError) in try await fixture.client.credentials(of: name) } != nil)
     }
-    try await fixture.stop()
   }
 }

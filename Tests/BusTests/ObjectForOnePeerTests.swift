@@ -5,7 +5,7 @@ import Testing
 @testable import Bus
 
 /// An object that only one peer can see. That peer and a stranger send every kind of request.
-@Suite(.timeLimit(.minutes(5))) struct ObjectForOnePeerTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ObjectForOnePeerTests {
   private static let parent = "/org/example/Server/private" as ObjectPath
   private static let path = "/org/example/Server/private/one" as ObjectPath
   private static let interface = "org.example.Private"
@@ -34,11 +34,6 @@ import Testing
         ],
         signals: [ExportedSignal("Happened", [Argument("what", "s")])])
       try await fixture.server.export([interface], at: ObjectForOnePeerTests.path, for: peer)
-    }
-
-    func stop() async throws {
-      await stranger.close()
-      try await fixture.stop()
     }
   }
 
@@ -82,15 +77,13 @@ import Testing
       // The error is the same as for a path without an object.
       #expect(refusal == (await answer(question, at: "/org/example/Server/nothing", to: rig.stranger)))
     }
-    try await rig.stop()
   }
 
   @Test func `parent nodes show the object only to the chosen peer`() async throws {
     let rig = try await Rig.start()
     try await rig.export()
     func document(_ peer: Connection, _ path: ObjectPath) async throws -> String {
-      let reply = try await peer.call(
-        BusFixture.name, path, "org.freedesktop.DBus.Introspectable", "Introspect")
+      let reply = try await peer.call(BusFixture.name, path, "org.freedesktop.DBus.Introspectable", "Introspect")
       return try #require(reply.first?.asString)
     }
     #expect(try await document(rig.fixture.client, BusFixture.path).contains(#"<node name="private"/>"#))
@@ -102,7 +95,6 @@ import Testing
     }
     #expect(try await objects(rig.fixture.client).contains("secret"))
     #expect(try await objects(rig.stranger) == "\([Value.dictionary(key: "o", value: "a{sa{sv}}", [])])")
-    try await rig.stop()
   }
 
   @Test func `signals of the object reach only the chosen peer`() async throws {
@@ -123,6 +115,5 @@ import Testing
     #expect(await heard.next()?.member == "ForAll")
     // The broadcast is the first signal that the stranger receives.
     #expect(await overheard.next()?.member == "ForAll")
-    try await rig.stop()
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(5))) struct ObjectManagerTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ObjectManagerTests {
   private static func child(_ number: UInt32) -> ExportedInterface {
     ExportedInterface("org.example.Child", properties: [ExportedProperty("Number", "u") { .uint32(number) }])
   }
@@ -52,7 +52,6 @@ import Testing
     let removed = try #require(await iterator.next())
     #expect(removed.member == "InterfacesRemoved")
     #expect(removed.arguments == [.objectPath(one), .strings(["org.example.Child"])])
-    try await fixture.stop()
   }
 
   @Test func `an object that is removed before its announcement is never announced`() async throws {
@@ -75,7 +74,6 @@ import Testing
     try await fixture.server.export([slow], at: stays)
     var iterator = signals.makeAsyncIterator()
     #expect(await iterator.next()?.arguments.first == .objectPath(stays))
-    try await fixture.stop()
   }
 
   @Test func `an object that is not a manager has no ObjectManager interface`() async throws {
@@ -85,6 +83,5 @@ import Testing
         BusFixture.name, BusFixture.path, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
     }
     #expect(error?.name == BusError.Name.unknownInterface)
-    try await fixture.stop()
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(5))) struct PropertyTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PropertyTests {
   private static let properties = "org.freedesktop.DBus.Properties"
 
   private actor Thermostat {
@@ -63,7 +63,6 @@ import Testing
             DictionaryEntry(.string("Secret"), .variant(.string("x"))),
             DictionaryEntry(.string("Target"), .variant(.uint32(25))),
           ]))
-    try await fixture.stop()
   }
 
   @Test func `each failed property call has its own error name`() async throws {
@@ -88,7 +87,6 @@ import Testing
     #expect(await name("Set", interface, .string("Target"), .variant(.int32(1))) == BusError.Name.invalidArguments)
     #expect(await name("Set", interface, .string("Target"), .variant(.uint32(31))) == "org.example.Error.TooHot")
     #expect(await thermostat.target == 20)
-    try await fixture.stop()
   }
 
   @Test func `a change is signalled as the property declares`() async throws {
@@ -107,7 +105,6 @@ import Testing
     await fixture.server.propertiesChanged(["Anything"], of: BusFixture.interface, at: BusFixture.path)
     let next = try #require(await iterator.next())
     #expect(next.arguments[1].asDictionary?.keys.sorted() == ["Anything"])
-    try await fixture.stop()
   }
 
   @Test func `busctl and gdbus read and set the same properties`() async throws {
@@ -121,6 +118,5 @@ import Testing
       "call", "-d", object[0], "-o", object[1], "-m", Self.properties + ".GetAll", object[2])
     #expect(text.contains("'Target': <uint32 22>"))
     #expect(text.contains("'Anything': <<byte 0x01>>"))
-    try await fixture.stop()
   }
 }

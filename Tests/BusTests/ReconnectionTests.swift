@@ -6,7 +6,7 @@ import Testing
 @testable import Bus
 
 /// The dbus-daemon is killed and restarted.
-@Suite(.timeLimit(.minutes(5))) struct ReconnectionTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReconnectionTests {
   @Test func `after a bus restart the name, objects and subscriptions are restored`() async throws {
     let echo = ExportedMethod("Echo", in: [Argument("text", "s")], out: [Argument("text", "s")]) { $1.arguments }
     let fixture = try await BusFixture.start(echo)
@@ -36,7 +36,6 @@ import Testing
     let signal = try #require(await iterator.next())
     #expect(signal.arguments == [.byte(7)])
     #expect(signal.missed == 1)
-    try await fixture.stop()
   }
 
   @Test func `exports and subscriptions made without a bus work when it returns`() async throws {
@@ -54,7 +53,6 @@ import Testing
     try await fixture.server.emit(path: "/", interface: "a.b", member: "S")
     var iterator = signals.makeAsyncIterator()
     #expect(await iterator.next()?.member == "S")
-    try await fixture.stop()
   }
 
   @Test func `a released name is not requested again`() async throws {
@@ -67,7 +65,6 @@ import Testing
     let reply = try await fixture.client.call(
       Bus.name, Bus.path, Bus.interface, "NameHasOwner", [.string("org.example.Second")])
     #expect(reply == [.boolean(false)])
-    try await fixture.stop()
   }
 
   @Test func `opening fails if no bus listens or the address is invalid`() async throws {

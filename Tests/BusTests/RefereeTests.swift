@@ -4,7 +4,7 @@ import Testing
 @testable import Bus
 
 /// Compares arguments and replies of each type with busctl, which is another implementation.
-@Suite(.timeLimit(.minutes(5))) struct RefereeTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RefereeTests {
   @Test(arguments: [
     ["y", "7"], ["b", "true"], ["n", "-3"], ["q", "3"], ["i", "-70000"], ["u", "70000"], ["x", "-5000000000"],
     ["t", "5000000000"], ["d", "1.5"], ["s", "\"text\""], ["o", "\"/a/b\""], ["g", "\"a{sv}\""], ["ay", "3 1 2 3"],
@@ -24,6 +24,5 @@ import Testing
         BusFixture.interface, "Echo", test[0],
       ] + words)
     #expect(result.output == "\(test[0]) \(test[1])\n", "\(result.log)")
-    try await fixture.stop()
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(5))) struct SignalTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SignalTests {
   private func emit(_ fixture: BusFixture, _ member: String, _ arguments: [Value], path: ObjectPath = BusFixture.path)
     async throws
   {
@@ -35,7 +35,6 @@ import Testing
       seen.append(own)
     }
     #expect(seen == [["/a S"], ["/a S", "/a/b S"], ["/end End"], ["/a S"], []])
-    try await fixture.stop()
   }
 
   @Test func `a rule with a well-known name matches only its current owner`() async throws {
@@ -57,7 +56,6 @@ import Testing
     try await other.emit(path: "/", interface: "a.b", member: "S", [.string("new")])
     #expect(await iterator.next()?.arguments == [.string("new")])
     await other.close()
-    try await fixture.stop()
   }
 
   @Test func `a slow reader loses the oldest signals and learns how many`() async throws {
@@ -75,7 +73,6 @@ import Testing
     let next = try #require(await iterator.next())
     #expect(next.missed == 0)
     #expect(next.arguments == [.uint32(45)])
-    try await fixture.stop()
   }
 
   @Test func `a signal that is too large is counted as missed`() async throws {
@@ -87,7 +84,6 @@ import Testing
     let signal = try #require(await iterator.next())
     #expect(signal.arguments == [.byte(1)])
     #expect(signal.missed == 1)
-    try await fixture.stop()
   }
 
   @Test func `releasing a stream removes its match rules`() async throws {
@@ -104,17 +100,14 @@ import Testing
     let stats = try await fixture.client.call(
       Bus.name, Bus.path, "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", [.string(unique)])
     #expect(stats.first?.asDictionary?["MatchRules"] == .uint32(0))
-    try await fixture.stop()
   }
 
   @Test func `a signal that does not match its declaration is not sent`() async throws {
-    let interface = ExportedInterface(
-      BusFixture.interface, signals: [ExportedSignal("S", [Argument("text", "s")])])
+    let interface = ExportedInterface(BusFixture.interface, signals: [ExportedSignal("S", [Argument("text", "s")])])
     let fixture = try await BusFixture.start([interface])
     await #expect(throws: BusError.self) { try await emit(fixture, "S", [.int32(1)]) }
     await #expect(throws: BusError.self) { try await emit(fixture, "S", [.string("\u{0}")]) }
     try await emit(fixture, "S", [.string("a")])
-    try await fixture.stop()
   }
 
   @Test func `an invalid match rule is an error, and a valid one escapes apostrophes`() async throws {

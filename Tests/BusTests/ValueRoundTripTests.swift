@@ -5,7 +5,7 @@ import Testing
 @testable import Bus
 
 /// Sends values of any type through libdbus and a real dbus-daemon, and back.
-@Suite(.timeLimit(.minutes(5))) struct ValueRoundTripTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ValueRoundTripTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
     $1.arguments
   }
@@ -23,10 +23,7 @@ import Testing
       .structure([.structure([.structure([.byte(1)])])]), .array(element: "v", [.variant(.variant(.byte(1)))]),
       .dictionary(key: "d", value: "aas", [DictionaryEntry(.double(1.5), .array(element: "as", [.strings(["a"])]))]),
     ]
-    for value in values {
-      #expect(try await fixture.call("Echo", [.variant(value)]) == [.variant(value)])
-    }
-    try await fixture.stop()
+    for value in values { #expect(try await fixture.call("Echo", [.variant(value)]) == [.variant(value)]) }
   }
 
   @Test func `five hundred random values come back unchanged`() async throws {
@@ -36,7 +33,6 @@ import Testing
       let value = Value.variant(generator.value(depth: 5))
       #expect(try await fixture.call("Echo", [value]) == [value])
     }
-    try await fixture.stop()
   }
 
   @Test func `the deepest allowed nesting comes back unchanged`() async throws {
@@ -50,14 +46,12 @@ import Testing
     for value in [structures, arrays] {
       #expect(try await fixture.call("Echo", [.variant(value)]) == [.variant(value)])
     }
-    try await fixture.stop()
   }
 
   @Test func `a value of four mebibytes comes back unchanged`() async throws {
     let fixture = try await BusFixture.start(Self.echo)
     let value = Value.variant(.bytes((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }))
     #expect(try await fixture.call("Echo", [value]) == [value])
-    try await fixture.stop()
   }
 
   @Test func `a call above the limits fails, and the next call succeeds`() async throws {
@@ -69,7 +63,6 @@ import Testing
       #expect(error?.name == BusError.Name.limitsExceeded)
     }
     #expect(try await fixture.call("Echo", [.variant(.byte(1))]) == [.variant(.byte(1))])
-    try await fixture.stop()
   }
 }
 
@@ -81,9 +74,7 @@ private struct ValueGenerator {
 
   private mutating func below(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
 
-  mutating func value(depth: Int) -> Value {
-    value(of: type(depth: depth), depth: depth)
-  }
+  mutating func value(depth: Int) -> Value { value(of: type(depth: depth), depth: depth) }
 
   private mutating func type(depth: Int) -> SignatureType {
     let basics = Array("ybnqiuxtdsog".utf8)
@@ -91,8 +82,7 @@ private struct ValueGenerator {
     case 0: return .variant
     case 1, 2: return .array(Signature(type(depth: depth - 1)))
     case 3:
-      return .dictionary(
-        key: Signature(.basic(basics[below(basics.count)])), value: Signature(type(depth: depth - 1)))
+      return .dictionary(key: Signature(.basic(basics[below(basics.count)])), value: Signature(type(depth: depth - 1)))
     case 4: return .structure((0...below(3)).map { _ in type(depth: depth - 1) })
     default: return .basic(basics[below(basics.count)])
     }

@@ -5,9 +5,7 @@ import Testing
 @testable import Bus
 
 @Suite struct WireCheckTests {
-  private static func nested(_ depth: Int) -> Value {
-    (0..<depth).reduce(.byte(1)) { value, _ in .variant(value) }
-  }
+  private static func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { value, _ in .variant(value) } }
 
   private static func structures(_ depth: Int) -> Value {
     (0..<depth).reduce(.byte(1)) { value, _ in .structure([value]) }

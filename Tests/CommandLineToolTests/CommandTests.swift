@@ -5,9 +5,9 @@ import Testing
 /// The real program, on a bus with a double of the daemon and of the agent.
 @Suite(.timeLimit(.minutes(5))) struct CommandTests {
   private func run(
-    _ arguments: [String], on bus: PrivateBus? = nil, starter: String = #function
+    _ arguments: [String], on doubles: BusOfDoubles? = nil, starter: String = #function
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
-    let address = bus?.address ?? "unix:path=/nonexistent/bus"
+    let address = doubles?.address ?? "unix:path=/nonexistent/bus"
     let result = try await ChildProcess.run(
       BuiltProducts.program("tagroute"), arguments,
       environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "DBUS_SESSION_BUS_ADDRESS": address], starter: starter)
@@ -58,20 +58,17 @@ import Testing
     ["--help"], ["status", "--help"], ["resolve", "https://example.com"], ["handlers", "--json"], ["monitor"],
   ])
   func `an output that cannot be written is a failure`(_ arguments: [String]) async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.start()
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
+    let doubles = try await BusOfDoubles(daemon: true, agent: true)
+    defer { withExtendedLifetime(doubles) {} }
     let result = try await ChildProcess.run(
       "/bin/sh", ["-c", "exec \"$0\" \"$@\" > /dev/full", try BuiltProducts.program("tagroute")] + arguments,
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address])
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": doubles.address, "DBUS_SESSION_BUS_ADDRESS": doubles.address])
     #expect(result.status == .exited(74))
     #expect(result.log == ["tagroute: cannot write the output: No space left on device"])
   }
 
   @Test func `without a daemon the exit code is 69 and the message says how to start it`() async throws {
-    let result = try await run(["status"], on: try await PrivateBus.start())
+    let result = try await run(["status"], on: try await BusOfDoubles())
     #expect(result.status == .exited(69))
     // If the daemon's user does not exist, the daemon has to be installed first.
     let start =
@@ -82,11 +79,8 @@ import Testing
   }
 
   @Test func `status prints the state that the daemon reports`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.start()
-    defer { withExtendedLifetime(double) {} }
-    let text = try await run(["status"], on: bus)
+    let doubles = try await BusOfDoubles(daemon: true)
+    let text = try await run(["status"], on: doubles)
     #expect(text.status == .exited(0))
     #expect(
       text.output == """
@@ -98,7 +92,7 @@ import Testing
         or remove it if a newer tagroute is installed
 
         """)
-    let json = try object(try await run(["status", "--json"], on: bus).output)
+    let json = try object(try await run(["status", "--json"], on: doubles).output)
     #expect(
       Set(json.keys) == [
         "version", "enabled", "scanning", "suspendReasons", "readers", "configurationError", "agent",
@@ -114,21 +108,15 @@ import Testing
 
   @Test(arguments: [["--json", "status"], ["status", "--json"], ["--json", "--json", "status"]])
   func `the json option may come before or after the command`(_ arguments: [String]) async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.start()
-    defer { withExtendedLifetime(double) {} }
-    #expect(try object(try await run(arguments, on: bus).output)["scanning"] as? Bool == false)
+    let doubles = try await BusOfDoubles(daemon: true)
+    #expect(try object(try await run(arguments, on: doubles).output)["scanning"] as? Bool == false)
   }
 
   /// The double is an early daemon: it reports its status and supports no other method.
   @Test(arguments: [["run", "true"], ["read"], ["write", "--text", "a"]])
   func `if the daemon is too old for the command, the message says to restart it`(_ arguments: [String]) async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.start()
-    defer { withExtendedLifetime(double) {} }
-    let result = try await run(arguments, on: bus)
+    let doubles = try await BusOfDoubles(daemon: true)
+    let result = try await run(arguments, on: doubles)
     #expect(result.status == .exited(69))
     #expect(result.errors.count == 1)
     let error = try #require(result.errors.first)
@@ -138,117 +126,99 @@ import Testing
   }
 
   @Test func `status says that scanning is about to start before the reader answers`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.start()
-    defer { withExtendedLifetime(double) {} }
-    await double.doesNotScan(for: [])
-    #expect(try await run(["status"], on: bus).output.hasPrefix("about to scan\n"))
+    let doubles = try await BusOfDoubles(daemon: true)
+    await doubles.double.doesNotScan(for: [])
+    #expect(try await run(["status"], on: doubles).output.hasPrefix("about to scan\n"))
   }
 
   @Test func `resolve prints the answer of the agent`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
-    #expect(try await run(["resolve", "https://example.com"], on: bus).output == "none: nobody\n")
-    let explained = try await run(["resolve", "--explain", "https://example.com"], on: bus)
+    let doubles = try await BusOfDoubles(agent: true)
+    #expect(try await run(["resolve", "https://example.com"], on: doubles).output == "none: nobody\n")
+    let explained = try await run(["resolve", "--explain", "https://example.com"], on: doubles)
     #expect(explained.output == "uri: it is well-formed\nnone: nobody\n")
-    let json = try object(try await run(["resolve", "--json", "https://example.com"], on: bus).output)
+    let json = try object(try await run(["resolve", "--json", "https://example.com"], on: doubles).output)
     #expect(
       Set(json.keys) == [
         "uri", "kind", "handler", "candidates", "moreCandidates", "claimants", "moreClaimants", "trusted", "question",
         "reason", "steps",
       ])
     #expect(json["handler"] is NSNull)
-    let long = try await run(["resolve", "https://example.com/" + String(repeating: "a", count: 8192)], on: bus)
+    let long = try await run(["resolve", "https://example.com/" + String(repeating: "a", count: 8192)], on: doubles)
     #expect(long.status == .exited(64))
     #expect(long.errors == ["tagroute: the URI is longer than 8 KiB"])
   }
 
   @Test func `handlers --check reads a file without an agent`() async throws {
-    let bus = try await PrivateBus.start()
+    let doubles = try await BusOfDoubles()
     let folder = try TemporaryDirectory()
     let file = try folder.write(
       #"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": 1}]}]}}"#, to: "a.json")
-    let wrong = try await run(["handlers", "--check", file], on: bus)
+    let wrong = try await run(["handlers", "--check", file], on: doubles)
     #expect(wrong.output == "\(file):1:66: applinks.details[0].components[0].\"/\": it is not a text\n")
     #expect(wrong.status == .exited(1))
     try folder.write(#"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": "/a"}]}]}}"#, to: "a.json")
-    let right = try await run(["handlers", "--check", file], on: bus)
+    let right = try await run(["handlers", "--check", file], on: doubles)
     #expect(right.output.isEmpty && right.status == .exited(0))
-    #expect(try await run(["handlers", "--check", file, "b"], on: bus).status == .exited(64))
-    #expect(try await run(["handlers", file], on: bus).status == .exited(64))
+    #expect(try await run(["handlers", "--check", file, "b"], on: doubles).status == .exited(64))
+    #expect(try await run(["handlers", file], on: doubles).status == .exited(64))
   }
 
   @Test func `handlers lists the registered apps and the broken entries`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
+    let doubles = try await BusOfDoubles(agent: true)
     #expect(
-      try await run(["handlers"], on: bus).output == """
+      try await run(["handlers"], on: doubles).output == """
         org.example.Menu.desktop (Menu): menu.example.com x-menu:
           preferred for x-menu:
         broken.desktop (Broken): error, line 3: no Exec
 
         """)
-    let text = try await run(["handlers", "--json"], on: bus).output
+    let text = try await run(["handlers", "--json"], on: doubles).output
     let list = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
     #expect(list.map { $0["id"] as? String } == ["org.example.Menu.desktop", "broken.desktop"])
     #expect(list.last?["problem"] as? String == "no Exec" && list.first?["problem"] is NSNull)
   }
 
   @Test func `the agent keeps a choice, and its error is printed`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
-    let preferred = try await run(["handlers", "prefer", "org.example.Menu", "a.example", "--json"], on: bus)
+    let doubles = try await BusOfDoubles(agent: true)
+    let preferred = try await run(["handlers", "prefer", "org.example.Menu", "a.example", "--json"], on: doubles)
     #expect(preferred.status == .exited(0))
     let json = try #require(JSONSerialization.jsonObject(with: Data(preferred.output.utf8)) as? [String: String])
     #expect(json == ["action": "prefer", "handler": "org.example.Menu", "domain": "a.example"])
-    #expect(try await run(["handlers", "block", "org.example.Menu"], on: bus).output == "")
-    #expect(try object(try await run(["handlers", "block", "x", "--json"], on: bus).output)["domain"] is NSNull)
-    let forgotten = try await run(["handlers", "forget", "--all"], on: bus)
+    #expect(try await run(["handlers", "block", "org.example.Menu"], on: doubles).output == "")
+    #expect(try object(try await run(["handlers", "block", "x", "--json"], on: doubles).output)["domain"] is NSNull)
+    let forgotten = try await run(["handlers", "forget", "--all"], on: doubles)
     #expect(forgotten.status == .exited(1))
     #expect(forgotten.errors == ["tagroute: the agent: intentapps.list:3: is damaged"])
   }
 
   @Test func `handlers --check names a broken entry and exits with 1`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
-    let check = try await run(["handlers", "--check"], on: bus)
+    let doubles = try await BusOfDoubles(agent: true)
+    let check = try await run(["handlers", "--check"], on: doubles)
     #expect(check.output == "/usr/share/applications/broken.desktop:3: no Exec\n")
     #expect(check.status == .exited(1))
-    let json = try await run(["handlers", "--check", "--json"], on: bus)
+    let json = try await run(["handlers", "--check", "--json"], on: doubles)
     let list = try #require(JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
     #expect(list.map { $0["line"] as? Int } == [3])
     #expect(json.status == .exited(1))
   }
 
   @Test func `monitor prints one line per change`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.start()
-    try await double.startAgent()
+    let doubles = try await BusOfDoubles(daemon: true, agent: true)
     let monitor = try ChildProcess(
       BuiltProducts.program("tagroute"), ["monitor", "--json"],
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address])
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": doubles.address, "DBUS_SESSION_BUS_ADDRESS": doubles.address])
     let first = try object(try await monitor.line(containing: "session-locked"))
     #expect(first["event"] as? String == "status")
     #expect(first["scanning"] as? Bool == false)
-    await double.beginScanning()
+    await doubles.double.beginScanning()
     let second = try object(try await monitor.line(containing: "\"scanning\":true"))
     #expect(second["suspendReasons"] as? [String] == [])
-    try await double.deliverTap()
+    try await doubles.double.deliverTap()
     let third = try object(try await monitor.line(containing: "tap-closed"))
     #expect(third["id"] as? String == "an-id")
     #expect(third["state"] as? String == "delivered")
     #expect(third.keys.contains("title"))
-    try await bus.stop()
+    try await doubles.bus.stop()
     try await monitor.line(containing: "daemon-gone")
   }
 }

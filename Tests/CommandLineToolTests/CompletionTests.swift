@@ -8,7 +8,7 @@ import Testing
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
   private func completed(
-    _ words: [String], on bus: PrivateBus?, starter: String = #function
+    _ words: [String], on doubles: BusOfDoubles?, starter: String = #function
   ) async throws -> (output: String, log: [String]) {
     let script = """
       source \(Self.root)/Config/completions/tagroute
@@ -21,7 +21,7 @@ import Testing
     // This `timeout` sets no limit, so that a slow machine does not fail the test.
     let directory = try TemporaryDirectory()
     try directory.write("#!/bin/sh\nshift\nexec \"$@\"\n", to: "bin/timeout", mode: 0o755)
-    let address = bus?.address ?? "unix:path=/nonexistent/bus"
+    let address = doubles?.address ?? "unix:path=/nonexistent/bus"
     let result = try await ChildProcess.run(
       "/bin/bash", ["--norc", "--noprofile", "-c", script, "bash"] + words,
       environment: [
@@ -33,14 +33,10 @@ import Testing
   }
 
   @Test func `bash completes the readers and handlers that the program lists`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.start()
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
-    #expect(try await completed(["tagroute", "read", "--reader", ""], on: bus).output == "1\n")
-    #expect(
-      try await completed(["tagroute", "handlers", "prefer", "org"], on: bus).output == "org.example.Menu.desktop\n")
+    let doubles = try await BusOfDoubles(daemon: true, agent: true)
+    #expect(try await completed(["tagroute", "read", "--reader", ""], on: doubles).output == "1\n")
+    let apps = try await completed(["tagroute", "handlers", "prefer", "org"], on: doubles)
+    #expect(apps.output == "org.example.Menu.desktop\n")
   }
 
   @Test(arguments: [["handlers", "prefer", ""], ["inbox", "show", ""], ["read", "--reader", ""]])

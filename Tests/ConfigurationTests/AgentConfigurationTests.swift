@@ -50,10 +50,7 @@ import Testing
       "a.conf:2: Timeout=-1 is not known: write server, never or a number of seconds from 1 to 86400"
     ),
     ("[Inbox]\nInbox=full\n", "a.conf:2: Inbox=full is neither yes nor no: write on or off"),
-    (
-      "[Inbox]\nMaximumTaps=0\n",
-      "a.conf:2: MaximumTaps=0 is out of range: write a number of taps from 1 to 100000"
-    ),
+    ("[Inbox]\nMaximumTaps=0\n", "a.conf:2: MaximumTaps=0 is out of range: write a number of taps from 1 to 100000"),
     ("[Inbox]\nSchemes=http\n", "a.conf:2: group [Inbox] has no key Schemes: move it below [Links]"),
     (
       "[Reader]\nDevices=\n",

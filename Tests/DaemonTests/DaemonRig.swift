@@ -65,9 +65,7 @@ struct DaemonRig {
     sessions: [LogindStandIn.Session]? = [session], starter: String = #function
   ) async throws -> (DaemonRig, AgentDouble) {
     let rig = try await DaemonRig(sessions: sessions, starter: starter)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
-    return (rig, agent)
+    return (rig, try await rig.startScanning())
   }
 
   private static func start(
@@ -85,8 +83,7 @@ struct DaemonRig {
 
   /// Stops the daemon with SIGTERM, as systemd does, and starts another one.
   mutating func restartDaemon() async throws {
-    daemon.signal(SIGTERM)
-    try await daemon.exit()
+    try await daemon.exit(after: SIGTERM)
     try startDaemon()
     try await ready()
   }
@@ -98,6 +95,13 @@ struct DaemonRig {
   func agent() async throws -> AgentDouble {
     let agent = try await AgentDouble(on: bus)
     try await agent.register()
+    return agent
+  }
+
+  /// Creates an agent, registers it, and waits for the goal to scan.
+  func startScanning() async throws -> AgentDouble {
+    let agent = try await agent()
+    try await scanning(true)
     return agent
   }
 

@@ -20,8 +20,7 @@ import Testing
   @Test(arguments: ["pn532_uart:/dev/scripted\n", nil])
   func `readers that are not configured are found at the start or later`(found: String?) async throws {
     let rig = try await DaemonRig(devices: "", found: found)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     #expect(try await agent.property("Readers")?.asObjectPaths?.map(\.string) == ["\(Names.Daemon.readersPath)/0"])
     await rig.reader.tap(.message(Samples.message))
     #expect(try await agent.taps.nextMessage() == Samples.message)
@@ -51,8 +50,7 @@ import Testing
     #expect(information.st_uid == 0, "the daemon can be dumped")
     let status = String(decoding: try readFile("/proc/\(daemon.identifier)/status"), as: UTF8.self)
     #expect(!status.contains("Uid:\t0\t"), "the daemon runs as root, so this test would always pass")
-    daemon.signal(SIGTERM)
-    #expect(try await daemon.exit() == .exited(0))
+    #expect(try await daemon.exit(after: SIGTERM) == .exited(0))
   }
 
   @Test func `a second daemon exits because the bus name has an owner`() async throws {
@@ -67,12 +65,10 @@ import Testing
   @Test func `the daemon reports its status to systemd and ends on SIGTERM`() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
-    let rig = try await DaemonRig(
-      environment: ["NOTIFY_SOCKET": directory.file("notify"), "WATCHDOG_USEC": "200000"])
+    let rig = try await DaemonRig(environment: ["NOTIFY_SOCKET": directory.file("notify"), "WATCHDOG_USEC": "200000"])
     #expect(try await notifications.next { $0.contains("READY=1") }.contains("STATUS=not scanning: "))
     _ = try await notifications.next { $0 == "WATCHDOG=1" }
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     _ = try await notifications.next { $0 == "STATUS=scanning" }
     rig.daemon.signal(SIGTERM)
     _ = try await notifications.next { $0.hasPrefix("STOPPING=1") }

@@ -99,11 +99,9 @@ struct RealPolkitTests {
     let directory = try TemporaryDirectory()
     let rig = try await DaemonRig()
     let polkit = try await polkit(on: rig.bus, directory)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     // An administrator's rule allows it.
-    let inhibited = try await nobody(
-      rig, "\(Names.Daemon.managerInterface).Inhibit", "string:a", "string:b")
+    let inhibited = try await nobody(rig, "\(Names.Daemon.managerInterface).Inhibit", "string:a", "string:b")
     #expect(inhibited.contains("method return"), "\(inhibited)")
     // No rule allows this, the caller has no active session, and polkit cannot ask for a password.
     let switched = try await nobody(
@@ -115,8 +113,7 @@ struct RealPolkitTests {
     try await agent.setEnabled(false)
     try await rig.scanning(false)
     // Without polkitd the daemon refuses every request.
-    polkit.signal(SIGKILL)
-    try await polkit.exit()
+    try await polkit.exit(after: SIGKILL)
     #expect(await AgentDouble.errorName { try await agent.setEnabled(true) } == Names.Errors.notAuthorized)
   }
 }

@@ -18,8 +18,7 @@ import Testing
   @Test func `a reload adds and removes readers, and leaves the others untouched`() async throws {
     let rig = try await DaemonRig(others: ["other"])
     let other = try #require(rig.others.first)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     try await rig.reload(devices: "\(Self.first);\(Self.other)", expecting: Self.isRead + "changed: Devices")
     await other.becomeReady()
     for await command in other.commands where command.isScan == true { break }
@@ -70,8 +69,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
     let rig = try await DaemonRig(environment: ["NOTIFY_SOCKET": directory.file("notify")])
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     let time = try #require(try await agent.property("ConfigurationTime")?.asUInt64)
     #expect(try await agent.property("ConfigurationError")?.asString == "")
     try rig.directory.write("[Reader]\nDevices=\(Self.other)\n[Scan]\nSesions=any\n", to: "tagroute.conf")
@@ -127,8 +125,7 @@ import Testing
     let notifications = try NotifySocket(directory.file("notify"))
     let rig = try await DaemonRig(
       sessions: nil, others: ["other"], environment: ["NOTIFY_SOCKET": directory.file("notify")])
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     _ = try await notifications.next { $0.contains("READY=1") }
     let time = try #require(try await agent.property("ConfigurationTime")?.asUInt64)
     // The bus accepts no more match rules, but the daemon needs one to follow logind.
@@ -175,8 +172,7 @@ import Testing
 
   @Test func `a reload signal during the start is handled after it`() async throws {
     var rig = try await DaemonRig()
-    rig.daemon.signal(SIGTERM)
-    try await rig.daemon.exit()
+    try await rig.daemon.exit(after: SIGTERM)
     // The daemon logs this line after it has read the configuration, and before it talks to the bus, which is stopped.
     try rig.directory.write("neither yes nor no", to: "state/enabled")
     await rig.bus.signal(SIGSTOP)
@@ -208,8 +204,7 @@ extension DaemonRig {
   fileprivate func limitMatchRules(to count: Int) async throws {
     try await bus.limitMatchRules(to: count)
     let client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test-client"))
-    _ = try await client.call(
-      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    _ = try await client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
   }
 
   /// Replaces the configuration. By default it names the device that the rig started with.

@@ -67,9 +67,7 @@ final class ScriptedReader: Sendable {
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
 
   /// Reports that the device is present and ready.
-  func becomeReady() async {
-    await say(.state(.ready(name: "Scripted", device: device)), .heartbeat(within: 0))
-  }
+  func becomeReady() async { await say(.state(.ready(name: "Scripted", device: device)), .heartbeat(within: 0)) }
 
   /// A tag is put on the reader, read, and taken away.
   func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
@@ -121,9 +119,7 @@ private actor Mouth {
   func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .heartbeat(within: 0)]) }
 
   func tap(_ report: TagReport) {
-    say([
-      .examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number),
-    ])
+    say([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])
   }
 
   func say(_ messages: [ReaderMessage]) {

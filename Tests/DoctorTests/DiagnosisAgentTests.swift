@@ -20,9 +20,7 @@ import Testing
 
   @Test(arguments: [
     (Names.Errors.notASession, "loginctl session-status"),
-    (
-      Names.Errors.alreadyRegistered, "pgrep --list-full --exact --euid \"$(id --user)\" tagroute-agent"
-    ),
+    (Names.Errors.alreadyRegistered, "pgrep --list-full --exact --euid \"$(id --user)\" tagroute-agent"),
     (Names.Errors.tooMany, "sudo journalctl -u tagrouted.service -n 20"),
     (BusError.Name.timeout, "sudo journalctl -u tagrouted.service -n 20"),
   ])

@@ -52,8 +52,7 @@ struct DiagnosisReaderTests {
     #expect(
       command(usb) == "sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=usb --action=change")
     // Without the udev rules of Tagroute, udev has none to apply. The rules permit only the usual user of the daemon.
-    #expect(
-      command(usb) { $0.hasUdevRules = false } == "sudo apt-get install --reinstall tagroute")
+    #expect(command(usb) { $0.hasUdevRules = false } == "sudo apt-get install --reinstall tagroute")
     #expect(
       command(usb) { $0.daemonCredentials = .init(user: 1000, userName: "me", groupName: "me", groups: [1000]) }
         == "sudo usermod -aG dialout me && sudo systemctl restart tagrouted.service")

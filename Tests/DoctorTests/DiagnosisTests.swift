@@ -89,8 +89,7 @@ struct DiagnosisTests {
     }
     #expect(absent.first?.line.contains("restart") == true && absent.first?.line.contains("previous") == false)
     // An error of the file as a whole has no line number. Without a unit, another finding says how to start the daemon.
-    #expect(
-      findings.last?.remedy == .advise("name a text file, then systemctl --user reload tagroute-agent.service"))
+    #expect(findings.last?.remedy == .advise("name a text file, then systemctl --user reload tagroute-agent.service"))
     let unitless = Seen.wrong {
       $0.configuration.mistake = Seen.mistake
       $0.daemon = .failed(Seen.absent)

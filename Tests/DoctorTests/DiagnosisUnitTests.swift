@@ -127,8 +127,7 @@ struct DiagnosisUnitTests {
       // The agent is also not started automatically here, but that is not the reason.
       $0.graphicalSession = .given(Seen.unit(active: "inactive"))
     }
-    #expect(
-      findings.map(\.text) == ["tagroute-agent.service is inactive, because a condition of the unit is not met"])
+    #expect(findings.map(\.text) == ["tagroute-agent.service is inactive, because a condition of the unit is not met"])
     #expect(findings.first?.remedy?.command == "systemctl --user status tagroute-agent.service")
   }
 

@@ -1,5 +1,6 @@
 import CShims
 import Glibc
+import Rig
 import Synchronization
 import Testing
 
@@ -16,8 +17,9 @@ private actor Counter {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
+  private let loop = EventLoop(label: "test")
+
   @Test func `actors on one loop share its isolation`() async {
-    let loop = EventLoop(label: "test")
     let (first, second) = (Counter(on: loop), Counter(on: loop))
     await first.append(1)
     await withCheckedContinuation { continuation in
@@ -33,7 +35,6 @@ private actor Counter {
   }
 
   @Test func `work runs in the order in which it was submitted`() async {
-    let loop = EventLoop(label: "test")
     let counter = Counter(on: loop)
     await withCheckedContinuation { continuation in
       for value in 0..<1000 { loop.execute { counter.assumeIsolated { $0.append(value) } } }
@@ -43,7 +44,6 @@ private actor Counter {
   }
 
   @Test func `timers fire in the order of their deadlines, unless they are cancelled`() async {
-    let loop = EventLoop(label: "test")
     let counter = Counter(on: loop)
     await withCheckedContinuation { continuation in
       loop.schedule(after: .milliseconds(30)) {
@@ -58,7 +58,6 @@ private actor Counter {
   }
 
   @Test func `a timer never fires early`() async {
-    let loop = EventLoop(label: "test")
     for milliseconds in 1...5 {
       let start = SuspendingClock.now
       await withCheckedContinuation { continuation in
@@ -69,7 +68,6 @@ private actor Counter {
   }
 
   @Test func `a watch reports data, and then the end of file that came with it`() async throws {
-    let loop = EventLoop(label: "test")
     for _ in 0..<500 {
       var ends: [Int32] = [-1, -1]
       try #require(tagroute_pipe(&ends) == 0)
@@ -89,7 +87,6 @@ private actor Counter {
   }
 
   @Test func `a watch can be cancelled while its descriptor hangs up`() async throws {
-    let loop = EventLoop(label: "test")
     for _ in 0..<2000 {
       var ends: [Int32] = [-1, -1]
       try #require(tagroute_pipe(&ends) == 0)
@@ -112,7 +109,6 @@ private actor Counter {
   }
 
   @Test func `a cancelled watch releases its descriptor`() async throws {
-    let loop = EventLoop(label: "test")
     var ends: [Int32] = [-1, -1]
     try #require(tagroute_pipe(&ends) == 0)
     let writing = FileDescriptor(owning: ends[1])
@@ -127,9 +123,7 @@ private actor Counter {
 
   @Test func `a regular file cannot be watched`() throws {
     let file = FileDescriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC))
-    let error = #expect(throws: SystemError.self) {
-      try DescriptorWatch(file, on: EventLoop(label: "test")) {}
-    }
+    let error = #expect(throws: SystemError.self) { try DescriptorWatch(file, on: EventLoop(label: "test")) {} }
     #expect(error?.number == EPERM)
   }
 
@@ -147,26 +141,12 @@ private actor Counter {
   }
 
   private func threads(named label: String) -> Int {
-    guard let folder = opendir("/proc/self/task") else { return -1 }
-    defer { closedir(folder) }
-    var count = 0
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard let file = fopen("/proc/self/task/\(name)/comm", "r") else { continue }
-      defer { fclose(file) }
-      var line = [CChar](repeating: 0, count: 32)
-      fgets(&line, 32, file)
-      if line.withUnsafeBufferPointer({
-        String(decoding: $0.map(UInt8.init(bitPattern:)).prefix { $0 > 10 }, as: UTF8.self)
-      })
-        == label
-      {
-        count += 1
-      }
+    guard let threads = fileNames(in: "/proc/self/task") else { return -1 }
+    return threads.count { thread in
+      // A thread may end meanwhile.
+      guard let name = try? readFile("/proc/self/task/\(thread)/comm") else { return false }
+      return String(decoding: name.prefix { $0 > 10 }, as: UTF8.self) == label
     }
-    return count
   }
 }
 

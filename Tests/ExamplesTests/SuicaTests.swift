@@ -61,8 +61,7 @@ import Testing
     #expect(requests.count == 5)
   }
 
-  @Test(arguments: Language.allCases)
-  func `a failure ends the program with an error`(language: Language) async throws {
+  @Test(arguments: Language.allCases) func `a failure ends the program with an error`(language: Language) async throws {
     let bus = try await PrivateBus.start(starter: "`a failure ends the program with an error`_\(language)")
     let without = try start(language, on: bus)
     #expect(try await without.exit() != .exited(0))

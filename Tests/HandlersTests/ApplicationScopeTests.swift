@@ -110,8 +110,7 @@ import UniversalLinks
     #expect(access(data.temporary.file("started"), F_OK) != 0)
   }
 
-  @Test(
-    arguments: ["org.example.Menu", "my-app", ".hidden", "a/b:c_d", "Ünïcode app", "\\x2d", "a\u{1}\u{7F}%%"])
+  @Test(arguments: ["org.example.Menu", "my-app", ".hidden", "a/b:c_d", "Ünïcode app", "\\x2d", "a\u{1}\u{7F}%%"])
   func `an id is escaped as by systemd, and a long name is cut between two escapes`(id: String) async throws {
     let systemd = try BuiltProducts.systemProgram("systemd-escape", package: "systemd")
     let (_, printed, _) = try await ChildProcess.run(systemd, ["--", id])

@@ -15,16 +15,12 @@ import Testing
 
   init() throws { data = try DataDirectory() }
 
-  private func scan() -> HandlerScan {
-    HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
-  }
-
   @Test func `a link to the root directory is not followed, but a link to a single file is`() throws {
     try data.entry("mine", in: "user", claims: ["Domains=mine.example;"])
     let target = try data.entry("linked", in: "elsewhere", claims: ["Domains=linked.example;"])
     #expect(symlink(target, "\(user)/linked.desktop") == 0)
     #expect(symlink("/", "\(user)/root") == 0)
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.directories == [user])
     #expect(scan.problems.map(\.file) == ["\(user)/root"])
     #expect(scan.declarations.map(\.application.desktopID) == ["linked.desktop", "mine.desktop"])
@@ -33,7 +29,7 @@ import Testing
   @Test func `an application directory that is a symbolic link is read with its subfolders`() throws {
     try data.entry("vendor/menu", in: "exports")
     #expect(symlink(data.temporary.file("exports"), data.directories.system[0]) == 0)
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.problems.isEmpty)
     #expect(scan.declarations.map(\.application.desktopID) == ["vendor-menu.desktop"])
   }
@@ -42,7 +38,7 @@ import Testing
     try data.entry("1/2/3/4/5/6/7/8/menu", in: "user")
     try data.entry("1/2/3/4/5/6/7/8/9/lost", in: "user")
     try data.entry("1/2/3/4/5/6/7/8/a/lost", in: "user")
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.declarations.map(\.application.desktopID) == ["1-2-3-4-5-6-7-8-menu.desktop"])
     #expect(scan.problems.map(\.file) == ["\(user)/1/2/3/4/5/6/7/8/9"])
   }
@@ -52,7 +48,7 @@ import Testing
     let list = (0..<60_000).map { "d\($0).example;" }.joined()
     let most = HandlerScan.maximumClaimSize / list.utf8.count
     for number in 0..<most + 3 { try data.entry("a\(100 + number)", in: "user", claims: ["Domains=\(list)"]) }
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.problems.last { $0.file == user }?.message.hasPrefix("there are more than 8 MiB") == true)
     #expect(scan.problems.allSatisfy { !$0.file.contains("a\(100 + most + 1).desktop") }, "the entry was parsed")
     #expect(scan.declarations.map(\.application.desktopID).contains("zzz.desktop"))
@@ -63,7 +59,7 @@ import Testing
     try data.entry("zzz", in: "user")
     let most = HandlerScan.maximumSize / KeyFile.maximumSize
     for number in 0..<most + 3 { #expect(symlink(target, "\(user)/a\(100 + number).desktop") == 0) }
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.problems.first { $0.file == user }?.message.hasPrefix("there are more than 64 MiB") == true)
     #expect(scan.declarations.isEmpty)
   }

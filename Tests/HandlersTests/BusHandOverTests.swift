@@ -100,10 +100,7 @@ import UniversalLinks
 
   @Test func `a default application is not asked whether it supports tags`() async throws {
     let application = try await serveTags()
-    guard case .failed = try await open(message: nil) else {
-      Issue.record("it was delivered")
-      return
-    }
+    #expect(try await open(message: nil).failure != nil)
     #expect(await received().isEmpty)
     await application.close()
   }
@@ -119,10 +116,7 @@ import UniversalLinks
         launch: launch)
       return await launcher.open(application, try URI("https://menu.example.com/7"), message: Self.message).outcome
     }
-    guard case .failed(let failure) = try await open("D-Bus, false %u") else {
-      Issue.record("it was delivered")
-      return
-    }
+    let failure = try #require(try await open("D-Bus, false %u").failure, "it was delivered")
     #expect(failure.code == .entryChanged && failure.detail == "\(file):5", "\(failure)")
     #expect(try await open("D-Bus, true %u") == .delivered)
     #expect(await received().count == 3, "the handler is called once")
@@ -142,16 +136,13 @@ import UniversalLinks
 
   /// An app may pass on an error that it received itself. The agent must not treat it as an error of the bus or of the
   /// agent's connection.
-  @Test(
-    arguments: [
-      BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.spawnExecFailed,
-      BusError.Name.spawnServiceNotFound, BusError.Name.spawnFileInvalid, BusError.Name.unknownMethod,
-      BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
-    ])
+  @Test(arguments: [
+    BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.spawnExecFailed,
+    BusError.Name.spawnServiceNotFound, BusError.Name.spawnFileInvalid, BusError.Name.unknownMethod,
+    BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
+  ])
   func `an error from the application is final, whatever its name`(name: String) async throws {
-    let application = try await serveTags {
-      throw BusError(name: name, message: "the cellar is closed")
-    }
+    let application = try await serveTags { throw BusError(name: name, message: "the cellar is closed") }
     #expect(try await open() == .failed(HandOverFailure(.handlerFailed, "the cellar is closed", error: name)))
     #expect(await received().count == 3, "the handler is called once")
     await application.close()
@@ -204,10 +195,7 @@ import UniversalLinks
       "[D-BUS Service]\nName=org.example.My-Menu\nExec=\(program)\n", to: "org.example.My-Menu.service")
     #expect(symlink(service, "\(bus.servicesDirectory)/org.example.My-Menu.service") == 0)
     try await bus.restart()
-    guard case .failed(let failure) = try await open() else {
-      Issue.record("it was delivered")
-      return
-    }
+    let failure = try #require(try await open().failure, "it was delivered")
     #expect(failure.code == .notStarted, "\(failure)")
     #expect(try readFile(directory.file("started")).isEmpty)
   }
@@ -233,10 +221,7 @@ import UniversalLinks
       desktopID: "org.example.My-Menu.desktop", name: "Menu", file: file, isDBusActivatable: true, origin: .system)
     let launcher = Launcher(connection: try await connect(), environment: data.environment, on: loop)
     #expect(await launcher.open(application, try URI("https://menu.example.com/"), message: []).outcome == .delivered)
-    guard case .failed(let failure) = try await open() else {
-      Issue.record("it was delivered without Exec")
-      return
-    }
+    let failure = try #require(try await open().failure, "it was delivered without Exec")
     #expect(failure.code == .entryMissing, "\(failure)")
   }
 

@@ -31,11 +31,10 @@ import Testing
 
   // MARK: Manual edits
 
-  @Test(
-    arguments: [
-      HandlerChoices.Change.forget(desktopID: "org.example.Menu.desktop", claim: nil),
-      .block(desktopID: "org.example.Menu.desktop", claim: nil), .forget(desktopID: nil, claim: nil),
-    ])
+  @Test(arguments: [
+    HandlerChoices.Change.forget(desktopID: "org.example.Menu.desktop", claim: nil),
+    .block(desktopID: "org.example.Menu.desktop", claim: nil), .forget(desktopID: nil, claim: nil),
+  ])
   func `forgetting and blocking remove preferences in any hand-written spelling`(change: HandlerChoices.Change)
     async throws
   {
@@ -94,10 +93,9 @@ import Testing
 
   // MARK: Damage
 
-  @Test(
-    arguments: [
-      "[other.desktop", "other.desktop]", "[other].desktop", "[[other.desktop]", "[other=.desktop", "[", "[]",
-    ])
+  @Test(arguments: [
+    "[other.desktop", "other.desktop]", "[other].desktop", "[[other.desktop]", "[other=.desktop", "[", "[]",
+  ])
   func `a damaged header keeps the group above intact, and lines below it are ignored`(header: String) async throws {
     try handlers("[evil.desktop]\nBlocked=*;\n\(header)\nBlocked=a.example;\n#\n[third.desktop]\nBlocked=b.example;\n")
     let (choices, problems) = await store().current()
@@ -123,8 +121,7 @@ import Testing
     let most = HandlerChoices.maximumClaims
     let many = (0...most).map { "d\($0).example" }
     try intents("[Default Applications]\n" + many.map { "org.tagroute.Handler1[\($0)]=a.desktop\n" }.joined())
-    try handlers(
-      "[a.desktop]\nFile=/a\nLaunch=a\nAllowed=\(many.joined(separator: ";"))\n[evil.desktop]\nBlocked=*;\n")
+    try handlers("[a.desktop]\nFile=/a\nLaunch=a\nAllowed=\(many.joined(separator: ";"))\n[evil.desktop]\nBlocked=*;\n")
     let first = await store().current()
     #expect(first.choices.blocked == ["evil.desktop": ["*"]])
     #expect(first.choices.allowed.isEmpty && first.choices.preferred.count == most - 1)

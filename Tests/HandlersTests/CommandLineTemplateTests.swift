@@ -5,27 +5,26 @@ import Testing
 @Suite struct CommandLineTemplateTests {
   private let hostile = "https://example.com/$(reboot);`x`?a=b&c|d'e"
 
-  @Test(
-    arguments: [
-      ("menu %u", ["menu", "URI"]),
-      ("menu %U", ["menu", "URI"]),
-      ("menu --link=%u", ["menu", "--link=URI"]),
-      ("menu", ["menu"]),
-      ("  menu\t-v  %u ", ["menu", "-v", "URI"]),
-      (#""/opt/my app/menu" %u"#, ["/opt/my app/menu", "URI"]),
-      (#"menu "a \"b\" \$c \`d\` \\e \f" %u"#, ["menu", #"a "b" $c `d` \e \f"#, "URI"]),
-      ("menu '' 'it is' %u", ["menu", "", "it is", "URI"]),
-      (#"menu a\ b"#, ["menu", "a b"]),
-      (#"menu """#, ["menu", ""]),
-      ("menu 100%% \"50%%\" %u", ["menu", "100%", "50%", "URI"]),
-      ("menu %i %c %k", ["menu", "--icon", "ICON", "The Menu", "/x/menu.desktop"]),
-      ("menu %f", ["menu"]),
-      ("menu %F -x", ["menu", "-x"]),
-      ("menu %d %D %n %N %v %m", ["menu"]),
-      ("menu -%v-", ["menu", "--"]),
-      ("sh -c $HOME ; rm | %u", ["sh", "-c", "$HOME", ";", "rm", "|", "URI"]),
-      ("flatpak run org.example.Menu @@u %u @@", ["flatpak", "run", "org.example.Menu", "@@u", "URI", "@@"]),
-    ])
+  @Test(arguments: [
+    ("menu %u", ["menu", "URI"]),
+    ("menu %U", ["menu", "URI"]),
+    ("menu --link=%u", ["menu", "--link=URI"]),
+    ("menu", ["menu"]),
+    ("  menu\t-v  %u ", ["menu", "-v", "URI"]),
+    (#""/opt/my app/menu" %u"#, ["/opt/my app/menu", "URI"]),
+    (#"menu "a \"b\" \$c \`d\` \\e \f" %u"#, ["menu", #"a "b" $c `d` \e \f"#, "URI"]),
+    ("menu '' 'it is' %u", ["menu", "", "it is", "URI"]),
+    (#"menu a\ b"#, ["menu", "a b"]),
+    (#"menu """#, ["menu", ""]),
+    ("menu 100%% \"50%%\" %u", ["menu", "100%", "50%", "URI"]),
+    ("menu %i %c %k", ["menu", "--icon", "ICON", "The Menu", "/x/menu.desktop"]),
+    ("menu %f", ["menu"]),
+    ("menu %F -x", ["menu", "-x"]),
+    ("menu %d %D %n %N %v %m", ["menu"]),
+    ("menu -%v-", ["menu", "--"]),
+    ("sh -c $HOME ; rm | %u", ["sh", "-c", "$HOME", ";", "rm", "|", "URI"]),
+    ("flatpak run org.example.Menu @@u %u @@", ["flatpak", "run", "org.example.Menu", "@@u", "URI", "@@"]),
+  ])
   func `a command line is split and unquoted, and its field codes are replaced`(exec: String, expected: [String]) throws
   {
     let fields = CommandLineTemplate.Fields(uri: hostile, name: "The Menu", icon: "ICON", file: "/x/menu.desktop")
@@ -38,12 +37,11 @@ import Testing
     #expect(try CommandLineTemplate("menu %i %u").filled(with: fields) == ["menu", "a:b"])
   }
 
-  @Test(
-    arguments: [
-      "", "  ", "%u", "\"\" %u", "men%u", #"menu "%u""#, "menu '%u'", #"sh -c "menu %u""#, "menu \"a", "menu 'a",
-      "menu \\",
-      "menu %", "menu %x", "menu %u %U", "menu %u %f", "menu %é",
-    ])
+  @Test(arguments: [
+    "", "  ", "%u", "\"\" %u", "men%u", #"menu "%u""#, "menu '%u'", #"sh -c "menu %u""#, "menu \"a", "menu 'a",
+    "menu \\",
+    "menu %", "menu %x", "menu %u %U", "menu %u %f", "menu %é",
+  ])
   func `a command line that cannot be parsed is rejected`(exec: String) {
     #expect(throws: CommandLineError.self) { try CommandLineTemplate(exec) }
   }

@@ -46,18 +46,17 @@ import Testing
     #expect(directories.origin(of: file, ownership: FileOwnership { _ in isRoots }) == origin)
   }
 
-  @Test(
-    arguments: [
-      ("X-Flatpak=org.example.Menu", "system", Application.Origin.store),
-      ("X-SnapInstanceName=menu", "system", .store), ("X-Flatpak=org.example.Menu", "user", .user),
-      ("X-Other=menu", "system", .system),
-    ])
+  @Test(arguments: [
+    ("X-Flatpak=org.example.Menu", "system", Application.Origin.store),
+    ("X-SnapInstanceName=menu", "system", .store), ("X-Flatpak=org.example.Menu", "user", .user),
+    ("X-Other=menu", "system", .system),
+  ])
   func `a system entry exported by Flatpak or Snap has the origin store`(
     line: String, directory: String, origin: Application.Origin
   ) throws {
     let data = try DataDirectory()
     try data.entry("org.example.Menu", in: directory, ["Exec=true %u", line])
-    let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
+    let scan = data.scan()
     #expect(scan.declarations.map(\.application.origin) == [origin])
   }
 

@@ -4,6 +4,11 @@ import TestSupport
 
 @testable import Handlers
 
+extension HandOverOutcome {
+  /// Why nothing was handed over; nil if something was, or may have been.
+  var failure: HandOverFailure? { if case .failed(let failure) = self { failure } else { nil } }
+}
+
 /// The data directories of a user and a system, for one test.
 struct DataDirectory {
   let temporary: TemporaryDirectory
@@ -36,6 +41,9 @@ struct DataDirectory {
     if !claims.isEmpty { text += ["[org.tagroute.Handler1]"] + claims }
     return try temporary.write(text.joined(separator: "\n") + "\n", to: "\(directory)/applications/\(id).desktop")
   }
+
+  /// The entries, read once.
+  func scan() -> HandlerScan { HandlerScan(directories, environment: environment, ownership: ownership) }
 
   func registry(on loop: EventLoop, default application: Application? = nil) -> HandlerRegistry {
     HandlerRegistry(

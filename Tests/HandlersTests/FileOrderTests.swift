@@ -37,7 +37,7 @@ import Testing
   private func decisions(_ files: [File]) throws -> [[String]] {
     let data = try DataDirectory()
     for file in files { try data.entry(file.id, in: file.directory, claims: file.claims) }
-    let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
+    let scan = data.scan()
     let registry = Registry(declarations: scan.declarations)
     return Self.links.map { link in
       let route = registry.route(for: link)

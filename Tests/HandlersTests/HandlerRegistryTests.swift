@@ -88,11 +88,10 @@ import Testing
     #expect(registry.route(for: "https://example.com/").handler == browser)
   }
 
-  @Test(
-    arguments: [
-      (["Exec=lynx %u", "Terminal=true"], ": needs a terminal, which a tag does not open"),
-      (["Exec=lynx \"%u\""], ":4: Exec cannot be run: it has a field code inside quotes"),
-    ])
+  @Test(arguments: [
+    (["Exec=lynx %u", "Terminal=true"], ": needs a terminal, which a tag does not open"),
+    (["Exec=lynx \"%u\""], ":4: Exec cannot be run: it has a field code inside quotes"),
+  ])
   func `a default application that cannot be opened is not offered, and the steps say why`(
     lines: [String], obstacle: String
   ) async throws {

@@ -112,25 +112,24 @@ import Testing
     #expect(registry.route(for: "https://xn--bcher-kva.example/").kind == .universalLink)
   }
 
-  @Test(
-    arguments: [
-      (["Exec="], ["Domains=a.example;"], "there is neither Exec nor DBusActivatable=true"),
-      (["Exec=menu \"%u\""], ["Domains=a.example;"], "Exec cannot be run: it has a field code inside quotes"),
-      (
-        ["Exec=menu", "Type=Link"], ["Domains=a.example;"], "Type is not Application; only applications can be handlers"
-      ),
-      (["Exec=menu", "Name="], ["Domains=a.example;"], "there is no Name"),
-      (["Exec=menu", "Terminal=yes"], ["Domains=a.example;"], "Terminal is neither true nor false"),
-      (
-        ["Exec=menu", "Terminal=true"], ["Domains=a.example;"],
-        "a handler gets the message on its standard input and cannot use a terminal"
-      ),
-      (["Exec=menu"], [], "the group [org.tagroute.Handler1] with Domains= or Schemes= is missing"),
-      (["Exec=menu"], ["Domains="], "it claims no domain and no scheme"),
-      (["Exec=menu"], ["Schemes=https;"], "https links go by domain: use Domains="),
-      (["Exec=menu"], ["Schemes=javascript;"], "javascript cannot be claimed"),
-      (["Exec=menu"], ["Schemes=a b;"], "a b cannot be claimed"),
-    ])
+  @Test(arguments: [
+    (["Exec="], ["Domains=a.example;"], "there is neither Exec nor DBusActivatable=true"),
+    (["Exec=menu \"%u\""], ["Domains=a.example;"], "Exec cannot be run: it has a field code inside quotes"),
+    (
+      ["Exec=menu", "Type=Link"], ["Domains=a.example;"], "Type is not Application; only applications can be handlers"
+    ),
+    (["Exec=menu", "Name="], ["Domains=a.example;"], "there is no Name"),
+    (["Exec=menu", "Terminal=yes"], ["Domains=a.example;"], "Terminal is neither true nor false"),
+    (
+      ["Exec=menu", "Terminal=true"], ["Domains=a.example;"],
+      "a handler gets the message on its standard input and cannot use a terminal"
+    ),
+    (["Exec=menu"], [], "the group [org.tagroute.Handler1] with Domains= or Schemes= is missing"),
+    (["Exec=menu"], ["Domains="], "it claims no domain and no scheme"),
+    (["Exec=menu"], ["Schemes=https;"], "https links go by domain: use Domains="),
+    (["Exec=menu"], ["Schemes=javascript;"], "javascript cannot be claimed"),
+    (["Exec=menu"], ["Schemes=a b;"], "a b cannot be claimed"),
+  ])
   func `a broken entry is reported and affects no other entry`(lines: [String], claims: [String], message: String)
     async throws
   {
@@ -178,8 +177,7 @@ import Testing
       Set(names).isSuperset(of: ["pipe.desktop", "folder.desktop", "binary.desktop", "giant.desktop"]), "\(problems)")
   }
 
-  @Test(.timeLimit(.minutes(5)))
-  func `symbolic links that form loops are followed once`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `symbolic links that form loops are followed once`() async throws {
     try data.entry("good")
     let folder = "\(data.directories.system[0])/applications"
     for name in ["a", "b", "c", "d", "e", "f"] {
@@ -189,7 +187,7 @@ import Testing
       }
       #expect(symlink(".", "\(folder)/\(name)") == 0)
     }
-    let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
+    let scan = data.scan()
     #expect(scan.directories == [folder] + scan.directories.dropFirst())
     #expect(scan.directories.count == 7)
     #expect(scan.declarations.count == 7)
@@ -201,7 +199,7 @@ import Testing
     let folder = "\(data.directories.system[0])/applications"
     #expect(mkdir(data.directories.system[0], 0o700) == 0 && mkdir(folder, 0o700) == 0)
     for number in 0..<HandlerScan.maximumDirectories + 10 { #expect(mkdir("\(folder)/\(number)", 0o700) == 0) }
-    let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
+    let scan = data.scan()
     #expect(scan.directories.filter { $0.hasPrefix(folder) }.count == HandlerScan.maximumDirectories)
     #expect(scan.problems.map(\.file) == [folder])
     #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])

@@ -13,10 +13,6 @@ import UniversalLinks
 
   init() throws { data = try DataDirectory() }
 
-  private func scan() -> HandlerScan {
-    HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
-  }
-
   private func folder() throws -> String {
     try data.entry("good", claims: ["Domains=good.example;"])
     return "\(data.directories.system[0])/applications"
@@ -31,7 +27,7 @@ import UniversalLinks
     for number in 0..<10_000 {
       try data.entry("crowd/\(number)", in: "user", claims: ["Domains=shop.example;*.shop.example;"])
     }
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.problems.isEmpty)
     let registry = Registry(declarations: scan.declarations)
     let route = registry.route(for: "https://shop.example/")
@@ -46,7 +42,7 @@ import UniversalLinks
     let many = (0..<HandlerClaims.maximumClaims + 500).map { "d\($0).example;" }.joined()
     try data.entry("many", claims: ["Domains=\(many)", "Schemes=x-late;"])
     try data.entry("wrong", claims: ["Domains=\(String(repeating: "-;", count: 50_000))right.example;"])
-    let scan = scan()
+    let scan = data.scan()
     let registry = Registry(declarations: scan.declarations)
     #expect(registry.route(for: "https://d0.example/").handler?.desktopID == "many.desktop")
     #expect(registry.route(for: "https://d\(HandlerClaims.maximumClaims).example/").handler == nil)
@@ -60,13 +56,12 @@ import UniversalLinks
     let full = HandlerScan.maximumClaims / HandlerClaims.maximumClaims
     for number in 0...full { try data.entry("app\(100 + number)", in: "user", claims: ["Domains=\(list)"]) }
     try data.entry("system", claims: ["Domains=system.example;"])
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.declarations.count == full + 1, "the user's entries used up the claims of the system's entries")
     #expect(names(scan.problems) == ["app\(100 + full).desktop"])
   }
 
-  @Test(.timeLimit(.minutes(5)))
-  func `a file of only groups or keys does not delay the other files`() throws {
+  @Test(.timeLimit(.minutes(5))) func `a file of only groups or keys does not delay the other files`() throws {
     let folder = try folder()
     let groups = (0..<120_000).map { "[\($0)]\n" }.joined()
     try data.temporary.write(
@@ -74,7 +69,7 @@ import UniversalLinks
     let keys = (0..<100_000).map { "\($0)=\n" }.joined()
     try data.temporary.write(
       "[Desktop Entry]\nImplements=org.tagroute.Handler1;\n\(keys)", to: "system/applications/keys.desktop")
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.directories == [folder])
     #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
     #expect(Set(names(scan.problems)) == ["groups.desktop", "keys.desktop"])
@@ -85,20 +80,19 @@ import UniversalLinks
     try data.entry("name", ["Exec=true", "Name=\(name)"])
     try data.entry("giant", ["Exec=true", "Name=\(String(repeating: "a", count: 1025))"])
     try data.entry("icon", ["Exec=true", "Icon=/\(String(repeating: "a", count: 4096))"])
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.declarations.map(\.application.name) == [name])
     #expect(names(scan.problems) == ["giant.desktop", "icon.desktop"])
     #expect(scan.problems.allSatisfy { $0.line != nil && $0.message.utf8.count < 200 })
   }
 
-  @Test(
-    arguments: [
-      #"menu "%u""#, #"menu '%u'"#, #"menu "--link=%U""#, #"menu "a"%u"b" "%f""#, "menu %u %U", "menu %z", "menu %",
-      #"menu "never closed"#, "%u", "\"\" menu",
-    ])
+  @Test(arguments: [
+    #"menu "%u""#, #"menu '%u'"#, #"menu "--link=%U""#, #"menu "a"%u"b" "%f""#, "menu %u %U", "menu %z", "menu %",
+    #"menu "never closed"#, "%u", "\"\" menu",
+  ])
   func `an Exec that cannot be parsed or that quotes a field code is rejected with its line`(text: String) throws {
     try data.entry("menu", ["Exec=\(text)"])
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.declarations.isEmpty)
     #expect(scan.problems.count == 1 && scan.problems[0].line == 5, "\(scan.problems)")
   }
@@ -116,7 +110,7 @@ import UniversalLinks
     let openings = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     defer { close(openings) }
     #expect(inotify_add_watch(openings, data.temporary.file("pipe"), UInt32(IN_OPEN)) > 0)
-    let scan = scan()
+    let scan = data.scan()
     var events = [UInt8](repeating: 0, count: 1024)
     #expect(read(openings, &events, events.count) == -1 && errno == EAGAIN, "the pipe was opened")
     #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
@@ -141,7 +135,7 @@ import UniversalLinks
       }
     }
     for _ in 0..<30 {
-      let scan = scan()
+      let scan = data.scan()
       #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
       // A half-written file may be reported, but a deleted file is not a problem.
       #expect(scan.problems.allSatisfy { !$0.message.hasPrefix("cannot be read") }, "\(scan.problems)")
@@ -156,16 +150,15 @@ import UniversalLinks
         Array("[Desktop Entry]\nImplements=org.tagroute.Handler1;\nName=caf".utf8) + [byte, 10],
         to: "system/applications/\(name).desktop")
     }
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.declarations.count == 1)
     #expect(scan.problems.map(\.line) == [3, 3])
   }
 
-  @Test(
-    arguments: ["*.com", "*.co.uk", "*.github.io", "*", "*."])
+  @Test(arguments: ["*.com", "*.co.uk", "*.github.io", "*", "*."])
   func `a wildcard over a public suffix is refused`(pattern: String) throws {
     try data.entry("greedy", claims: ["Domains=\(pattern);honest.example;"])
-    let scan = scan()
+    let scan = data.scan()
     #expect(scan.declarations.map { $0.domains.map(\.description) } == [["honest.example"]])
     #expect(scan.problems.count == 1)
   }

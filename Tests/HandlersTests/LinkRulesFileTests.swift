@@ -26,8 +26,7 @@ import Testing
     Registry(declarations: scan.declarations).route(for: uri).handler?.desktopID
   }
 
-  @Test(
-    arguments: ["menu.json", "rules/menu.json", ""])
+  @Test(arguments: ["menu.json", "rules/menu.json", ""])
   func `the rules file may be beside the entry, in a subfolder or at an absolute path`(name: String) throws {
     let path = name.isEmpty ? "elsewhere/menu.json" : "system/applications/\(name)"
     let file = try data.temporary.write(Self.rules(#"{"/": "/bill", "exclude": true}, {}"#), to: path)
@@ -192,11 +191,10 @@ import Testing
     #expect(problems(data.temporary.file("none.json")) == ["none.json: No such file or directory"])
   }
 
-  @Test(
-    arguments: [
-      ("/usr/share/applications/a.desktop", "a.desktop"), ("/usr/share/applications/v/a.desktop", "v-a.desktop"),
-      ("./a.desktop", "a.desktop"), ("/srv/data/a.desktop", "a.desktop"), ("applications/v/a.desktop", "v-a.desktop"),
-    ])
+  @Test(arguments: [
+    ("/usr/share/applications/a.desktop", "a.desktop"), ("/usr/share/applications/v/a.desktop", "v-a.desktop"),
+    ("./a.desktop", "a.desktop"), ("/srv/data/a.desktop", "a.desktop"), ("applications/v/a.desktop", "v-a.desktop"),
+  ])
   func `the id is the path below the directory of desktop entries`(path: String, expected: String) {
     #expect(HandlerCheck.id(of: path) == expected)
   }

@@ -57,12 +57,10 @@ struct ClearingTests {
 
   @Test func `removed taps are erased from the file, and the file shrinks`() async throws {
     let temporary = try TemporaryDirectory()
-    let inbox = Inbox(
-      .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
+    let inbox = Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
     let secret = Array("the-secret-of-the-tag".utf8)
     for number in 0..<300 {
-      _ = await inbox.refuse(
-        sampleTap("\(number)", message: secret + [UInt8](repeating: 7, count: 2000)), detail: "")
+      _ = await inbox.refuse(sampleTap("\(number)", message: secret + [UInt8](repeating: 7, count: 2000)), detail: "")
     }
     func content() throws -> [UInt8] {
       try ["", "-wal"].flatMap { try readFile(temporary.path + "/inbox.sqlite" + $0) }
@@ -77,8 +75,7 @@ struct ClearingTests {
 
   @Test func `a single removed tap is overwritten in place`() async throws {
     let temporary = try TemporaryDirectory()
-    let inbox = Inbox(
-      .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
+    let inbox = Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
     for number in 0..<50 {
       let text = Array("secret-\(number)-".utf8)
       _ = await inbox.refuse(sampleTap("\(number)", message: text + [UInt8](repeating: 7, count: 500)), detail: "")

@@ -5,22 +5,15 @@ import TestSupport
 @testable import Inbox
 
 struct InboxFileTests {
+  private let temporary: TemporaryDirectory
+  private let reports = Reports()
+
+  init() throws { temporary = try TemporaryDirectory() }
+
   private func inbox(in directory: String, pages: Int = 0, reports: Reports = Reports()) -> Inbox {
     Inbox(
       .file(directory: directory, name: "inbox.sqlite"), retention: Retention(), maximumPages: pages,
       now: { sampleTime }, report: reports.report)
-  }
-
-  private func names(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      withUnsafeBytes(of: &entry.pointee.d_name) {
-        names.append(String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self))
-      }
-    }
-    return names.filter { $0 != "." && $0 != ".." }.sorted()
   }
 
   private func mode(of path: String) throws -> mode_t {
@@ -29,47 +22,26 @@ struct InboxFileTests {
     return status.st_mode & 0o777
   }
 
-  private func write(_ bytes: [UInt8], to path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    try #require(descriptor >= 0)
-    defer { close(descriptor) }
-    try #require(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
-  }
-
-  private func read(_ path: String) throws -> [UInt8] {
-    let descriptor = open(path, O_RDONLY)
-    try #require(descriptor >= 0)
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    let count = Glibc.read(descriptor, &bytes, bytes.count)
-    return Array(bytes.prefix(max(count, 0)))
-  }
-
   @Test func `a state directory behind a symbolic link is accepted`() async throws {
-    let temporary = try TemporaryDirectory()
     mkdir(temporary.path + "/elsewhere", 0o700)
     try #require(symlink(temporary.path + "/elsewhere", temporary.path + "/state") == 0)
-    let reports = Reports()
     let inbox = inbox(in: temporary.path + "/state/tagroute", reports: reports)
     _ = await inbox.receive(sampleTap("a"))
     #expect(reports.all.isEmpty)
-    #expect(names(in: temporary.path + "/elsewhere/tagroute").contains("inbox.sqlite"))
+    #expect(fileNames(in: temporary.path + "/elsewhere/tagroute")?.contains("inbox.sqlite") == true)
   }
 
   @Test func `a database that is a symbolic link is not followed`() async throws {
-    let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/tagroute"
     mkdir(directory, 0o700)
-    try write([], to: temporary.path + "/other")
+    try temporary.write([], to: "other", mode: 0o600)
     try #require(symlink(temporary.path + "/other", directory + "/inbox.sqlite") == 0)
-    let reports = Reports()
     _ = await inbox(in: directory, reports: reports).receive(sampleTap("a"))
     #expect(!reports.all.isEmpty)
-    #expect(try read(temporary.path + "/other").isEmpty)
+    #expect(try readFile(temporary.path + "/other").isEmpty)
   }
 
   @Test func `only the user can read the file, whatever the umask and the old mode of the directory`() async throws {
-    let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/state/tagroute"
     mkdir(temporary.path + "/state", 0o755)
     mkdir(directory, 0o755)
@@ -77,13 +49,12 @@ struct InboxFileTests {
     _ = await inbox.receive(sampleTap("a"))
 
     #expect(try mode(of: directory) == 0o700)
-    let files = names(in: directory)
+    let files = try #require(fileNames(in: directory))
     #expect(files.contains("inbox.sqlite"))
     for name in files { #expect(try mode(of: directory + "/" + name) == 0o600, "\(name)") }
   }
 
   @Test func `committed taps survive a kill of the process`() async throws {
-    let temporary = try TemporaryDirectory()
     let before = temporary.path + "/before"
     let after = temporary.path + "/after"
     let first = inbox(in: before)
@@ -92,11 +63,10 @@ struct InboxFileTests {
     try await first.move("b", to: .shown)
     // A killed process leaves its files as they are, without closing the connection. `first` is still open here.
     mkdir(after, 0o700)
-    for name in names(in: before) where !name.hasSuffix("-shm") {
-      try write(try read(before + "/" + name), to: after + "/" + name)
+    for name in try #require(fileNames(in: before)) where !name.hasSuffix("-shm") {
+      try temporary.write(try readFile(before + "/" + name), to: "after/\(name)", mode: 0o600)
     }
 
-    let reports = Reports()
     let second = inbox(in: after, reports: reports)
     #expect(try await second.list().map(\.id) == ["b", "a"])
     #expect(try await second.tap("b").state == .shown)
@@ -106,23 +76,19 @@ struct InboxFileTests {
   }
 
   @Test func `a damaged file is moved aside and reported, and a new file is used`() async throws {
-    let temporary = try TemporaryDirectory()
-    try write(
-      Array("this is not a database, but it is long enough to be read as one".utf8),
-      to: temporary.path + "/inbox.sqlite")
-    let reports = Reports()
+    try temporary.write(
+      "this is not a database, but it is long enough to be read as one", to: "inbox.sqlite", mode: 0o600)
     let inbox = inbox(in: temporary.path, reports: reports)
 
     #expect(await inbox.receive(sampleTap("a")).isNew)
     #expect(try await inbox.list().map(\.id) == ["a"])
     let aside = "inbox.sqlite.damaged-\(sampleTime.microseconds)"
-    #expect(names(in: temporary.path).contains(aside))
+    #expect(fileNames(in: temporary.path)?.contains(aside) == true)
     #expect(reports.all.count == 1)
     #expect(reports.all.first?.contains(aside) == true)
   }
 
   @Test func `a file damaged in its middle is detected at the start`() async throws {
-    let temporary = try TemporaryDirectory()
     let path = temporary.path + "/inbox.sqlite"
     do {
       let store = try InboxFile(directory: temporary.path, name: "inbox.sqlite").open(at: sampleTime, report: { _ in })
@@ -132,12 +98,11 @@ struct InboxFileTests {
         _ = try store.put(StoredTap(tap: tap, state: .received, changed: sampleTime))
       }
     }
-    var bytes = try read(path)
+    var bytes = try readFile(path)
     try #require(bytes.count > 20_000)
     for index in 4096..<20_000 { bytes[index] = 0xA5 }
-    try write(bytes, to: path)
+    try temporary.write(bytes, to: "inbox.sqlite", mode: 0o600)
 
-    let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
     #expect(await inbox.receive(sampleTap("next")).isNew)
     #expect(reports.all.contains { $0.contains("damaged") })
@@ -146,7 +111,6 @@ struct InboxFileTests {
   @Test func `damage that no tap meets is found by a full check, and open taps are kept`()
     async throws
   {
-    let temporary = try TemporaryDirectory()
     let path = temporary.path + "/inbox.sqlite"
     do {
       let store = try InboxFile(directory: temporary.path, name: "inbox.sqlite").open(at: sampleTime, report: { _ in })
@@ -166,9 +130,8 @@ struct InboxFileTests {
     }
     let page = try #require((100..<content.count / 4096).first(where: isFull))
     for index in page * 4096..<(page + 1) * 4096 { bytes[index] = 0xA5 }
-    try write(bytes, to: path)
+    try temporary.write(bytes, to: "inbox.sqlite", mode: 0o600)
 
-    let reports = Reports()
     // The limit is not reached: a removal would read the damaged page.
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(maximumTaps: 3000),
@@ -185,9 +148,8 @@ struct InboxFileTests {
   }
 
   @Test func `any number of taps in memory is saved when the file can be written`() async throws {
-    let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/state"
-    try write([], to: directory)
+    try temporary.write([], to: "state", mode: 0o600)
     let many = InboxQuery.maximumLimit + 200
     let location = Inbox.Location.file(directory: directory, name: "inbox.sqlite")
     let first = Inbox(location, retention: Retention(maximumTaps: many), now: { sampleTime }, report: { _ in })
@@ -199,12 +161,10 @@ struct InboxFileTests {
   }
 
   @Test func `a file of a newer program is moved aside unchanged`() async throws {
-    let temporary = try TemporaryDirectory()
     do {
       let database = try Database(path: temporary.path + "/inbox.sqlite")
       try database.run("PRAGMA user_version = 99")
     }
-    let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
     #expect(await inbox.receive(sampleTap("a")).isNew)
 
@@ -215,8 +175,6 @@ struct InboxFileTests {
   }
 
   @Test func `on a full disk only history is lost, never the next tap`() async throws {
-    let temporary = try TemporaryDirectory()
-    let reports = Reports()
     let inbox = inbox(in: temporary.path, pages: 12, reports: reports)
     let message = [UInt8](repeating: 1, count: 3000)
     for index in 0..<20 {
@@ -229,9 +187,7 @@ struct InboxFileTests {
   }
 
   @Test func `without a directory only history is lost, never the next tap`() async throws {
-    let temporary = try TemporaryDirectory()
-    try write([], to: temporary.path + "/file")
-    let reports = Reports()
+    try temporary.write([], to: "file", mode: 0o600)
     let inbox = inbox(in: temporary.path + "/file/below", reports: reports)
     #expect(await inbox.receive(sampleTap("a")).isNew)
     #expect(try await inbox.list().map(\.id) == ["a"])
@@ -239,10 +195,8 @@ struct InboxFileTests {
   }
 
   @Test func `taps in memory are saved when the file can be written again`() async throws {
-    let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/state"
-    try write([], to: directory)
-    let reports = Reports()
+    try temporary.write([], to: "state", mode: 0o600)
     let first = inbox(in: directory, reports: reports)
     _ = await first.receive(sampleTap("a"))
     unlink(directory)
@@ -257,8 +211,6 @@ struct InboxFileTests {
   @Test func `the second process keeps taps in memory and takes the file over when it is free`()
     async throws
   {
-    let temporary = try TemporaryDirectory()
-    let reports = Reports()
     let first = inbox(in: temporary.path)
     _ = await first.receive(sampleTap("opening"))
     try await first.move("opening", to: .opening)
@@ -283,7 +235,6 @@ struct InboxFileTests {
   }
 
   @Test func `the first process has no file to wait for`() async throws {
-    let temporary = try TemporaryDirectory()
     #expect(await inbox(in: temporary.path).waitForFile(maximum: 10) == nil)
     #expect(await Inbox(.memory, now: { sampleTime }, report: { _ in }).waitForFile(maximum: 10) == nil)
   }

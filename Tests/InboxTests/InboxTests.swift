@@ -4,8 +4,9 @@ import Testing
 @testable import Inbox
 
 struct InboxTests {
+  private let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+
   @Test func `a tap is stored and returned unchanged`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let bare = Tap(
       id: "b", time: Timestamp(microseconds: 0), message: [], technology: "", uri: nil, title: "", handler: nil)
     #expect(await inbox.receive(sampleTap("a")).isNew)
@@ -17,7 +18,6 @@ struct InboxTests {
   }
 
   @Test func `an id is stored once and its state is kept`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     #expect(await inbox.receive(sampleTap("a")).isNew)
     try await inbox.move("a", to: .shown)
     #expect(await !inbox.receive(sampleTap("a", message: [9])).isNew)
@@ -29,7 +29,6 @@ struct InboxTests {
   }
 
   @Test func `a refused tap is stored as failed with the reason`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     #expect(await inbox.refuse(sampleTap("a"), detail: "the scheme is never opened").isNew)
     #expect(try await inbox.tap("a").state == .failed)
     #expect(try await inbox.tap("a").reason == TapReason(.refused, detail: "the scheme is never opened"))
@@ -49,7 +48,6 @@ struct InboxTests {
   }
 
   @Test func `an unknown id is an error that names it`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let read = await #expect(throws: InboxError.self) { try await inbox.tap("nobody") }
     #expect(read?.code == .unknownTap)
     #expect(read?.message.contains("nobody") == true)
@@ -58,7 +56,6 @@ struct InboxTests {
   }
 
   @Test func `a list continues where it ended, although taps were removed`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for id in ["a", "b", "c", "d"] { #expect(await inbox.refuse(sampleTap(id), detail: "no").isNew) }
     let page = try await inbox.list(InboxQuery(limit: 2))
     #expect(page.map(\.id) == ["d", "c"])
@@ -68,7 +65,6 @@ struct InboxTests {
   }
 
   @Test func `a list with messages ends at the size limit, and has at least one tap`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for (id, size) in [("a", 10), ("b", 4), ("c", 3), ("d", 3)] {
       #expect(await inbox.receive(sampleTap(id, message: [UInt8](repeating: 1, count: size))).isNew)
     }
@@ -82,7 +78,6 @@ struct InboxTests {
   }
 
   @Test func `a list is bounded, ordered and filtered`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<5 { _ = await inbox.receive(sampleTap("\(index)")) }
     try await inbox.move("3", to: .shown)
 
@@ -95,7 +90,6 @@ struct InboxTests {
   }
 
   @Test func `a long list is read in pages, each before the last tap of the previous page`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<7 {
       _ = await inbox.receive(sampleTap("\(index)"))
       if index % 2 == 0 { try await inbox.move("\(index)", to: .expired) }
@@ -112,7 +106,6 @@ struct InboxTests {
   }
 
   @Test func `taps are found by the beginning of their ids`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for id in ["ab-1", "ab-2", "abc", "b"] { _ = await inbox.receive(sampleTap(id)) }
     #expect(await inbox.list(idPrefix: "ab", limit: 10).map(\.id) == ["ab-1", "ab-2", "abc"])
     #expect(await inbox.list(idPrefix: "ab-", limit: 1).map(\.id) == ["ab-1"])
@@ -121,7 +114,6 @@ struct InboxTests {
   }
 
   @Test func `after a restart waiting taps are shown again, and an opening tap has failed`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let ways: [(String, [TapState])] = [
       ("received", []), ("shown", [.shown]), ("opening", [.shown, .opening]),
       ("delivered", [.opening, .delivered]), ("dismissed", [.dismissed]), ("failed", [.opening, .failed]),
@@ -144,7 +136,6 @@ struct InboxTests {
   }
 
   @Test func `after a restart the newest taps are shown, and older waiting ones expire`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<6 { _ = await inbox.receive(sampleTap("\(index)")) }
     try await inbox.move("1", to: .opening)
     try await inbox.move("1", to: .failed, reason: TapReason(.notStarted, detail: "it hangs"))
@@ -157,7 +148,6 @@ struct InboxTests {
   }
 
   @Test func `the handler that opens a tap is stored`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     _ = await inbox.receive(sampleTap("a"))
     try await inbox.move("a", to: .opening, handler: "org.example.Other.desktop")
     #expect(try await inbox.tap("a").tap.handler == "org.example.Other.desktop")

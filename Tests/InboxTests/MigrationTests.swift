@@ -35,29 +35,25 @@ struct MigrationTests {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
 
-  @Test(
-    arguments: [
-      ("received", "", TapReason.none),
-      ("dismissed", "the same tag was read again", TapReason(.tappedAgain)),
-      ("expired", "newer taps took its place on the screen", TapReason(.madeRoom)),
-      (
-        "failed", "the agent ended while it was being opened; it may have been opened",
-        TapReason(.endedWhileOpening)
-      ),
-      (
-        "failed", "x.desktop did not answer within 25 s; it may have been opened",
-        TapReason(.noAnswer, detail: "x.desktop did not answer within 25 s")
-      ),
-      ("failed", "x.desktop did not take it: no", TapReason(.none, detail: "x.desktop did not take it: no")),
-      (
-        "failed", "the scheme javascript is never opened",
-        TapReason(.refused, detail: "the scheme javascript is never opened")
-      ),
-      (
-        "failed", "did not take it: it may have been opened.",
-        TapReason(.none, detail: "did not take it: it may have been opened.")
-      ),
-    ])
+  @Test(arguments: [
+    ("received", "", TapReason.none),
+    ("dismissed", "the same tag was read again", TapReason(.tappedAgain)),
+    ("expired", "newer taps took its place on the screen", TapReason(.madeRoom)),
+    ("failed", "the agent ended while it was being opened; it may have been opened", TapReason(.endedWhileOpening)),
+    (
+      "failed", "x.desktop did not answer within 25 s; it may have been opened",
+      TapReason(.noAnswer, detail: "x.desktop did not answer within 25 s")
+    ),
+    ("failed", "x.desktop did not take it: no", TapReason(.none, detail: "x.desktop did not take it: no")),
+    (
+      "failed", "the scheme javascript is never opened",
+      TapReason(.refused, detail: "the scheme javascript is never opened")
+    ),
+    (
+      "failed", "did not take it: it may have been opened.",
+      TapReason(.none, detail: "did not take it: it may have been opened.")
+    ),
+  ])
   func `a file of version 1 is migrated with all its data`(
     state: String, sentence: String, reason: TapReason
   ) async throws {

@@ -109,8 +109,7 @@ struct RetryFileTests {
     try await fill(inbox, [("opening", [.opening]), ("shown", [])])
     try await inbox.show("shown", at: place(1))
     await inbox.showOther(at: place(2))
-    #expect(
-      await inbox.receive(sampleTap("large", message: [UInt8](repeating: 1, count: 60_000))).expired == ["shown"])
+    #expect(await inbox.receive(sampleTap("large", message: [UInt8](repeating: 1, count: 60_000))).expired == ["shown"])
     #expect(reports.all.count == 1)
     await inbox.leave([place(2)])
     try await inbox.move("opening", to: .delivered)

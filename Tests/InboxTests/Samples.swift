@@ -20,9 +20,7 @@ final class Reports: Sendable {
 
   var all: [String] { lines.withLock { $0 } }
 
-  var report: @Sendable (String) -> Void {
-    { [self] line in lines.withLock { $0.append(line) } }
-  }
+  var report: @Sendable (String) -> Void { { [self] line in lines.withLock { $0.append(line) } } }
 }
 
 extension Inbox {

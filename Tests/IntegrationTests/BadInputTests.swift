@@ -5,7 +5,7 @@ import Testing
 
 /// Tags with invalid or unwanted content: the agent shows no notification, one log line gives the reason, and the next
 /// tag works.
-@Suite(.timeLimit(.minutes(5))) struct BadInputTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct BadInputTests {
   /// A tag, and the reason in its log line.
   private struct Case {
     let tag: SimulatedTag
@@ -83,7 +83,6 @@ import Testing
       #expect(await server.all.count(where: \.isTap) == number + 1)
       #expect(await !server.all.contains { $0.body.contains(Self.secret) })
     }
-    await desktop.stop()
     await simulator.stop()
   }
 }

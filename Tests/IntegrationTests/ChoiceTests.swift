@@ -5,7 +5,7 @@ import Testing
 
 /// How the user chooses the app for a link if no app is trusted or several claim it. All programs are real, from the
 /// tag to the app.
-@Suite(.timeLimit(.minutes(2))) struct ChoiceTests {
+@Suite(.timeLimit(.minutes(2)), StopsAtEnd()) struct ChoiceTests {
   private static let question = "menu.example.com links: allow “Menu” to open them?"
 
   private func run(_ desktop: Desktop, _ arguments: String...) async throws -> (ChildProcess.ExitStatus, [String], Any?)
@@ -26,9 +26,7 @@ import Testing
   }
 
   private func restart(_ desktop: Desktop) async throws {
-    let agent = try await desktop.agent
-    agent.signal(SIGTERM)
-    try await agent.exit()
+    try await desktop.agent.exit(after: SIGTERM)
     try await desktop.installation.startAgent()
     try await desktop.agent.line(containing: Desktop.registered)
   }
@@ -41,9 +39,7 @@ import Testing
   }
 
   @Test func `the first tap asks for permission and the next one offers the app directly`() async throws {
-    let desktop = try await Desktop(isSystems: false)
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let (desktop, server) = try await Desktop.started(isSystems: false)
     try await desktop.place(try Tag(1))
     let first = try await desktop.notification(on: server)
     #expect(first.summary == Self.question)
@@ -77,14 +73,12 @@ import Testing
     #expect(try await resolve(desktop)["trusted"] as? Bool == false)
     try await desktop.place(try Tag(4))
     #expect(try await desktop.notification(on: server).summary == Self.question)
-    await desktop.stop()
   }
 
   @Test func `a choice among several apps is remembered and can be changed, blocked and forgotten`() async throws {
     let desktop = try await Desktop()
     try installOther(desktop)
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
     #expect(shown.summary == "menu.example.com links: which app opens them?")
@@ -116,15 +110,13 @@ import Testing
       #expect(try await process.exit() == .exited(code), "\(arguments)")
       #expect(await process.log().first?.hasPrefix("tagroute: ") == true)
     }
-    await desktop.stop()
   }
 
   @Test func `a damaged choice file is reported and kept unchanged, and the click still works`() async throws {
     let desktop = try await Desktop(isSystems: false)
     let damaged = "[evil.desktop]\nBlocked=*;\nthis is no line\n"
     let file = try desktop.installation.directory.write(damaged, to: "config/tagroute/handlers.conf")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
     try await desktop.agent.line(containing: "handlers.conf:3: ")
@@ -142,6 +134,5 @@ import Testing
     // The permission lasts while this agent runs.
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
-    await desktop.stop()
   }
 }

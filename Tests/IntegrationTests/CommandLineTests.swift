@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `tagroute` with the real daemon and the real agent: the JSON keys that scripts depend on.
-@Suite(.timeLimit(.minutes(5))) struct CommandLineTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CommandLineTests {
   /// Runs a command, which must succeed, and returns its JSON output.
   private func json(_ desktop: Desktop, _ arguments: String...) async throws -> Any {
     let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
@@ -30,8 +30,7 @@ import Testing
 
   @Test func `status reports the daemon, the readers and the agent`() async throws {
     let desktop = try await Desktop()
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     let status = try await object(desktop, "status")
     #expect(status["scanning"] as? Bool == true)
     #expect(status["suspendReasons"] as? [String] == [])
@@ -50,13 +49,11 @@ import Testing
     try await desktop.status(\.scanning)
 
     let process = try await desktop.agent
-    process.signal(SIGTERM)
-    try await process.exit()
+    try await process.exit(after: SIGTERM)
     try await desktop.status { !$0.scanning && $0.suspendReasons == ["no-agent"] }
     let without = try await object(desktop, "status")
     #expect(without["agent"] is NSNull)
     #expect(without["suspendReasons"] as? [String] == ["no-agent"])
-    await desktop.stop()
   }
 
   @Test func `resolve and handlers report which app opens a link`() async throws {
@@ -100,13 +97,10 @@ import Testing
     #expect(handlers[0]["domains"] as? [String] == ["menu.example.com"])
     // If the tests do not run as root, no entry is installed by the system. The user allows the app instead.
     #expect(handlers[0]["trusted"] as? Bool == (geteuid() == 0))
-    await desktop.stop()
   }
 
   @Test func `monitor prints one JSON object per line`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let (desktop, server) = try await Desktop.started()
     try await desktop.status(\.scanning)
     let monitor = try await desktop.installation.start("tagroute", ["monitor", "--json"])
     let status = try Self.object(try await monitor.line(containing: #""event":"status""#))
@@ -139,13 +133,10 @@ import Testing
     #expect(refused["reason"] as? String == why["reason"] as? String)
 
     let daemon = try await desktop.daemon
-    daemon.signal(SIGTERM)
-    try await daemon.exit()
+    try await daemon.exit(after: SIGTERM)
     #expect(try Self.object(try await monitor.line(containing: "daemon-gone"))["event"] as? String == "daemon-gone")
-    monitor.signal(SIGINT)
-    _ = try await monitor.exit()
+    try await monitor.exit(after: SIGINT)
     #expect(await monitor.log().allSatisfy { (try? Self.object($0))?["event"] is String })
-    await desktop.stop()
   }
 
   @Test(arguments: [["status"], ["monitor"], ["resolve", "https://example.com"], ["handlers"]])
@@ -156,13 +147,11 @@ import Testing
     guard arguments != ["monitor"] else {
       // The command waits for the daemon instead of failing.
       #expect(try Self.object(try await process.line(containing: "event"))["event"] as? String == "daemon-gone")
-      process.signal(SIGINT)
-      _ = try await process.exit()
-      return await desktop.stop()
+      try await process.exit(after: SIGINT)
+      return
     }
     #expect(try await process.exit() == .exited(Names.ExitCode.unavailable))
     #expect(await process.standardOutput().isEmpty)
     #expect(await process.log().first?.hasPrefix("tagroute: the ") == true)
-    await desktop.stop()
   }
 }

@@ -46,13 +46,32 @@ struct Desktop {
         HandlerStandIn.desktopEntry, to: "home/share/applications/\(HandlerStandIn.desktopID)")
     }
     app = try await HandlerStandIn.start(on: session)
+    let desktop = self
+    atEndOfTest { await desktop.stop() }
   }
 
   /// Starts a notification server stand-in on the session bus.
   func startServer(
-    capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1
+    capabilities: [String] = ["actions", "body", "body-markup"]
   ) async throws -> NotificationServerStandIn {
-    try await NotificationServerStandIn.start(on: sessionBus, capabilities: capabilities, firstID: firstID)
+    try await NotificationServerStandIn.start(on: sessionBus, capabilities: capabilities)
+  }
+
+  /// Starts a notification server stand-in, then the same as `start`.
+  func startWithServer(
+    capabilities: [String] = ["actions", "body", "body-markup"]
+  ) async throws -> NotificationServerStandIn {
+    let server = try await startServer(capabilities: capabilities)
+    try await start()
+    return server
+  }
+
+  /// Starts a desktop with a notification server stand-in and all programs.
+  static func started(
+    isSystems: Bool = true, starter: String = #function
+  ) async throws -> (Desktop, NotificationServerStandIn) {
+    let desktop = try await Desktop(isSystems: isSystems, starter: starter)
+    return (desktop, try await desktop.startWithServer())
   }
 
   /// Starts the simulator, the daemon and the agent, and waits until the agent is registered.
@@ -87,6 +106,14 @@ struct Desktop {
   func place(_ tag: Tag) async throws {
     let file = try installation.directory.write(tag.message, to: "tags/\(tag.uid).ndef")
     try await installation.simulate("tap --type \(tag.type) --ndef \(file) --uid \(tag.uid)")
+  }
+
+  /// Puts the tag with this number on the reader. Its notification has to be the next one on the server.
+  func tap(
+    _ number: Int, isShownOn server: NotificationServerStandIn, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    try await place(try Tag(number))
+    #expect(try await notification(on: server).body == Tag.text(number), sourceLocation: sourceLocation)
   }
 
   /// Removes the tag and waits until the daemon has noticed.
@@ -181,5 +208,16 @@ extension ChildProcess {
       guard line.hasPrefix("<"), let priority = line.dropFirst().first?.wholeNumberValue else { return false }
       return priority <= 6
     }.map { String($0.dropFirst(3)) }
+  }
+}
+
+/// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
+struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await stoppingAtEnd(function)
   }
 }

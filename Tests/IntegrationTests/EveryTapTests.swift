@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every tap leads to one notification and one message, for any tag and after any other tap.
-@Suite(.timeLimit(.minutes(5))) struct EveryTapTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct EveryTapTests {
   /// Stores its input in a new file and prints the name of the file. Its output is also the agent's output.
   private static let store = """
     #!/bin/sh
@@ -25,8 +25,7 @@ import Testing
       [org.tagroute.Handler1]
       Domains=files.example.org;
       """, to: "share/applications/org.example.Files.desktop")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     let agent = try await desktop.agent
     // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
     let choice = ["handlers", "prefer", "org.example.Files", "files.example.org"]
@@ -59,7 +58,6 @@ import Testing
     #expect(await desktop.app.count == 120)
     let log = await agent.log()
     #expect(log.count { $0.hasPrefix("stored ") } == 80)
-    await desktop.stop()
   }
 
   private static func isForProgram(_ number: Int) -> Bool { number / 4 % 2 == 1 }
@@ -85,8 +83,7 @@ import Testing
     try await desktop.installation.startDaemon()
     try await desktop.installation.startAgent()
     let message = try Tag(1).message
-    let first = await simulator.place(
-      type == 2 ? try .type2(.ntag213, message: message) : try .type4(message: message))
+    let first = await simulator.place(type == 2 ? try .type2(.ntag213, message: message) : try .type4(message: message))
     _ = try await desktop.notification(on: server)
 
     // A presence check is one command, every 120 ms unless the poll interval is shorter than usual.
@@ -99,7 +96,6 @@ import Testing
     await simulator.place(try .type2(.ntag213, message: try Tag(2).message))
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
     #expect(await server.all.count == 2)
-    await desktop.stop()
     await simulator.stop()
   }
 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The example handlers. The bus starts each of them after a click on a tap.
-@Suite(.timeLimit(.minutes(5))) struct HandlerExampleTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct HandlerExampleTests {
   private static let folder =
     "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Examples/tag-handler"
 
@@ -50,10 +50,8 @@ import Testing
     let service = try directory.write(installed.replacing(program, with: script), to: "\(id).service")
     #expect(symlink(service, "\(bus.servicesDirectory)/\(id).service") == 0)
     let client = try await Connection.open(desktop.sessionBus, on: EventLoop(label: "test-client"))
-    _ = try await client.call(
-      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    _ = try await client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    let server = try await desktop.startWithServer()
 
     let link = "https://\(language.lowercased()).example.com/7"
     let printed = try ChildProcess("/bin/cat", [output], environment: [:], starter: "\(#function)_\(language)")
@@ -68,7 +66,6 @@ import Testing
         "link: \(link)", "record 1: 1 U: .\(language.lowercased()).example.com/7", "record 2: 1 T: .en.[31m",
       ])
     try await desktop.agent.line(containing: "was handed to \(id).desktop")
-    await desktop.stop()
     printed.signal(SIGKILL)
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Runs the commands of docs/handlers.md exactly as printed, in a session with an agent.
-@Suite(.timeLimit(.minutes(15))) struct HandlerPageTests {
+@Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct HandlerPageTests {
   /// Time to build a package with its dependencies while other tests run.
   private static let patience = Duration.seconds(600)
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
@@ -55,13 +55,11 @@ import Testing
     let expected = try #require(try Self.blocks("text", of: "In \(language)").first)
     let desktop = try await Desktop(starter: starter)
     let environment = try shell(in: desktop)
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
 
     var output = ""
     for command in commands {
-      let process = try ChildProcess(
-        "/bin/sh", ["-eu", "-c", command], environment: environment, starter: starter)
+      let process = try ChildProcess("/bin/sh", ["-eu", "-c", command], environment: environment, starter: starter)
       let status = try await process.exit(within: Self.patience)
       let log = await process.log()
       try #require(status == .exited(0), "\(command)\(log.joined(separator: "\n"))")
@@ -78,6 +76,5 @@ import Testing
     // The handler prints to the output of the bus, as the page says.
     let printed = try await #require(desktop.installation.sessionBus).end(within: .seconds(30))
     #expect(printed.contains("link: \(link)"))
-    await desktop.stop()
   }
 }

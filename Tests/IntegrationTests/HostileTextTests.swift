@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The agent shows the text of a tag as plain text, followed by the target of the link.
-@Suite(.timeLimit(.minutes(5))) struct HostileTextTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct HostileTextTests {
   private static let link = "https://menu.example.com/a?b=1&c=%3Cd%3E"
   /// The end of each notification's body, independent of the title.
   private static let shownLink = " · menu.example.com/a?…"
@@ -15,16 +15,13 @@ import Testing
     _ title: String, _ desktop: Desktop, _ server: NotificationServerStandIn
   ) async throws -> NotificationServerStandIn.Shown {
     let poster = try SmartPosterRecord(uri: Self.link, titles: [TextRecord(title, language: "en")]).record()
-    let file = try desktop.installation.directory.write(
-      NDEFMessage(records: [poster]).encoded(), to: "poster.ndef")
+    let file = try desktop.installation.directory.write(NDEFMessage(records: [poster]).encoded(), to: "poster.ndef")
     try await desktop.installation.simulate("tap --ndef \(file)")
     return try await desktop.notification(on: server)
   }
 
   @Test func `markup in a title is escaped, and control characters and schemes are removed`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let (desktop, server) = try await Desktop.started()
     for (title, expected) in [
       (
         "<b>Free</b> <img src=\"x\"> & <a href='https://evil.example'>",
@@ -42,18 +39,15 @@ import Testing
       #expect(Self.harmless(shown.body), "\(shown.body.debugDescription)")
       #expect(shown.actions.allSatisfy(Self.harmless))
     }
-    await desktop.stop()
   }
 
   @Test func `a long title does not hide the link`() async throws {
     let desktop = try await Desktop()
     // A server without markup receives the text unescaped.
-    let server = try await desktop.startServer(capabilities: ["actions", "body"])
-    try await desktop.start()
+    let server = try await desktop.startWithServer(capabilities: ["actions", "body"])
     let shown = try await shown(String(repeating: "<long> ", count: 60), desktop, server)
     #expect(shown.body.hasPrefix("<long> <long>") && shown.body.hasSuffix(Self.shownLink))
     #expect(shown.body.count <= Self.shownLink.count + 60)
-    await desktop.stop()
   }
 
   /// Whether the text has no control, format, separator or similar characters.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Compares the keys of `--json` in tagroute(1) with the keys that the real commands print.
-@Suite(.timeLimit(.minutes(5))) struct JSONKeysTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct JSONKeysTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
   /// The keys of each command in the section of the page, by heading. A key of a nested object follows the key of that
@@ -78,16 +78,7 @@ import Testing
   }
 
   @Test func `the manual page lists exactly the keys that the commands print`() async throws {
-    let desktop = try await Desktop()
-    let polkit = try await PolkitStandIn.start(
-      on: desktop.systemBus,
-      allowing: [
-        Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit,
-        Names.PolkitAction.configure,
-      ])
-    let server = try await desktop.startServer()
-    defer { withExtendedLifetime((polkit, server)) {} }
-    try await desktop.startScanning()
+    let (desktop, _, _) = try await Desktop.sound()
     let monitor = try await desktop.installation.start("tagroute", ["monitor", "--json"])
     try await monitor.line(containing: #""event":"status""#)
 
@@ -100,20 +91,16 @@ import Testing
 
     try await monitor.line(containing: #""event":"inbox-cleared""#)
     let daemon = try await desktop.daemon
-    daemon.signal(SIGTERM)
-    try await daemon.exit()
+    try await daemon.exit(after: SIGTERM)
     try await monitor.line(containing: "daemon-gone")
     for line in await monitor.log() {
       let event = (try Self.value(line) as? [String: Any])?["event"] as? String
       try await note("monitor: \(event ?? "")", line)
     }
-    await desktop.stop()
 
     let (listed, keys) = (try Self.listed(), await printed.keys)
     #expect(listed.keys.sorted() == keys.keys.sorted())
-    for (heading, expected) in listed {
-      #expect(expected.sorted() == keys[heading]?.sorted(), "\(heading)")
-    }
+    for (heading, expected) in listed { #expect(expected.sorted() == keys[heading]?.sorted(), "\(heading)") }
   }
 
   private func askOfTheMachine(_ desktop: Desktop) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// Runs the scripts from docs/scanning.md exactly as printed, for screen lockers that do not report a lock. The lockers
 /// here lock no screen.
-@Suite(.timeLimit(.minutes(5))) struct LockerPageTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LockerPageTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
   /// The code block of the page that creates the script for a locker.
@@ -48,6 +48,5 @@ import Testing
       let status = try await client.status()
       #expect(status.suspendReasons == (code == 0 ? [] : ["session-locked"]))
     }
-    await desktop.stop()
   }
 }

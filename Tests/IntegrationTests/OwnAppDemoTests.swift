@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `tagroute demo --uri`: a tap for an app that the caller develops, without a session.
-@Suite(.timeLimit(.minutes(5))) struct OwnAppDemoTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct OwnAppDemoTests {
   private let home: TemporaryDirectory
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
@@ -25,8 +25,7 @@ import Testing
     let entry = String(decoding: try readFile("\(Self.root)/\(folder)/\(id).desktop"), as: UTF8.self)
     try home.write(entry, to: ".local/share/applications/\(id).desktop")
     guard let service else { return }
-    try home.write(
-      "[D-BUS Service]\nName=\(id)\nExec=\(service)\n", to: ".local/share/dbus-1/services/\(id).service")
+    try home.write("[D-BUS Service]\nName=\(id)\nExec=\(service)\n", to: ".local/share/dbus-1/services/\(id).service")
   }
 
   @Test func `the output of a started program is printed`() async throws {
@@ -72,8 +71,7 @@ import Testing
       BuiltProducts.program("tagroute"), ["demo", "--uri", "https://menu.example.com/"], environment: environment)
     try await demo.line(containing: "opening")
     #expect(try programs().contains { $0.value.contains("tagrouted") })
-    demo.signal(SIGTERM)
-    #expect(try await demo.exit() == .signalled(SIGTERM))
+    #expect(try await demo.exit(after: SIGTERM) == .signalled(SIGTERM))
     // The app is the user's own, and stays. A process that is ending has no command line.
     let rest = try programs().filter { !$0.value.isEmpty }
     #expect(rest.values.allSatisfy { $0.contains("tagroute-example-menu") }, "\(rest)")
@@ -115,6 +113,5 @@ import Testing
       environment: environment)
     #expect(status == .exited(75))
     #expect(log.last?.contains("tagroute demo --uri URI") == true, "\(log)")
-    await desktop.stop()
   }
 }

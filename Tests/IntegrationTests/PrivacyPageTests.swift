@@ -4,17 +4,11 @@ import TestSupport
 import Testing
 
 /// Compares docs/privacy.md with the files that Tagroute stores for a user.
-@Suite(.timeLimit(.minutes(5))) struct PrivacyPageTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PrivacyPageTests {
   /// All files and folders below a folder, with their modes. Does not follow links.
   private static func modes(below folder: String) -> [String: mode_t] {
-    guard let stream = opendir(folder) else { return [:] }
-    defer { closedir(stream) }
     var modes: [String: mode_t] = [:]
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard name != ".", name != ".." else { continue }
+    for name in fileNames(in: folder) ?? [] {
       var information = stat()
       guard lstat("\(folder)/\(name)", &information) == 0 else { continue }
       modes["\(folder)/\(name)"] = information.st_mode
@@ -24,10 +18,9 @@ import Testing
   }
 
   /// Starts a desktop with one tap in the inbox, one on the screen, and stored choices.
-  private func used(starter: String = #function) async throws -> (Desktop, NotificationServerStandIn) {
+  private func used(starter: String = #function) async throws -> Desktop {
     let desktop = try await Desktop(isSystems: false, starter: starter)
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     try await desktop.place(Tag(1))
     let shown = try await desktop.notification(on: server)
     try await server.click(shown, action: shown.actions.contains("allow") ? "allow" : "open")
@@ -40,27 +33,22 @@ import Testing
     try await desktop.remove()
     try await desktop.place(Tag(2))
     _ = try await desktop.notification(on: server)
-    return (desktop, server)
+    return desktop
   }
 
   @Test func `no other user can read the stored files`() async throws {
-    let (desktop, server) = try await used()
-    defer { withExtendedLifetime(server) {} }
+    let desktop = try await used()
     let directory = desktop.installation.directory
     let modes = Self.modes(below: directory.file("state")).merging(Self.modes(below: directory.file("config"))) { $1 }
     for name in [
       "state/tagroute/inbox.sqlite", "state/tagroute/inbox.sqlite-wal", "state/tagroute/inbox.sqlite-shm",
       "config/tagroute/handlers.conf", "config/intentapps.list",
     ] { #expect(modes[directory.file(name)] != nil, "\(name) in \(modes.keys.sorted())") }
-    for (path, mode) in modes {
-      #expect(mode & 0o777 == (mode & S_IFMT == S_IFDIR ? 0o700 : 0o600), "\(path)")
-    }
-    await desktop.stop()
+    for (path, mode) in modes { #expect(mode & 0o777 == (mode & S_IFMT == S_IFDIR ? 0o700 : 0o600), "\(path)") }
   }
 
   @Test func `the commands of the page delete all stored files`() async throws {
-    let (desktop, server) = try await used()
-    defer { withExtendedLifetime(server) {} }
+    let desktop = try await used()
     let directory = desktop.installation.directory
     let list = directory.file("config/intentapps.list")
     let others = "\n[Default Applications]\norg.freedesktop.Terminal1=org.example.Terminal.desktop;\n"
@@ -93,6 +81,5 @@ import Testing
     #expect(!rest.contains("tagroute") && !rest.contains("example.com"), "\(rest)")
     #expect(rest.contains("org.freedesktop.Terminal1=org.example.Terminal.desktop;"))
     #expect(try await agent.exit() == .exited(0))
-    await desktop.stop()
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The content of a tag stays between the tag, the agent and the app: no log and no signal contains it.
-@Suite(.timeLimit(.minutes(5))) struct PrivacyTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PrivacyTests {
   /// Content of the tags that no log and no signal may contain.
   private static let secrets = ["s3cret", "menu.example.com", "04c0ffee", "04 c0 ff ee", "192, 255, 238"]
 
@@ -24,8 +24,7 @@ import Testing
   @Test func `no log and no signal contains the content of a tag`() async throws {
     let desktop = try await Desktop(log: "info")
     let monitors = [try await monitor(desktop.systemBus), try await monitor(desktop.sessionBus)]
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
     let commands = ["status", "handlers"].map { [$0, "--json"] }
     for (number, (type, uri)) in Self.tags.enumerated() {
@@ -45,8 +44,7 @@ import Testing
       }
     }
     try await kill(desktop.reader, in: daemon)
-    agent.signal(SIGKILL)
-    try await agent.exit()
+    try await agent.exit(after: SIGKILL)
     try await desktop.installation.startAgent()
     #expect(try await server.nextTap().body == "menu.example.com/s3cret")
     #expect(try await server.nextTap().body == "s3cret.example.net")
@@ -63,14 +61,12 @@ import Testing
     try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapReceived")
     try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapClosed")
     for monitor in monitors { #expect(Self.telling(await monitor.log()).isEmpty) }
-    await desktop.stop()
   }
 
   /// The words may quote the tag, so the log contains only the name of the error.
   @Test func `no log contains the words of an app that refuses a message`() async throws {
     let desktop = try await Desktop(log: "info")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     await desktop.app.set(.refuses)
     try await desktop.place(Tag(1))
     try await server.click(desktop.notification(on: server))
@@ -80,7 +76,6 @@ import Testing
     // The notification shows the words, so the agent has received them.
     #expect(try await desktop.notification(on: server).body.contains("the kitchen is closed"))
     #expect(await agent.log().filter { $0.contains("kitchen") } == [])
-    await desktop.stop()
   }
 
   /// The lines with content that can only come from a tag.

@@ -2,10 +2,9 @@ import TestSupport
 import Testing
 
 /// The examples with the real daemon and a simulated transit card, which returns at most 12 blocks at once.
-@Suite(.timeLimit(.minutes(5))) struct TransitCardTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TransitCardTests {
   @Test(arguments: ["swift", "python"]) func `the history of a card is printed`(language: String) async throws {
-    let (desktop, polkit) = try await Desktop.scanning(starter: "`the history of a card is printed`_\(language)")
-    defer { withExtendedLifetime(polkit) {} }
+    let (desktop, _) = try await Desktop.scanning(starter: "`the history of a card is printed`_\(language)")
     try await desktop.installation.simulate("tap --type transit")
     let script = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Examples/suica.py"
     let process =
@@ -18,6 +17,5 @@ import Testing
     #expect(log.count == 20)
     #expect(log.first == "2024-11-28  E30F → E310  ¥1000")
     #expect(log.last == "2024-11-09  E322 → E323  ¥4990")
-    await desktop.stop()
   }
 }

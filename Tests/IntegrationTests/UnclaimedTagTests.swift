@@ -5,7 +5,7 @@ import Testing
 
 /// Tags that no handler claims: the default application of the scheme opens the link, or the agent shows and copies the
 /// content.
-@Suite(.timeLimit(.minutes(2))) struct UnclaimedTagTests {
+@Suite(.timeLimit(.minutes(2)), StopsAtEnd()) struct UnclaimedTagTests {
   /// Stores its arguments and its input in a file. Prints the name of the file to the agent's log.
   private static let recorder = """
     #!/bin/sh
@@ -23,8 +23,7 @@ import Testing
     let desktop = try await Desktop(
       environment: ["PATH": "\(programs.path):/usr/bin:/bin", "WAYLAND_DISPLAY": "none"],
       starter: "`content that no app opens is shown and copied`_\(kind)")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     let link = "https://elsewhere.example.net/a?b=c"
     var tag = try Tag(1, uri: link)
     if kind == "text" {
@@ -39,20 +38,16 @@ import Testing
     try await server.click(shown, action: "copy")
     #expect(try await recorded(desktop) == "--type|text/plain|" + (kind == "text" ? "Good morning" : link))
     try await desktop.agent.line(containing: "was handed to the clipboard")
-    await desktop.stop()
   }
 
   @Test func `without a clipboard the link is only shown`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let (desktop, server) = try await Desktop.started()
     try await desktop.place(try Tag(1, uri: "x-unheard-of:1"))
     let shown = try await desktop.notification(on: server)
     #expect(shown.actions == ["default", "Dismiss", "dismiss", "Dismiss"])
     try await server.click(shown)
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
-    await desktop.stop()
   }
 
   @Test func `the browser receives only the link`() async throws {
@@ -63,8 +58,7 @@ import Testing
       to: "share/applications/web.desktop")
     try desktop.installation.directory.write(
       "[Default Applications]\nx-scheme-handler/https=web.desktop\n", to: "config/mimeapps.list")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     // The browser is the alternative to a handler that is not trusted.
     try await desktop.place(try Tag(1))
     let question = try await desktop.notification(on: server)
@@ -79,7 +73,6 @@ import Testing
     // Opening the link in the browser did not answer the question.
     try await desktop.place(try Tag(3))
     #expect(try await desktop.notification(on: server).summary.hasSuffix("allow “Menu” to open them?"))
-    await desktop.stop()
   }
 
   @Test func `mail, number and place links open in their default applications`() async throws {
@@ -97,8 +90,7 @@ import Testing
       defaults += "x-scheme-handler/\(scheme)=\(scheme).desktop\n"
     }
     try desktop.installation.directory.write(defaults, to: "config/mimeapps.list")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     for (number, (scheme, link)) in links.enumerated() {
       try await desktop.place(try Tag(number, uri: link))
       let shown = try await desktop.notification(on: server)
@@ -107,6 +99,5 @@ import Testing
       try await server.click(shown)
       #expect(try await recorded(desktop, by: "app-\(scheme)") == "\(link)|")
     }
-    await desktop.stop()
   }
 }

@@ -31,8 +31,7 @@ import Testing
     defer { unlink(path) }
     try KeyFile.edit(path, [.set(group: "g", key: "kept", to: "1")], mode: 0o600)
     #expect(throws: KeyFileError.self) {
-      try KeyFile.edit(
-        path, [.remove(group: "g", key: "kept"), .set(group: group, key: key, to: "x")], mode: 0o600)
+      try KeyFile.edit(path, [.remove(group: "g", key: "kept"), .set(group: group, key: key, to: "x")], mode: 0o600)
     }
     #expect(try value("g", "kept") == "1")
   }

@@ -2,9 +2,7 @@ import KeyFile
 import Testing
 
 @Suite struct KeyFileTests {
-  private func read(_ text: String) throws -> KeyFile {
-    try KeyFile(bytes: Array(text.utf8), file: "test.conf")
-  }
+  private func read(_ text: String) throws -> KeyFile { try KeyFile(bytes: Array(text.utf8), file: "test.conf") }
 
   private func mistake(_ text: String, _ body: (KeyFile) throws -> Void = { _ in }) throws -> String {
     let error = #expect(throws: KeyFileError.self) { try body(read(text)) }

@@ -6,8 +6,7 @@ import Testing
 @Suite struct RoundTripTests {
   static let seeds = UInt64(0)..<200
 
-  @Test(arguments: seeds)
-  func `a message is the same after encoding and decoding`(seed: UInt64) throws {
+  @Test(arguments: seeds) func `a message is the same after encoding and decoding`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let message = randomMessage(using: &random)
     for options in [
@@ -18,8 +17,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds)
-  func `the default encoding is the shortest`(seed: UInt64) throws {
+  @Test(arguments: seeds) func `the default encoding is the shortest`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let message = randomMessage(using: &random)
     let shortest = try message.encoded().count
@@ -28,8 +26,7 @@ import Testing
   }
 
   /// Damaged bytes decode to a message that survives another round trip, or are rejected at an offset within them.
-  @Test(arguments: seeds)
-  func `damaged bytes are decoded or rejected`(seed: UInt64) throws {
+  @Test(arguments: seeds) func `damaged bytes are decoded or rejected`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let original = try randomMessage(using: &random).encoded()
     for _ in 0..<40 {
@@ -47,8 +44,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds)
-  func `random payloads are decoded or rejected`(seed: UInt64) throws {
+  @Test(arguments: seeds) func `random payloads are decoded or rejected`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for type in ["U", "T", "Sp"] {
       try checkViews(of: .wellKnown(type, payload: randomBytes(Int(random.next() % 40), using: &random)))

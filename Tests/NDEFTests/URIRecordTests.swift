@@ -21,8 +21,7 @@ import Testing
     #expect(view.record() == record)
   }
 
-  @Test(arguments: UInt8(0x24)...0xFF)
-  func `a reserved identifier code adds no prefix`(code: UInt8) throws {
+  @Test(arguments: UInt8(0x24)...0xFF) func `a reserved identifier code adds no prefix`(code: UInt8) throws {
     let view = try URIRecord(.wellKnown("U", payload: [code] + Array("https://a.example".utf8)))
     #expect(view.uri == "https://a.example")
   }

@@ -6,8 +6,7 @@ import Testing
 @testable import Notifications
 
 /// The client with a real server: dunst, on an X server without a screen.
-@Suite(.timeLimit(.minutes(5)))
-struct DunstTests {
+@Suite(.timeLimit(.minutes(5))) struct DunstTests {
   @Test func `dunst shows a notification as intended and reports the click`() async throws {
     let dunst = try BuiltProducts.systemProgram("dunst", package: "dunst")
     let control = try BuiltProducts.systemProgram("dunstctl", package: "dunst")

@@ -7,9 +7,11 @@ import Testing
 @testable import Notifications
 
 /// The client on a real bus, with a server that the test controls.
-@Suite(.timeLimit(.minutes(5)))
-struct NotificationClientTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationClientTests {
   private let key = NotificationKey("a")
+  private let bus: PrivateBus
+
+  init() async throws { bus = try await PrivateBus.start() }
 
   /// A running client, and the iterator of its events.
   private struct Rig {
@@ -37,7 +39,6 @@ struct NotificationClientTests {
   }
 
   @Test func `a notification arrives complete, and a click is reported with its token`() async throws {
-    let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     var rig = try await Rig(on: bus)
     await rig.client.show(sampleNotification("A & B", body: "a <b>"), as: key)
@@ -58,7 +59,6 @@ struct NotificationClientTests {
   }
 
   @Test func `signals from other connections are ignored`() async throws {
-    let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     var rig = try await Rig(on: bus)
     await rig.client.show(sampleNotification(), as: key)
@@ -72,15 +72,13 @@ struct NotificationClientTests {
         [.uint32(shown.id), .string("default")], destination: destination)
     }
     // When the bus has replied to the stranger's call, the stranger's signals are delivered. The server's come later.
-    _ = try await stranger.call(
-      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
+    _ = try await stranger.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
     try await server.click(shown, action: "open", token: "t")
     #expect(await rig.next() == .activated(key, action: "open", token: "t"))
     await stranger.close()
   }
 
   @Test func `a server that starts late shows the waiting notification`() async throws {
-    let bus = try await PrivateBus.start()
     var rig = try await Rig(on: bus)
     await rig.client.show(sampleNotification(), as: key)
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
@@ -89,7 +87,6 @@ struct NotificationClientTests {
   }
 
   @Test func `the next server is asked for its capabilities and shows the notifications of a dead one`() async throws {
-    let bus = try await PrivateBus.start()
     let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 40)
     var rig = try await Rig(on: bus)
     await rig.client.show(sampleNotification(body: "<3"), as: key)
@@ -109,7 +106,6 @@ struct NotificationClientTests {
   }
 
   @Test func `a stopped server leaves its name to the next one`() async throws {
-    let bus = try await PrivateBus.start()
     for _ in 1...50 {
       let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
       await server.stop()
@@ -117,7 +113,6 @@ struct NotificationClientTests {
   }
 
   @Test func `after a restart of the bus the notification is shown again`() async throws {
-    let bus = try await PrivateBus.start()
     let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     var rig = try await Rig(on: bus)
     await rig.client.show(sampleNotification(), as: key)
@@ -135,7 +130,6 @@ struct NotificationClientTests {
   }
 
   @Test func `a second tap replaces the notification, and the caller can close it`() async throws {
-    let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 7)
     var rig = try await Rig(on: bus)
     await rig.client.show(sampleNotification(), as: key)
@@ -154,7 +148,6 @@ struct NotificationClientTests {
   }
 
   @Test func `a notification that a server is still showing at exit is closed when its id arrives`() async throws {
-    let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 7)
     let clock = ManualClock()
     let rig = try await Rig(on: bus, clock: clock)
@@ -174,7 +167,6 @@ struct NotificationClientTests {
   }
 
   @Test func `a server that does not reply does not prevent exit`() async throws {
-    let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     let clock = ManualClock()
     let rig = try await Rig(on: bus, clock: clock)
@@ -190,7 +182,6 @@ struct NotificationClientTests {
   }
 
   @Test func `a server that does not report its capabilities is asked again`() async throws {
-    let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     await server.setCapabilities(nil)
     let clock = ManualClock()

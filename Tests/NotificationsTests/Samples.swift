@@ -39,6 +39,13 @@ func board(with server: NotificationServer = .sample()) -> NotificationBoard {
   return board
 }
 
+/// A board with a known server, and a notification that it shows.
+func board(showing key: String, id: UInt32) -> NotificationBoard {
+  var board = board()
+  _ = board.put(key, id: id)
+  return board
+}
+
 extension NotificationBoard {
   /// Shows a notification and replies to its `Notify` with `id`.
   mutating func put(_ key: String, id: UInt32, replacing: String? = nil) -> [Action] {
@@ -54,24 +61,26 @@ extension NotificationBoard {
       return handle(.notified(slot: slot, call: call, id: id))
     }
   }
+
+  /// Refuses each `Notify` in `actions`.
+  mutating func refuse(_ actions: [Action], _ reason: String = "LimitExceeded") -> [Action] {
+    actions.flatMap { action in
+      guard case .notify(let slot, let call, _, _) = action else { return [Action]() }
+      return handle(.refused(slot: slot, call: call, reason: reason))
+    }
+  }
 }
 
 extension [NotificationBoard.Action] {
-  var reports: [NotificationEvent] {
-    compactMap { if case .report(let event) = $0 { event } else { nil } }
-  }
+  var reports: [NotificationEvent] { compactMap { if case .report(let event) = $0 { event } else { nil } } }
 
   var calls: [NotifyArguments] {
     compactMap { if case .notify(_, _, _, let arguments) = $0 { arguments } else { nil } }
   }
 
-  var closed: [UInt32] {
-    compactMap { if case .closeNotification(let place) = $0 { place.id } else { nil } }
-  }
+  var closed: [UInt32] { compactMap { if case .closeNotification(let place) = $0 { place.id } else { nil } } }
 
-  var timers: [NotificationBoard.Timer] {
-    compactMap { if case .wait(let timer, _) = $0 { timer } else { nil } }
-  }
+  var timers: [NotificationBoard.Timer] { compactMap { if case .wait(let timer, _) = $0 { timer } else { nil } } }
 }
 
 /// The suffixes ".1", ".2" and so on.

@@ -19,8 +19,7 @@ struct ServerLifeTests {
   }
 
   @Test func `the next server shows the notifications of a dead server, without their old ids`() {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     let gone = board.handle(.ownerChanged(nil))
     #expect(gone.reports == [.serverChanged(nil)])
     #expect(gone.last == gone.timers.first.map { .wait($0, NotificationBoard.activationWait) })
@@ -35,8 +34,7 @@ struct ServerLifeTests {
   }
 
   @Test func `notifications on a server that lost its name are closed there`() {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     let b = NotificationKey("b")
     let replaced = board.handle(.show(b, sampleNotification(), replacing: nil)) + board.put("c", id: 6)
     let again = board.handle(.show(b, sampleNotification(), replacing: NotificationKey("c")))
@@ -49,16 +47,10 @@ struct ServerLifeTests {
   }
 
   @Test func `a notification due for replacement on a server that lost its name is closed there`() {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     let replaced = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: a))
-    guard case .notify(let slot, let call, _, _)? = replaced.first else {
-      Issue.record("the notification was not shown")
-      return
-    }
     #expect(board.handle(.ownerChanged(":1.8")).closed.isEmpty)
-    #expect(
-      board.handle(.refused(slot: slot, call: call, reason: "LimitExceeded")) == [.closeNotification(.sample(id: 5))])
+    #expect(board.refuse(replaced) == [.closeNotification(.sample(id: 5))])
   }
 
   @Test func `a late reply of an old server only closes its notification`() {
@@ -78,8 +70,7 @@ struct ServerLifeTests {
   func `notifications that a server closes before it exits are shown again, others are not`(
     reason: UInt32, isShownAgain: Bool
   ) {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     _ = board.handle(.signal(.closed(reason: reason), id: 5, sender: ":1.7"))
     let gone = board.handle(.ownerChanged(nil))
     _ = board.handle(.ownerChanged(":1.8"))
@@ -88,8 +79,7 @@ struct ServerLifeTests {
   }
 
   @Test func `a click that waits for its token is reported when its server dies`() {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     let clicked = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
     #expect(board.handle(.ownerChanged(nil)).reports.first == .activated(a, action: "open", token: nil))
     #expect(clicked.timers.count == 1)
@@ -97,8 +87,7 @@ struct ServerLifeTests {
   }
 
   @Test func `a server that does not return on its own is activated`() throws {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     let timer = try #require(board.handle(.ownerChanged(nil)).timers.first)
     #expect(board.handle(.timeout(timer)) == [.activateServer])
     #expect(board.handle(.timeout(timer)).isEmpty)
@@ -107,8 +96,7 @@ struct ServerLifeTests {
   }
 
   @Test func `a server that disappears twice gets the full time to return again`() throws {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     let first = try #require(board.handle(.ownerChanged(nil)).timers.first)
     _ = board.handle(.ownerChanged(":1.8"))
     let second = try #require(board.handle(.ownerChanged(nil)).timers.first)
@@ -118,12 +106,10 @@ struct ServerLifeTests {
 
   @Test func `only the time-out of the last refusal causes a retry`() throws {
     var board = board()
-    func refuse(_ actions: [NotificationBoard.Action]) -> NotificationBoard.Timer? {
-      guard case .notify(let slot, let call, _, _)? = actions.first else { return nil }
-      return board.handle(.refused(slot: slot, call: call, reason: "LimitExceeded")).timers.first
-    }
-    let first = try #require(refuse(board.handle(.show(a, sampleNotification(), replacing: nil))))
-    let second = try #require(refuse(board.handle(.show(a, sampleNotification("Again"), replacing: nil))))
+    let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
+    let first = try #require(board.refuse(shown).timers.first)
+    let again = board.handle(.show(a, sampleNotification("Again"), replacing: nil))
+    let second = try #require(board.refuse(again).timers.first)
     #expect(board.handle(.timeout(first)).isEmpty)
     #expect(board.handle(.timeout(second)).calls.map(\.notification.summary.string) == ["Again"])
   }
@@ -148,14 +134,9 @@ struct ServerLifeTests {
   }
 
   @Test func `a replaces_id that the server no longer has is dropped at once`() {
-    var board = board()
-    _ = board.put("a", id: 5)
+    var board = board(showing: "a", id: 5)
     let replaced = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: a))
-    guard case .notify(let slot, let call, _, _)? = replaced.first else {
-      Issue.record("the notification was not shown")
-      return
-    }
-    let again = board.handle(.refused(slot: slot, call: call, reason: "InvalidArgs"))
+    let again = board.refuse(replaced, "InvalidArgs")
     #expect(again.calls.map(\.replaces) == [0])
     #expect(again.reports.isEmpty)
   }

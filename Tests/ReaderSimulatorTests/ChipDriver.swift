@@ -14,9 +14,7 @@ final class ChipDriver {
     return chip.fieldChanged(at: now)
   }
 
-  func send(_ command: [UInt8]) -> [PN532Chip.Action] {
-    chip.receive(.information([0xD4] + command), at: now)
-  }
+  func send(_ command: [UInt8]) -> [PN532Chip.Action] { chip.receive(.information([0xD4] + command), at: now) }
 
   /// - Returns: the answer after its code, or nil for an error frame or no answer.
   func answer(_ command: [UInt8]) -> [UInt8]? {
@@ -41,6 +39,14 @@ final class ChipDriver {
     actions.reduce(.zero) { latest, action in
       if case .send(_, let after) = action { max(latest, after) } else { latest }
     }
+  }
+}
+
+extension Type4Options {
+  /// The default options with a change: `Type4Options { $0.fileSize = 4 }`.
+  init(_ change: (inout Type4Options) -> Void) {
+    self.init()
+    change(&self)
   }
 }
 

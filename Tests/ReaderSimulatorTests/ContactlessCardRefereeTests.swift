@@ -81,8 +81,7 @@ import Testing
   func `mifare-desfire-read-ndef reads a DESFire by its native commands`(size: Int) async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()
-    var options = Type4Options()
-    (options.fileSize, options.leavesOnRequest) = (300, true)
+    let options = Type4Options { ($0.fileSize, $0.leavesOnRequest) = (300, true) }
     await reader.place(try .desfire(message: Self.message(size), uid: .fixed(uid7), options: options))
     let output = try await run("mifare-desfire-read-ndef", ["-y", "-o", directory.file("message")], on: reader)
     #expect(output.contains("NDEF size: \(size) bytes"), "\(output)")

@@ -32,16 +32,15 @@ import Testing
     #expect(try ControlCommand(line) == command)
   }
 
-  @Test(
-    arguments: [
-      "", "  ", "tup", "tap", "tap --type", "tap --type 7 x:", "tap --type payment x:",
-      "tap --type 3 --model ntag215 x:",
-      "tap --model phone x:", "tap --type 3 --uid random x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
-      "tap --uid 01 x:",
-      "tap --uid 88010203 x:", "tap --model ntag999 x:", "tap --memory f --type 4", "tap --memory f --uid 01020304",
-      "tap --bogus x:", "remove x", "remove -1", "fault", "fault bogus", "fault delay",
-      "fault delay -1", "counters bogus", "commands",
-    ])
+  @Test(arguments: [
+    "", "  ", "tup", "tap", "tap --type", "tap --type 7 x:", "tap --type payment x:",
+    "tap --type 3 --model ntag215 x:",
+    "tap --model phone x:", "tap --type 3 --uid random x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
+    "tap --uid 01 x:",
+    "tap --uid 88010203 x:", "tap --model ntag999 x:", "tap --memory f --type 4", "tap --memory f --uid 01020304",
+    "tap --bogus x:", "remove x", "remove -1", "fault", "fault bogus", "fault delay",
+    "fault delay -1", "counters bogus", "commands",
+  ])
   func `an invalid command is an error with a reason`(line: String) {
     let error = #expect(throws: SimulatorError.self) { try ControlCommand(line) }
     #expect(error?.message.contains(": ") == true)

@@ -3,14 +3,14 @@ import Testing
 @testable import ReaderSimulator
 
 @Suite struct PN532ChipTests {
+  private let driver = ChipDriver()
+
   @Test func `a command is acknowledged before its answer`() {
-    let driver = ChipDriver()
     #expect(
       ChipDriver.frames(driver.send([0x02])) == [.acknowledge, .information([0xD5, 0x03, 0x32, 0x01, 0x06, 0x07])])
   }
 
   @Test func `the diagnose command echoes its data`() {
-    let driver = ChipDriver()
     #expect(driver.answer([0x00, 0x00] + Array("libnfc".utf8)) == [0x00] + Array("libnfc".utf8))
   }
 
@@ -18,30 +18,25 @@ import Testing
     [0xAB], [0x4A], [0x4A, 0x03, 0x00], [0x4A, 0x01, 0x09], [0x32, 0x77], [0x06, 0x63], [0x08, 0x63, 0x02],
   ])
   func `an invalid command gets an error frame`(command: [UInt8]) {
-    let driver = ChipDriver()
     #expect(ChipDriver.frames(driver.send(command)) == [.acknowledge, .error])
   }
 
   @Test func `a wrong frame identifier gets an error frame`() {
-    let driver = ChipDriver()
     #expect(ChipDriver.frames(driver.chip.receive(.information([0xD5, 0x02]), at: .zero)) == [.acknowledge, .error])
   }
 
   @Test func `registers keep written values, and unknown ones read as zero`() {
-    let driver = ChipDriver()
     #expect(driver.answer([0x06, 0x63, 0x02, 0x63, 0x03]) == [0x80, 0x80])
     #expect(driver.answer([0x08, 0x63, 0x02, 0x00, 0x63, 0x3D, 0x07]) == [])
     #expect(driver.answer([0x06, 0x63, 0x02, 0x63, 0x3D, 0x12, 0x34]) == [0x00, 0x07, 0x00])
   }
 
   @Test func `the last answer is repeated on request`() {
-    let driver = ChipDriver()
     let answer = ChipDriver.frames(driver.send([0x02])).last
     #expect(ChipDriver.frames(driver.chip.receive(.notAcknowledge, at: .zero)).last == answer)
   }
 
   @Test func `a select ends after its retries`() {
-    let driver = ChipDriver()
     #expect(driver.answer([0x32, 0x05, 0x00, 0x00, 0x02]) == [])
     #expect(driver.answer(select) == [0])
     #expect(driver.chip.radio.activationFrames == 3)
@@ -49,28 +44,24 @@ import Testing
   }
 
   @Test func `a select with infinite retries waits for a tag`() throws {
-    let driver = ChipDriver()
     #expect(ChipDriver.frames(driver.send(select)) == [.acknowledge])
     let answer = ChipDriver.frames(driver.place(try type2()))
     #expect(answer == [.information([0xD5, 0x4B, 0x01, 0x01, 0x00, 0x44, 0x00, 0x07] + uid7)])
   }
 
   @Test func `an acknowledge frame aborts a select`() throws {
-    let driver = ChipDriver()
     _ = driver.send(select)
     #expect(driver.chip.receive(.acknowledge, at: .zero) == [.cancel])
     #expect(driver.place(try type2()) == [])
   }
 
   @Test func `the next command ends a select`() throws {
-    let driver = ChipDriver()
     _ = driver.send(select)
     #expect(driver.answer([0x02]) != nil)
     #expect(driver.place(try type2()) == [])
   }
 
   @Test func `an autopoll without a tag answers at its deadline`() {
-    let driver = ChipDriver()
     // Two rounds of one type, 300 ms each.
     let actions = driver.send([0x60, 0x02, 0x02, 0x10])
     #expect(actions.last == .wake(at: .milliseconds(600)))
@@ -79,13 +70,11 @@ import Testing
   }
 
   @Test func `an autopoll describes the tag that it finds`() throws {
-    let driver = ChipDriver()
     _ = driver.place(try type2())
     #expect(driver.answer([0x60, 0x01, 0x01, 0x20, 0x10]) == [1, 0x10, 12, 0x01, 0x00, 0x44, 0x00, 0x07] + uid7)
   }
 
   @Test func `the time with the field on is counted`() {
-    let driver = ChipDriver()
     _ = driver.send([0x32, 0x01, 0x01])
     driver.now = .milliseconds(40)
     #expect(driver.chip.counters(at: driver.now).fieldOnTime == .milliseconds(40))
@@ -96,7 +85,6 @@ import Testing
   }
 
   @Test func `the trace has commands and answers`() {
-    let driver = ChipDriver()
     _ = driver.send([0x02])
     _ = driver.send([0xAB])
     #expect(driver.chip.trace.map(\.command) == [[0x02], [0xAB]])
@@ -115,7 +103,6 @@ import Testing
   }
 
   @Test func `random commands do not crash the chip`() throws {
-    let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.place(try .type4(message: [0xD0, 0x00, 0x00]))
     for _ in 0..<20_000 {

@@ -48,9 +48,7 @@ import Testing
   /// Selects the NDEF application and its file. UPDATE of the file takes two blocks, and READ is answered in two.
   @Test(arguments: [Fault.Disturbance.unheard, .garbledCommand, .unanswered, .garbledAnswer], 1...6)
   func `an ISO-DEP block is repeated up to twice`(disturbance: Fault.Disturbance, exchange: Int) throws {
-    var options = Type4Options()
-    options.maximumRead = 100
-    options.maximumWrite = 100
+    let options = Type4Options { ($0.maximumRead, $0.maximumWrite) = (100, 100) }
     for times in 1...3 {
       let driver = ChipDriver()
       _ = driver.place(try .type4(message: [0xD0, 0x00, 0x00], uid: .fixed(uid7), options: options))

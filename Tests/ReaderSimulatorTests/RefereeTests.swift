@@ -60,11 +60,10 @@ import Testing
 
   /// The models that nfc-mfultralight knows. The tool takes any tag that answers GET_VERSION, even with a refusal, for
   /// one of these models.
-  @Test(
-    arguments: [
-      SimulatedType2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215,
-      .ntag216,
-    ])
+  @Test(arguments: [
+    SimulatedType2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215,
+    .ntag216,
+  ])
   func `a dump by nfc-mfultralight is the memory`(model: SimulatedType2Model) async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()

@@ -106,13 +106,9 @@ import Testing
 
   @Test func `block-locking bits freeze lock bits`() throws {
     var memory = try Type2Memory(model: .ntag215, uid: uid7, message: [])
-    for bytes: [UInt8] in [[0, 0, 0x02, 0x00], [0, 0, 0xF8, 0xFF]] {
-      #expect(memory.write(bytes, page: 2) == true)
-    }
+    for bytes: [UInt8] in [[0, 0, 0x02, 0x00], [0, 0, 0xF8, 0xFF]] { #expect(memory.write(bytes, page: 2) == true) }
     #expect(!memory.isLocked(4) && !memory.isLocked(9) && memory.isLocked(3) && memory.isLocked(10))
-    for bytes: [UInt8] in [[0, 0, 0x01, 0], [0x07, 0, 0, 0]] {
-      #expect(memory.write(bytes, page: 0x82) == true)
-    }
+    for bytes: [UInt8] in [[0, 0, 0x01, 0], [0x07, 0, 0, 0]] { #expect(memory.write(bytes, page: 0x82) == true) }
     #expect(!memory.isLocked(16) && !memory.isLocked(32) && memory.isLocked(48))
   }
 

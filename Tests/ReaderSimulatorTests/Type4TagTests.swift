@@ -50,18 +50,14 @@ import Testing
     _ = driver.send([0x40, 0x01] + Self.selectNDEF)
     #expect(driver.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0x01, 2, 0x01, 0xAB]) == [0, 0x90, 0x00])
     #expect(driver.chip.radio.field.memory(of: TagID(number: 1))?.prefix(4) == [0x00, 0x01, 0xAB, 0x00])
-    var options = Type4Options()
-    options.isReadOnly = true
-    let other = try selected([], options)
+    let other = try selected([], Type4Options { $0.isReadOnly = true })
     _ = other.send([0x40, 0x01] + Self.selectNDEF)
     #expect(other.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0x01, 1, 0x01]) == [0, 0x69, 0x82])
   }
 
   @Test func `a long answer comes in pieces`() throws {
-    var options = Type4Options()
-    options.maximumRead = 1_024
     let message = (0..<1_000).map { UInt8($0 % 251) }
-    let driver = try selected(message, options)
+    let driver = try selected(message, Type4Options { $0.maximumRead = 1_024 })
     _ = driver.send([0x40, 0x01] + Self.selectNDEF)
     // An extended length: 1,002 bytes.
     var answer = try #require(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x00, 0x03, 0xEA]))
@@ -76,10 +72,7 @@ import Testing
   }
 
   @Test func `a long command is sent in pieces`() throws {
-    var options = Type4Options()
-    options.maximumWrite = 600
-    options.fileSize = 1_024
-    let driver = try selected([], options)
+    let driver = try selected([], Type4Options { ($0.maximumWrite, $0.fileSize) = (600, 1_024) })
     _ = driver.send([0x40, 0x01] + Self.selectNDEF)
     let data = (0..<500).map { UInt8($0 % 253) }
     let command: [UInt8] = [0x00, 0xD6, 0x00, 0x02, 0x00, 0x01, 0xF4] + data
@@ -89,11 +82,8 @@ import Testing
   }
 
   @Test func `mapping version 3 reads above 32 KiB`() throws {
-    var options = Type4Options()
-    options.mappingVersion = 3
-    options.maximumRead = 256
     let message = (0..<40_000).map { UInt8($0 % 249) }
-    let driver = try selected(message, options)
+    let driver = try selected(message, Type4Options { ($0.mappingVersion, $0.maximumRead) = (3, 256) })
     _ = driver.send([0x40, 0x01] + Self.selectContainer)
     #expect(
       driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x11])
@@ -107,9 +97,7 @@ import Testing
   }
 
   @Test func `a card can have a false length and a custom ATS`() throws {
-    var options = Type4Options()
-    options.declaredLength = 0xFFF0
-    options.ats = [0x00]
+    let options = Type4Options { ($0.declaredLength, $0.ats) = (0xFFF0, [0x00]) }
     let driver = ChipDriver()
     _ = driver.place(try .type4(message: [], uid: .fixed(uid7), options: options))
     #expect(driver.answer(select)?.suffix(8) == uid7 + [0x00])
@@ -143,12 +131,10 @@ import Testing
   }
 
   @Test func `contradictory options are errors`() {
-    var options = Type4Options()
-    options.fileSize = 4
-    #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [1, 2, 3], options: options) }
-    options = Type4Options()
-    options.mappingVersion = 1
-    #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [], options: options) }
+    let small = Type4Options { $0.fileSize = 4 }
+    #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [1, 2, 3], options: small) }
+    let old = Type4Options { $0.mappingVersion = 1 }
+    #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [], options: old) }
     #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [UInt8](repeating: 0, count: 0xFFFF)) }
   }
 }

@@ -3,9 +3,10 @@ import Testing
 @testable import ReaderSimulator
 
 @Suite struct TypeATagTests {
+  private let driver = ChipDriver()
+
   @Test(arguments: [[0x01, 0x02, 0x03, 0x04], uid7, [0x04, 1, 2, 3, 4, 5, 6, 7, 8, 9]] as [[UInt8]])
   func `a tag with a UID of any length is found`(uid: [UInt8]) throws {
-    let driver = ChipDriver()
     _ = driver.place(try .type4(message: [], uid: .fixed(uid)))
     let answer = try #require(driver.answer(select))
     let expected: [UInt8] = [0x01, 0x01, 0x03, 0x44, 0x20, UInt8(uid.count)] + uid
@@ -14,7 +15,6 @@ import Testing
   }
 
   @Test func `a tag that was left active misses one request`() throws {
-    let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.send(oneRequest)
     #expect(driver.answer(select)?.first == 1)
@@ -24,7 +24,6 @@ import Testing
 
   @Test(arguments: [[0x44, 0x00], [0x52, 0x00], [0x32, 0x01, 0x00]] as [[UInt8]])
   func `an ISO-DEP tag is found again after it is deselected or loses its power`(command: [UInt8]) throws {
-    let driver = ChipDriver()
     _ = driver.place(try .type4(message: []))
     _ = driver.send(oneRequest)
     #expect(driver.answer(select)?.first == 1)
@@ -38,7 +37,6 @@ import Testing
   }
 
   @Test func `a random UID is new each time the field comes on`() throws {
-    let driver = ChipDriver()
     _ = driver.place(try .type4(message: [], uid: .random))
     var uids: Set<[UInt8]> = []
     for _ in 0..<8 {
@@ -51,7 +49,6 @@ import Testing
   }
 
   @Test func `two tags are found and both can be read`() throws {
-    let driver = ChipDriver()
     _ = driver.place(try type2(.ntag215, [0xD1, 0x01, 0x01, 0x55, 0xAA]))
     _ = driver.place(
       try .type2(.ntag213, message: [0xD1, 0x01, 0x01, 0x55, 0xBB], uid: .fixed([0x04, 1, 2, 3, 4, 5, 6])))
@@ -68,7 +65,6 @@ import Testing
   }
 
   @Test func `a tag is found by its UID`() throws {
-    let driver = ChipDriver()
     _ = driver.send(oneRequest)
     _ = driver.place(try type2())
     _ = driver.place(try .type2(.ntag213, message: [], uid: .fixed([0x04, 1, 2, 3, 4, 5, 6])))
@@ -78,7 +74,6 @@ import Testing
   }
 
   @Test func `the host can run the anticollision itself`() throws {
-    let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.send([0x32, 0x01, 0x01])
     // No CRC in either direction, and seven bits.

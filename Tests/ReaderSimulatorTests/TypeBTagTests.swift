@@ -4,9 +4,7 @@ import Testing
 
 @Suite struct TypeBTagTests {
   private static let selectB: [UInt8] = [0x4A, 0x01, 0x03, 0x00]
-  private static let description: [UInt8] = [
-    0x50, 1, 2, 3, 4, 0, 0, 0, 0, 0x00, 0x51, 0x80, 0x01, 0x00,
-  ]
+  private static let description: [UInt8] = [0x50, 1, 2, 3, 4, 0, 0, 0, 0, 0x00, 0x51, 0x80, 0x01, 0x00]
   private static let selectApplication: [UInt8] = [
     0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
   ]
@@ -109,9 +107,7 @@ import Testing
   }
 
   @Test func `a card can request more time`() throws {
-    var options = Type4Options()
-    options.timeExtensions = 2
-    let driver = try driver(options)
+    let driver = try driver(Type4Options { $0.timeExtensions = 2 })
     _ = driver.answer(Self.selectB)
     #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
     #expect(driver.chip.radio.exchanges == 3)

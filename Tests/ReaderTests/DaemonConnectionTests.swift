@@ -10,17 +10,18 @@ import Testing
   /// The daemon's end of the link.
   let daemon: FileDescriptor
   let reader: FileDescriptor
+  /// The reader's end.
+  let connection: DaemonConnection
 
   init() throws {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
     daemon = FileDescriptor(owning: pair[0])
     reader = FileDescriptor(owning: pair[1])
+    connection = DaemonConnection(
+      DaemonChannel(descriptor: pair[1]), ReaderTiming(device: "pn532_uart:/dev/x"))
   }
 
-  func connection() -> DaemonConnection { DaemonConnection(DaemonChannel(descriptor: reader.rawValue), timing) }
-
-  let timing = ReaderTiming(device: "pn532_uart:/dev/x")
   /// The message of a regular heartbeat.
   let beat = ReaderMessage.heartbeat(within: 2000)
 
@@ -40,20 +41,17 @@ import Testing
   }
 
   @Test func `a heartbeat is sent only if one is due`() throws {
-    let connection = connection()
     for _ in 0..<3 { try connection.beat() }
     #expect(try received() == [beat])
   }
 
   @Test func `the next heartbeat replaces a long promise`() throws {
-    let connection = connection()
     try connection.promise(.seconds(5))
     try connection.beat()
     #expect(try received() == [.heartbeat(within: 5000), beat])
   }
 
   @Test func `a heartbeat is sent at once after a sleep without a promise`() throws {
-    let connection = connection()
     try connection.beat()
     try connection.promiseNothing()
     try connection.beat()
@@ -61,17 +59,14 @@ import Testing
   }
 
   @Test func `a long pause is announced to the daemon`() throws {
-    let connection = connection()
     try connection.beat()
     // A command of the daemon ends the pause at once.
     send(.goal(epoch: 1, .lent, known: KnownTags()))
     try connection.pause(.seconds(10))
-    #expect(
-      try received() == [beat, .heartbeat(within: 12_000), beat])
+    #expect(try received() == [beat, .heartbeat(within: 12_000), beat])
   }
 
   @Test func `a short pause is not announced`() throws {
-    let connection = connection()
     try connection.beat()
     send(.goal(epoch: 1, .lent, known: KnownTags()))
     try connection.pause(.milliseconds(120))
@@ -79,13 +74,11 @@ import Testing
   }
 
   @Test func `a state is reported only when it changes`() throws {
-    let connection = connection()
     for reason in ["a", "a", "b"] { try connection.report(.state(.absent(reason: reason))) }
     #expect(try received() == [.state(.absent(reason: "a")), .state(.absent(reason: "b"))])
   }
 
   @Test func `the connection keeps the goal and the known tags of the last command`() throws {
-    let connection = connection()
     #expect(try !connection.isInterrupted(0))
     let known = KnownTags(tags: [KnownTag(number: 1, fingerprint: TagFingerprint(value: 2), technology: .type4B)])
     send(.goal(epoch: 1, .scan(ReaderPolling()), known: known))
@@ -103,7 +96,6 @@ import Testing
   }
 
   @Test func `requests for another goal are dropped`() throws {
-    let connection = connection()
     send(.goal(epoch: 1, .session(ReaderSessionOptions(number: 7)), known: KnownTags()))
     for request: UInt64 in 1...2 { send(.perform(epoch: 1, request: request, placement: 1, .read)) }
     send(.perform(epoch: 2, request: 3, placement: 1, .read))

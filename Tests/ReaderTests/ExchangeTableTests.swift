@@ -36,9 +36,7 @@ import Testing
       (try .type2(model, message: message, uid: uid, hasLockControl: asShipped), .typeA)
     }
     func type4(version: Int) -> Type4Options {
-      var options = Type4Options()
-      (options.mappingVersion, options.maximumRead) = (version, 246)
-      return options
+      Type4Options { ($0.mappingVersion, $0.maximumRead) = (version, 246) }
     }
     switch tag {
     case "Topaz 96": return (try .type1(.topaz96, message: message), .jewel)

@@ -4,7 +4,7 @@ import Rig
 import Testing
 
 /// The faults of a chip, at different moments.
-@Suite(.timeLimit(.minutes(5))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct FaultTests {
   enum Wrong: CaseIterable {
     case silent, hung, unplugged, corrupt, stale, late
 
@@ -34,9 +34,7 @@ import Testing
 
   @Test(arguments: moments)
   func `a fault at any command loses neither a tap nor the process`(wrong: Wrong, command: Int) async throws {
-    let rig = try await ReaderRig()
-    try await rig.isReady()
-    try await rig.isAsleep()
+    let rig = try await ReaderRig.asleep()
     let child = await rig.process.processID
     let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
     let id = await rig.simulator.place(try .type2(.ntag213, message: bytes))
@@ -68,64 +66,40 @@ import Testing
     let contents = rig.seen.compactMap { if case .tag(let report, _) = $0 { report.content } else { nil } }
     #expect(contents.count <= (wrong.needsHands ? 3 : 2) && contents.count >= 2)
     #expect(contents.dropLast().allSatisfy { $0 == .message(bytes) })
-    await rig.setScanning(false)
-    try await rig.expect(.scanning(false))
+    try await rig.scan(false)
     #expect(await !rig.simulator.isFieldOn)
     // Another process may open the device that was plugged in again. No process has crashed.
     if !wrong.needsHands { #expect(await rig.process.processID == child) }
-    #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
-    await rig.stop()
+    #expect(!rig.seen.contains { $0.isCrash })
   }
 
   /// Without a stale answer: the previous command was the same, so its answer is correct.
   @Test(arguments: Wrong.allCases.filter { $0 != .stale })
   func `a fault while no tags are wanted is noticed when a device is plugged in`(wrong: Wrong) async throws {
-    let rig = try await ReaderRig(isFollowed: true)
-    try await rig.isReady()
-    try await rig.isAsleep()
+    let rig = try await ReaderRig.asleep(isFollowed: true)
     await rig.simulator.add(wrong.fault(1))
     await rig.process.lookForDevice()
-    try await rig.next("a reader that has failed") { event in
-      switch event {
-      case .phase(.failed, _), .phase(.absent, _): true
-      default: nil
-      }
-    }
-    if wrong.needsHands {
-      await rig.simulator.unplug()
-      try await rig.simulator.plug()
-      await rig.process.lookForDevice()
-    }
+    try await rig.next("a reader that has failed") { $0.isLoss ? true : nil }
+    if wrong.needsHands { try await rig.plugAgain() }
     try await rig.isReady()
     try await rig.isAsleep()
-    await rig.stop()
   }
 
   @Test(arguments: Wrong.allCases)
   func `after a fault at the end of scanning, scanning can start again`(wrong: Wrong) async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    _ = try await rig.message()
+    try await rig.announces("https://example.com")
     await rig.simulator.add(wrong.fault(1))
     await rig.setScanning(false)
     if wrong.needsHands {
-      try await rig.next("a reader that has failed or is absent") { event in
-        switch event {
-        case .phase(.failed, _), .phase(.absent, _): true
-        default: nil
-        }
-      }
-      await rig.simulator.unplug()
-      try await rig.simulator.plug()
-      await rig.process.lookForDevice()
+      try await rig.next("a reader that has failed or is absent") { $0.isLoss ? true : nil }
+      try await rig.plugAgain()
     }
     // The fault may strike before the command arrives. The field then goes off when the device is open again.
     try await rig.isAsleep()
     #expect(await !rig.simulator.isFieldOn)
     #expect(await rig.simulator.strikes > 0)
     await rig.simulator.clearFaults()
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
-    await rig.stop()
+    try await rig.scan(true)
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import ReaderLink
 
 /// A device that is lent to another program.
-@Suite(.timeLimit(.minutes(5))) struct LendingTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LendingTests {
   enum Occupation: CaseIterable { case asleep, scanning, reading, inSession }
 
   @Test(arguments: Occupation.allCases)
@@ -20,8 +20,7 @@ import Testing
     switch occupation {
     case .asleep: break
     case .scanning:
-      await rig.setScanning(true)
-      try await rig.expect(.scanning(true))
+      try await rig.scan(true)
     case .reading:
       await rig.simulator.place(try .type2(.ntag215, message: bytes))
       let before = await rig.simulator.counters.commands
@@ -34,8 +33,7 @@ import Testing
       let tag = try await rig.sessionTag()
       await rig.ask(.read, tag)
     }
-    await rig.lend(true)
-    try await rig.expect(.lent(true))
+    try await rig.startLoan()
     #expect(await !rig.simulator.isFieldOn)
     try await rig.isAsleep()
     #expect(try descriptors(of: child).allSatisfy { !$0.hasPrefix("/dev/pts/") })
@@ -51,18 +49,15 @@ import Testing
     try await rig.isReady()
     try await rig.expect(.scanning(true))
     #expect(await rig.process.processID == child)
-    await rig.stop()
   }
 
   @Test(arguments: [false, true])
   func `tags placed during a loan are not announced, but the next tag is`(isRandom: Bool) async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.lend(true)
-    try await rig.expect(.lent(true))
+    try await rig.startLoan()
     let bytes = try uri("https://example.com/1")
     let ids = [
-      await rig.simulator.place(
-        try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes)),
+      await rig.simulator.place(try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes)),
       await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/3"))),
     ]
     await rig.lend(false)
@@ -71,52 +66,39 @@ import Testing
     for id in ids { await rig.simulator.remove(id) }
     try await rig.commands(40)
     #expect(!rig.seen.contains { if case .tag = $0 { true } else { false } })
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
+    try await rig.announces("https://example.com/2")
   }
 
   @Test func `a tag announced before a loan keeps its placement`() async throws {
     let rig = try await ReaderRig.scanning()
-    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    let placement = try await rig.message().placement
-    await rig.lend(true)
-    try await rig.expect(.lent(true))
+    let (id, placement) = try await rig.announces("https://example.com")
+    try await rig.startLoan()
     await rig.lend(false)
     try await rig.expect(.scanning(true))
     try await rig.commands(40)
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    await rig.stop()
+    try await rig.takeAway(id, placement)
   }
 
   @Test func `an absent reader can be lent`() async throws {
     let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
-    await rig.lend(true)
-    try await rig.expect(.lent(true))
+    try await rig.startLoan()
     try await rig.simulator.plug()
     await rig.process.lookForDevice()
     try await rig.isAsleep()
     #expect(await rig.simulator.counters.commands == 0)
     await rig.lend(false)
     try await rig.isReady()
-    await rig.stop()
   }
 
   /// The files that the process has open.
   private func descriptors(of process: Int32) throws -> [String] {
     let folder = "/proc/\(process)/fd"
-    guard let directory = opendir(folder) else { throw RigError("no \(folder)") }
-    defer { closedir(directory) }
-    var targets: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return try #require(fileNames(in: folder)).compactMap { name in
       var buffer = [CChar](repeating: 0, count: 512)
       let count = readlink("\(folder)/\(name)", &buffer, buffer.count)
-      if count > 0 { targets.append(String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)) }
+      return count > 0 ? String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
     }
-    return targets
   }
 
   /// Whether another user of libnfc can open the device and send it a command.

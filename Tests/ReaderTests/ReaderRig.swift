@@ -3,6 +3,7 @@ import NDEF
 import Names
 import ReaderSimulator
 import Rig
+import TestSupport
 import Testing
 
 @testable import ReaderLink
@@ -39,15 +40,32 @@ final class ReaderRig {
       isFollowed: isFollowed, environment: environment)
     process = ReaderProcess(configuration, on: loop)
     events = process.events.makeAsyncIterator()
+    atEndOfTest { [process, simulator] in
+      await process.stop()
+      await simulator.stop()
+    }
     await process.start()
   }
 
   /// A rig with a scanning reader.
   static func scanning(loop: EventLoop = EventLoop(label: "daemon")) async throws -> ReaderRig {
     let rig = try await ReaderRig(loop: loop)
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
+    try await rig.scan(true)
     return rig
+  }
+
+  /// A rig with a ready reader whose process sleeps.
+  static func asleep(isFollowed: Bool = false) async throws -> ReaderRig {
+    let rig = try await ReaderRig(isFollowed: isFollowed)
+    try await rig.isReady()
+    try await rig.isAsleep()
+    return rig
+  }
+
+  /// Starts or stops scanning, and waits until that is in force.
+  func scan(_ isOn: Bool) async throws {
+    await setScanning(isOn)
+    try await expect(.scanning(isOn))
   }
 
   func setScanning(_ isOn: Bool) async {
@@ -70,6 +88,19 @@ final class ReaderRig {
     // A loan ends the reader session.
     if isOn { session = nil }
     await pursue()
+  }
+
+  /// Lends the device, and waits until that is in force.
+  func startLoan() async throws {
+    await lend(true)
+    try await expect(.lent(true))
+  }
+
+  /// Plugs the reader in again, and tells the process.
+  func plugAgain() async throws {
+    await simulator.unplug()
+    try await simulator.plug()
+    await process.lookForDevice()
   }
 
   func configure(_ polling: ReaderPolling) async {
@@ -154,25 +185,48 @@ final class ReaderRig {
     }
   }
 
+  /// Places a tag with a link. The next tag that is announced has to have this link.
+  @discardableResult func announces(
+    _ link: String, isType4: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> (id: TagID, placement: Placement) {
+    let bytes = try uri(link)
+    let id = await simulator.place(try isType4 ? .type4(message: bytes) : .type2(.ntag213, message: bytes))
+    let (message, placement) = try await message()
+    #expect(message == bytes, sourceLocation: sourceLocation)
+    return (id, placement)
+  }
+
+  /// Takes a tag away. The next placement that ends has to be this one, and no tag may be announced before that.
+  func takeAway(
+    _ id: TagID, _ placement: Placement, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    await simulator.remove(id)
+    #expect(try await removal() == placement.number, sourceLocation: sourceLocation)
+  }
+
   /// Expects that the resting tag is never announced and that the next tag is.
   func announcesOnlyWhatComesNow() async throws {
     try await commands(20)
     await simulator.removeAll()
     try await commands(20)
-    let after = try uri("https://example.com/after")
-    await simulator.place(try .type2(.ntag213, message: after))
-    #expect(try await message().message == after)
+    try await announces("https://example.com/after")
   }
 
   /// Waits until the process sleeps and waits for a command.
-  func isAsleep() async throws {
-    await process.wait { $0.isAsleep }
-  }
+  func isAsleep() async throws { await process.wait { $0.isAsleep } }
 
   /// Waits until the chip has received `count` more commands, to let the process do that much work.
   func commands(_ count: Int) async throws {
     let goal = await simulator.counters.commands + count
     await simulator.wait { $0.counters.commands >= goal }
+  }
+}
+
+extension Type4Options {
+  /// The default options with a change: `Type4Options { $0.fileSize = 4 }`.
+  init(_ change: (inout Type4Options) -> Void) {
+    self.init()
+    change(&self)
   }
 }
 
@@ -193,5 +247,16 @@ extension ReaderProcessEvent {
     case .phase(.failed, _), .phase(.absent, _): true
     default: false
     }
+  }
+}
+
+/// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
+struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await stoppingAtEnd(function)
   }
 }

@@ -6,7 +6,7 @@ import Rig
 import Testing
 
 /// Two readers of one daemon, which serves both on one thread.
-@Suite(.timeLimit(.minutes(5))) struct SeveralReadersFaultTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SeveralReadersFaultTests {
   @Test func `taps of one reader come in order while the process of the other hangs`() async throws {
     let loop = EventLoop(label: "daemon")
     let good = try await ReaderRig.scanning(loop: loop)
@@ -19,10 +19,7 @@ import Testing
     try await bad.isReady()
     try await bad.expect(.scanning(true))
     try await expectTaps(1, on: good)
-    let message = try uri("https://example.com/again")
-    await bad.simulator.place(try .type2(.ntag213, message: message))
-    #expect(try await bad.message().message == message)
-    for rig in [good, bad] { await rig.stop() }
+    try await bad.announces("https://example.com/again")
   }
 
   @Test(arguments: [Fault.stall(), .silence(), .corruptChecksum(), .delay(.milliseconds(1300)), .unplug()])
@@ -33,23 +30,13 @@ import Testing
     await bad.simulator.add(fault)
     await bad.simulator.wait { $0.strikes > 0 }
     try await expectTaps(3, on: good)
-    try await bad.next("a failed reader") { event in
-      switch event {
-      case .phase(.failed, _), .phase(.absent, _): true
-      default: nil
-      }
-    }
+    try await bad.next("a failed reader") { $0.isLoss ? true : nil }
     try await expectTaps(1, on: good)
     // Every fault ends when the reader is plugged in again.
     await bad.simulator.clearFaults()
-    await bad.simulator.unplug()
-    try await bad.simulator.plug()
-    await bad.process.lookForDevice()
-    let message = try uri("https://example.com/again")
-    await bad.simulator.place(try .type2(.ntag213, message: message))
-    #expect(try await bad.message().message == message)
+    try await bad.plugAgain()
+    try await bad.announces("https://example.com/again")
     try await expectTaps(1, on: good)
-    for rig in [good, bad] { await rig.stop() }
   }
 
   /// Places and removes tags one by one. Expects one tap and one removal for each, in order, and no change of the
@@ -62,8 +49,7 @@ import Testing
       let id = await rig.simulator.place(try .type2(.ntag213, message: message))
       let tap = try await rig.message()
       #expect(tap.message == message)
-      await rig.simulator.remove(id)
-      #expect(try await rig.removal() == tap.placement.number)
+      try await rig.takeAway(id, tap.placement)
       placements.append(tap.placement.number)
     }
     #expect(zip(placements, placements.dropFirst()).allSatisfy { $0 < $1 }, "\(placements)")

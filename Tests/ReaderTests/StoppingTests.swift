@@ -6,14 +6,13 @@ import Rig
 import Testing
 
 /// Processes that are stopped while they work.
-@Suite(.timeLimit(.minutes(5))) struct StoppingTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct StoppingTests {
   /// The answer of the chip is later than usual, or later than libnfc waits for it.
   @Test(arguments: [Duration.milliseconds(650), .milliseconds(1300)])
   func `the field is off after a stop in the middle of a slow exchange`(delay: Duration) async throws {
     let rig = try await readingSlowly(delay)
     await rig.process.stop()
     #expect(await !rig.simulator.isFieldOn)
-    await rig.stop()
   }
 
   /// A SIGTERM to all processes of the service also reaches the daemon, which then stops its reader process.
@@ -26,7 +25,6 @@ import Testing
     #expect(await rig.process.processID == nil)
     // It is not even a zombie.
     #expect(kill(child, 0) == -1 && errno == ESRCH)
-    await rig.stop()
   }
 
   @Test func `a process switches the field off when its daemon disappears`() async throws {
@@ -84,8 +82,7 @@ import Testing
   /// A command that arrives between the looks for all technologies takes effect before the remaining looks.
   @Test func `a command does not wait for the remaining looks`() async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    _ = try await rig.message()
+    try await rig.announces("https://example.com")
     let child = try #require(await rig.process.processID)
     // The first look for a technology other than that of the resting tag.
     let seen = await rig.simulator.commands.count
@@ -103,14 +100,11 @@ import Testing
     let looks = await rig.simulator.commands.dropFirst(before).filter { $0.command.first == 0x4A }
     // The look that was being sent.
     #expect(looks.count <= 1, "\(looks.map(\.description))")
-    await rig.stop()
   }
 
   /// A reader with its field on, in the middle of an exchange with a late answer.
   private func readingSlowly(_ delay: Duration) async throws -> ReaderRig {
-    let rig = try await ReaderRig()
-    try await rig.isReady()
-    try await rig.isAsleep()
+    let rig = try await ReaderRig.asleep()
     let before = await rig.simulator.counters.commands
     await rig.simulator.place(
       try .type2(.ntag213, message: uri("https://example.com/a/path/that/needs/more/exchanges")))

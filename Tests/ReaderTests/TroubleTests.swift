@@ -8,11 +8,10 @@ import Testing
 @testable import Reader
 
 /// Readers and processes that misbehave.
-@Suite(.timeLimit(.minutes(5))) struct TroubleTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TroubleTests {
   @Test func `an unplugged reader is found again`() async throws {
     let rig = try await ReaderRig.scanning()
-    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    let (_, placement) = try await rig.message()
+    let (id, placement) = try await rig.announces("https://example.com/1")
     await rig.simulator.unplug()
     await rig.simulator.remove(id)
     try await rig.expect(.scanning(false))
@@ -20,11 +19,9 @@ import Testing
     try await rig.simulator.plug()
     try await rig.isReady()
     try await rig.expect(.scanning(true))
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
+    try await rig.announces("https://example.com/2")
     // Another process may have replaced the first one, but none has crashed.
-    #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
-    await rig.stop()
+    #expect(!rig.seen.contains { $0.isCrash })
   }
 
   @Test func `a reader that is plugged in later is found`() async throws {
@@ -33,9 +30,7 @@ import Testing
     try await rig.next("an absent reader") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.simulator.plug()
     try await rig.isReady()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    #expect(try await rig.message().message == uri("https://example.com"))
-    await rig.stop()
+    try await rig.announces("https://example.com")
   }
 
   @Test func `a chip that hangs is reported and used again after it is plugged in again`() async throws {
@@ -47,16 +42,13 @@ import Testing
     await rig.simulator.unplug()
     try await rig.simulator.plug()
     try await rig.isReady()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    #expect(try await rig.message().message == uri("https://example.com"))
-    await rig.stop()
+    try await rig.announces("https://example.com")
   }
 
   /// To switch the field off, the reader process opens the device again. It must not report an open device before that.
   @Test func `a field that cannot be switched off is not reported as off`() async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    _ = try await rig.message()
+    try await rig.announces("https://example.com")
     #expect(await rig.simulator.isFieldOn)
     await rig.simulator.add(.silence())
     await rig.setScanning(false)
@@ -65,12 +57,10 @@ import Testing
       if case .phase(.failed(let reason), _) = event, reason.contains("its field may be on") { true } else { nil }
     }
     #expect(await rig.simulator.isFieldOn)
-    #expect(
-      !rig.seen[start...].contains { if case .phase(let phase, _) = $0 { phase.isOpen } else { false } })
+    #expect(!rig.seen[start...].contains { if case .phase(let phase, _) = $0 { phase.isOpen } else { false } })
     await rig.simulator.clearFaults()
     try await rig.isReady()
     #expect(await !rig.simulator.isFieldOn)
-    await rig.stop()
   }
 
   @Test func `a chip that rejects every command is reported as failed until it works`() async throws {
@@ -91,14 +81,12 @@ import Testing
       await rig.simulator.remove(other)
       try await rig.commands(40)
     }
-    await rig.stop()
   }
 
   /// Tags keep their placements as long as the device is plugged in.
   @Test func `a resting tag keeps its placement while the device fails for a long time`() async throws {
     let rig = try await ReaderRig.scanning()
-    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    let (_, placement) = try await rig.message()
+    let (id, placement) = try await rig.announces("https://example.com")
     let before = await rig.simulator.commands.count
     await rig.simulator.add(.refusal())
     // Each attempt to open the device begins with this command.
@@ -108,9 +96,7 @@ import Testing
     await rig.simulator.clearFaults()
     try await rig.isReady()
     try await rig.commands(40)
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    await rig.stop()
+    try await rig.takeAway(id, placement)
   }
 
   /// A phone has a new identifier after each failure and may be the resting tag. It is compared only a few times.
@@ -118,22 +104,19 @@ import Testing
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: .random))
     let (_, placement) = try await rig.message()
-    await rig.setScanning(false)
-    try await rig.expect(.scanning(false))
+    try await rig.scan(false)
     await rig.simulator.add(.refusal(exchangesOnly: true))
     await rig.setScanning(true)
     let report = try await rig.tag()
     #expect(report.problem?.hasPrefix("the reader failed at each attempt to read the tag") == true)
     #expect(rig.seen.contains(.removed(placement: placement.number)))
-    await rig.stop()
   }
 
   // MARK: Processes
 
   @Test(arguments: [SIGKILL, SIGSTOP]) func `a killed or hanging process is replaced`(signal: Int32) async throws {
     let rig = try await ReaderRig.scanning()
-    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    _ = try await rig.message()
+    let (id, _) = try await rig.announces("https://example.com/1")
     let child = try #require(await rig.process.processID)
     kill(child, signal)
     let crash = try await rig.crash()
@@ -148,9 +131,7 @@ import Testing
     // The first process announced the resting tag.
     try await rig.commands(10)
     await rig.simulator.remove(id)
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
+    try await rig.announces("https://example.com/2")
   }
 
   /// The next process switches the field off first, so the card has a new identifier.
@@ -169,10 +150,8 @@ import Testing
     try await rig.commands(40)
     // The next card of the same kind is announced.
     let next = try uri("https://example.com/2")
-    await rig.simulator.place(
-      try isTypeB ? .type4B(message: next, pupi: .random) : .type4(message: next, uid: .random))
+    await rig.simulator.place(try isTypeB ? .type4B(message: next, pupi: .random) : .type4(message: next, uid: .random))
     #expect(try await rig.message().message == next)
-    await rig.stop()
   }
 
   @Test func `a tag placed while a process is replaced is announced once`() async throws {
@@ -189,6 +168,5 @@ import Testing
     try await rig.commands(40)
     await rig.simulator.removeAll()
     _ = try await rig.removal()
-    await rig.stop()
   }
 }

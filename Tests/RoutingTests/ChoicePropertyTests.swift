@@ -61,8 +61,7 @@ import UniversalLinks
     }
   }
 
-  @Test(
-    arguments: 1...100 as ClosedRange<UInt64>)
+  @Test(arguments: 1...100 as ClosedRange<UInt64>)
   func `choices about other handlers change no decision`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let registry = Registry(declarations: try declarations(Int.random(in: 1...3, using: &random), using: &random))
@@ -76,8 +75,7 @@ import UniversalLinks
     }
   }
 
-  @Test(
-    arguments: 1...100 as ClosedRange<UInt64>)
+  @Test(arguments: 1...100 as ClosedRange<UInt64>)
   func `a blocked rival does not change the route of the only other handler`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let handlers = try declarations(1, using: &random)
@@ -91,9 +89,7 @@ import UniversalLinks
       #expect(alone.handler == both.handler && alone.candidates == both.candidates)
       #expect(alone.question == both.question && alone.trusted == both.trusted)
       // A handler is listed once, even if several of its claims cover the link.
-      for route in [alone, both] {
-        #expect(Set(route.claimants.map(\.application)).count == route.claimants.count)
-      }
+      for route in [alone, both] { #expect(Set(route.claimants.map(\.application)).count == route.claimants.count) }
     }
   }
 
@@ -109,8 +105,7 @@ import UniversalLinks
         guard before.claimants.first?.outcome == .preferred else { continue }
         covered += 1
         let after = Registry(declarations: handlers + [later]).route(for: link, policy: policy)
-        #expect(
-          after.handler == before.handler && after.question == before.question && after.trusted == before.trusted)
+        #expect(after.handler == before.handler && after.question == before.question && after.trusted == before.trusted)
         #expect(after.candidates == before.candidates)
       }
     }

@@ -41,16 +41,14 @@ import UniversalLinks
     }
   }
 
-  @Test(
-    arguments: [
-      ("*.example.com", "https://menu.example.com/", true), ("*.example.com", "https://a.b.example.com/", true),
-      ("*.example.com", "https://example.com/", false), ("menu.example.com", "https://menu.example.com/", true),
-      ("menu.example.com", "https://a.menu.example.com/", false), ("example.com", "https://menu.example.com/", false),
-      ("x-menu:", "x-menu:1", true), ("x-menu:", "https://menu.example.com/", false),
-    ])
+  @Test(arguments: [
+    ("*.example.com", "https://menu.example.com/", true), ("*.example.com", "https://a.b.example.com/", true),
+    ("*.example.com", "https://example.com/", false), ("menu.example.com", "https://menu.example.com/", true),
+    ("menu.example.com", "https://a.menu.example.com/", false), ("example.com", "https://menu.example.com/", false),
+    ("x-menu:", "x-menu:1", true), ("x-menu:", "https://menu.example.com/", false),
+  ])
   func `a permission covers the links of its claim and no others`(claim: String, uri: String, isAllowed: Bool) throws {
-    let registry = registry(
-      try handler("mine", ["example.com", "*.example.com"], schemes: ["x-menu"], origin: .user))
+    let registry = registry(try handler("mine", ["example.com", "*.example.com"], schemes: ["x-menu"], origin: .user))
     let policy = choices(.prefer(application("mine", origin: .user), claim: claim))
     #expect((registry.route(for: uri, policy: policy).question == .nothing) == isAllowed)
   }

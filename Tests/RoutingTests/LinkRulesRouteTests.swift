@@ -16,12 +16,11 @@ import UniversalLinks
 
   private func ids(_ route: Route) -> [String] { route.candidates.map { String($0.desktopID.dropLast(8)) } }
 
-  @Test(
-    arguments: [
-      ("https://a.example.com/menu/7", ["all", "menu"]), ("https://a.example.com/menu/bill", ["all"]),
-      ("https://a.example.com/shop", ["all", "shop"]), ("https://a.example.com/private", ["below"]),
-      ("https://a.example.com/private/none", []),
-    ])
+  @Test(arguments: [
+    ("https://a.example.com/menu/7", ["all", "menu"]), ("https://a.example.com/menu/bill", ["all"]),
+    ("https://a.example.com/shop", ["all", "shop"]), ("https://a.example.com/private", ["below"]),
+    ("https://a.example.com/private/none", []),
+  ])
   func `if rules exclude all handlers of a pattern, the next pattern applies`(uri: String, expected: [String]) throws {
     let registry = Registry(declarations: [
       try handler("all", "a.example.com", #"{"/": "/private*", "exclude": true}, {}"#),

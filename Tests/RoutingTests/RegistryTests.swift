@@ -32,8 +32,7 @@ import UniversalLinks
     #expect(registry == shuffled)
   }
 
-  @Test(arguments: 1...50 as ClosedRange<UInt64>)
-  func `an unrelated handler changes no decision`(seed: UInt64) throws {
+  @Test(arguments: 1...50 as ClosedRange<UInt64>) func `an unrelated handler changes no decision`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let declarations = try declarations(8, using: &random)
     let unrelated = try handler("a.first", ["unrelated.example", "*.unrelated.example"], schemes: ["unrelated"])

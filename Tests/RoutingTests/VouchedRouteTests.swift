@@ -19,14 +19,13 @@ import UniversalLinks
     ])
   }
 
-  @Test(
-    arguments: [
-      ("https://menu.example.com/7", true), ("https://menu.example.com/bill", false),
-      // The domain names another application.
-      ("https://other.example.com/7", false),
-      // For a wildcard claim, the file of the parent domain applies.
-      ("https://a.example.org/7", true), ("https://a.b.example.org/bill", false),
-    ])
+  @Test(arguments: [
+    ("https://menu.example.com/7", true), ("https://menu.example.com/bill", false),
+    // The domain names another application.
+    ("https://other.example.com/7", false),
+    // For a wildcard claim, the file of the parent domain applies.
+    ("https://a.example.org/7", true), ("https://a.b.example.org/bill", false),
+  ])
   func `a handler is trusted with the links for which its domain vouches`(uri: String, expected: Bool) {
     let route = registry.route(for: uri, policy: policy)
     #expect(route.kind == .universalLink && route.trusted == expected)

@@ -101,8 +101,7 @@ private func isHeld(_ conditions: ScanConditions, _ policy: ScanPolicy) -> Bool 
   }
 
   /// A policy affects only the lock, so the conditions that no policy affects stay unknown here.
-  @Test(arguments: policies)
-  func `each policy gives exactly the reasons that apply`(policy: ScanPolicy) {
+  @Test(arguments: policies) func `each policy gives exactly the reasons that apply`(policy: ScanPolicy) {
     let (combinations, wrong) = Self.walk(policy) { surroundings in
       surroundings.isSleeping == .unknown && surroundings.isInAirplaneMode == .unknown
         && surroundings.isCameraInUse == .unknown && surroundings.isDisplayOff == .unknown

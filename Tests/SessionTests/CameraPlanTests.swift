@@ -7,8 +7,9 @@ import Testing
 @testable import Session
 
 @Suite struct CameraPlanTests {
-  @Test func `a check starts when a camera is opened and when it is closed`() {
-    var plan = CameraPlan()
+  private var plan = CameraPlan()
+
+  @Test mutating func `a check starts when a camera is opened and when it is closed`() {
     #expect(plan.fact == .no)
     #expect(plan.handle(.devices(present: true, watched: true)) == [.look])
     #expect(plan.fact == .unknown)
@@ -27,8 +28,7 @@ import Testing
     #expect(plan.handle(.rested) == [])
   }
 
-  @Test func `a check that finds no user after an opening is repeated once`() {
-    var plan = CameraPlan()
+  @Test mutating func `a check that finds no user after an opening is repeated once`() {
     _ = plan.handle(.devices(present: true, watched: true))
     _ = plan.handle(.looked(false))
     _ = plan.handle(.rested)
@@ -39,8 +39,7 @@ import Testing
     #expect(plan.handle(.rested) == [])
   }
 
-  @Test func `a program that opens and closes a camera forever is checked less and less often`() {
-    var plan = CameraPlan()
+  @Test mutating func `a program that opens and closes a camera forever is checked less and less often`() {
     _ = plan.handle(.devices(present: true, watched: true))
     var pauses: [Duration] = []
     for _ in 0..<7 {
@@ -51,8 +50,7 @@ import Testing
     #expect(pauses == [250, 500, 1000, 2000, 4000, 4000, 4000].map(Duration.milliseconds))
   }
 
-  @Test func `a camera that cannot be watched is unknown`() {
-    var plan = CameraPlan()
+  @Test mutating func `a camera that cannot be watched is unknown`() {
     _ = plan.handle(.devices(present: true, watched: false))
     _ = plan.handle(.looked(false))
     #expect(plan.fact == .unknown)
@@ -61,7 +59,7 @@ import Testing
   }
 
   /// If a camera was opened or closed after the last check started, another check follows before the plan is idle.
-  @Test func `no sequence of events loses an opening or a closing`() {
+  @Test mutating func `no sequence of events loses an opening or a closing`() {
     var count = 0
     func walk(_ plan: CameraPlan, isLooking: Bool, isResting: Bool, isOpen: Bool, depth: Int) {
       count += 1
@@ -73,15 +71,13 @@ import Testing
         let looks = actions.contains(.look)
         #expect(!(looks && (isLooking || isResting)))
         let rests = actions.contains { if case .rest = $0 { true } else { false } }
-        walk(
-          next, isLooking: isLooking || looks, isResting: isResting || rests, isOpen: isOpen, depth: depth - 1)
+        walk(next, isLooking: isLooking || looks, isResting: isResting || rests, isOpen: isOpen, depth: depth - 1)
       }
       take(isOpen ? .closed : .opened, isOpen: !isOpen, isLooking: isLooking, isResting: isResting)
       take(.lost, isOpen: isOpen, isLooking: isLooking, isResting: isResting)
       if isLooking { take(.looked(isOpen), isOpen: isOpen, isLooking: false, isResting: isResting) }
       if isResting { take(.rested, isOpen: isOpen, isLooking: isLooking, isResting: false) }
     }
-    var plan = CameraPlan()
     #expect(plan.handle(.devices(present: true, watched: true)) == [.look])
     walk(plan, isLooking: true, isResting: false, isOpen: false, depth: 9)
     #expect(count > 5000)

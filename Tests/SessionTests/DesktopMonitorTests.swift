@@ -62,8 +62,7 @@ import Testing
   @Test(arguments: [("org.freedesktop.ScreenSaver", "/ScreenSaver"), ("org.mate.ScreenSaver", "/")])
   func `the monitor finds a screen saver at another object path`(_ name: String, _ path: String) async throws {
     let desk = try await Desk()
-    let saver = try await ScreenSaverStandIn.start(
-      name, on: desk.address, isActive: true, at: try ObjectPath(path))
+    let saver = try await ScreenSaverStandIn.start(name, on: desk.address, isActive: true, at: try ObjectPath(path))
     try await desk.start()
     #expect(await desk.monitor.state.locked == .yes)
     await saver.stop()

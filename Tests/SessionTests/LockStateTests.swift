@@ -33,8 +33,7 @@ import Testing
     // An agent that repeats "unlocked", or reports it first, does not know the locker that had set the hint.
     #expect(after(.hintRead(true), .logindGone, .hintRead(false), .reported(.no)).isLocked == .yes)
     #expect(after(.reported(.no), .hintRead(true), .logindGone, .hintRead(false), .reported(.no)).isLocked == .yes)
-    #expect(
-      after(.hintRead(true), .logindGone, .hintRead(false), .reported(.yes), .reported(.no)).isLocked == .no)
+    #expect(after(.hintRead(true), .logindGone, .hintRead(false), .reported(.yes), .reported(.no)).isLocked == .no)
     #expect(after(.hintRead(true), .logindGone, .hintRead(false), .reported(.unknown)).isLocked == .yes)
   }
 
@@ -73,8 +72,7 @@ import Testing
     #expect(after(.hintRead(false), .reported(.yes), .reporterGone, .reported(.unknown)).isLocked == .yes)
     // The screen saver of the next agent is idle, but the locker that locked the session may be active.
     #expect(after(.hintRead(false), .reported(.yes), .reporterGone, .reported(.no)).isLocked == .yes)
-    #expect(
-      after(.hintRead(false), .reported(.yes), .reporterGone, .reported(.yes), .reported(.no)).isLocked == .no)
+    #expect(after(.hintRead(false), .reported(.yes), .reporterGone, .reported(.yes), .reported(.no)).isLocked == .no)
     #expect(after(.hintRead(true), .reported(.yes), .reporterGone, .hintChanged(false)).isLocked == .no)
     #expect(after(.hintRead(false), .reported(.no), .reporterGone).isLocked == .unknown)
   }

@@ -15,9 +15,7 @@ extension TagActivation {
   }()
   private let openDirectory: [UInt8] = [0x60, 0, 0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 1, 2, 3, 4]
 
-  private func openNDEF(_ block: UInt8) -> [UInt8] {
-    [0x60, block, 0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7, 1, 2, 3, 4]
-  }
+  private func openNDEF(_ block: UInt8) -> [UInt8] { [0x60, block, 0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7, 1, 2, 3, 4] }
 
   /// The example of AN10787, section 3.7.1.
   @Test func `the checksum matches the example of the specification`() {

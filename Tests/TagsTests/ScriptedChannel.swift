@@ -2,6 +2,16 @@ import Rig
 import Tags
 import Testing
 
+extension TagChannel {
+  /// Most tags of these tests have nothing to do when they are selected again.
+  mutating func reselect() throws(TagChannelError) {}
+}
+
+extension TagContent {
+  /// Why there is no message; nil if there is one.
+  var problem: TagProblem? { if case .problem(let problem) = self { problem } else { nil } }
+}
+
 /// Answers exactly the commands that it expects, in order. `remaining` is 0 when all were sent.
 struct ScriptedChannel: TagChannel {
   private var script: ArraySlice<(command: [UInt8], answer: [UInt8])>
@@ -19,8 +29,6 @@ struct ScriptedChannel: TagChannel {
     }
     return next.answer
   }
-
-  mutating func reselect() throws(TagChannelError) {}
 }
 
 /// A tag that is removed before the exchange with the number `left`, counted from 0.

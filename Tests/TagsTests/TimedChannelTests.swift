@@ -12,8 +12,6 @@ private struct SlowCard: TagChannel {
     clock.now += .milliseconds(600)
     return try card.exchange(command)
   }
-
-  mutating func reselect() throws(TagChannelError) {}
 }
 
 @Suite struct TimedChannelTests {

@@ -38,8 +38,6 @@ struct WritableTag: TagChannel {
     default: throw TagChannelError(.noAnswer, "refused")
     }
   }
-
-  mutating func reselect() throws(TagChannelError) {}
 }
 
 @Suite struct Type2LockTests {
@@ -97,8 +95,7 @@ struct WritableTag: TagChannel {
   @Test func `the length is written separately from the message`() throws {
     var tag = WritableTag(size: 0x06, message: [0xD0, 0, 0], version: nil)
     try TagActivation.type2.writeNDEF([0xD5, 0, 0], over: &tag)
-    #expect(
-      tag.writes == [[0xA2, 4, 0x03, 0, 0xD0, 0], [0xA2, 4, 0x03, 0, 0xD5, 0], [0xA2, 4, 0x03, 3, 0xD5, 0]])
+    #expect(tag.writes == [[0xA2, 4, 0x03, 0, 0xD0, 0], [0xA2, 4, 0x03, 0, 0xD5, 0], [0xA2, 4, 0x03, 3, 0xD5, 0]])
   }
 
   @Test func `verification compares bytes even if the message does not decode`() throws {
@@ -108,7 +105,6 @@ struct WritableTag: TagChannel {
         // Confirms the write without storing the bytes.
         command[0] == 0xA2 && command[1] == 5 ? [0x0A] : try tag.exchange(command)
       }
-      mutating func reselect() throws(TagChannelError) {}
     }
     var tag = Stubborn(tag: WritableTag(size: 0x06, message: [0xD5, 0, 60, 1, 2], version: nil))
     #expect(throws: TagWriteError.notAsWritten) {

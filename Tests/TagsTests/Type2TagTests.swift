@@ -22,8 +22,6 @@ struct Type2Memory: TagChannel {
     reads.append(command[1])
     return (0..<16).map { pages[(Int(command[1]) * 4 + $0) % pages.count] }
   }
-
-  mutating func reselect() throws(TagChannelError) {}
 }
 
 /// A message that is encoded in exactly `size` bytes.
@@ -53,10 +51,7 @@ private struct NoSuchMessage: Error {}
   }
 
   func problem(_ data: [UInt8], size: UInt8 = 0x12, container: [UInt8]? = nil) throws -> String? {
-    guard case .problem(let problem) = try read(Type2Memory(data, size: size, container: container)).content else {
-      return nil
-    }
-    return problem.description
+    try read(Type2Memory(data, size: size, container: container)).content.problem?.description
   }
 
   @Test func `one READ gets a short message after the container`() throws {

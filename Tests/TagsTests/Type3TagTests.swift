@@ -64,8 +64,6 @@ struct FeliCaCard: TagChannel {
     }
     return head + status
   }
-
-  mutating func reselect() throws(TagChannelError) {}
 }
 
 extension TagActivation {
@@ -78,8 +76,7 @@ extension TagActivation {
 @Suite struct Type3ReadingTests {
   private func problem(_ card: FeliCaCard, system: [UInt8] = [0x12, 0xFC]) throws -> String? {
     var card = card
-    guard case .problem(let problem) = try TagActivation.type3(system: system).readNDEF(over: &card) else { return nil }
-    return problem.description
+    return try TagActivation.type3(system: system).readNDEF(over: &card).problem?.description
   }
 
   @Test func `the attribute block is read first, and then as many blocks at once as it allows`() throws {
@@ -88,9 +85,7 @@ extension TagActivation {
     #expect(try TagActivation.type3().readNDEF(over: &card) == .message(bytes))
     let head = [0x06] + FeliCaCard.idm + [0x01, 0x0B, 0x00]
     #expect(
-      card.commands == [
-        head + [1, 0x80, 0], head + [4, 0x80, 1, 0x80, 2, 0x80, 3, 0x80, 4], head + [1, 0x80, 5],
-      ])
+      card.commands == [head + [1, 0x80, 0], head + [4, 0x80, 1, 0x80, 2, 0x80, 3, 0x80, 4], head + [1, 0x80, 5]])
   }
 
   @Test func `a card found by another system is polled for its NDEF system`() throws {

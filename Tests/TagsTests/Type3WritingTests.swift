@@ -57,9 +57,7 @@ import Testing
     ] as [([Int: UInt8], TagWriteError)])
   func `a card that cannot take the message is not written`(_ fields: [Int: UInt8], _ error: TagWriteError) throws {
     var card = FeliCaCard([], fields: fields)
-    #expect(throws: error) {
-      try TagActivation.type3().writeNDEF([UInt8](repeating: 0, count: 209), over: &card)
-    }
+    #expect(throws: error) { try TagActivation.type3().writeNDEF([UInt8](repeating: 0, count: 209), over: &card) }
     #expect(card.commands.count == 1)
   }
 

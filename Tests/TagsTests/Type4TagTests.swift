@@ -39,8 +39,6 @@ struct Type4Card: TagChannel {
     guard offset < content.count else { return [0x6B, 0x00] }
     return content[offset..<min(end, content.count)] + (end > content.count ? [0x62, 0x82] : [0x90, 0x00])
   }
-
-  mutating func reselect() throws(TagChannelError) {}
 }
 
 @Suite struct Type4TagTests {
@@ -50,10 +48,7 @@ struct Type4Card: TagChannel {
     return (content, card.commands)
   }
 
-  func problem(_ card: Type4Card) throws -> String? {
-    guard case .problem(let problem) = try read(card).content else { return nil }
-    return problem.description
-  }
+  func problem(_ card: Type4Card) throws -> String? { try read(card).content.problem?.description }
 
   /// A card with other bytes in its capability container, from `index`.
   func card(_ index: Int, _ bytes: [UInt8]) throws -> Type4Card {

@@ -19,22 +19,20 @@ import UniversalLinks
   }
 
   /// `AppleRulesTests` has the documented rules. These cases follow from them.
-  @Test(
-    arguments: [
-      (##"{"?": "a=1"}"##, "/?a=1", true), (##"{"?": "a=1"}"##, "/?a=1&b=2", false), (##"{"#": ""}"##, "/", true),
-      (##"{"#": "?*"}"##, "/", false), (##"{"/": "/"}"##, "", true), (##"{"/": "/a", "#": "c"}"##, "/a#d", false),
-    ])
+  @Test(arguments: [
+    (##"{"?": "a=1"}"##, "/?a=1", true), (##"{"?": "a=1"}"##, "/?a=1&b=2", false), (##"{"#": ""}"##, "/", true),
+    (##"{"#": "?*"}"##, "/", false), (##"{"/": "/"}"##, "", true), (##"{"/": "/a", "#": "c"}"##, "/a#d", false),
+  ])
   func `a component matches if every part that it names matches`(component: String, link: String, expected: Bool) throws
   {
     #expect(try isIn(link, try components(component)) == expected)
   }
 
-  @Test(
-    arguments: [
-      "/menu/../pay/1", "/menu/%2e%2e/pay/1", "/menu/%2E./pay/1", "/./pay/1", "/%2e/pay/1", "/..", "/pay/..",
-      "/a/b/../../pay/1", "/menu%2F..%2Fpay/1", "/menu%2f%2e%2e%2fpay/1", "/menu%5C..%5Cpay/1", "/menu/..?x#y",
-      "/menu/.",
-    ])
+  @Test(arguments: [
+    "/menu/../pay/1", "/menu/%2e%2e/pay/1", "/menu/%2E./pay/1", "/./pay/1", "/%2e/pay/1", "/..", "/pay/..",
+    "/a/b/../../pay/1", "/menu%2F..%2Fpay/1", "/menu%2f%2e%2e%2fpay/1", "/menu%5C..%5Cpay/1", "/menu/..?x#y",
+    "/menu/.",
+  ])
   func `no rule covers a path with dot segments, in any encoding`(link: String) throws {
     for settings in ["", #", "percentEncoded": false"#] {
       let excluding = try components(#"{"/": "/pay/*", "exclude": true\#(settings)}, {"/": "*"\#(settings)}, {}"#)
@@ -45,10 +43,9 @@ import UniversalLinks
     }
   }
 
-  @Test(
-    arguments: [
-      "/.well-known/x", "/menu/...", "/a.b", "/..a", "/a..", "/a?b=/../c", "/a#/../b", "/%2e%2e%2e", "/%252e%252e/a",
-    ])
+  @Test(arguments: [
+    "/.well-known/x", "/menu/...", "/a.b", "/..a", "/a..", "/a?b=/../c", "/a#/../b", "/%2e%2e%2e", "/%252e%252e/a",
+  ])
   func `dots outside dot segments have no special meaning`(link: String) throws {
     #expect(try isIn(link, try components(#"{"/": "/pay/*", "exclude": true}, {"/": "*"}"#)))
   }
@@ -88,50 +85,48 @@ import UniversalLinks
     #expect(rule.location == "applinks.details[0].components[0]")
   }
 
-  @Test(
-    arguments: [
-      ("org.example.Menu", true), ("org.example.Menu.desktop", true), ("ABCDE12345.org.example.Menu", true),
-      ("ABCDE1234.org.example.Menu", false), ("ABCDE12345org.example.Menu", false), ("org.example", false),
-      ("ABCDE12345.org.example.Menu.evil", false), ("*", false), ("", false),
-    ])
+  @Test(arguments: [
+    ("org.example.Menu", true), ("org.example.Menu.desktop", true), ("ABCDE12345.org.example.Menu", true),
+    ("ABCDE1234.org.example.Menu", false), ("ABCDE12345org.example.Menu", false), ("org.example", false),
+    ("ABCDE12345.org.example.Menu.evil", false), ("*", false), ("", false),
+  ])
   func `an app id with or without a team prefix means a desktop entry`(appID: String, expected: Bool) {
     #expect(AppSiteAssociation.appID(appID, means: "org.example.Menu.desktop") == expected)
   }
 
-  @Test(
-    arguments: [
-      (#"{}"#, #"1:14: applinks: there is no "details""#),
-      (#"{"details": 1}"#, "1:26: applinks.details: it is not a list"),
-      ("{\n \"details\": 1}", "2:13: applinks.details: it is not a list"),
-      (#"{"é": 1, "details": 1}"#, "1:34: applinks.details: it is not a list"),
-      (#"{"details": [{"components": []}]}"#, "1:27: applinks.details[0]: there is neither appIDs nor appID"),
-      (#"{"details": [{"appIDs": ["a"]}]}"#, "1:27: applinks.details[0]: there are neither components nor paths"),
-      (#"{"details": [{"appIDs": [7]}]}"#, "1:39: applinks.details[0].appIDs[0]: it is not a text"),
-      (
-        #"{"details": [{"appIDs": ["a"], "components": [{}, {"/": 7}]}]}"#,
-        #"1:70: applinks.details[0].components[1]."/": it is not a text"#
-      ),
-      (
-        #"{"details": [{"appIDs": ["a"], "components": [{"exclude": "yes"}]}]}"#,
-        "1:72: applinks.details[0].components[0].exclude: it is neither true nor false"
-      ),
-      (
-        #"{"details": [{"appIDs": ["a"], "components": [{"?": {"a": 1}}]}]}"#,
-        #"1:72: applinks.details[0].components[0]."?".a: it is not a text"#
-      ),
-      (
-        #"{"details": [{"appIDs": ["a"], "components": [{"?": null}]}]}"#,
-        #"1:66: applinks.details[0].components[0]."?": it is neither a text nor an object"#
-      ),
-      (
-        #"{"details": [{"appIDs": ["a"], "components": [{"/": "/$(x)"}]}]}"#,
-        #"1:66: applinks.details[0].components[0]."/": there is no substitution variable "x""#
-      ),
-      (
-        #"{"details": [], "substitutionVariables": {"a": ["$(b)"]}}"#,
-        "1:61: applinks.substitutionVariables.a: a variable's value cannot hold another variable"
-      ),
-    ])
+  @Test(arguments: [
+    (#"{}"#, #"1:14: applinks: there is no "details""#),
+    (#"{"details": 1}"#, "1:26: applinks.details: it is not a list"),
+    ("{\n \"details\": 1}", "2:13: applinks.details: it is not a list"),
+    (#"{"é": 1, "details": 1}"#, "1:34: applinks.details: it is not a list"),
+    (#"{"details": [{"components": []}]}"#, "1:27: applinks.details[0]: there is neither appIDs nor appID"),
+    (#"{"details": [{"appIDs": ["a"]}]}"#, "1:27: applinks.details[0]: there are neither components nor paths"),
+    (#"{"details": [{"appIDs": [7]}]}"#, "1:39: applinks.details[0].appIDs[0]: it is not a text"),
+    (
+      #"{"details": [{"appIDs": ["a"], "components": [{}, {"/": 7}]}]}"#,
+      #"1:70: applinks.details[0].components[1]."/": it is not a text"#
+    ),
+    (
+      #"{"details": [{"appIDs": ["a"], "components": [{"exclude": "yes"}]}]}"#,
+      "1:72: applinks.details[0].components[0].exclude: it is neither true nor false"
+    ),
+    (
+      #"{"details": [{"appIDs": ["a"], "components": [{"?": {"a": 1}}]}]}"#,
+      #"1:72: applinks.details[0].components[0]."?".a: it is not a text"#
+    ),
+    (
+      #"{"details": [{"appIDs": ["a"], "components": [{"?": null}]}]}"#,
+      #"1:66: applinks.details[0].components[0]."?": it is neither a text nor an object"#
+    ),
+    (
+      #"{"details": [{"appIDs": ["a"], "components": [{"/": "/$(x)"}]}]}"#,
+      #"1:66: applinks.details[0].components[0]."/": there is no substitution variable "x""#
+    ),
+    (
+      #"{"details": [], "substitutionVariables": {"a": ["$(b)"]}}"#,
+      "1:61: applinks.substitutionVariables.a: a variable's value cannot hold another variable"
+    ),
+  ])
   func `an error names line, column and location`(applinks: String, expected: String) {
     let error = #expect(throws: AssociationError.self) { try association(applinks) }
     #expect(error?.description == expected)

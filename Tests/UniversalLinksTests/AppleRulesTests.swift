@@ -143,8 +143,7 @@ struct AppleRule: Sendable, CustomTestStringConvertible {
       links: [("/wwdc/news/", true), ("/other", false)]),
   ]
 
-  @Test(arguments: rules)
-  func `each rule that Apple documents holds`(_ rule: AppleRule) throws {
+  @Test(arguments: rules) func `each rule that Apple documents holds`(_ rule: AppleRule) throws {
     let association = try AppSiteAssociation(json: Array("{\"applinks\": {\(rule.applinks)}}".utf8))
     #expect(association.remarks.isEmpty)
     for (link, expected) in rule.links {

@@ -16,34 +16,32 @@ import UniversalLinks
     }
   }
 
-  @Test(
-    arguments: [
-      #"[]"#,
-      // Google, "Digital Asset Links: Getting started".
-      #"""
-      [{"relation": ["delegate_permission/common.handle_all_urls"], "target": {"namespace": "android_app",
-        "package_name": "org.example.Menu", "sha256_cert_fingerprints": ["14:6D:E9"]}}]
-      """#,
-      #"[{"relation": ["delegate_permission/common.handle_all_urls"], "target": {"namespace": "web", "site": "https://x.example"}}]"#,
-      #"[{"relation": ["delegate_permission/common.get_login_creds"], "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]"#,
-      #"[{"include": "https://elsewhere.example/statements.json"}]"#,
-      #"[{"relation": [], "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]"#,
-    ])
+  @Test(arguments: [
+    #"[]"#,
+    // Google, "Digital Asset Links: Getting started".
+    #"""
+    [{"relation": ["delegate_permission/common.handle_all_urls"], "target": {"namespace": "android_app",
+      "package_name": "org.example.Menu", "sha256_cert_fingerprints": ["14:6D:E9"]}}]
+    """#,
+    #"[{"relation": ["delegate_permission/common.handle_all_urls"], "target": {"namespace": "web", "site": "https://x.example"}}]"#,
+    #"[{"relation": ["delegate_permission/common.get_login_creds"], "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]"#,
+    #"[{"include": "https://elsewhere.example/statements.json"}]"#,
+    #"[{"relation": [], "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]"#,
+  ])
   func `statements about other targets or relations name no desktop entry`(json: String) throws {
     #expect(try read(json).desktopIDs.isEmpty)
   }
 
-  @Test(
-    arguments: [
-      ("{}", "1:1"), ("[", "1:2"), ("[1]", "1:2: [0]"), ("[{}]", "[0]"),
-      (#"[{"relation": "x", "target": {}}]"#, "[0].relation"),
-      (#"[{"relation": [1], "target": {}}]"#, "[0].relation[0]"), (#"[{"relation": []}]"#, "target"),
-      (#"[{"relation": [], "target": {}}]"#, "[0].target"),
-      (
-        #"[{"relation": ["delegate_permission/common.handle_all_urls"], "target": {"namespace": "linux_app"}}]"#,
-        "desktop_id"
-      ),
-    ])
+  @Test(arguments: [
+    ("{}", "1:1"), ("[", "1:2"), ("[1]", "1:2: [0]"), ("[{}]", "[0]"),
+    (#"[{"relation": "x", "target": {}}]"#, "[0].relation"),
+    (#"[{"relation": [1], "target": {}}]"#, "[0].relation[0]"), (#"[{"relation": []}]"#, "target"),
+    (#"[{"relation": [], "target": {}}]"#, "[0].target"),
+    (
+      #"[{"relation": ["delegate_permission/common.handle_all_urls"], "target": {"namespace": "linux_app"}}]"#,
+      "desktop_id"
+    ),
+  ])
   func `a malformed file is rejected, and the error names the location`(json: String, place: String) {
     let error = #expect(throws: AssociationError.self) { try read(json) }
     #expect(error?.description.contains(place) == true, "\(error?.description ?? "")")

@@ -22,11 +22,10 @@ import UniversalLinks
     association.vouches(for: Self.id, on: try URI("https://example.com\(path)"))
   }
 
-  @Test(
-    arguments: [
-      ("org.example.Menu", true), ("org.example.Menu.desktop", true), ("ABCDE12345.org.example.Menu", false),
-      ("ABCDE12345.org.example.Menu.desktop", false), ("org.example", false), ("", false),
-    ])
+  @Test(arguments: [
+    ("org.example.Menu", true), ("org.example.Menu.desktop", true), ("ABCDE12345.org.example.Menu", false),
+    ("ABCDE12345.org.example.Menu.desktop", false), ("org.example", false), ("", false),
+  ])
   func `only an app id without a team prefix names a desktop entry`(appID: String, expected: Bool) throws {
     let association = DomainAssociation(appLinks: try appLinks(appID))
     #expect(association.names(Self.id) == expected)

@@ -2,19 +2,18 @@ import Testing
 import UniversalLinks
 
 @Suite struct DomainPatternTests {
-  @Test(
-    arguments: [
-      ("example.com", "example.com", true),
-      ("example.com", "www.example.com", false),
-      ("example.com", "example.com.evil.example", false),
-      ("example.com", "evilexample.com", false),
-      ("*.example.com", "example.com", false),
-      ("*.example.com", "www.example.com", true),
-      ("*.example.com", "a.b.example.com", true),
-      ("*.example.com", "evilexample.com", false),
-      ("*.example.com", ".example.com", false),
-      ("*.example.com", "www.example.com.evil.example", false),
-    ])
+  @Test(arguments: [
+    ("example.com", "example.com", true),
+    ("example.com", "www.example.com", false),
+    ("example.com", "example.com.evil.example", false),
+    ("example.com", "evilexample.com", false),
+    ("*.example.com", "example.com", false),
+    ("*.example.com", "www.example.com", true),
+    ("*.example.com", "a.b.example.com", true),
+    ("*.example.com", "evilexample.com", false),
+    ("*.example.com", ".example.com", false),
+    ("*.example.com", "www.example.com.evil.example", false),
+  ])
   func `a pattern covers one host, and a wildcard only the hosts below it`(
     pattern: String, host: String, expected: Bool
   ) throws {
@@ -31,12 +30,11 @@ import UniversalLinks
     #expect(pattern.description == "*.xn--bcher-kva.example")
   }
 
-  @Test(
-    arguments: [
-      "", "*", "*.", "*.com", "*.*.example.com", "www.*.com", "*example.com", "https://example.com", "example.com/x",
-      "example.com:443", "user@example.com", "192.0.2.1", "[::1]", "a b", "i❤.example", "example..com",
-      "bücher.example\0.evil.test", "example.com\0",
-    ])
+  @Test(arguments: [
+    "", "*", "*.", "*.com", "*.*.example.com", "www.*.com", "*example.com", "https://example.com", "example.com/x",
+    "example.com:443", "user@example.com", "192.0.2.1", "[::1]", "a b", "i❤.example", "example..com",
+    "bücher.example\0.evil.test", "example.com\0",
+  ])
   func `text that is not a domain is rejected`(text: String) {
     #expect(throws: URIError.self) { try DomainPattern(text) }
   }

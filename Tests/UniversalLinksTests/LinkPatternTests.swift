@@ -6,27 +6,25 @@ import Testing
 /// Apple, "Supporting associated domains" and "applinks.Details.Components": `*`, `?` and `?*`. There is no escape
 /// character.
 @Suite struct LinkPatternTests {
-  @Test(
-    arguments: [
-      ("/buy/*", "/buy/", true), ("/buy/*", "/buy/shoes/9", true), ("/buy/*", "/buy", false),
-      ("/buy/*", "/rebuy/x", false), ("*", "", true), ("*", "/anything", true), ("?", "", false), ("?", "a", true),
-      ("?", "ab", false), ("?*", "", false), ("?*", "a", true), ("?*", "abc", true), ("????", "1234", true),
-      ("????", "123", false), ("????", "12345", false), ("", "", true), ("", "a", false), ("a*b*c", "aXXbYYc", true),
-      ("a*b*c", "aXXbYY", false), ("*a", "aaa", true), ("a", "A", false), ("/a**b", "/ab", true),
-      ("$5", "$5", true), ("/x)", "/x)", true),
-    ])
+  @Test(arguments: [
+    ("/buy/*", "/buy/", true), ("/buy/*", "/buy/shoes/9", true), ("/buy/*", "/buy", false),
+    ("/buy/*", "/rebuy/x", false), ("*", "", true), ("*", "/anything", true), ("?", "", false), ("?", "a", true),
+    ("?", "ab", false), ("?*", "", false), ("?*", "a", true), ("?*", "abc", true), ("????", "1234", true),
+    ("????", "123", false), ("????", "12345", false), ("", "", true), ("", "a", false), ("a*b*c", "aXXbYYc", true),
+    ("a*b*c", "aXXbYY", false), ("*a", "aaa", true), ("a", "A", false), ("/a**b", "/ab", true),
+    ("$5", "$5", true), ("/x)", "/x)", true),
+  ])
   func `wildcards match as documented`(pattern: String, text: String, expected: Bool) throws {
     #expect(try LinkPattern(pattern).matches(text) == expected)
   }
 
-  @Test(
-    arguments: [
-      ("/$(lang)_CA/*", "/fr_CA/x", true), ("/$(lang)_CA/*", "/xx_CA/x", false), ("/$(lang)/", "/haw/", true),
-      ("/$(region)", "/JP", true), ("/$(region)", "/ZZ", false), ("/$(region)", "/jp", false),
-      ("$(digit)$(digit)", "42", true), ("$(digit)", "x", false), ("$(digit)", "٤", false),
-      ("$(alpha)", "Q", true), ("$(upper)", "q", false), ("$(lower)", "q", true), ("$(alnum)", "7", true),
-      ("$(xdigit)", "f", true), ("$(xdigit)", "g", false),
-    ])
+  @Test(arguments: [
+    ("/$(lang)_CA/*", "/fr_CA/x", true), ("/$(lang)_CA/*", "/xx_CA/x", false), ("/$(lang)/", "/haw/", true),
+    ("/$(region)", "/JP", true), ("/$(region)", "/ZZ", false), ("/$(region)", "/jp", false),
+    ("$(digit)$(digit)", "42", true), ("$(digit)", "x", false), ("$(digit)", "٤", false),
+    ("$(alpha)", "Q", true), ("$(upper)", "q", false), ("$(lower)", "q", true), ("$(alnum)", "7", true),
+    ("$(xdigit)", "f", true), ("$(xdigit)", "g", false),
+  ])
   func `WWDC20-10098: built-in variables match`(pattern: String, text: String, expected: Bool) throws {
     #expect(try LinkPattern(pattern).matches(text) == expected)
   }
@@ -92,9 +90,7 @@ import Testing
   /// A second implementation by backtracking, for short texts only.
   private func slow(_ pattern: Substring, _ text: Substring) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
-    if first == "*" {
-      return slow(pattern.dropFirst(), text) || !text.isEmpty && slow(pattern, text.dropFirst())
-    }
+    if first == "*" { return slow(pattern.dropFirst(), text) || !text.isEmpty && slow(pattern, text.dropFirst()) }
     guard let character = text.first, first == "?" || first == character else { return false }
     return slow(pattern.dropFirst(), text.dropFirst())
   }

@@ -58,8 +58,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: hostile.indices)
-  func `hostile patterns take linear steps`(index: Int) throws {
+  @Test(arguments: hostile.indices) func `hostile patterns take linear steps`(index: Int) throws {
     let (pattern, text) = Self.hostile[index]
     var variables = SubstitutionVariables()
     try variables.define("v", as: ["a", "aa", "*", "a*a", "?", "", "*a*"])

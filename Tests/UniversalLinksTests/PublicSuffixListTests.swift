@@ -4,16 +4,15 @@ import UniversalLinks
 
 @Suite struct PublicSuffixListTests {
   /// Some of the test cases of publicsuffix.org ("Test data").
-  @Test(
-    arguments: [
-      ("com", nil), ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("uk.com", nil),
-      ("b.example.uk.com", "example.uk.com"), ("example", nil), ("a.b.example.example", "example.example"),
-      ("test.ac", "test.ac"), ("ck", nil), ("test.ck", nil), ("a.b.test.ck", "b.test.ck"), ("www.www.ck", "www.ck"),
-      ("kobe.jp", nil), ("c.kobe.jp", nil), ("a.b.c.kobe.jp", "b.c.kobe.jp"), ("city.kobe.jp", "city.kobe.jp"),
-      ("co.uk", nil), ("www.example.co.uk", "example.co.uk"), ("xn--55qx5d.cn", nil),
-      ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"), ("xn--fiqs8s", nil),
-      ("menu.github.io", "menu.github.io"),
-    ])
+  @Test(arguments: [
+    ("com", nil), ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("uk.com", nil),
+    ("b.example.uk.com", "example.uk.com"), ("example", nil), ("a.b.example.example", "example.example"),
+    ("test.ac", "test.ac"), ("ck", nil), ("test.ck", nil), ("a.b.test.ck", "b.test.ck"), ("www.www.ck", "www.ck"),
+    ("kobe.jp", nil), ("c.kobe.jp", nil), ("a.b.c.kobe.jp", "b.c.kobe.jp"), ("city.kobe.jp", "city.kobe.jp"),
+    ("co.uk", nil), ("www.example.co.uk", "example.co.uk"), ("xn--55qx5d.cn", nil),
+    ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"), ("xn--fiqs8s", nil),
+    ("menu.github.io", "menu.github.io"),
+  ])
   func `publicsuffix.org: registrable domains are found`(domain: String, expected: String?) {
     #expect(PublicSuffixList.system.registrableDomain(of: domain) == expected)
     #expect(PublicSuffixList.system.isPublicSuffix(domain) == (expected == nil))
@@ -49,18 +48,16 @@ import UniversalLinks
     #expect(PublicSuffixList(path: "/nonexistent/list") == nil)
   }
 
-  @Test(
-    arguments: [
-      "*.com", "*.co.uk", "*.github.io", "*.kobe.jp", "*.c.kobe.jp", "*.xn--55qx5d.cn", "*.公司.cn", "*.unlisted",
-      "*.local",
-    ])
+  @Test(arguments: [
+    "*.com", "*.co.uk", "*.github.io", "*.kobe.jp", "*.c.kobe.jp", "*.xn--55qx5d.cn", "*.公司.cn", "*.unlisted",
+    "*.local",
+  ])
   func `a wildcard over a public suffix is refused`(text: String) {
     let error = #expect(throws: URIError.self) { try DomainPattern(text) }
     #expect(error?.code == .badHost)
   }
 
-  @Test(
-    arguments: ["github.io", "*.menu.github.io", "*.example.co.uk", "*.city.kobe.jp"])
+  @Test(arguments: ["github.io", "*.menu.github.io", "*.example.co.uk", "*.city.kobe.jp"])
   func `an exact claim on a public suffix and a wildcard below one are allowed`(text: String) throws {
     #expect(try DomainPattern(text).description == text)
   }

@@ -3,42 +3,40 @@ import Testing
 @testable import UniversalLinks
 
 @Suite struct URIDisplayTests {
-  @Test(
-    arguments: [
-      ("https://Menu.Example.com/", "menu.example.com"),
-      ("https://menu.example.com", "menu.example.com"),
-      ("https://menu.example.com/table/7", "menu.example.com/table/7"),
-      ("https://menu.example.com/table?id=7#top", "menu.example.com/table?…"),
-      ("https://menu.example.com/?id=7", "menu.example.com/?…"),
-      ("https://menu.example.com:8443/x", "menu.example.com:8443/x"),
-      ("https://xn--bcher-kva.example/", "bücher.example"),
-      ("https://example.com.evil.example/", "example.com.evil.example"),
-      ("https://[::1]/x", "[::1]/x"),
-      ("tel:+49301234", "tel:+49301234"),
-      ("mailto:somebody@example.com", "mailto:somebody@example.com"),
-      ("sms:evil.example", "sms:evil.example"),
-      ("geo:52.5,13.4", "geo:52.5,13.4"),
-      ("app://Host/path", "app://Host/path"),
-      ("https://example.com/日本", "example.com/日本"),
-      ("https://example.com/caf%C3%A9", "example.com/café"),
-      ("https://example.com/メニュー", "example.com/メニュー"),
-      ("https://example.com/हिन्दी", "example.com/हिन्दी"),
-      ("https://example.com/ที่", "example.com/ที่"),
-      ("https://example.com/a\u{0E35}", "example.com/a%E0%B8%B5"),
-      ("https://example.com/ท\u{E35}\u{E48}\u{E48}\u{E48}", "example.com/ท\u{E35}\u{E48}\u{E48}%E0%B9%88"),
-      ("mailto:b%C3%A4r@example.com", "mailto:b%C3%A4r@example.com"),
-    ])
+  @Test(arguments: [
+    ("https://Menu.Example.com/", "menu.example.com"),
+    ("https://menu.example.com", "menu.example.com"),
+    ("https://menu.example.com/table/7", "menu.example.com/table/7"),
+    ("https://menu.example.com/table?id=7#top", "menu.example.com/table?…"),
+    ("https://menu.example.com/?id=7", "menu.example.com/?…"),
+    ("https://menu.example.com:8443/x", "menu.example.com:8443/x"),
+    ("https://xn--bcher-kva.example/", "bücher.example"),
+    ("https://example.com.evil.example/", "example.com.evil.example"),
+    ("https://[::1]/x", "[::1]/x"),
+    ("tel:+49301234", "tel:+49301234"),
+    ("mailto:somebody@example.com", "mailto:somebody@example.com"),
+    ("sms:evil.example", "sms:evil.example"),
+    ("geo:52.5,13.4", "geo:52.5,13.4"),
+    ("app://Host/path", "app://Host/path"),
+    ("https://example.com/日本", "example.com/日本"),
+    ("https://example.com/caf%C3%A9", "example.com/café"),
+    ("https://example.com/メニュー", "example.com/メニュー"),
+    ("https://example.com/हिन्दी", "example.com/हिन्दी"),
+    ("https://example.com/ที่", "example.com/ที่"),
+    ("https://example.com/a\u{0E35}", "example.com/a%E0%B8%B5"),
+    ("https://example.com/ท\u{E35}\u{E48}\u{E48}\u{E48}", "example.com/ท\u{E35}\u{E48}\u{E48}%E0%B9%88"),
+    ("mailto:b%C3%A4r@example.com", "mailto:b%C3%A4r@example.com"),
+  ])
   func `a web link is shown without its scheme, and other links with it`(text: String, expected: String) throws {
     #expect(try URI(text).display() == expected)
   }
 
-  @Test(
-    arguments: [
-      "%E2%80%AE", "%E2%81%A6", "%E2%80%8B", "%EF%BB%BF", "%C2%A0", "%C2%AD", "%CC%81", "%F3%A0%80%81", "%E2%88%95",
-      "%2F",
-      "%00", "%0A", "%1B", "%25", "%3F", "%C2%85", "%FF", "%C0%AF", "%ED%A0%80", "%E4%BD", "%EE%80%80", "%E3%85%A4",
-      "%D7%90", "%D8%A7", "%DB%B1",
-    ])
+  @Test(arguments: [
+    "%E2%80%AE", "%E2%81%A6", "%E2%80%8B", "%EF%BB%BF", "%C2%A0", "%C2%AD", "%CC%81", "%F3%A0%80%81", "%E2%88%95",
+    "%2F",
+    "%00", "%0A", "%1B", "%25", "%3F", "%C2%85", "%FF", "%C0%AF", "%ED%A0%80", "%E4%BD", "%EE%80%80", "%E3%85%A4",
+    "%D7%90", "%D8%A7", "%DB%B1",
+  ])
   func `invisible, right-to-left, reserved and invalid characters stay encoded`(piece: String) throws {
     #expect(try URI("https://example.com/a\(piece)b").display() == "example.com/a\(piece)b")
   }
@@ -60,18 +58,17 @@ import Testing
     #expect(shown.hasSuffix(".evil.example"))
   }
 
-  @Test(
-    arguments: [
-      ("menu.example.com", 40, "menu.example.com"), ("*.menu.example.com", 40, "*.menu.example.com"),
-      ("accounts.bank.example.aaaaaaaaaaaaaaaaaaaaaaaaaa.evil.example", 20, "…aaaaaa.evil.example"),
-      ("*.bank.example.aaaaaaaaaaaaaaaaaaaaaaaaaa.evil.example", 20, "*.…aaaa.evil.example"),
-      ("www.quite-a-long-name-of-one-owner.co.uk", 16, "…quite-a-long-name-of-one-owner.co.uk"),
-      ("*.www.quite-a-long-name-of-one-owner.co.uk", 16, "*.…quite-a-long-name-of-one-owner.co.uk"),
-      // A registrable domain stays whole.
-      ("a-very-long-company-name-that-is-registered.co.uk", 40, "a-very-long-company-name-that-is-registered.co.uk"),
-      ("*.a-very-long-company-name-that-is-mine.co.uk", 40, "*.a-very-long-company-name-that-is-mine.co.uk"),
-      ("*.xn--bcher-kva.example", 40, "*.bücher.example"),
-    ])
+  @Test(arguments: [
+    ("menu.example.com", 40, "menu.example.com"), ("*.menu.example.com", 40, "*.menu.example.com"),
+    ("accounts.bank.example.aaaaaaaaaaaaaaaaaaaaaaaaaa.evil.example", 20, "…aaaaaa.evil.example"),
+    ("*.bank.example.aaaaaaaaaaaaaaaaaaaaaaaaaa.evil.example", 20, "*.…aaaa.evil.example"),
+    ("www.quite-a-long-name-of-one-owner.co.uk", 16, "…quite-a-long-name-of-one-owner.co.uk"),
+    ("*.www.quite-a-long-name-of-one-owner.co.uk", 16, "*.…quite-a-long-name-of-one-owner.co.uk"),
+    // A registrable domain stays whole.
+    ("a-very-long-company-name-that-is-registered.co.uk", 40, "a-very-long-company-name-that-is-registered.co.uk"),
+    ("*.a-very-long-company-name-that-is-mine.co.uk", 40, "*.a-very-long-company-name-that-is-mine.co.uk"),
+    ("*.xn--bcher-kva.example", 40, "*.bücher.example"),
+  ])
   func `a host and a claim are cut at the front, never within the registrable domain`(
     claim: String, limit: Int, expected: String
   ) throws {
@@ -80,8 +77,7 @@ import Testing
     if !pattern.isWildcard { #expect(try URI("https://\(claim)/").host?.display(limit: limit) == expected) }
   }
 
-  @Test(arguments: [16, 39])
-  func `a registrable domain is never cut`(limit: Int) throws {
+  @Test(arguments: [16, 39]) func `a registrable domain is never cut`(limit: Int) throws {
     let host = "a-very-long-name-of-one-owner-only.co.uk"
     #expect(try URI("https://\(host)/").display(limit: limit) == host)
     #expect(try URI("https://www.\(host)/").display(limit: limit) == "…" + host)
@@ -155,8 +151,7 @@ import Testing
     #expect(uri.display() == expected ?? uri.host?.text)
   }
 
-  @Test(
-    arguments: ["xn--ls8h.la", "xn--a.example", "xn--99999.example", "xn--bcher-kva.xo--example.example"])
+  @Test(arguments: ["xn--ls8h.la", "xn--a.example", "xn--99999.example", "xn--bcher-kva.xo--example.example"])
   func `a label that is not valid IDNA is shown unchanged`(host: String) throws {
     #expect(try URI("https://\(host)/").display() == host)
   }

@@ -2,32 +2,31 @@ import Testing
 import UniversalLinks
 
 @Suite struct URITests {
-  @Test(
-    arguments: [
-      ("https://example.com", "https://example.com"),
-      ("https://example.com/", "https://example.com/"),
-      ("HTTPS://Menu.EXAMPLE.Com/Table/7?A=b#C", "https://menu.example.com/Table/7?A=b#C"),
-      ("https://example.com./menu", "https://example.com/menu"),
-      ("https://example.com:443/", "https://example.com:443/"),
-      ("https://example.com:/", "https://example.com/"),
-      ("https://example.com:08443/", "https://example.com:8443/"),
-      ("https://xn--bcher-kva.example/", "https://xn--bcher-kva.example/"),
-      ("https://r3---sn-abc.example/", "https://r3---sn-abc.example/"),
-      ("https://192.0.2.7/x", "https://192.0.2.7/x"),
-      ("https://[2001:DB8::1]:8080/x", "https://[2001:db8::1]:8080/x"),
-      ("https://[::ffff:192.0.2.1]/", "https://[::ffff:192.0.2.1]/"),
-      ("https://example.com/%E4%BD%A0?q=%0d%0a", "https://example.com/%E4%BD%A0?q=%0d%0a"),
-      ("https://example.com/café", "https://example.com/caf%C3%A9"),
-      ("https://example.com/\u{202E}cod.exe", "https://example.com/%E2%80%AEcod.exe"),
-      ("https://example.com?@evil.example/", "https://example.com?@evil.example/"),
-      ("https://example.com#@evil.example/", "https://example.com#@evil.example/"),
-      ("https://example.com/@user", "https://example.com/@user"),
-      ("mailto:somebody@example.com?subject=Hi", "mailto:somebody@example.com?subject=Hi"),
-      ("tel:+49-30-1234", "tel:+49-30-1234"),
-      ("geo:52.5,13.4;u=35", "geo:52.5,13.4;u=35"),
-      ("X-HM://0023ISYWYJ5VQ", "x-hm://0023ISYWYJ5VQ"),
-      ("app://", "app://"),
-    ])
+  @Test(arguments: [
+    ("https://example.com", "https://example.com"),
+    ("https://example.com/", "https://example.com/"),
+    ("HTTPS://Menu.EXAMPLE.Com/Table/7?A=b#C", "https://menu.example.com/Table/7?A=b#C"),
+    ("https://example.com./menu", "https://example.com/menu"),
+    ("https://example.com:443/", "https://example.com:443/"),
+    ("https://example.com:/", "https://example.com/"),
+    ("https://example.com:08443/", "https://example.com:8443/"),
+    ("https://xn--bcher-kva.example/", "https://xn--bcher-kva.example/"),
+    ("https://r3---sn-abc.example/", "https://r3---sn-abc.example/"),
+    ("https://192.0.2.7/x", "https://192.0.2.7/x"),
+    ("https://[2001:DB8::1]:8080/x", "https://[2001:db8::1]:8080/x"),
+    ("https://[::ffff:192.0.2.1]/", "https://[::ffff:192.0.2.1]/"),
+    ("https://example.com/%E4%BD%A0?q=%0d%0a", "https://example.com/%E4%BD%A0?q=%0d%0a"),
+    ("https://example.com/café", "https://example.com/caf%C3%A9"),
+    ("https://example.com/\u{202E}cod.exe", "https://example.com/%E2%80%AEcod.exe"),
+    ("https://example.com?@evil.example/", "https://example.com?@evil.example/"),
+    ("https://example.com#@evil.example/", "https://example.com#@evil.example/"),
+    ("https://example.com/@user", "https://example.com/@user"),
+    ("mailto:somebody@example.com?subject=Hi", "mailto:somebody@example.com?subject=Hi"),
+    ("tel:+49-30-1234", "tel:+49-30-1234"),
+    ("geo:52.5,13.4;u=35", "geo:52.5,13.4;u=35"),
+    ("X-HM://0023ISYWYJ5VQ", "x-hm://0023ISYWYJ5VQ"),
+    ("app://", "app://"),
+  ])
   func `a well-formed URI is accepted, in one spelling`(text: String, expected: String) throws {
     #expect(try URI(text).string == expected)
     #expect(try URI(expected).string == expected, "parsing the output again changed it")
@@ -132,41 +131,38 @@ import UniversalLinks
     #expect(throws: URIError.self) { try URI("https://\(host)b/") }
   }
 
-  @Test(
-    arguments: [
-      ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
-      ("bu\u{308}cher.example", "xn--bcher-kva.example"), ("straße.example", "xn--strae-oqa.example"),
-      ("日本語。jp", "xn--wgv71a119e.jp"), ("example\u{FF0E}com", "example.com"), ("ｅxample.com", "example.com"),
-      ("exam\u{AD}ple.com", "example.com"), ("\u{0435}xample.com", "xn--xample-2of.com"),
-      ("xn--BCHER-kva.example", "xn--bcher-kva.example"), ("xn--ls8h.la", "xn--ls8h.la"),
-      ("bücher.example.", "xn--bcher-kva.example"), ("１９２.0.2.1", "192.0.2.1"),
-    ])
+  @Test(arguments: [
+    ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
+    ("bu\u{308}cher.example", "xn--bcher-kva.example"), ("straße.example", "xn--strae-oqa.example"),
+    ("日本語。jp", "xn--wgv71a119e.jp"), ("example\u{FF0E}com", "example.com"), ("ｅxample.com", "example.com"),
+    ("exam\u{AD}ple.com", "example.com"), ("\u{0435}xample.com", "xn--xample-2of.com"),
+    ("xn--BCHER-kva.example", "xn--bcher-kva.example"), ("xn--ls8h.la", "xn--ls8h.la"),
+    ("bücher.example.", "xn--bcher-kva.example"), ("１９２.0.2.1", "192.0.2.1"),
+  ])
   func `UTS #46 and IDNA 2008: a host is converted to its ASCII form`(host: String, expected: String) throws {
     let uri = try URI("https://\(host)/ü")
     #expect(uri.string == "https://\(expected)/%C3%BC")
     #expect(try URI(uri.string) == uri)
   }
 
-  @Test(
-    arguments: [
-      "i❤.ws", "💩.la", "a\u{200C}b.com", "אa.com", "ex℀mple.com", "a\u{FF0F}b.com", "a\u{FF20}b.com", "ü_.com",
-      "ü..com",
-      "ü.-a.com", "０ｘ7f.1", "１２７.1", "⒈ü.com", "\u{301}a.com", "ü%41.com", "xn--zzzzzzzz.ü.com", "r3---ü.com",
-      "\u{202E}ü.com", "ü\u{200B}\u{2060}\u{E0041}.com", "\u{AD}",
-    ])
+  @Test(arguments: [
+    "i❤.ws", "💩.la", "a\u{200C}b.com", "אa.com", "ex℀mple.com", "a\u{FF0F}b.com", "a\u{FF20}b.com", "ü_.com",
+    "ü..com",
+    "ü.-a.com", "０ｘ7f.1", "１２７.1", "⒈ü.com", "\u{301}a.com", "ü%41.com", "xn--zzzzzzzz.ü.com", "r3---ü.com",
+    "\u{202E}ü.com", "ü\u{200B}\u{2060}\u{E0041}.com", "\u{AD}",
+  ])
   func `a host without a valid ASCII form is rejected`(host: String) {
     let error = #expect(throws: URIError.self) { try URI("https://\(host)/") }
     #expect(error?.code == .badHost, "\(error?.message ?? "")")
   }
 
-  @Test(
-    arguments: [
-      ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"), ("0:0:0:0:0:0:0:1", "::1"), ("::", "::"), ("0:0:0:0:0:0:0:0", "::"),
-      ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"), ("2001:0:0:1:0:0:0:1", "2001:0:0:1::1"),
-      ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"),
-      ("fe80:0:0:0:1:2:3:0", "fe80::1:2:3:0"), ("::ffff:c000:0201", "::ffff:192.0.2.1"),
-      ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"), ("0001::000A", "1::a"),
-    ])
+  @Test(arguments: [
+    ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"), ("0:0:0:0:0:0:0:1", "::1"), ("::", "::"), ("0:0:0:0:0:0:0:0", "::"),
+    ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"), ("2001:0:0:1:0:0:0:1", "2001:0:0:1::1"),
+    ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"),
+    ("fe80:0:0:0:1:2:3:0", "fe80::1:2:3:0"), ("::ffff:c000:0201", "::ffff:192.0.2.1"),
+    ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"), ("0001::000A", "1::a"),
+  ])
   func `RFC 5952: an IPv6 address has one spelling`(text: String, expected: String) throws {
     #expect(try URI("https://[\(text)]/").host?.text == expected)
     #expect(try URI("https://[\(expected)]/").host?.text == expected)

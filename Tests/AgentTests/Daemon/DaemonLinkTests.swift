@@ -9,6 +9,8 @@ import Testing
 
 /// The reports of the link to the daemon, and their times.
 @Suite(.timeLimit(.minutes(5))) struct DaemonLinkTests {
+  private let clock = ManualClock()
+
   /// A link that has registered, or waits for the daemon's answer.
   private struct Rig {
     /// The pause before a failed report is repeated.
@@ -86,7 +88,6 @@ import Testing
   @Test(arguments: [true, false]) func `a refused command is an error and is sent again`(locked: Bool)
     async throws
   {
-    let clock = ManualClock()
     let rig = try await Rig([:], clock: clock)
     var reports = rig.daemon.reports.makeAsyncIterator()
     #expect(await reports.next() == [:])
@@ -107,7 +108,6 @@ import Testing
   func `a command waits five seconds for the daemon's answer, and is sent later if there is none`(
     locked: Bool
   ) async throws {
-    let clock = ManualClock()
     let rig = try await Rig([:], clock: clock, isKeptWaiting: true)
     var reports = rig.daemon.reports.makeAsyncIterator()
     // The registration with the earlier conditions.
@@ -125,7 +125,6 @@ import Testing
 
   @Test(arguments: [true, false]) func `a registration that timed out may still be accepted`(locked: Bool) async throws
   {
-    let clock = ManualClock()
     let rig = try await Rig([:], clock: clock, failing: [.timedOut()])
     var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
     #expect(await reports.next() == [:])
@@ -148,7 +147,6 @@ import Testing
 
   /// After any other error the daemon may still accept an earlier registration.
   @Test func `only a refusal ends the doubt about an earlier registration`() async throws {
-    let clock = ManualClock()
     let errors = [Names.Errors.tooMany, Names.Errors.notASession].map { BusError(name: $0, message: $0) }
     let rig = try await Rig([:], clock: clock, failing: [.timedOut()] + errors)
     var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
@@ -172,7 +170,6 @@ import Testing
   }
 
   @Test func `the daemon's error is announced until the daemon accepts the agent`() async throws {
-    let clock = ManualClock()
     let names = [Names.Errors.notASession, Names.Errors.notASession, Names.Errors.tooMany]
     let rig = try await Rig([:], clock: clock, failing: names.map { BusError(name: $0, message: "no") })
     var (refusals, pauses) = (rig.refusals.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
@@ -190,7 +187,6 @@ import Testing
 
   @Test func `a change is reported at once after a registration that timed out`() async throws {
     // The clock does not advance: no pause ends by itself.
-    let clock = ManualClock()
     let rig = try await Rig([:], clock: clock, isKeptWaiting: true, failing: [.timedOut(), .timedOut()])
     var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
     #expect(await reports.next() == [:])

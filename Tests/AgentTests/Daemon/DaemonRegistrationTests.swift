@@ -135,7 +135,6 @@ struct DaemonRegistrationTests {
     #expect(registration.daemonChanged(isPresent: false) == nil)
     #expect(!registration.isRegistered && registration.lockKnowledge == .known)
     #expect(registration.ended() == nil)
-    #expect(
-      registration.daemonChanged(isPresent: true) == .register(.init(conditions: ["locked": true])))
+    #expect(registration.daemonChanged(isPresent: true) == .register(.init(conditions: ["locked": true])))
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The real agent with daemons of other versions. It shows tags and ignores members that it does not know.
-@Suite(.timeLimit(.minutes(5))) struct OtherDaemonTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct OtherDaemonTests {
   private static let properties = "org.freedesktop.DBus.Properties"
 
   /// A daemon that accepts every agent, with the members that a test gives it.
@@ -20,8 +20,7 @@ import Testing
     static func start(
       on address: String, knowsReports: Bool, _ properties: [ExportedProperty] = [], _ signals: [ExportedSignal] = []
     ) async throws -> OtherDaemon {
-      let daemon = OtherDaemon(
-        try await Connection.open(BusAddress(address), on: EventLoop(label: "other-daemon")))
+      let daemon = OtherDaemon(try await Connection.open(BusAddress(address), on: EventLoop(label: "other-daemon")))
       var methods = [
         ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { _, call in
           await daemon.register(call)
@@ -74,7 +73,6 @@ import Testing
     #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
     // This daemon does not report its version, so the agent does not compare it.
     #expect(await !agent.log().contains { $0.contains("is version") })
-    await rig.installation.stop()
   }
 
   @Test func `tags of a later daemon are shown, and its unknown members are ignored`() async throws {
@@ -146,6 +144,5 @@ import Testing
     #expect(lines.count == 1)
     #expect(lines.first?.contains("for what is new: end tagroute-agent and start it again") == true)
     #expect(await server.all.count == 3)
-    await rig.installation.stop()
   }
 }

@@ -11,8 +11,7 @@ import Testing
 @testable import Inbox
 
 /// How the service handles taps that have left the inbox or the screen, without a daemon.
-@Suite(.timeLimit(.minutes(5)))
-struct AgentServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct AgentServiceTests {
   private let bus: PrivateBus
   private let session: Connection
   private let server: NotificationServerStandIn

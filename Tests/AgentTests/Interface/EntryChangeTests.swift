@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// A desktop entry that is updated or removed while it has a tap.
-@Suite(.timeLimit(.minutes(5)))
-struct EntryChangeTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct EntryChangeTests {
   private let entry = "share/applications/\(HandlerStandIn.desktopID)"
 
   /// Replaces or removes the entry, and makes the agent read it.
@@ -20,9 +19,7 @@ struct EntryChangeTests {
   }
 
   @Test func `a tap on the screen survives an update, removal and reinstallation of its app`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     for number in 1...2 {
       try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
     }
@@ -40,13 +37,10 @@ struct EntryChangeTests {
     _ = try await rig.call("Open", [.string(tapID(2)), .dictionary([:])])
     #expect(try await rig.handler.next().uri == "https://menu.example.com/2")
     #expect(try await rig.state(2) == "delivered")
-    await rig.installation.stop()
   }
 
   @Test func `a tap that is being opened ends normally although its entry changes`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     let signals = try await rig.signals()
     await rig.handler.set(.hangs)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
@@ -60,6 +54,5 @@ struct EntryChangeTests {
     #expect(await signals.closed(1) == "delivered")
     #expect(await rig.handler.count == 1)
     #expect(await server.all.count == 1)
-    await rig.installation.stop()
   }
 }

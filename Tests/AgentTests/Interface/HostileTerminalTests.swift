@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// Text from a tag, a desktop entry or a file name cannot control the terminal when the command line prints it.
-@Suite(.timeLimit(.minutes(5)))
-struct HostileTerminalTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct HostileTerminalTests {
   /// Messages with the text in every text field of a record.
   private static func messages(_ text: String) throws -> [[UInt8]] {
     let bytes = Array(text.utf8)
@@ -50,8 +49,7 @@ struct HostileTerminalTests {
   }
 
   @Test func `hostile texts in every field of a message are escaped`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     let monitor = try await rig.installation.start("tagroute", ["monitor"])
     try await monitor.line(containing: "the daemon stopped")
     var number = 0
@@ -82,12 +80,10 @@ struct HostileTerminalTests {
       let printed = await process.log().joined(separator: "\n")
       #expect(HostileText.unsafe(in: printed).isEmpty, "\(command): \(printed.debugDescription.prefix(2000))")
     }
-    await rig.installation.stop()
   }
 
   @Test(arguments: [1, 2] as [UInt64]) func `random messages are escaped`(seed: UInt64) async throws {
-    let rig = try await AgentRig(starter: "`random messages are escaped`_\(seed)")
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent(starter: "`random messages are escaped`_\(seed)")
     var random = SeededGenerator(seed: seed)
     let pieces =
       HostileText.samples.dropLast().flatMap { Array($0.text.unicodeScalars) } + Array("abc/:.é東🍽".unicodeScalars)
@@ -104,7 +100,6 @@ struct HostileTerminalTests {
       try await rig.daemon.give(tapValues(number, message: message))
     }
     try await expectHarmless(rig, stride(from: 0, to: 60, by: 6))
-    await rig.installation.stop()
   }
 
   @Test func `hostile app names, file names and command line arguments are escaped`() async throws {
@@ -145,6 +140,5 @@ struct HostileTerminalTests {
       let printed = await process.log().joined(separator: "\n")
       #expect(HostileText.unsafe(in: printed).isEmpty, "\(command): \(printed.debugDescription.prefix(2000))")
     }
-    await rig.installation.stop()
   }
 }

@@ -6,11 +6,9 @@ import TestSupport
 import Testing
 
 /// `tagroute inbox`, the real command, with the real agent.
-@Suite(.timeLimit(.minutes(5)))
-struct InboxCommandTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct InboxCommandTests {
   @Test func `inbox lists taps in pages, as lines and as JSON`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     #expect(try await rig.tagroute("inbox").output == "no tap\n")
     for number in 1...3 { try await rig.tap("https://menu.example.com/\(number)", number) }
     try await rig.tap("javascript:alert(1)", 4)
@@ -35,12 +33,10 @@ struct InboxCommandTests {
 
     #expect(try await rig.tagroute("inbox", "--state", "eaten").status == .exited(64))
     #expect(try await rig.tagroute("inbox", "--before", "ffff").status == .exited(Names.ExitCode.noInput))
-    await rig.installation.stop()
   }
 
   @Test func `a list fits the width of the terminal`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     try await rig.tap("https://menu.example.com/" + String(repeating: "long", count: 30), 1)
     let script = try BuiltProducts.systemProgram("script", package: "bsdutils")
     for width in [40, 61, 100] {
@@ -51,13 +47,10 @@ struct InboxCommandTests {
       #expect(lines.first?.count == width && lines.first?.hasSuffix("…") == true, "\(lines)")
       #expect(lines.last == "older taps: tagroute inbox --before 01234567")
     }
-    await rig.installation.stop()
   }
 
   @Test func `inbox show prints all of a tap, which a part of its id selects`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     try await rig.tap("https://menu.example.com/a", 1, more: [TextRecord("Good\nmorning", language: "en").record()])
     _ = try await server.next()
     try await rig.tap("javascript:alert(1)", 0xF2)
@@ -88,7 +81,6 @@ struct InboxCommandTests {
       #expect(none.status == .exited(64))
       #expect(none.errors.first?.contains("is not an id: use hexadecimal digits and -") == true, "\(none.errors)")
     }
-    await rig.installation.stop()
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
@@ -98,8 +90,7 @@ struct InboxCommandTests {
   @Test func `inbox open opens a tap, and reports a refusal, an error and a missing choice`()
     async throws
   {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     for number in 1...3 { try await rig.tap("https://menu.example.com/\(number)", number) }
     let opened = try #require(try await rig.json("inbox", "open", tapID(1)) as? [String: Any])
     let lines = try await rig.tagroute("inbox", "open", tapID(3)).output
@@ -131,7 +122,6 @@ struct InboxCommandTests {
     #expect(nobody.status == .exited(75) && nobody.errors.first?.contains("not one of the tap's candidates") == true)
     #expect(try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Menu").status == .exited(0))
     #expect(try await rig.state(4) == "delivered")
-    await rig.installation.stop()
   }
 
   @Test(arguments: ["https://nobody.example.org/", "javascript:alert(1)"])
@@ -143,12 +133,10 @@ struct InboxCommandTests {
     let result = try await rig.tagroute("inbox", "open", tapID(1))
     #expect(result.status == .exited(1), "\(result.errors)")
     #expect(result.errors.first?.hasPrefix("tagroute: tap 01234567: ") == true)
-    await rig.installation.stop()
   }
 
   @Test func `an unknown result of inbox open has its own exit code`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     try await rig.tap("https://menu.example.com/1", 1)
     await rig.handler.set(.hangs)
     let opening = try await rig.installation.start("tagroute", ["inbox", "open", tapID(1)])
@@ -158,27 +146,21 @@ struct InboxCommandTests {
       meanwhile.status == .exited(75) && meanwhile.errors == ["tagroute: tap 01234567: it is being opened already"])
     await rig.handler.leave()
     #expect(try await opening.exit() == .exited(Names.ExitCode.outcomeUnknown))
-    #expect(
-      await opening.log() == ["tagroute: tap 01234567: the app left without an answer; it may have been opened"])
-    await rig.installation.stop()
+    #expect(await opening.log() == ["tagroute: tap 01234567: the app left without an answer; it may have been opened"])
   }
 
   @Test func `inbox dismiss removes a tap from the screen`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     try await rig.tap("https://menu.example.com/1", 1)
     let shown = try await server.next()
     #expect(try await rig.tagroute("inbox", "dismiss", tapID(1)).output == "dismissed\n")
     #expect(try await server.nextClosed() == shown.id)
     #expect(try await rig.state(1) == "dismissed")
     #expect(try await rig.tagroute("inbox", "dismiss", tapID(1)).status == .exited(75))
-    await rig.installation.stop()
   }
 
   @Test func `inbox export writes a private file, and overwrites one only with --force`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     for number in 1...2 { try await rig.tap("https://menu.example.com/\(number)", number) }
     let file = rig.installation.directory.file("message.ndef")
     #expect(try await rig.tagroute("inbox", "export", tapID(1), file).status == .exited(0))
@@ -210,12 +192,10 @@ struct InboxCommandTests {
     #expect(taps.allSatisfy { ($0?["message"] as? String)?.hasPrefix("D101") == true })
     #expect(try await rig.tagroute("inbox", "export", tapID(9), file + "2").status == .exited(66))
     #expect(access(file + "2", F_OK) != 0)
-    await rig.installation.stop()
   }
 
   @Test func `inbox clear asks first, removes finished taps and lists the kept ones`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     for number in 1...3 { try await rig.tap("https://menu.example.com/\(number)", number) }
     try await rig.tap("javascript:alert(1)", 4)
     let unasked = try await rig.tagroute("inbox", "clear")
@@ -254,7 +234,6 @@ struct InboxCommandTests {
     #expect(try await opening.exit() == .exited(0))
     #expect(try await rig.tagroute("inbox", "clear", tapID(1), "--yes").output == "removed: 1\n")
     #expect(try await rig.tagroute("inbox").output == "no tap\n")
-    await rig.installation.stop()
   }
 
   @Test(arguments: [
@@ -268,7 +247,6 @@ struct InboxCommandTests {
     let start = "tagroute: the agent is not running: \(try BuiltProducts.program("tagroute-agent")) &"
     #expect(result.errors.count == 1)
     #expect(result.errors.first?.hasPrefix(start) == true)
-    await rig.installation.stop()
   }
 }
 

@@ -7,8 +7,7 @@ import Testing
 @testable import Agent
 
 /// The methods `ListInbox` and `Clear` of the real agent.
-@Suite(.timeLimit(.minutes(5)))
-struct InboxInterfaceTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct InboxInterfaceTests {
   private func ids(_ rig: AgentRig, _ options: [String: Value]) async throws -> [String] {
     (try await rig.call("ListInbox", [.dictionary(options)]).first?.asArray ?? [])
       .compactMap { $0.asDictionary?["id"]?.asString }
@@ -20,8 +19,7 @@ struct InboxInterfaceTests {
 
   @Test func `ListInbox returns pages, finds taps by the start of an id, and has all details of one tap`() async throws
   {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     for number in 0..<5 {
       try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
     }
@@ -38,12 +36,10 @@ struct InboxInterfaceTests {
     #expect(tap["technology"] == .string("type-2") && tap["uid"] == .bytes([4, 0, 0, 0, 0, 0, 2]))
     #expect(tap["reader"] == .string("/org/tagroute/Tagroute1/readers/0"))
     #expect(try #require(tap["state-time"]?.asUInt64) > 1_700_000_000_000_000)
-    await rig.installation.stop()
   }
 
   @Test func `ListInbox with messages returns as many taps as fit into a reply`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     let long = NDEFMessage(
       records: NDEFMessage.uri("https://menu.example.com/").records
         + [.wellKnown("T", payload: [2, 0x65, 0x6E] + [UInt8](repeating: 0x61, count: 1_000_000))])
@@ -61,7 +57,6 @@ struct InboxInterfaceTests {
     #expect(pages == [4, 2, 0])
     #expect(taps.map { $0["id"]?.asString } == (0..<6).reversed().map(tapID))
     #expect(taps.allSatisfy { $0["message"]?.asBytes == (try? long.encoded()) && $0["uid"] != nil })
-    await rig.installation.stop()
   }
 
   static let mistakes: [(String, [String: Value], String)] = [
@@ -84,21 +79,17 @@ struct InboxInterfaceTests {
   ]
 
   @Test func `invalid options are an error with its name, and no tap is removed`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("javascript:1")))
     for (member, options, name) in Self.mistakes {
       let error = await #expect(throws: BusError.self) { try await rig.call(member, [.dictionary(options)]) }
       #expect(error?.name == name, "\(member) \(options): \(error?.message ?? "")")
     }
     #expect(try await ids(rig, [:]) == [tapID(1)])
-    await rig.installation.stop()
   }
 
   @Test func `Clear removes finished taps, and others only on request, and each removal is announced`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     var shown: [UInt32] = []
     for number in 1...3 {
       try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
@@ -133,6 +124,5 @@ struct InboxInterfaceTests {
         "TapsCleared 1", "TapClosed \(tapID(3)) dismissed", "TapsCleared 1", "TapClosed \(tapID(2)) delivered",
         "TapsCleared 1",
       ])
-    await rig.installation.stop()
   }
 }

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// The program as the system sees it.
-@Suite(.timeLimit(.minutes(5)))
-struct AgentProgramTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct AgentProgramTests {
   @Test func `a second agent names the running process and exits with its own code`() async throws {
     let rig = try await AgentRig()
     let first = try await rig.startAgent()
@@ -14,7 +13,6 @@ struct AgentProgramTests {
     #expect(try await second.exit() == .exited(Names.ExitCode.alreadyRunning))
     let log = await second.log()
     #expect(log.contains { $0.contains("process \(first.identifier) ") && $0.contains(Names.Agent.busName) })
-    await rig.installation.stop()
   }
 
   @Test func `an agent started by hand exits if the bus has started one already`() async throws {
@@ -45,19 +43,16 @@ struct AgentProgramTests {
   }
 
   @Test func `SIGTERM ends the agent without waiting for replies, and closes its notifications`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer(firstID: 12)
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 12)
+    let agent = try await rig.agent
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
     _ = try await server.next()
     try await agent.line(containing: "tap \(tapID(1)) is shown")
     let start = ContinuousClock.now
-    agent.signal(15)
-    #expect(try await agent.exit() == .exited(0))
+    #expect(try await agent.exit(after: 15) == .exited(0))
     // A call without a reply would take 25 s. A shorter limit could fail on a busy machine.
     #expect(ContinuousClock.now - start < .seconds(20))
     #expect(try await server.nextClosed() == 12)
-    await rig.installation.stop()
   }
 
   @Test func `without a session bus the agent says so and exits`() async throws {
@@ -69,8 +64,7 @@ struct AgentProgramTests {
   }
 
   @Test func `both interfaces match their documentation`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     for (connection, name, path, interface) in [
       (rig.client, Names.Agent.busName, Names.Agent.path, Names.Agent.interface),
       (
@@ -85,12 +79,10 @@ struct AgentProgramTests {
       #expect(!documented.members.isEmpty)
       #expect(actual == documented)
     }
-    await rig.installation.stop()
   }
 
   @Test func `ListHandlers and Resolve answer as documented`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     let route = try await rig.call("Resolve", [.string("https://menu.example.com/a")]).first?.asDictionary
     #expect(route?["kind"] == .string("universal-link"))
     #expect(route?["handler"] == .string("org.example.Menu.desktop"))
@@ -116,6 +108,5 @@ struct AgentProgramTests {
       handlers.compactMap { $0.asDictionary?["id"]?.asString } == [
         "org.example.Menu.desktop", "org.example.Other.desktop",
       ])
-    await rig.installation.stop()
   }
 }

@@ -12,8 +12,7 @@ import Testing
 @testable import Agent
 
 /// The agent's settings while it starts and while it ends.
-@Suite(.timeLimit(.minutes(5)))
-struct AgentRunTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct AgentRunTests {
   @Test func `a configuration that is being read when the agent ends is not applied`() async throws {
     let (session, system) = (try await PrivateBus.start(), try await PrivateBus.start(type: "system"))
     let directory = try TemporaryDirectory()
@@ -69,13 +68,12 @@ struct AgentRunTests {
     try #require(mkfifo(rig.installation.directory.file("config/mimeapps.list"), 0o600) == 0)
     let owners = try await rig.client.owners(of: Names.Agent.busName)
     try await rig.installation.startAgent()
-    let agent = try #require(await rig.installation.agent)
+    let agent = try await rig.agent
     for await owner in owners where owner != nil { break }
     agent.signal(SIGHUP)
     let first = try await notifications.next { $0.contains("READY=1") || $0.contains("RELOADING=1") }
     #expect(first.hasPrefix("READY=1"))
     _ = try await notifications.next { $0.hasPrefix("RELOADING=1") }
     _ = try await notifications.next { $0.hasPrefix("READY=1") }
-    await rig.installation.stop()
   }
 }

@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// Settings that make the real agent start or stop an activity while it runs.
-@Suite(.timeLimit(.minutes(5)))
-struct LiveSettingsTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LiveSettingsTests {
   private func reload(_ text: String, _ rig: AgentRig) async throws {
     try rig.installation.directory.write(text, to: "agent.conf")
     _ = try await rig.call("Reload")
@@ -27,7 +26,6 @@ struct LiveSettingsTests {
     while let report = await reports.next(), report[Names.Condition.camera] != nil {}
     try await reload("[Scan]\nSuspendForCamera=yes\n", rig)
     while let report = await reports.next(), report[Names.Condition.camera] != true {}
-    await rig.installation.stop()
   }
 
   @Test func `new schemes apply to the next tap and to taps on the screen`() async throws {
@@ -38,8 +36,7 @@ struct LiveSettingsTests {
       to: "share/applications/org.example.Burrow.desktop")
     try directory.write(
       "[Default Applications]\nx-scheme-handler/burrow=org.example.Burrow.desktop\n", to: "config/mimeapps.list")
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("burrow://example.com/1")))
     #expect(try await server.next().summary == "No app opens this link")
     try await reload("[Links]\nSchemes=https;burrow\n", rig)
@@ -52,7 +49,6 @@ struct LiveSettingsTests {
     #expect(
       try await rig.call("Resolve", [.string("burrow://example.com/3")]).first?.asDictionary?["kind"]
         == .string("none"))
-    await rig.installation.stop()
   }
 
   @Test func `a reload starts and stops asking domains, and the end of the agent stops it too`()
@@ -64,8 +60,7 @@ struct LiveSettingsTests {
     let agentProgram = directory.file("tagroute-agent")
     let copy = try await ChildProcess.run("/bin/cp", [try BuiltProducts.program("tagroute-agent"), agentProgram])
     try #require(copy.status == .exited(0), "\(copy.log)")
-    try directory.write(
-      "#!/bin/sh\necho $$ \"$@\" >\"${0%/*}/asking\"\nexec sleep 300\n", to: "tagroute", mode: 0o755)
+    try directory.write("#!/bin/sh\necho $$ \"$@\" >\"${0%/*}/asking\"\nexec sleep 300\n", to: "tagroute", mode: 0o755)
     try #require(mkfifo(directory.file("asking"), 0o600) == 0)
     let agent = try await rig.installation.start(agentProgram, ["--config", directory.file("agent.conf")])
     try await agent.line(containing: "registered with the daemon")
@@ -79,7 +74,6 @@ struct LiveSettingsTests {
       try await process.end()
     }
     #expect(try await agent.exit() == .exited(0))
-    await rig.installation.stop()
   }
 
   /// Waits for the process that asks domains.

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// The real agent with an `agent.conf` that changes while it runs.
-@Suite(.timeLimit(.minutes(5)))
-struct ReloadTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReloadTests {
   private static let isRead = "the configuration was read again: "
 
   private func write(_ text: String, _ rig: AgentRig) throws {
@@ -18,9 +17,8 @@ struct ReloadTests {
   }
 
   @Test func `each changed setting applies to the next tap`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
     try await tap(1, "https://menu.example.com/1", rig)
     #expect(try await server.next().timeout == -1)
     try write("[Notifications]\nTimeout=7\n[Links]\nSmartPosters=no\n", rig)
@@ -35,15 +33,13 @@ struct ReloadTests {
     #expect(try await server.next().timeout == 8000)
     _ = try await rig.call("Reload")
     try await agent.line(containing: Self.isRead + "nothing has changed")
-    await rig.installation.stop()
   }
 
   @Test func `with the inbox off only taps on the screen are kept, and turning it on keeps taps again`()
     async throws
   {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
     let file = rig.installation.directory.file("state/tagroute/inbox.sqlite")
     let signals = try await rig.signals()
     try await tap(1, "https://menu.example.com/1", rig)
@@ -72,17 +68,13 @@ struct ReloadTests {
     #expect(await signals.closed(3) == "delivered")
     #expect(try await rig.state(3) == "delivered")
     // The tap is in the file, so the next agent has it.
-    agent.signal(SIGTERM)
-    try await agent.exit()
+    try await agent.exit(after: SIGTERM)
     try await rig.startAgent()
     #expect(try await rig.state(3) == "delivered")
-    await rig.installation.stop()
   }
 
   @Test func `another retention is applied at once`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     let signals = try await rig.signals()
     for number in 1...3 {
       try await tap(number, "https://menu.example.com/\(number)", rig)
@@ -92,7 +84,6 @@ struct ReloadTests {
     try write("[Inbox]\nMaximumTaps=1\n", rig)
     _ = try await rig.call("Reload")
     #expect(try await rig.call("ListInbox", [.dictionary([:])]).first?.asArray?.count == 1)
-    await rig.installation.stop()
   }
 
   @Test func `a broken file keeps the former settings, and the caller gets the error`() async throws {
@@ -122,13 +113,11 @@ struct ReloadTests {
     #expect(try await server.next().timeout == 9000)
     #expect(try await rig.property("ConfigurationError")?.asString == "")
     #expect(try #require(try await rig.property("ConfigurationTime")?.asUInt64) > time)
-    await rig.installation.stop()
   }
 
   @Test func `listing handlers does not apply a changed configuration`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
     let file = rig.installation.directory.file("state/tagroute/inbox.sqlite")
     try await tap(1, "https://menu.example.com/1", rig)
     _ = try await server.next()
@@ -140,7 +129,6 @@ struct ReloadTests {
     #expect(await !agent.log().contains { $0.contains(Self.isRead) })
     _ = try await rig.call("Reload")
     #expect(access(file, F_OK) != 0)
-    await rig.installation.stop()
   }
 
   @Test func `many reload requests during the run and at the end do no harm`() async throws {
@@ -153,7 +141,6 @@ struct ReloadTests {
     for _ in 1...50 { agent.signal(SIGHUP) }
     #expect(try await agent.exit() == .exited(0))
     #expect(await agent.log().count { $0.contains("new are") } == 1)
-    await rig.installation.stop()
   }
 
   @Test func `a check reports errors without a bus`() async throws {

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// All requests to a notification server for hostile tags, desktop entries and sessions, in each language.
-@Suite(.timeLimit(.minutes(10)))
-struct HostileNotificationTests {
+@Suite(.timeLimit(.minutes(10)), StopsAtEnd()) struct HostileNotificationTests {
   /// Pieces with a meaning for a server, a terminal, a renderer or a person, and pieces without one.
   private static let pieces = [
     "<b>", "</b>", "<a href=\"https://evil.example/\">", "<img src='x'>", "&amp;", "&#x202E;", "<3", "&", "\"", "'",
@@ -94,8 +93,7 @@ struct HostileNotificationTests {
       try rig.installation.directory.write(
         Self.entry(name, icon: icon), to: "home/share/applications/evil\(number).desktop")
     }
-    let server = try await rig.startServer(capabilities: capabilities)
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent(capabilities: capabilities)
     let seed = UInt64(language.utf8.reduce(0) { $0 * 31 + Int($1) })
     var messages = try (Self.titles + Self.random(seed, count: 25)).enumerated().flatMap { try Self.messages($1, $0) }
     messages += try Self.broken()
@@ -120,7 +118,6 @@ struct HostileNotificationTests {
       check(key, capabilities)
       #expect(["x-tagroute.session"].contains(key.hints["category"]?.asString))
     }
-    await rig.installation.stop()
   }
 
   private func check(_ shown: NotificationServerStandIn.Shown, _ capabilities: [String]) {

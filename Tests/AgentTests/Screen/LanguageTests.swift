@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// The real agent in the user's language.
-@Suite(.timeLimit(.minutes(5)))
-struct LanguageTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LanguageTests {
   private struct Words: Sendable, CustomTestStringConvertible {
     let language: String
     let title: String
@@ -51,8 +50,7 @@ struct LanguageTests {
   {
     let rig = try await rig(words.language)
     try await Catalogues.build(in: rig.catalogues)
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent()
     await rig.handler.set(.refuses)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let shown = try await server.next()
@@ -72,10 +70,9 @@ struct LanguageTests {
     #expect(sheet.summary == words.sheet)
     #expect(sheet.actions.suffix(2) == ["cancel", words.cancel])
     // The log stays in English, so that it can be read in a bug report.
-    let agent = try #require(await rig.installation.agent)
+    let agent = try await rig.agent
     let log = await agent.log()
     #expect(log.allSatisfy { line in line.unicodeScalars.allSatisfy(\.isASCII) }, "\(log)")
-    await rig.installation.stop()
   }
 
   @Test(arguments: ["ja", "ko:ja", "de_AT:ko", "fr"])
@@ -84,8 +81,7 @@ struct LanguageTests {
   ) async throws {
     let rig = try await rig(languages)
     try await Catalogues.build(in: rig.catalogues)
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent()
     let titles = ["en", "de", "ja", "ko"].map { TextRecord("Table in \($0)", language: $0) }
     let poster = try SmartPosterRecord(uri: "https://menu.example.com/a", titles: titles).record()
     try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [poster]).encoded()))
@@ -96,7 +92,6 @@ struct LanguageTests {
     try await server.click(shown, action: shown.actions[shown.actions.count - 2])
     #expect(await signals.closed(1) == "dismissed")
     #expect(await rig.handler.count == 0)
-    await rig.installation.stop()
   }
 
   @Test(arguments: [0, 4, 100, 1000]) func `a truncated catalogue leaves the text in English`(length: Int) async throws
@@ -105,11 +100,9 @@ struct LanguageTests {
     try await Catalogues.build(in: rig.catalogues)
     let whole = try readFile("\(rig.catalogues)/ja/LC_MESSAGES/tagroute.mo")
     try rig.installation.directory.write(Array(whole.prefix(length)), to: "locale/ja/LC_MESSAGES/tagroute.mo")
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     #expect(try await server.next().summary == "Open in Menu")
-    await rig.installation.stop()
   }
 
   @Test func `a translation without its placeholder or with control characters is harmless`() async throws {
@@ -117,21 +110,17 @@ struct LanguageTests {
     try await Catalogues.build(
       [("Open in {app}", "Click %s %n {1}"), ("Open", "\u{202E}<b>O</b>\\n\u{1B}[31mk")], language: "xx",
       in: rig.installation.directory)
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let shown = try await server.next()
     #expect(shown.summary == "Open in Menu")
     #expect(shown.actions == ["default", "<b>O</b> [31mk", "open", "<b>O</b> [31mk", "dismiss", "Dismiss"])
-    await rig.installation.stop()
   }
 
   @Test func `without a catalogue the text is English`() async throws {
     let rig = try await rig("ja")
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     #expect(try await server.next().summary == "Open in Menu")
-    await rig.installation.stop()
   }
 }

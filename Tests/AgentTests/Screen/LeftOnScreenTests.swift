@@ -11,8 +11,7 @@ import Testing
 @testable import Agent
 
 /// Notifications that a killed agent leaves on the screen, and how the next agent handles them.
-@Suite(.timeLimit(.minutes(5)))
-struct LeftOnScreenTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LeftOnScreenTests {
   private func give(_ numbers: ClosedRange<Int>, _ rig: AgentRig) async throws {
     for number in numbers {
       try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
@@ -20,19 +19,15 @@ struct LeftOnScreenTests {
   }
 
   private func shown(_ number: Int, by rig: AgentRig, after index: Int = 0) async throws {
-    let agent = try #require(await rig.installation.agent)
-    try await agent.line(containing: "tap \(tapID(number)) is shown", after: index)
+    try await rig.agent.line(containing: "tap \(tapID(number)) is shown", after: index)
   }
 
   @Test func `after a crash each tap is on the screen once, with buttons that work`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer(firstID: 40)
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 40)
     try await give(1...3, rig)
     for number in 1...3 { try await shown(number, by: rig) }
     let before = await server.onScreen.values.map(\.body).sorted()
-    try await rig.killAgent()
-    try await rig.startAgent()
+    try await rig.restartAgent()
     for number in 1...3 { try await shown(number, by: rig) }
     #expect(await server.onScreen.values.map(\.body).sorted() == before)
     #expect(before.count == 3)
@@ -40,30 +35,23 @@ struct LeftOnScreenTests {
     let second = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/2" })
     try await server.click(second)
     #expect(try await rig.handler.next().uri == "https://menu.example.com/2")
-    await rig.installation.stop()
   }
 
   @Test func `another server shows the tap under a new id`() async throws {
-    let rig = try await AgentRig()
-    let first = try await rig.startServer(firstID: 40)
-    try await rig.startAgent()
+    let (rig, first) = try await AgentRig.withServerAndAgent(firstID: 40)
     try await give(1...1, rig)
     try await shown(1, by: rig)
     try await rig.killAgent()
     await first.stop()
-    let second = try await rig.startServer(firstID: 1)
-    try await rig.startAgent()
+    let second = try await rig.startServerAndAgent(firstID: 1)
     try await shown(1, by: rig)
     #expect(await second.all.map(\.replaces) == [0])
-    await rig.installation.stop()
   }
 
   @Test(arguments: [TapState.dismissed, .expired]) func `the notification of a finished tap is closed after a crash`(
     state: TapState
   ) async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer(firstID: 40)
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 40)
     try await give(1...2, rig)
     for number in 1...2 { try await shown(number, by: rig) }
     let left = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/1" })
@@ -79,7 +67,6 @@ struct LeftOnScreenTests {
     try await shown(2, by: rig)
     #expect(await server.onScreen.values.map(\.body) == ["menu.example.com/2"])
     #expect(try await rig.state(1) == state.rawValue)
-    await rig.installation.stop()
   }
 
   @Test(arguments: [true, false]) func `after a crash a sheet and a tap that is not kept are removed from the screen`(
@@ -107,32 +94,25 @@ struct LeftOnScreenTests {
       #expect(await server.onScreen.isEmpty)
     }
     // The run after that does not handle them again.
-    try await rig.killAgent()
-    try await rig.startAgent()
+    try await rig.restartAgent()
     if isKept { try await shown(1, by: rig) }
     #expect(await server.onScreen.count == (isKept ? 1 : 0))
-    await rig.installation.stop()
   }
 
   @Test func `an agent that exits normally leaves no notifications`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer(firstID: 40)
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 40)
+    let agent = try await rig.agent
     try await give(1...1, rig)
     try await shown(1, by: rig)
-    agent.signal(SIGTERM)
-    try await agent.exit()
+    try await agent.exit(after: SIGTERM)
     #expect(await server.onScreen.isEmpty)
     try await rig.startAgent()
     try await shown(1, by: rig)
     #expect(await server.all.map(\.replaces) == [0, 0])
-    await rig.installation.stop()
   }
 
   @Test func `a notification is not shown again if the server answers late`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     await server.hold()
     try await give(1...1, rig)
     _ = try await server.next()
@@ -152,7 +132,6 @@ struct LeftOnScreenTests {
     await server.answer()
     try await shown(1, by: rig)
     #expect(await server.all.count == 1)
-    await rig.installation.stop()
   }
 
   @Test func `a request about taps before they are loaded is answered afterwards`() async throws {

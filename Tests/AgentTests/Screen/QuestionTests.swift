@@ -62,9 +62,7 @@ struct QuestionTests {
     #expect(
       shown(two) == (
         "menu.example.com links: which app opens them?",
-        [
-          "candidate-0", "Menu (b.desktop)", "candidate-1", "Allow Menu (a.desktop)", "alternative", "Open in Web",
-        ]
+        ["candidate-0", "Menu (b.desktop)", "candidate-1", "Allow Menu (a.desktop)", "alternative", "Open in Web"]
       ))
     #expect(opened(two, by: "candidate-0") == ("b.desktop", true, .prefer(first, claim: "menu.example.com")))
     #expect(opened(two, by: "candidate-1") == ("a.desktop", true, .prefer(second, claim: "menu.example.com")))
@@ -90,10 +88,7 @@ struct QuestionTests {
   @Test func `an app that opens at once has the browser beside it, also after a failure`() throws {
     let system = sampleApplication("theirs", .system)
     let offer = try offer([system])
-    #expect(
-      shown(offer) == (
-        "Open in theirs", ["open", "Open", "alternative", "Open in Web", "dismiss", "Dismiss"]
-      ))
+    #expect(shown(offer) == ("Open in theirs", ["open", "Open", "alternative", "Open in Web", "dismiss", "Dismiss"]))
     #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
     let failed = offer.notification(failed: TapReason(.notStarted), timeout: -1, canCopy: true)
     #expect(failed.buttons.map(\.key) == ["retry", "alternative", "dismiss"])

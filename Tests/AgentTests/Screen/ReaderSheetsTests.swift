@@ -15,14 +15,11 @@ import Testing
     return (notification, key)
   }
 
-  private struct Unexpected: Error {
-    let actions: String
-  }
+  private struct Unexpected: Error { let actions: String }
 
   @Test func `a sheet is shown, updated and closed with a check mark`() throws {
     var sheets = ReaderSheets()
-    let (first, key) = try shown(
-      sheets.handle(.show(Self.session, message: "Hold your card", application: "transit")))
+    let (first, key) = try shown(sheets.handle(.show(Self.session, message: "Hold your card", application: "transit")))
     #expect(first.summary.string == "Hold a tag near the reader")
     #expect(first.body.string == "“transit”: Hold your card")
     #expect(first.buttons.map(\.label) == ["Cancel"])
@@ -72,8 +69,7 @@ import Testing
   @Test func `the number of sheets is limited`() {
     var sheets = ReaderSheets()
     for number in 0..<ReaderSheets.most {
-      #expect(
-        sheets.handle(.show(ObjectPath(stringLiteral: "/s\(number)"), message: "", application: "")).count == 1)
+      #expect(sheets.handle(.show(ObjectPath(stringLiteral: "/s\(number)"), message: "", application: "")).count == 1)
     }
     #expect(sheets.handle(.show("/another", message: "", application: "")) == [])
   }

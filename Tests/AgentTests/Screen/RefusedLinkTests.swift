@@ -5,8 +5,7 @@ import Testing
 
 /// Tags that cannot be opened, with the real agent. The user sees why a link is refused, and other content is no
 /// failure.
-@Suite(.timeLimit(.minutes(5)))
-struct RefusedLinkTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RefusedLinkTests {
   private static let title = "This link may not be opened"
   private static let cases = [
     (
@@ -24,9 +23,8 @@ struct RefusedLinkTests {
   ]
 
   @Test func `the notification gives the reason, has no text from the tag and can only be closed`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
     for (number, (link, why)) in Self.cases.enumerated() {
       try await rig.tap(link, number + 1)
       let shown = try await server.next()
@@ -39,16 +37,12 @@ struct RefusedLinkTests {
       if number == 2 { try await server.click(shown) }
     }
     #expect(await rig.handler.count == 0)
-    agent.signal(15)
-    try await agent.exit()
+    try await agent.exit(after: 15)
     #expect(await server.onScreen.isEmpty)
-    await rig.installation.stop()
   }
 
   @Test func `a contact card is kept without a notification and without a failure`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     let signals = try await rig.signals()
     let card = NDEFRecord(
       typeNameFormat: .mediaType, type: Array("text/vcard".utf8), payload: Array("BEGIN:VCARD".utf8))
@@ -58,6 +52,5 @@ struct RefusedLinkTests {
     // The next notification is for the next tag.
     try await rig.daemon.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
     #expect(try await server.next().body == "menu.example.com/2")
-    await rig.installation.stop()
   }
 }

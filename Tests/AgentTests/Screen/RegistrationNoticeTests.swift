@@ -5,7 +5,7 @@ import Testing
 
 @testable import Agent
 
-@Suite(.timeLimit(.minutes(5))) struct RegistrationNoticeTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RegistrationNoticeTests {
   private static func isShow(_ action: RegistrationNotice.Action?) -> Bool {
     if case .show = action { true } else { false }
   }
@@ -46,6 +46,5 @@ import Testing
     // Taps are shown as usual.
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
     #expect(try await server.next().summary == "Open in Menu")
-    await rig.installation.stop()
   }
 }

@@ -5,8 +5,7 @@ import Testing
 
 /// More taps than a user can answer. Memory, screen and file stay within their limits, and the taps within the limits
 /// are kept.
-@Suite(.timeLimit(.minutes(15)))
-struct FloodTests {
+@Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct FloodTests {
   /// The anonymous memory of the agent, in KiB.
   private func memory(of process: ChildProcess) throws -> Int {
     let descriptor = open("/proc/\(process.identifier)/status", O_RDONLY)
@@ -40,9 +39,8 @@ struct FloodTests {
 
   @Test(arguments: [true, false])
   func `ten thousand unanswered taps in a row stay within the limits`(doesServerAnswer: Bool) async throws {
-    let rig = try await AgentRig(environment: ["TAGROUTE_LOG": "notice"])
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent(environment: ["TAGROUTE_LOG": "notice"])
+    let agent = try await rig.agent
     // More taps than the inbox keeps.
     try await give(1..<601, to: rig)
     if !doesServerAnswer { await server.hold() }
@@ -71,13 +69,11 @@ struct FloodTests {
     // Besides these twenty, some notifications are being opened or closed.
     let most = await server.mostOnScreen
     #expect(most <= 20 + 2 * 32, "\(most) on the screen at once")
-    await rig.installation.stop()
   }
 
   @Test func `a tag that is read sixty times is on the screen once and in the inbox sixty times`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
     for number in 1...60 {
       try await rig.daemon.give(
         tapValues(number, message: try uriMessage("https://menu.example.com/1"), uid: [4, 1, 2, 3, 4, 5, 6]))
@@ -87,6 +83,5 @@ struct FloodTests {
     #expect(await server.mostOnScreen == 1)
     #expect(try await states(rig) == ["shown": 1, "dismissed": 59])
     #expect(try await rig.tap(59)["state-reason-code"] == .string("tapped-again"))
-    await rig.installation.stop()
   }
 }

@@ -8,9 +8,12 @@ import Testing
 
 /// The steps before a hand-over, and the effect of its outcome on the tap.
 struct HandOverPolicyTests {
-  @Test func `a choice is stored before the chosen app is opened`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  private let offer: TapOffer
+  private var policy = TapPolicy()
+
+  init() throws { offer = try sampleOffer(1) }
+
+  @Test mutating func `a choice is stored before the chosen app is opened`() throws {
     let choice = HandlerChoices.Change.prefer(menu, claim: "menu.example.com")
     _ = policy.handle(.stored(offer))
     #expect(
@@ -19,9 +22,7 @@ struct HandOverPolicyTests {
       ])
   }
 
-  @Test func `a failed hand-over is shown with its reason and can be tried again`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  @Test mutating func `a failed hand-over is shown with its reason and can be tried again`() throws {
     _ = policy.handle(.stored(offer))
     _ = policy.open(offer, token: nil)
     #expect(
@@ -31,15 +32,10 @@ struct HandOverPolicyTests {
         .showFailure(offer, reason: TapReason(.notStarted, detail: "it hangs")),
       ])
     #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
-    #expect(
-      policy.open(offer, token: "t") == [
-        .closeNotification(offer.id), .handOver(offer, token: "t"),
-      ])
+    #expect(policy.open(offer, token: "t") == [.closeNotification(offer.id), .handOver(offer, token: "t")])
   }
 
-  @Test func `after an unknown outcome the text says that the tap may have been opened`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  @Test mutating func `after an unknown outcome the text says that the tap may have been opened`() throws {
     _ = policy.open(offer, token: nil)
     let reason = TapReason(.init(rawValue: "left-without-answer"))
     #expect(
@@ -53,8 +49,7 @@ struct HandOverPolicyTests {
     #expect(shown.defaultAction.label == "Try again")
   }
 
-  @Test func `the error text of a handler is one line of limited length`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `the error text of a handler is one line of limited length`() throws {
     let words = "closed\u{1B}[2J\n" + String(repeating: "x", count: 10_000)
     let actions = policy.handle(
       .handedOver(try sampleOffer(1), .failed(HandOverFailure(.handlerFailed, words, error: "a.b"))))

@@ -4,15 +4,13 @@ import TestSupport
 import Testing
 
 /// An app that does not answer in time, with the real agent.
-@Suite(.timeLimit(.minutes(5)))
-struct LateAnswerTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LateAnswerTests {
   private let rig: AgentRig
   private let server: NotificationServerStandIn
 
   init() async throws {
     rig = try await AgentRig()
-    server = try await rig.startServer()
-    try await rig.startAgent()
+    server = try await rig.startServerAndAgent()
     await rig.handler.set(.hangs)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     try await server.click(try await server.next())
@@ -33,7 +31,6 @@ struct LateAnswerTests {
     #expect(try await rig.state(1) == "delivered")
     #expect(try await rig.tap(1)["state-reason-code"] == .string(""))
     #expect(await rig.handler.count == 1)
-    await rig.installation.stop()
   }
 
   @Test(arguments: [UInt32(1), 2])
@@ -46,14 +43,13 @@ struct LateAnswerTests {
     await rig.handler.answer()
     #expect(await signals.closed(1) == "delivered")
     #expect(try await rig.state(1) == "delivered")
-    await rig.installation.stop()
   }
 
   @Test func `a retry while the app is still working waits for it and does not hand the tap over twice`() async throws {
     let signals = try await rig.signals()
     let failed = try await server.next()
     #expect(await signals.closed(1) == "failed")
-    let agent = try #require(await rig.installation.agent)
+    let agent = try await rig.agent
     let lines = await agent.log().count
     try await server.emit("ActionInvoked", [.uint32(failed.id), .string(failed.sentKey("retry"))], to: failed.sender)
     while try await server.nextClosed() != failed.id {}
@@ -62,7 +58,6 @@ struct LateAnswerTests {
     #expect(await signals.closed(1) == "delivered")
     #expect(await rig.handler.count == 1)
     #expect(await server.all.count == 2)
-    await rig.installation.stop()
   }
 
   @Test func `an app that is still working is not called again after another app failed`() async throws {
@@ -77,7 +72,7 @@ struct LateAnswerTests {
     let other = await #expect(throws: BusError.self) { try await open("org.example.Other") }
     #expect(other?.name == Names.Errors.failed)
     #expect(await signals.closed(1) == "failed")
-    let agent = try #require(await rig.installation.agent)
+    let agent = try await rig.agent
     let lines = await agent.log().count
     let again = Task { try await open("org.example.Menu") }
     try await agent.line(containing: "is opening", after: lines)
@@ -85,7 +80,6 @@ struct LateAnswerTests {
     try await again.value
     #expect(await signals.closed(1) == "delivered")
     #expect(await rig.handler.count == 1)
-    await rig.installation.stop()
   }
 
   private func open(_ handler: String) async throws {
@@ -105,6 +99,5 @@ struct LateAnswerTests {
     #expect(try await another.next().uri == "https://menu.example.com/a")
     #expect(await signals.closed(1) == "failed")
     #expect(await signals.closed(1) == "delivered")
-    await rig.installation.stop()
   }
 }

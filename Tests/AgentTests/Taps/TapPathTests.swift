@@ -4,13 +4,10 @@ import TestSupport
 import Testing
 
 /// A tap on its way through the real agent.
-@Suite(.timeLimit(.minutes(5)))
-struct TapPathTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TapPathTests {
   @Test func `a tap is shown, clicked and handed over with its message, and signals contain only its id`() async throws
   {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     let signals = try await rig.signals()
     let message = try uriMessage("https://menu.example.com/table/4")
     try await rig.daemon.give(tapValues(1, message: message))
@@ -42,15 +39,13 @@ struct TapPathTests {
     #expect(tap["message"] == .bytes(message))
     #expect(tap["uri"] == .string("https://menu.example.com/table/4"))
     #expect(tap["handler"] == .string("org.example.Menu.desktop"))
-    await rig.installation.stop()
   }
 
   @Test func `a refused tag is not offered, is logged in one line, and the next tap works`()
     async throws
   {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    let agent = try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
     let bad = [
       [], [0xFF, 0xFF], [0xD1, 0x01, 0xFF, 0x55, 0x04], try uriMessage("javascript:alert(1)"),
       try uriMessage("https://secret@menu.example.com/"), try uriMessage("https://menu.example.com/\u{7}"),
@@ -69,13 +64,10 @@ struct TapPathTests {
       #expect(!line.contains("alert"))
       #expect(await agent.log().filter { $0.contains(tapID(number)) }.count == 1)
     }
-    await rig.installation.stop()
   }
 
   @Test func `an id is accepted once, and a new tap of the same tag replaces the notification`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer(firstID: 30)
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 30)
     let message = try uriMessage("https://menu.example.com/a")
     try await rig.daemon.give(tapValues(1, message: message, uid: [1, 2, 3, 4]))
     #expect(try await server.next().replaces == 0)
@@ -87,13 +79,10 @@ struct TapPathTests {
     try await server.click(second)
     _ = try await rig.handler.next()
     #expect(await server.all.count == 2)
-    await rig.installation.stop()
   }
 
   @Test func `a tap that a handler refuses is shown with the reason and can be tried again`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     let signals = try await rig.signals()
     await rig.handler.set(.refuses)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
@@ -105,7 +94,7 @@ struct TapPathTests {
     #expect(failed.actions == ["default", "Try again", "retry", "Try again", "dismiss", "Dismiss"])
     #expect(try await rig.state(1) == "failed")
     // The handler knows the content of the tag, so its text is shown but not logged.
-    let agent = try #require(await rig.installation.agent)
+    let agent = try await rig.agent
     let line = try await agent.line(containing: "tap \(tapID(1)) was not handed to org.example.Menu.desktop: ")
     #expect(line.hasSuffix(BusError.Name.failed))
     #expect(await agent.log().allSatisfy { !$0.contains("kitchen") || $0.hasPrefix("<7>") })
@@ -115,13 +104,10 @@ struct TapPathTests {
     #expect(await signals.closed(1) == "failed")
     #expect(await signals.closed(1) == "delivered")
     #expect(await rig.handler.count == 2)
-    await rig.installation.stop()
   }
 
   @Test func `a click does not open an app that was blocked after the tap was shown`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let shown = try await server.next()
     #expect(shown.summary == "Open in Menu")
@@ -134,16 +120,13 @@ struct TapPathTests {
     #expect(await events.first { _ in true } == "No app opens this link")
     #expect(await rig.handler.count == 0)
     #expect(try await rig.state(1) == "shown")
-    await rig.installation.stop()
   }
 
   @Test(arguments: [nil, HandlerStandIn.desktopID])
   func `a call does not open an app that was blocked after the tap was shown`(handler: String?)
     async throws
   {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     #expect(try await server.next().summary == "Open in Menu")
     _ = try await rig.call("Block", [.string(HandlerStandIn.desktopID), .string("")])
@@ -155,7 +138,6 @@ struct TapPathTests {
     #expect(try #require(error).name == Names.Errors.notPossible)
     if handler == nil { #expect(try await server.next().summary == "No app opens this link") }
     #expect(await rig.handler.count == 0)
-    await rig.installation.stop()
   }
 
   @Test func `an app whose name looks like that of another app is offered with its desktop id`() async throws {
@@ -165,19 +147,15 @@ struct TapPathTests {
     try rig.installation.directory.write(
       HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=\(name)"),
       to: "home/share/applications/org.example.Other.desktop")
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let server = try await rig.startServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let labels = try await server.next().actions
     #expect(labels.contains("Menu (org.example.Menu.desktop)"), "\(labels)")
-    await rig.installation.stop()
   }
 
   @Test func `only the daemon may give taps`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
-    let stranger = try await Connection.open(
-      BusAddress(rig.installation.systemBus.address), on: rig.client.loop)
+    let rig = try await AgentRig.withAgent()
+    let stranger = try await Connection.open(BusAddress(rig.installation.systemBus.address), on: rig.client.loop)
     let agent = try #require(await rig.daemon.agent)
     let error = await #expect(throws: BusError.self) {
       try await stranger.call(
@@ -185,13 +163,10 @@ struct TapPathTests {
         [.dictionary(tapValues(1, message: try uriMessage("https://menu.example.com/a")))])
     }
     #expect(error?.name == Names.Errors.notAuthorized)
-    await rig.installation.stop()
   }
 
   @Test func `calls dismiss and open taps, and an invalid call is an error with its name`() async throws {
-    let rig = try await AgentRig()
-    let server = try await rig.startServer()
-    try await rig.startAgent()
+    let (rig, server) = try await AgentRig.withServerAndAgent()
     for number in 1...2 {
       try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
       _ = try await server.next()
@@ -216,6 +191,5 @@ struct TapPathTests {
     }
     #expect(error?.name == Names.Errors.failed)
     #expect(error?.message.contains("the kitchen is closed") == true)
-    await rig.installation.stop()
   }
 }

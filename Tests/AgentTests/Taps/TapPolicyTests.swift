@@ -9,15 +9,15 @@ import Testing
 
 /// A tap on the screen and its transitions.
 struct TapPolicyTests {
-  @Test func `a tap is shown, opened and delivered, and each state is stored before its effect`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  private let offer: TapOffer
+  private var policy = TapPolicy()
+
+  init() throws { offer = try sampleOffer(1) }
+
+  @Test mutating func `a tap is shown, opened and delivered, and each state is stored before its effect`() throws {
     #expect(policy.handle(.stored(offer)) == [.announceReceived(offer.id), .show(offer, replacing: nil)])
     #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
-    #expect(
-      policy.open(offer, token: "t") == [
-        .closeNotification(offer.id), .handOver(offer, token: "t"),
-      ])
+    #expect(policy.open(offer, token: "t") == [.closeNotification(offer.id), .handOver(offer, token: "t")])
     #expect(
       policy.handle(.handedOver(offer, .delivered)) == [
         .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered),
@@ -25,11 +25,7 @@ struct TapPolicyTests {
     #expect(policy.count == 0)
   }
 
-  @Test func `a tap shown on another server has its new place, and a closed one has none`()
-    throws
-  {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  @Test mutating func `a tap shown on another server has its new place, and a closed one has none`() {
     _ = policy.handle(.stored(offer))
     _ = policy.handle(.shown(offer.id, at: samplePlace))
     let other = NotificationPlace(bus: "bus", owner: ":1.8", id: 1)
@@ -38,8 +34,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.shown(offer.id, at: samplePlace)).isEmpty)
   }
 
-  @Test func `a tap removed from the inbox leaves the screen, also after a refused click`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `a tap removed from the inbox leaves the screen, also after a refused click`() throws {
     let (waiting, failed) = (try sampleOffer(1), try sampleOffer(2))
     _ = policy.handle(.stored(waiting))
     _ = policy.handle(.resumed(failed, .failed, reason: .none))
@@ -54,9 +49,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.cleared(waiting.id)).first == .closeNotification(waiting.id))
   }
 
-  @Test func `only a tap on the screen can be answered`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  @Test mutating func `only a tap on the screen can be answered`() throws {
     #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
     _ = policy.handle(.stored(offer))
     #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .open(offer, nil))
@@ -64,8 +57,7 @@ struct TapPolicyTests {
     #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
   }
 
-  @Test func `a tap is shown again after a click that is no answer`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `a tap is shown again after a click that is no answer`() throws {
     let offer = try sampleOffer(1, tag: 7, question: .which)
     _ = policy.handle(.stored(offer))
     #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
@@ -80,9 +72,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
   }
 
-  @Test func `a failed tap that is routed again still shows the failure if the app is the same`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  @Test mutating func `a failed tap that is routed again still shows the failure if the app is the same`() throws {
     _ = policy.handle(.resumed(offer, .failed, reason: TapReason(.notStarted, detail: "why")))
     #expect(
       policy.handle(.again(offer, failure: TapReason(.notStarted, detail: "why"))) == [
@@ -97,11 +87,9 @@ struct TapPolicyTests {
     (NotificationCloseReason.dismissed, TapState.dismissed), (.expired, .expired), (.closed, .expired),
     (.undefined, .expired),
   ])
-  func `a notification that closes without a click ends its tap`(reason: NotificationCloseReason, state: TapState)
-    throws
-  {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  mutating func `a notification that closes without a click ends its tap`(
+    reason: NotificationCloseReason, state: TapState
+  ) {
     _ = policy.handle(.stored(offer))
     #expect(
       policy.handle(.closed(offer.id, reason)) == [
@@ -109,8 +97,7 @@ struct TapPolicyTests {
       ])
     #expect(policy.handle(.closed(offer.id, reason)).isEmpty)
     // The tap can still be opened from the list.
-    #expect(
-      policy.open(offer, token: nil) == [.handOver(offer, token: nil)])
+    #expect(policy.open(offer, token: nil) == [.handOver(offer, token: nil)])
   }
 
   @Test func `a failure keeps its reason when the notification expires, and closing it dismisses the tap`() throws {
@@ -128,9 +115,7 @@ struct TapPolicyTests {
     }
   }
 
-  @Test func `a call dismisses a tap, on the screen or not, and the retention expires one`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
+  @Test mutating func `a call dismisses a tap, on the screen or not, and the retention expires one`() throws {
     _ = policy.handle(.stored(offer))
     #expect(
       policy.handle(.dismiss(offer.id)) == [
@@ -145,8 +130,9 @@ struct TapPolicyTests {
     #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id), .announceClosed(offer.id, .expired)])
   }
 
-  @Test func `the oldest tap leaves the screen if there are too many, and can be opened from the list`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `the oldest tap leaves the screen if there are too many, and can be opened from the list`()
+    throws
+  {
     let failed = try sampleOffer(1)
     #expect(
       policy.handle(.resumed(failed, .failed, reason: TapReason(.notStarted, detail: "why"))) == [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The titles in `tagroute inbox` of tags with neither a link nor a text.
-@Suite(.timeLimit(.minutes(5))) struct TapTitleTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TapTitleTests {
   private struct Case: Sendable, CustomTestStringConvertible {
     let records: [NDEFRecord]
     let title: String
@@ -64,8 +64,7 @@ import Testing
   }
 
   @Test func `each kind of content has a fixed title`() async throws {
-    let rig = try await AgentRig()
-    try await rig.startAgent()
+    let rig = try await AgentRig.withAgent()
     let monitor = try await rig.installation.start("tagroute", ["monitor"])
     let script = try await rig.installation.start("tagroute", ["monitor", "--json"])
     // Each process prints its first line after it has begun to listen.
@@ -83,11 +82,7 @@ import Testing
     try await monitor.line(containing: "tap \(tapID(2)): dismissed; Contact card; ")
     let ends = try await script.line(containing: tapID(2))
     #expect(ends.contains(#""title":"Contact card""#), "\(ends)")
-    for process in [monitor, script] {
-      process.signal(15)
-      try await process.exit()
-    }
-    await rig.installation.stop()
+    for process in [monitor, script] { try await process.exit(after: 15) }
   }
 
   @Test(arguments: [("de", "Visitenkarte"), ("ja", "連絡先"), ("ko", "연락처")])
@@ -100,6 +95,5 @@ import Testing
     try await Self.give(rig, 1, [Self.media("text/vcard")])
     let list = try #require(try await rig.json("inbox") as? [[String: Any]])
     #expect(list.map { $0["title"] as? String } == [title])
-    await rig.installation.stop()
   }
 }

@@ -8,15 +8,14 @@ import Testing
   private func run(
     _ arguments: [String], environment: [String: String] = [:], starter: String = #function
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
+    let doubles = try await BusOfDoubles(agent: true)
+    defer { withExtendedLifetime(doubles) {} }
     let folder = try TemporaryDirectory()
     let result = try await ChildProcess.run(
       BuiltProducts.program("tagroute"), ["handlers"] + arguments,
       environment: [
-        "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address, "XDG_STATE_HOME": folder.path,
+        "DBUS_SYSTEM_BUS_ADDRESS": doubles.address, "DBUS_SESSION_BUS_ADDRESS": doubles.address,
+        "XDG_STATE_HOME": folder.path,
       ].merging(environment) { _, given in given }, starter: starter)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "a trial must store no result")
     let output = Set(result.output.split(separator: "\n").map(String.init))
@@ -93,12 +92,10 @@ import Testing
 
   /// Runs in a separate process, which then reads how long its alarm still has to run.
   @Test func `a background run sets an alarm that ends it before the next one`() async throws {
-    let bus = try await PrivateBus.start()
-    let double = try await DaemonDouble(on: bus.address)
-    try await double.startAgent()
-    defer { withExtendedLifetime(double) {} }
+    let doubles = try await BusOfDoubles(agent: true)
+    defer { withExtendedLifetime(doubles) {} }
     let folder = try TemporaryDirectory()
-    await #expect(processExitsWith: .success) { [address = bus.address as String, path = folder.path as String] in
+    await #expect(processExitsWith: .success) { [address = doubles.address as String, path = folder.path as String] in
       setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
       setenv("XDG_STATE_HOME", path, 1)
       // The port is closed, so no domain can be asked.

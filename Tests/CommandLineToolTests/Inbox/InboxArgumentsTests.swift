@@ -7,9 +7,7 @@ import Testing
 @testable import TagrouteClient
 
 @Suite struct InboxArgumentsTests {
-  private func action(_ words: [String]) throws -> InboxAction {
-    try InboxAction(Command.inbox.parse(words))
-  }
+  private func action(_ words: [String]) throws -> InboxAction { try InboxAction(Command.inbox.parse(words)) }
 
   @Test func `each form is parsed`() throws {
     #expect(try action([]) == .list(state: nil, limit: 100, before: nil))

@@ -103,7 +103,6 @@ extension Place {
   fileprivate func limitMatchRules(to count: Int) async throws {
     try await bus.limitMatchRules(to: count)
     let client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test-client"))
-    _ = try await client.call(
-      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    _ = try await client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
   }
 }

@@ -9,15 +9,11 @@ import Testing
   /// Descriptor 64 keeps the loan.
   @Test func `the command gets the reader and no descriptor but the loan's`() async throws {
     let place = try await Place()
-    let process = try place.lend([
-      "sh", "-c", "echo $LIBNFC_DEFAULT_DEVICE $LIBNFC_AUTO_SCAN; ls /proc/$$/fd; exit 7",
-    ])
+    let process = try place.lend(["sh", "-c", "echo $LIBNFC_DEFAULT_DEVICE $LIBNFC_AUTO_SCAN; ls /proc/$$/fd; exit 7"])
     #expect(try await process.exit() == .exited(7))
     #expect(await process.standardOutput() == "\(ReaderSessionStandIn.device) false\n0\n1\n2\n64\n")
     var requests = place.daemon.requests.makeAsyncIterator()
-    #expect(
-      await requests.next()
-        == .inhibit(who: "tagroute run", why: "sh", ["release-reader": .boolean(true)]))
+    #expect(await requests.next() == .inhibit(who: "tagroute run", why: "sh", ["release-reader": .boolean(true)]))
     #expect(await requests.next() == .released)
   }
 
@@ -33,8 +29,7 @@ import Testing
     let place = try await Place(starter: "`signals are passed on to the command`_\(number)")
     let process = try place.lend(["python3", "-c", Self.waiting])
     try await process.line(containing: "ready")
-    process.signal(number)
-    #expect(try await process.exit() == .exited(3))
+    #expect(try await process.exit(after: number) == .exited(3))
     #expect(await process.log().contains("got \(number)"))
     await place.released()
   }
@@ -63,8 +58,7 @@ import Testing
     let background = try ForeignProcess(try #require(line.split(separator: " ").last.flatMap { Int32($0) }))
     if end == "wait" {
       let shell = try #require(try process.children().first)
-      process.signal(SIGKILL)
-      #expect(try await process.exit() == .signalled(SIGKILL))
+      #expect(try await process.exit(after: SIGKILL) == .signalled(SIGKILL))
       try await shell.end()
     } else {
       #expect(try await process.exit() == .exited(5))
@@ -86,8 +80,7 @@ import Testing
     await place.daemon.letThemWait()
     let process = try place.lend(["python3", "-c", Self.waiting])
     for await request in place.daemon.requests { if case .inhibit = request { break } }
-    process.signal(SIGINT)
-    #expect(try await process.exit() == .signalled(SIGINT))
+    #expect(try await process.exit(after: SIGINT) == .signalled(SIGINT))
     #expect(await process.log().isEmpty)
   }
 

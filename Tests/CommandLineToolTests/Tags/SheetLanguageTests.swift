@@ -22,10 +22,8 @@ import Testing
     Words(
       language: "de", lock: "Das NFC-Tag, das für immer schreibgeschützt werden soll, an das Lesegerät halten.",
       readOnly: "Das NFC-Tag ist schreibgeschützt."),
-    Words(
-      language: "ja", lock: "永久に読み取り専用にする NFC タグをリーダーにかざしてください。元に戻すことはできません。", readOnly: "NFC タグは読み取り専用です。"),
-    Words(
-      language: "ko", lock: "영구적으로 읽기 전용으로 만들 NFC 태그를 리더에 가까이 대십시오. 되돌릴 수 없습니다.", readOnly: "NFC 태그가 읽기 전용입니다."),
+    Words(language: "ja", lock: "永久に読み取り専用にする NFC タグをリーダーにかざしてください。元に戻すことはできません。", readOnly: "NFC タグは読み取り専用です。"),
+    Words(language: "ko", lock: "영구적으로 읽기 전용으로 만들 NFC 태그를 리더에 가까이 대십시오. 되돌릴 수 없습니다.", readOnly: "NFC 태그가 읽기 전용입니다."),
   ]
 
   @Test(arguments: words)
@@ -45,11 +43,7 @@ import Testing
       ])
     #expect(try await process.exit() == .exited(Names.ExitCode.notAllowed))
     #expect(await process.log() == ["tagroute: the tag: the tag is read-only"])
-    let requests = await place.next(3)
-    guard case .start(let options) = requests[0] else {
-      Issue.record("\(requests)")
-      return
-    }
+    let (options, requests) = try await place.session(of: 3)
     #expect(options["message"] == .string(words.lock))
     #expect(requests[2] == .invalidate(words.readOnly))
   }
@@ -76,11 +70,7 @@ import Testing
         "LC_ALL": "C.UTF-8", "LANGUAGE": language, "TAGROUTE_LOCALE": directory.file("locale"),
       ])
     try await process.exit()
-    let requests = await place.next(3)
-    guard case .start(let options) = requests[0] else {
-      Issue.record("\(requests)")
-      return
-    }
+    let (options, requests) = try await place.session(of: 3)
     #expect(options["message"] == .string(english))
     // This text proves that the program found the catalogue.
     #expect(requests[2] == .invalidate("…"))

@@ -14,11 +14,10 @@ import Testing
   }
 
   @Test func `read prints the content of a tag and escapes control characters`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(
-      try Self.card([
+    let place = try await Place(
+      with: Self.card([
         URIRecord("https://example.com/\u{1B}]0;x\u{7}").record(),
-        try TextRecord("a\nb\u{202E}c", language: "en").record(),
+        TextRecord("a\nb\u{202E}c", language: "en").record(),
       ]))
     let result = try await place.run(["read"])
     #expect(result.code == .exited(0))
@@ -30,18 +29,13 @@ import Testing
 
         """)
     #expect(result.errors.isEmpty)
-    let requests = await place.next(4)
-    guard case .start(let options) = requests[0] else {
-      Issue.record("\(requests)")
-      return
-    }
+    let (options, requests) = try await place.session(of: 4)
     #expect(options["access"] == .string("read") && options["message"]?.asString?.isEmpty == false)
     #expect(requests[1...] == [.operation("QueryNDEF", []), .operation("ReadNDEF", []), .invalidate("")])
   }
 
   @Test func `read prints JSON`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(try Self.card([URIRecord("https://example.com").record()]))
+    let place = try await Place(with: Self.card([URIRecord("https://example.com").record()]))
     let json = try await place.object(["read"])
     #expect(Set(json.keys) == ["technology", "uid", "status", "capacity", "message", "records"])
     #expect(json["technology"] as? String == "type-2" && json["uid"] as? String == "04A1B2C3D4E5F6")
@@ -58,8 +52,7 @@ import Testing
   }
 
   @Test func `read --follow reads tag after tag until it is interrupted`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(try Self.card([URIRecord("https://example.com/1").record()]))
+    let place = try await Place(with: Self.card([URIRecord("https://example.com/1").record()]))
     let process = try place.start(["read", "--follow", "--json"])
     try await process.line(containing: "example.com/1")
     try await place.daemon.remove()
@@ -67,14 +60,12 @@ import Testing
     other.uid[0] = 8
     try await place.daemon.place(other)
     #expect(try await process.line(containing: "example.com/2").contains(#""uid":"08A1B2C3D4E5F6""#))
-    process.signal(SIGINT)
-    #expect(try await process.exit() == .signalled(SIGINT))
+    #expect(try await process.exit(after: SIGINT) == .signalled(SIGINT))
     #expect(await place.next(6).last == .invalidate(""))
   }
 
   @Test func `a tag without a message exits with 1, a removed tag with 75`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(SessionCard.transit(blocks: []))
+    let place = try await Place(with: SessionCard.transit(blocks: []))
     let none = try await place.run(["read"])
     #expect(none.code == .exited(1))
     #expect(none.output == "type-3 0102030405060708: holds no NDEF message\n")
@@ -120,8 +111,7 @@ import Testing
   }
 
   @Test func `a reader is selected by name, device, number or path`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(SessionCard())
+    let place = try await Place(with: SessionCard())
     for name in ["a reader", ReaderSessionStandIn.device, "1", ReaderSessionStandIn.reader.string] {
       #expect(try await place.run(["read", "--reader", name]).code == .exited(0))
       let options = try await place.nextStart()
@@ -133,8 +123,7 @@ import Testing
   }
 
   @Test func `write stores the message and reports it`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(SessionCard())
+    let place = try await Place(with: SessionCard())
     let json = try await place.object(["write", "--uri", "https://example.com"])
     #expect(json["written"] as? Int == 16 && json["uid"] as? String == "04A1B2C3D4E5F6")
     #expect(await place.daemon.placed?.message == (try NDEFMessage.uri("https://example.com").encoded()))
@@ -146,8 +135,7 @@ import Testing
   }
 
   @Test func `lock asks first and makes the tag read-only`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(SessionCard())
+    let place = try await Place(with: SessionCard())
     let refused = try await place.run(["lock"])
     #expect(refused.code == .exited(64))
     #expect(refused.errors.first?.contains("permanent") == true)
@@ -185,9 +173,7 @@ import Testing
     let place = try await Place()
     var card = SessionCard(message: [0xD0, 0, 0])
     card.technology = "type-4a"
-    card.properties = [
-      "ATQA": .bytes([0x03, 0x44]), "SAK": .byte(0x20), "HistoricalBytes": .bytes([0x80, 0x75]),
-    ]
+    card.properties = ["ATQA": .bytes([0x03, 0x44]), "SAK": .byte(0x20), "HistoricalBytes": .bytes([0x80, 0x75])]
     try await place.daemon.place(card)
     let json = try await place.object(["info"])
     #expect(json["atqa"] as? String == "0344" && json["sak"] as? String == "20")
@@ -255,8 +241,7 @@ import Testing
   }
 
   @Test func `transceive sends the typed commands and prints the answers`() async throws {
-    let place = try await Place()
-    try await place.daemon.place(SessionCard.transit(blocks: [Array(repeating: 7, count: 16)]))
+    let place = try await Place(with: SessionCard.transit(blocks: [Array(repeating: 7, count: 16)]))
     let result = try await place.run([
       "transceive", "--system-code", "0003", "--answer-within", "250", "02IDM010F09", "06IDM010F09018000",
     ])
@@ -266,14 +251,9 @@ import Testing
         07010203040506070800000107070707070707070707070707070707
 
         """)
-    let requests = await place.next(2)
-    guard case .start(let options) = requests[0] else {
-      Issue.record("\(requests)")
-      return
-    }
+    let (options, requests) = try await place.session(of: 2)
     #expect(options["system-codes"] == .array(element: "q", [.uint16(3)]) && options["access"] == .string("read"))
-    #expect(
-      requests[1] == .operation("Transceive", [.bytes([2, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x0F, 9]), .uint32(250)]))
+    #expect(requests[1] == .operation("Transceive", [.bytes([2, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x0F, 9]), .uint32(250)]))
     for wrong in [
       ["transceive", "xyz"], ["transceive", "--aid", "0102", "00"], ["transceive", "--answer-within=0", "00"],
     ] {

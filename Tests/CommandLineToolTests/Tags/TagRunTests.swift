@@ -7,12 +7,20 @@ import Testing
 struct TagRunTests {
   private typealias Run = TagRun<Int>
   private let failure = Failure(message: "it is away", exitCode: 75)
+  private let late = Failure(message: "no tag came within 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
 
   /// A run with an active session.
   private func active(following: Bool = false) -> Run {
     var run = Run(isFollowing: following, timeout: 5)
     _ = run.handle(.began)
     _ = run.handle(.activated)
+    return run
+  }
+
+  /// A run that processes tag 1, whose name is 1.
+  private func working(following: Bool = false) -> Run {
+    var run = active(following: following)
+    _ = run.handle(.detected(1, name: "1"))
     return run
   }
 
@@ -28,15 +36,13 @@ struct TagRunTests {
   }
 
   @Test func `a failure is shown on the sheet and sets the exit code`() {
-    var run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working()
     let known = Failure(message: "it is away", exitCode: 75, sheet: "Es ist weg.")
     #expect(run.handle(.worked(known)) == [.hide, .print, .close("Es ist weg.")])
     #expect(run.handle(.closed) == [.finish(.failed(known))])
     // The sheet is in the user's language, but the terminal text is not. Without a text, the sheet would report
     // success.
-    run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    run = working()
     #expect(run.handle(.worked(failure)) == [.hide, .print, .close("The terminal says why.")])
   }
 
@@ -48,23 +54,20 @@ struct TagRunTests {
   }
 
   @Test func `finished work succeeds even if the session ends before the result is known`() {
-    var run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working()
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .hide, .finish(.done)])
   }
 
   @Test func `work that the end of the session interrupts fails with the reason of that end`() {
-    var run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working()
     _ = run.handle(.ended(ReaderSessionEnd(.readerLost)))
     #expect(run.handle(.worked(failure)) == [.hide, .print, .hide, .finish(.failed(Failure(.init(.readerLost))))])
   }
 
   /// A tag was found, and may be half written.
   @Test func `a session that times out during the work does not say that no tag came`() {
-    var run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working()
     _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))
     let expected = Failure(.init(.timedOut), whileWorking: true)
     #expect(run.handle(.worked(failure)) == [.hide, .print, .hide, .finish(.failed(expected))])
@@ -87,8 +90,7 @@ struct TagRunTests {
   }
 
   @Test func `a signal during the work decides the result`() {
-    var run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working()
     #expect(run.handle(.interrupted(2)) == [.hide, .close(nil)])
     #expect(run.handle(.worked(failure)) == [.hide, .print])
     #expect(run.handle(.ended(ReaderSessionEnd(.invalidated))) == [.hide, .finish(.signalled(2))])
@@ -96,12 +98,9 @@ struct TagRunTests {
 
   @Test func `the time limit is for the wait and not for the work`() {
     var run = active()
-    let late = Failure(
-      message: "no tag came within 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
     #expect(run.handle(.timeIsUp) == [.hide, .close("No tag came in time.")])
     #expect(run.handle(.closed) == [.finish(.failed(late))])
-    run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    run = working()
     #expect(run.handle(.timeIsUp) == [])
   }
 
@@ -128,8 +127,6 @@ struct TagRunTests {
     // The time limit includes the restart.
     run = active()
     _ = run.handle(.ended(ReaderSessionEnd(reason)))
-    let late = Failure(
-      message: "no tag came within 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
     #expect(run.handle(.timeIsUp) == [.hide, .finish(.failed(late))])
     run = active()
     _ = run.handle(.ended(ReaderSessionEnd(reason)))
@@ -138,8 +135,7 @@ struct TagRunTests {
 
   /// The content of the tag is unknown now, and a second session might repeat the operation.
   @Test func `a tag that was being processed when the daemon ended is not tried again`() {
-    var run = active()
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working()
     #expect(run.handle(.ended(ReaderSessionEnd(.daemonGone))) == [])
     let expected = Failure(.init(.daemonGone), whileWorking: true)
     #expect(expected.exitCode == 75 && expected.message.contains("try again"))
@@ -151,8 +147,7 @@ struct TagRunTests {
   }
 
   @Test func `read --follow continues with the next daemon and does not report a tag twice`() {
-    var run = active(following: true)
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working(following: true)
     #expect(run.handle(.ended(ReaderSessionEnd(.daemonGone))) == [])
     #expect(
       run.handle(.worked(failure)) == [
@@ -188,8 +183,7 @@ struct TagRunTests {
   }
 
   @Test func `a tag taken away just before the end is new when it comes back`() {
-    var run = active(following: true)
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working(following: true)
     _ = run.handle(.worked(nil))
     #expect(run.handle(.removed(1)) == [.forget(1)])
     #expect(run.handle(.forgotten(1)) == [])
@@ -212,15 +206,13 @@ struct TagRunTests {
   }
 
   @Test func `read --follow finishes the work before it starts the next session`() {
-    var run = active(following: true)
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working(following: true)
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .start])
   }
 
   @Test func `a waiting tag that is taken away is skipped`() {
-    var run = active(following: true)
-    _ = run.handle(.detected(1, name: "1"))
+    var run = working(following: true)
     _ = run.handle(.detected(2, name: "2"))
     #expect(run.handle(.removed(2)) == [.forget(2)])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .show("hold a tag near the reader")])

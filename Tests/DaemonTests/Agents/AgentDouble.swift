@@ -90,8 +90,7 @@ actor AgentDouble {
   /// Asks for an inhibitor that also lends a reader.
   @discardableResult
   func borrowReader(for who: String = "a", why: String = "b") async throws -> [Value] {
-    try await call(
-      "InhibitWithOptions", [.string(who), .string(why), .dictionary(["release-reader": .boolean(true)])])
+    try await call("InhibitWithOptions", [.string(who), .string(why), .dictionary(["release-reader": .boolean(true)])])
   }
 
   /// The name of the error that `body` throws; nil if it throws none.

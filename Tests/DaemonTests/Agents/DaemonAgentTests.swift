@@ -17,9 +17,7 @@ import Testing
     begin()
     #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
     let word = ["locked": false, "unlocked-by-user": true]
-    for _ in 0..<2 {
-      #expect(report(word) == [.reportLock(session: "2", .no), .userUnlocked(session: "2")])
-    }
+    for _ in 0..<2 { #expect(report(word) == [.reportLock(session: "2", .no), .userUnlocked(session: "2")]) }
     #expect(report(["locked": false, "unlocked-by-user": false]) == [.reportLock(session: "2", .no)])
     _ = tell(.agentGone(sender: ":1.7"))
     #expect(register(Samples.alice, ":1.8", reporting: word).contains(.userUnlocked(session: "2")))

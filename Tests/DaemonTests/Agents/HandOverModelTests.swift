@@ -42,8 +42,7 @@ import Testing
   private static func login(inFront front: SessionKey?) -> LoginState {
     var login = LoginState()
     for key in [Samples.alice, Samples.bob] {
-      login.handle(
-        .read(key == Samples.alice ? "/alice" : "/bob", Samples.properties(key, active: key == front)))
+      login.handle(.read(key == Samples.alice ? "/alice" : "/bob", Samples.properties(key, active: key == front)))
     }
     login.handle(.synchronized)
     return login
@@ -122,9 +121,7 @@ import Testing
     return ((world.orders.last ?? world.order).goal != .off) == (world.owner != nil)
   }
 
-  private func name(_ owner: SessionKey?) -> String? {
-    owner.map { $0 == Samples.alice ? ":1.7" : ":1.8" }
-  }
+  private func name(_ owner: SessionKey?) -> String? { owner.map { $0 == Samples.alice ? ":1.7" : ":1.8" } }
 
   @Test func `every tag goes to the user who was active when it was put down, or is dropped`() {
     var wrong: [[Step]] = []

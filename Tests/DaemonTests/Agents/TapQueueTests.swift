@@ -6,9 +6,7 @@ import Testing
   private var queue = TapQueue()
   private var clock = ManualClock()
 
-  private mutating func tell(_ event: TapQueue.Event) -> [TapQueue.Action] {
-    queue.handle(event, at: clock.now)
-  }
+  private mutating func tell(_ event: TapQueue.Event) -> [TapQueue.Action] { queue.handle(event, at: clock.now) }
 
   private mutating func read(_ id: String, held: Bool = false) -> [TapQueue.Action] {
     tell(.read(Samples.tap(id), held: held))
@@ -82,8 +80,7 @@ import Testing
     clock.advance(.seconds(30))
     #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent accepted it within 60 seconds")])
     clock.advance(.seconds(29))
-    #expect(
-      tell(.agent(Samples.alice, Samples.agent())) == [.deliver(Samples.tap("b"), to: Samples.agent())])
+    #expect(tell(.agent(Samples.alice, Samples.agent())) == [.deliver(Samples.tap("b"), to: Samples.agent())])
   }
 
   @Test mutating func `sixteen taps can wait, and a newer tap drops the oldest one`() {

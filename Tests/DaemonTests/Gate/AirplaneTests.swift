@@ -19,8 +19,7 @@ import Testing
     func say(_ bytes: [UInt8]) { #expect(write(writer.rawValue, bytes, bytes.count) == bytes.count) }
     say(Self.event(0, 0, isBlocked: true) + Self.event(1, 0, isBlocked: false))
     let rig = try await DaemonRig(environment: ["TAGROUTE_DEV": devices.path])
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     say(Self.event(1, 2, isBlocked: true))
     try await rig.scanning(false)
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["airplane-mode"])

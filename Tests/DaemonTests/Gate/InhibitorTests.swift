@@ -10,8 +10,7 @@ import Testing
   @Test func `an inhibitor stops scanning while its pipe is open`() async throws {
     let rig = try await DaemonRig()
     let polkit = try await rig.sessionPolkit()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     do {
       let reply = try await agent.call("Inhibit", [.string("nfc-list"), .string("a look at the reader")])
       try await rig.scanning(false)

@@ -68,8 +68,7 @@ import Testing
     }
     let rig = try await DaemonRig(sessions: [Self.session("2"), other])
     let logind = try #require(rig.logind)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     // A second agent finds no session: the user's desktop has an agent, and the other session cannot have one.
     let second = try await AgentDouble(on: rig.bus)
     let error = await AgentDouble.errorName { try await second.register() }

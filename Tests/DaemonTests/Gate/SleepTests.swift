@@ -10,8 +10,7 @@ import Testing
   @Test func `the machine sleeps only once the field is off`() async throws {
     let rig = try await DaemonRig()
     let logind = try #require(rig.logind)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     await logind.untilHeld(1)
     let lock = try #require(await logind.locks.first)
     #expect((lock.what, lock.who, lock.mode) == ("sleep", "Tagroute", "delay"))
@@ -41,8 +40,7 @@ import Testing
     let logind = try #require(rig.logind)
     await logind.untilHeld(1)
     await rig.reader.answersOrders(false)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     // The reader opens its device and has not reported that its field is on.
     try await logind.prepareForSleep(true)
     try await rig.scanning(false)

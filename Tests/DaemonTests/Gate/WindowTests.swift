@@ -25,8 +25,7 @@ import Testing
   private func open(_ change: Change) async throws -> Window {
     let rig = try await DaemonRig()
     let polkit = try await rig.sessionPolkit([Names.PolkitAction.configure, Names.PolkitAction.inhibit])
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     try await rig.holdReader()
     let held = try await make(change, rig, agent)
     try await rig.scanning(false)

@@ -11,8 +11,7 @@ import Testing
   @Test(arguments: End.allCases)
   func `scanning resumes once a busy reader process replies or dies`(end: End) async throws {
     let rig = try await DaemonRig(starter: "`scanning resumes once a busy reader process replies or dies`_\(end)")
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     try await rig.holdReader()
     try await agent.report(["display-off": true])
     try await rig.scanning(false)

@@ -93,8 +93,7 @@ struct HotplugTests {
     let removed = try await rig.objectSignals("InterfacesRemoved")
     let hub = try await rig.testbed.plugUSB("1-1", "1d6b:0002", number: 2, seat: "seat1")
     let path = try await rig.testbed.plugUSB("1-1.1", "072f:2200", number: 5, on: hub)
-    let reader = try #require(
-      try await rig.readers { $0["0"]?["State"]?.asString == "failed" }["0"])
+    let reader = try #require(try await rig.readers { $0["0"]?["State"]?.asString == "failed" }["0"])
     #expect(reader["Device"]?.asString == "acr122_usb:001:005")
     #expect(reader["Seat"]?.asString == "seat1")
     #expect(reader["StateReason"]?.asString?.isEmpty == false)

@@ -50,8 +50,7 @@ import Testing
     #expect(roster.listing == .named)
     #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.stop(0), .hide(0)])
     let other = "pn532_uart:/dev/a"
-    #expect(
-      roster.handle(.listed([other])) == [.start(3, device: other), .show(3, device: other, seat: "seat0")])
+    #expect(roster.handle(.listed([other])) == [.start(3, device: other), .show(3, device: other, seat: "seat0")])
   }
 
   @Test func `a device that another name held becomes free`() {

@@ -211,8 +211,7 @@ import Testing
       devices: "pn532_uart:/dev/scripted;pn532_uart:/dev/other", others: ["other"],
       starter: "`a misbehaving reader does not affect the other reader`_\(misdeed.rawValue)")
     let other = try #require(rig.others.first)
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
+    let agent = try await rig.startScanning()
     await other.becomeReady()
     for await command in other.commands where command.isScan == true { break }
     await rig.reader.tap(.message(Samples.message), number: 1)

@@ -25,8 +25,7 @@ extension Desktop {
         Names.PolkitAction.configure, Names.PolkitAction.inhibit, Names.PolkitAction.readTags,
         Names.PolkitAction.writeTags,
       ])
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     try await desktop.status(\.scanning)
     return (desktop, server, polkit)
   }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `tagroute doctor` with the real daemon and readers that cannot be opened.
-@Suite(.timeLimit(.minutes(5))) struct DoctorReaderTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct DoctorReaderTests {
   /// Starts the daemon and the agent, and waits until the agent is registered.
   private func start(_ desktop: Desktop) async throws {
     try await desktop.installation.startDaemon()
@@ -39,7 +39,6 @@ import Testing
       let open = try await desktop.wrong()["reader"]
       #expect(open?.verdict == "wrong" && open?.command == nil, "\(devices)")
     }
-    await desktop.stop()
   }
 
   @Test func `a device that the daemon may not open is reported with a command that grants access`() async throws {
@@ -71,7 +70,6 @@ import Testing
     )
     chmod(node, 0o666)
     #expect(try await wrong("")?.command == nil)
-    await desktop.stop()
   }
 
   @Test func `a missing reader is reported`() async throws {
@@ -81,6 +79,5 @@ import Testing
     let reader = try await desktop.wrong()["reader"]
     #expect(reader?.text == "no reader found that libnfc can drive")
     #expect(reader?.remedy == "plug in a reader, or name its port in Devices= below [Reader] in \(file)")
-    await desktop.stop()
   }
 }

@@ -8,12 +8,12 @@ import Testing
 
 /// `tagroute doctor` with unusual peers: daemons and agents of other versions, peers that do not answer, a bus policy
 /// that blocks calls.
-@Suite(.timeLimit(.minutes(5))) struct DoctorStandInTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct DoctorStandInTests {
   /// Owns a bus name without any object behind it.
-  private func mute(_ name: String, on address: BusAddress) async throws -> Connection {
+  private func mute(_ name: String, on address: BusAddress) async throws {
     let connection = try await Connection.open(address, on: EventLoop(label: "mute"))
     _ = try await connection.requestName(name)
-    return connection
+    atEndOfTest { await connection.close() }
   }
 
   @Test func `a version mismatch is reported with the program to restart or update`() async throws {
@@ -46,7 +46,6 @@ import Testing
     #expect(findings.contains { $0.subject == "handlers" && $0.text == "1 app takes tags" })
     #expect(findings.contains { $0.text == "/usr/share/applications/broken.desktop:3: no Exec" })
     withExtendedLifetime((system, user)) {}
-    await desktop.stop()
   }
 
   @Test func `an unregistered agent and an agent that does not list the apps are reported`() async throws {
@@ -70,42 +69,34 @@ import Testing
     #expect(wrong["agent"]?.text == "the agent is not registered with tagrouted (there is no such session)")
     #expect(wrong["handlers"]?.command == "tagroute handlers")
     withExtendedLifetime(daemon) {}
-    await desktop.stop()
   }
 
   @Test func `a peer that owns its name but does not answer is reported`() async throws {
     let desktop = try await Desktop()
-    let polkit = "org.freedesktop.PolicyKit1"
-    let notifications = "org.freedesktop.Notifications"
-    let dumb = [
-      try await mute(Names.Daemon.busName, on: desktop.systemBus), try await mute(polkit, on: desktop.systemBus),
-      try await mute(Names.Agent.busName, on: desktop.sessionBus),
-      try await mute(notifications, on: desktop.sessionBus),
-    ]
+    for name in [Names.Daemon.busName, "org.freedesktop.PolicyKit1"] { try await mute(name, on: desktop.systemBus) }
+    for name in [Names.Agent.busName, "org.freedesktop.Notifications"] {
+      try await mute(name, on: desktop.sessionBus)
+    }
     let wrong = try await desktop.wrong()
     #expect(wrong["daemon"]?.text.hasPrefix("tagrouted does not answer (") == true)
     #expect(wrong["daemon"]?.remedy == "end tagrouted and start it again, in the way it was started")
     #expect(wrong["polkit"]?.remedy == "restart polkitd with your service manager")
     #expect(wrong["agent"]?.text.hasPrefix("tagroute-agent does not answer (") == true)
     #expect(wrong["notifications"]?.text.hasPrefix("the notification server does not answer (") == true)
-    withExtendedLifetime(dumb) {}
-    await desktop.stop()
   }
 
   @Test func `a bus policy that blocks calls to the daemon is reported`() async throws {
     let desktop = try await Desktop()
     let bus = try await PrivateBus.start(
       type: "system", rules: ["<deny send_destination=\"\(Names.Daemon.busName)\"/>"])
-    let daemon = try await mute(Names.Daemon.busName, on: BusAddress(bus.address))
+    try await mute(Names.Daemon.busName, on: BusAddress(bus.address))
     let findings = try await desktop.findings(["DBUS_SYSTEM_BUS_ADDRESS": bus.address]).findings
     let policy = findings.first { $0.subject == "policy" }
     #expect(policy?.verdict == "wrong", "\(findings)")
     #expect(policy?.text.hasPrefix("the system bus does not let you talk to tagrouted") == true)
     #expect(
       findings.contains { $0.subject == "daemon" && $0.verdict == "note" && $0.text.contains("cannot be reached") })
-    withExtendedLifetime(daemon) {}
     try await bus.stop()
-    await desktop.stop()
   }
 
   @Test func `each reason why the readers do not scan is reported`() async throws {
@@ -133,7 +124,6 @@ import Testing
       #expect(scanning.map(\.verdict) == [verdict], "\(reasons)")
       #expect(scanning.first?.text == text && scanning.first?.command == command, "\(scanning)")
     }
-    await desktop.stop()
   }
 
   @Test func `each problem of the reader program is reported`() async throws {
@@ -166,6 +156,5 @@ import Testing
     try directory.write(script, to: "programs/tagroute-reader", mode: 0o755)
     let (_, findings) = try await desktop.findings(program: copy)
     #expect(findings.first?.text.contains("libnfc 9.9") == true)
-    await desktop.stop()
   }
 }

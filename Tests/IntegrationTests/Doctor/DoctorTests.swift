@@ -7,23 +7,22 @@ import TestSupport
 import Testing
 
 /// `tagroute doctor` on a desktop without problems, and with one problem at a time.
-@Suite(.timeLimit(.minutes(5))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct DoctorTests {
   /// Starts a desktop without problems, and stand-ins for both managers of systemd with active units.
   private func withSystemd(starter: String = #function) async throws -> (
-    Desktop, system: SystemdStandIn, user: SystemdStandIn, [any Sendable]
+    Desktop, system: SystemdStandIn, user: SystemdStandIn
   ) {
-    let (desktop, server, polkit) = try await Desktop.sound(starter: starter)
+    let (desktop, _, _) = try await Desktop.sound(starter: starter)
     let system = try await SystemdStandIn.start(on: desktop.installation.systemBus.address)
     try await system.setUnit("tagrouted.service")
     let user = try await SystemdStandIn.start(on: try #require(desktop.installation.sessionBus).address)
     try await user.setUnit("tagroute-agent.service")
     try await user.setUnit("graphical-session.target")
-    return (desktop, system, user, [server, polkit])
+    return (desktop, system, user)
   }
 
   @Test func `without problems all findings are right and the exit code is 0`() async throws {
-    let (desktop, server, polkit) = try await Desktop.sound()
-    defer { withExtendedLifetime((server, polkit)) {} }
+    let (desktop, _, _) = try await Desktop.sound()
     let (status, findings) = try await desktop.findings()
     #expect(status == .exited(0))
     #expect(findings.filter { $0.verdict != "right" }.isEmpty, "\(findings)")
@@ -41,12 +40,10 @@ import Testing
     #expect(try await text.exit() == .exited(0))
     #expect(await text.log().count == findings.count)
     #expect(await text.log().last == "right  scanning: the readers scan for tags")
-    await desktop.stop()
   }
 
   @Test func `each problem of the machine is reported`() async throws {
-    let (desktop, server, polkit) = try await Desktop.sound()
-    defer { withExtendedLifetime(server) {} }
+    let (desktop, _, polkit) = try await Desktop.sound()
     let directory = desktop.installation.directory
 
     mkdir(directory.file("sys/module"), 0o700)
@@ -71,8 +68,7 @@ import Testing
       try await desktop.wrong()["reader"]?.remedy
         == "plug it in, or change Devices= below [Reader] in \(directory.file("tagroute.conf"))")
 
-    try await desktop.daemon.signal(SIGKILL)
-    try await desktop.daemon.exit()
+    try await desktop.daemon.exit(after: SIGKILL)
     // The programs come from a build, and there is no systemd that could start them.
     let starting = "sudo -u tagroute \(try BuiltProducts.program("tagrouted"))"
     #expect(
@@ -81,12 +77,10 @@ import Testing
     let busless = try await desktop.wrong(without: "DBUS_SYSTEM_BUS_ADDRESS")
     #expect(busless.keys.sorted() == ["system-bus"])
     #expect(busless["system-bus"]?.text.hasPrefix("cannot connect to the bus at unix:path=") == true)
-    await desktop.stop()
   }
 
   @Test func `each problem of the session is reported`() async throws {
-    let (desktop, server, polkit) = try await Desktop.sound()
-    defer { withExtendedLifetime(polkit) {} }
+    let (desktop, server, _) = try await Desktop.sound()
     let directory = desktop.installation.directory
 
     _ = try directory.write(
@@ -106,31 +100,26 @@ import Testing
     await server.stop()
     #expect(try await desktop.wrong()["notifications"]?.text.contains("no notification server runs") == true)
 
-    try await desktop.daemon.signal(SIGKILL)
-    try await desktop.daemon.exit()
+    try await desktop.daemon.exit(after: SIGKILL)
     let waiting = try await desktop.findings().findings
     #expect(
       waiting.contains {
         $0.subject == "agent" && $0.verdict == "note" && $0.text == "the agent is waiting for tagrouted"
       })
-    try await desktop.agent.signal(SIGKILL)
-    try await desktop.agent.exit()
+    try await desktop.agent.exit(after: SIGKILL)
     let alone = try await desktop.wrong()
     #expect(alone["agent"]?.text == "no agent runs in this session")
     #expect(try await desktop.wrong(without: "DBUS_SESSION_BUS_ADDRESS").keys.contains("session-bus"))
-    await desktop.stop()
   }
 
   @Test func `problems of the systemd units are reported`() async throws {
-    let (desktop, system, user, others) = try await withSystemd()
-    defer { withExtendedLifetime(others) {} }
+    let (desktop, system, user) = try await withSystemd()
     let (status, findings) = try await desktop.findings()
     #expect(status == .exited(0))
     #expect(findings.filter { $0.verdict != "right" }.isEmpty, "\(findings)")
     #expect(findings.filter { $0.subject.hasSuffix("-unit") }.count == 2)
 
-    try await desktop.daemon.signal(SIGKILL)
-    try await desktop.daemon.exit()
+    try await desktop.daemon.exit(after: SIGKILL)
     let program = "/usr/libexec/tagrouted"
     for (active, sub, code, command) in [
       ("inactive", "dead", nil, "sudo systemctl enable --now tagrouted.service"),
@@ -151,25 +140,20 @@ import Testing
     }
     #expect(try await desktop.wrong()["policy"]?.text.contains("does not let tagrouted own its name") == true)
 
-    try await desktop.agent.signal(SIGKILL)
-    try await desktop.agent.exit()
+    try await desktop.agent.exit(after: SIGKILL)
     try await user.setUnit("tagroute-agent.service") { ($0.active, $0.sub) = ("inactive", "dead") }
-    #expect(
-      try await desktop.wrong()["agent-unit"]?.command == "systemctl --user enable --now tagroute-agent.service")
+    #expect(try await desktop.wrong()["agent-unit"]?.command == "systemctl --user enable --now tagroute-agent.service")
     try await user.setUnit("graphical-session.target") { ($0.active, $0.sub) = ("inactive", "dead") }
     #expect(try await desktop.wrong()["agent-unit"]?.text.contains("graphical-session.target") == true)
-    await desktop.stop()
   }
 
   @Test func `doctor checks the configuration that the daemon uses or its unit names`() async throws {
-    let (desktop, system, _, others) = try await withSystemd()
-    defer { withExtendedLifetime(others) {} }
+    let (desktop, system, _) = try await withSystemd()
     let file = try desktop.installation.directory.write("[Reader]\nDevices=\n[Scann]\n", to: "tagroute.conf")
     #expect(try await desktop.wrong()["configuration"]?.text.hasPrefix("\(file):3: ") == true)
 
     let other = try desktop.installation.directory.write("[Scan]\nWhenLocked=perhaps\n", to: "other.conf")
-    try await desktop.daemon.signal(SIGKILL)
-    try await desktop.daemon.exit()
+    try await desktop.daemon.exit(after: SIGKILL)
     try await system.setUnit("tagrouted.service") {
       ($0.active, $0.sub, $0.exitStatus) = ("failed", "failed", 78)
       $0.arguments = ["/usr/libexec/tagrouted", "--config", other]
@@ -177,12 +161,10 @@ import Testing
     let wrong = try await desktop.wrong()
     #expect(wrong["configuration"]?.text.hasPrefix("\(other):2: ") == true)
     #expect(wrong["configuration"]?.remedy?.hasSuffix("sudo systemctl restart tagrouted.service") == true)
-    await desktop.stop()
   }
 
   @Test func `an inhibitor and disabled scanning are reported`() async throws {
-    let (desktop, server, polkit) = try await Desktop.sound()
-    defer { withExtendedLifetime((server, polkit)) {} }
+    let (desktop, _, _) = try await Desktop.sound()
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "inhibitor"))
     let inhibitor = try await client.inhibit(who: "Camera", why: "takes a picture")
     // The daemon publishes the reason before the field is off.
@@ -202,6 +184,5 @@ import Testing
     let mended = try await ChildProcess.run(program, ["on"], environment: desktop.installation.environment)
     #expect(mended.status == .exited(0))
     #expect(try await desktop.wrong()["scanning"] == nil)
-    await desktop.stop()
   }
 }

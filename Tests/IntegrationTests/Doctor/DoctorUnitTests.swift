@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `tagroute doctor` with units in a bad state, whether or not their programs run.
-@Suite(.timeLimit(.minutes(5))) struct DoctorUnitTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct DoctorUnitTests {
   private struct Case {
     let text: String
     let command: String
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `a bad unit is wrong if its program does not run and a note if it does`() async throws {
-    let (desktop, server, polkit) = try await Desktop.sound()
+    let (desktop, _, _) = try await Desktop.sound()
     let system = try await SystemdStandIn.start(on: desktop.systemBus.string)
     let user = try await SystemdStandIn.start(on: desktop.sessionBus.string)
     try await user.setUnit("graphical-session.target")
@@ -86,10 +86,7 @@ import Testing
     #expect(sway?.verdict == "note" && sway?.remedy?.contains("configuration of your compositor") == true)
     try await user.setUnit("graphical-session.target")
 
-    for process in [try await desktop.daemon, try await desktop.agent] {
-      process.signal(SIGKILL)
-      try await process.exit()
-    }
+    for process in [try await desktop.daemon, try await desktop.agent] { try await process.exit(after: SIGKILL) }
     for (subject, unit, systemd, cases) in units {
       for expected in cases {
         try await systemd.setUnit(unit, expected.change)
@@ -98,7 +95,5 @@ import Testing
         if !expected.command.isEmpty { #expect(finding?.command == expected.command) }
       }
     }
-    withExtendedLifetime((server, polkit)) {}
-    await desktop.stop()
   }
 }

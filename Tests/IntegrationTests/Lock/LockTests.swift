@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `Sessions=logind`: the daemon scans for the session at the seat, and only while it is unlocked.
-@Suite(.timeLimit(.minutes(5))) struct LockTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LockTests {
   private static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
   private func start(_ scan: String..., session: LogindStandIn.Session = Self.session, starter: String = #function)
@@ -25,10 +25,8 @@ import Testing
 
   @Test func `a lock turns the field off, and a tag waits for the unlock`() async throws {
     let (desktop, logind) = try await start()
-    let server = try await desktop.startServer()
-    try await desktop.start()
-    try await desktop.place(try Tag(1))
-    _ = try await desktop.notification(on: server)
+    let server = try await desktop.startWithServer()
+    try await desktop.tap(1, isShownOn: server)
     try await desktop.remove()
 
     try await logind.update("2") { $0.isLocked = true }
@@ -43,19 +41,14 @@ import Testing
 
     try await logind.update("2") { $0.isLocked = false }
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
-    try await desktop.place(try Tag(3))
-    #expect(try await desktop.notification(on: server).body == Tag.text(3))
+    try await desktop.tap(3, isShownOn: server)
     #expect(await server.all.count == 3)
-    await desktop.stop()
-    await logind.stop()
   }
 
   @Test func `a tag that was read before the lock is not announced again after the unlock`() async throws {
     let (desktop, logind) = try await start()
-    let server = try await desktop.startServer()
-    try await desktop.start()
-    try await desktop.place(try Tag(1))
-    _ = try await desktop.notification(on: server)
+    let server = try await desktop.startWithServer()
+    try await desktop.tap(1, isShownOn: server)
     // While a tag rests, presence checks keep the field on. A lock ends these checks too.
     #expect(try await desktop.installation.simulate("counters").contains("field=on"))
     try await logind.update("2") { $0.isLocked = true }
@@ -63,17 +56,13 @@ import Testing
     #expect(try await desktop.installation.simulate("counters").contains("field=off"))
     try await logind.update("2") { $0.isLocked = false }
     try await desktop.status(\.scanning)
-    try await desktop.place(try Tag(2))
-    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    try await desktop.tap(2, isShownOn: server)
     #expect(await server.all.count == 2)
-    await desktop.stop()
-    await logind.stop()
   }
 
   @Test func `WhenLocked=hold reads a tag at once and shows it after the unlock`() async throws {
     let (desktop, logind) = try await start("WhenLocked=hold")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     try await desktop.status(\.scanning)
     let daemon = try await desktop.daemon
     try await logind.update("2") { $0.isLocked = true }
@@ -85,16 +74,13 @@ import Testing
     try await server.click(try await desktop.notification(on: server))
     #expect(try await desktop.handed().message == Tag(1).message)
     #expect(await server.all.count == 1)
-    await desktop.stop()
-    await logind.stop()
   }
 
   @Test func `WhenLocked=hold reads no tag before the first unlock`() async throws {
     var locked = Self.session
     locked.isLocked = true
     let (desktop, logind) = try await start("WhenLocked=hold", session: locked)
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     try await desktop.status { $0.suspendReasons == ["session-locked"] }
     try await desktop.installation.simulate("counters reset")
     try await desktop.place(try Tag(1))
@@ -113,8 +99,6 @@ import Testing
     try await logind.update("2") { $0.isLocked = false }
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
     #expect(await server.all.count == 1)
-    await desktop.stop()
-    await logind.stop()
   }
 
   @Test func `LockDetection=strict scans only after a report that the session is unlocked`() async throws {
@@ -129,14 +113,11 @@ import Testing
     // A restarted logind does not report the unlocked state again.
     try await logind.restart()
     try await desktop.status(\.scanning)
-    await desktop.stop()
-    await logind.stop()
   }
 
   @Test func `a restart of logind does not unlock the session`() async throws {
     let (desktop, logind) = try await start()
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     try await logind.update("2") { $0.isLocked = true }
     try await desktop.status { !$0.scanning && $0.suspendReasons == ["session-locked"] }
     try await desktop.installation.simulate("counters reset")
@@ -147,7 +128,5 @@ import Testing
     try await logind.update("2") { $0.isLocked = true }
     try await logind.update("2") { $0.isLocked = false }
     try await desktop.status(\.scanning)
-    await desktop.stop()
-    await logind.stop()
   }
 }

@@ -4,17 +4,15 @@ import TestSupport
 import Testing
 
 /// A machine that goes to sleep, with the real programs: the field is off by then.
-@Suite(.timeLimit(.minutes(5))) struct MachineSleepTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct MachineSleepTests {
   @Test func `the field is off when the machine goes to sleep`() async throws {
     let desktop = try await Desktop(scan: ["Sessions=logind"])
     let logind = try await LogindStandIn.start(
       on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     await logind.untilHeld(1)
     for number in 1...3 {
-      try await desktop.place(try Tag(number))
-      #expect(try await desktop.notification(on: server).body == Tag.text(number))
+      try await desktop.tap(number, isShownOn: server)
       // While a tag rests, presence checks keep the field on.
       try await logind.prepareForSleep(true)
       await logind.untilHeld(0)
@@ -27,8 +25,6 @@ import Testing
     }
     let log = try await desktop.daemon.notable()
     #expect(!log.contains { $0.contains("not waited for") })
-    await desktop.stop()
-    await logind.stop()
   }
 
   @Test func `a reader process that hangs does not keep the machine awake`() async throws {
@@ -46,7 +42,5 @@ import Testing
     try await logind.prepareForSleep(false)
     await logind.untilHeld(1)
     try await desktop.status(\.scanning)
-    await desktop.stop()
-    await logind.stop()
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Conditions that only the user's session knows turn the field off and on: screen savers, displays, cameras, radios,
 /// and the user's own command.
-@Suite(.timeLimit(.minutes(5))) struct SessionConditionTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionConditionTests {
   private func field(_ desktop: Desktop, isOn: Bool) async throws -> Bool {
     try await desktop.installation.simulate("counters").contains(isOn ? "field=on" : "field=off")
   }
@@ -28,8 +28,7 @@ import Testing
   @Test func `an active screen saver suspends scanning`() async throws {
     let desktop = try await Desktop()
     let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     try await saver.setActive(true)
     try await closed(desktop, by: "session-locked")
     // The tag that lies there is read only after the unlock.
@@ -38,22 +37,18 @@ import Testing
     try await saver.setActive(false)
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
     try await desktop.status(\.scanning)
-    await desktop.stop()
-    await saver.stop()
   }
 
   @Test func `a display that Mutter reports as off suspends scanning`() async throws {
     let desktop = try await Desktop()
     let mutter = try await PropertyStandIn.start(
       "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(0), on: desktop.sessionBus)
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     await mutter.set(.int32(3))
     try await closed(desktop, by: "display-off")
     // A compositor that has ended reports no display as off, so scanning resumes.
     await mutter.stop()
     try await desktop.status(\.scanning)
-    await desktop.stop()
   }
 
   @Test func `a display that its connectors report as off suspends scanning`() async throws {
@@ -70,21 +65,17 @@ import Testing
     try await closed(desktop, by: "display-off")
     try power("On")
     try await desktop.status(\.scanning)
-    await desktop.stop()
   }
 
   @Test func `airplane mode of GNOME suspends scanning`() async throws {
     let desktop = try await Desktop()
     let radios = try await PropertyStandIn.start(
       "org.gnome.SettingsDaemon.Rfkill", "AirplaneMode", .boolean(false), on: desktop.sessionBus)
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     await radios.set(.boolean(true))
     try await closed(desktop, by: "airplane-mode")
     await radios.set(.boolean(false))
     try await desktop.status(\.scanning)
-    await desktop.stop()
-    await radios.stop()
   }
 
   @Test(arguments: [true, false]) func `a camera in use suspends scanning only if the user asks for that`(
@@ -94,9 +85,7 @@ import Testing
     let node = try desktop.installation.directory.write("", to: "dev/video0")
     let early = open(node, O_RDONLY | O_CLOEXEC)
     try await desktop.start()
-    if isAsked {
-      try await closed(desktop, by: "camera")
-    }
+    if isAsked { try await closed(desktop, by: "camera") }
     close(early)
     try await desktop.status(\.scanning)
     let camera = open(node, O_RDONLY | O_CLOEXEC)
@@ -111,14 +100,12 @@ import Testing
     }
     close(camera)
     try await desktop.status(\.scanning)
-    await desktop.stop()
   }
 
   @Test func `session lock suspends scanning until session unlock`() async throws {
     let desktop = try await Desktop()
     #expect(try await run(desktop, "session", "lock") == .exited(69))
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     #expect(try await run(desktop, "session", "lock") == .exited(0))
     // The daemon knows the state by the time the command ends.
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "test-client"))
@@ -133,15 +120,12 @@ import Testing
     try await saver.setActive(false)
     try await desktop.status(\.scanning)
     #expect(try await run(desktop, "session", "wait") == .exited(64))
-    await desktop.stop()
-    await saver.stop()
   }
 
   @Test func `a screen saver that dies while active keeps the session locked`() async throws {
     let desktop = try await Desktop()
     let first = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     try await first.setActive(true)
     try await closed(desktop, by: "session-locked")
     await first.stop()
@@ -176,33 +160,26 @@ import Testing
     #expect(counters.hasSuffix("field=off field-on-ms=0"))
     try await saver.setActive(false)
     try await desktop.status(\.scanning)
-    await desktop.stop()
-    await saver.stop()
   }
 
   @Test func `the agent reports the lock again to a restarted daemon`() async throws {
     let desktop = try await Desktop()
     let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
-    try await desktop.start()
-    try await desktop.status(\.scanning)
+    try await desktop.startScanning()
     try await saver.setActive(true)
     try await closed(desktop, by: "session-locked")
-    let daemon = try await desktop.daemon
-    daemon.signal(SIGTERM)
-    try await daemon.exit()
+    try await desktop.daemon.exit(after: SIGTERM)
     try await desktop.installation.startDaemon()
     try await desktop.daemon.line(containing: Desktop.readerReady)
     try await closed(desktop, by: "session-locked")
     #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
     try await saver.setActive(false)
     try await desktop.status(\.scanning)
-    await desktop.stop()
-    await saver.stop()
   }
 
   @Test func `LockDetection=strict scans after the user reports an unlock`() async throws {
     let desktop = try await Desktop(scan: ["Sessions=logind", "LockDetection=strict"])
-    let logind = try await LogindStandIn.start(
+    _ = try await LogindStandIn.start(
       on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
     try await desktop.start()
     try await closed(desktop, by: "lock-unknown")
@@ -213,11 +190,7 @@ import Testing
     #expect(try await run(desktop, "session", "unlock") == .exited(0))
     try await desktop.status(\.scanning)
     // The agent's report ends with the agent.
-    let agent = try await desktop.agent
-    agent.signal(SIGKILL)
-    try await agent.exit()
+    try await desktop.agent.exit(after: SIGKILL)
     try await desktop.status { $0.suspendReasons.contains("lock-unknown") }
-    await desktop.stop()
-    await logind.stop()
   }
 }

@@ -20,8 +20,7 @@ import Testing
       remedy: "Sessions"),
     Mistake(
       program: "tagrouted", configuration: "[Scan]\nWhenLocked=maybe\n", line: 2, problem: "maybe", remedy: "suspend"),
-    Mistake(
-      program: "tagrouted", configuration: "[Reader]\nPollInterval=1\n", line: 2, problem: "1", remedy: "10"),
+    Mistake(program: "tagrouted", configuration: "[Reader]\nPollInterval=1\n", line: 2, problem: "1", remedy: "10"),
     Mistake(
       program: "tagrouted", configuration: "# readers\n[Reader]\nDevices=/dev/ttyUSB0\n", line: 3,
       problem: "not a libnfc connection string", remedy: "pn532_uart:/dev/ttyUSB0"),

@@ -7,11 +7,11 @@ import TestSupport
 import Testing
 
 /// Effects of a daemon restart on clients, the agent and taps, after a crash and after `systemctl restart`.
-@Suite(.timeLimit(.minutes(5))) struct DaemonRestartTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct DaemonRestartTests {
   static let ends = [SIGKILL, SIGTERM]
 
-  private func desktop(_ signal: Int32, _ test: String = #function) async throws -> (Desktop, PolkitStandIn) {
-    try await Desktop.scanning(starter: "\(test.prefix { $0 != "(" })_\(signal)")
+  private func desktop(_ signal: Int32, _ test: String = #function) async throws -> Desktop {
+    try await Desktop.scanning(starter: "\(test.prefix { $0 != "(" })_\(signal)").0
   }
 
   // MARK: Clients that have the reader
@@ -19,8 +19,7 @@ import Testing
   @Test(arguments: ends) func `a command that waits for a tag keeps waiting across a daemon restart`(signal: Int32)
     async throws
   {
-    let (desktop, polkit) = try await desktop(signal)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(signal)
     let process = try await desktop.installation.start("tagroute", ["read"])
     try await desktop.status { $0.suspendReasons == ["reader-session"] }
     try await desktop.replaceDaemon(signal)
@@ -28,15 +27,13 @@ import Testing
     try await desktop.place(try Tag(1))
     #expect(try await process.exit() == .exited(0))
     #expect(await process.log().contains { $0.contains(Tag.text(1)) })
-    await desktop.stop()
   }
 
   @Test(arguments: ends)
   func `a command that reads tag after tag continues after a daemon restart and reads none twice`(signal: Int32)
     async throws
   {
-    let (desktop, polkit) = try await desktop(signal)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(signal)
     let process = try await desktop.installation.start("tagroute", ["read", "--follow", "--json"])
     try await desktop.status { $0.suspendReasons == ["reader-session"] }
     try await desktop.place(try Tag(1))
@@ -49,14 +46,11 @@ import Testing
     try await process.line(containing: try Tag(2).uid)
     let first = try Tag(1).uid
     #expect(await process.log().filter { $0.contains(first) }.count == 1)
-    process.signal(SIGINT)
-    #expect(try await process.exit() == .signalled(SIGINT))
-    await desktop.stop()
+    #expect(try await process.exit(after: SIGINT) == .signalled(SIGINT))
   }
 
   @Test(arguments: ends) func `sessions and their sheet end with the daemon`(signal: Int32) async throws {
-    let (desktop, polkit) = try await desktop(signal)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(signal)
     let server = try await desktop.startServer()
     let program = try await desktop.program()
     let first = try await program.start()
@@ -77,12 +71,10 @@ import Testing
     try await desktop.scanning()
     let next = try await program.start()
     try await desktop.within("the session") { try await next.activated() }
-    await desktop.stop()
   }
 
   @Test(arguments: ends) func `a tag operation fails when the daemon ends`(signal: Int32) async throws {
-    let (desktop, polkit) = try await desktop(signal)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(signal)
     let daemon = try await desktop.daemon
     let open = try await desktop.program().start(ReaderSessionOptions(access: .write))
     try await desktop.within("the session") { try await open.activated() }
@@ -107,14 +99,12 @@ import Testing
     let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
     #expect(try await desktop.within("the end") { try await open.end() }.reason == expected)
     try await daemon.exit()
-    await desktop.stop()
   }
 
   // MARK: Clients that stop scanning
 
   @Test(arguments: ends) func `a lent reader is lent again by the next daemon`(signal: Int32) async throws {
-    let (desktop, polkit) = try await desktop(signal)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(signal)
     let wait = "import os, signal; os.write(1, b'has it\\n'); signal.pause()"
     let process = try await desktop.installation.start("tagroute", ["run", "--", "python3", "-c", wait])
     try await process.line(containing: "has it")
@@ -122,20 +112,17 @@ import Testing
       try await desktop.replaceDaemon(signal)
       try await desktop.status { $0.readers.first?.state == "released" }
     }
-    process.signal(SIGTERM)
-    #expect(try await process.exit() == .exited(128 + SIGTERM))
+    #expect(try await process.exit(after: SIGTERM) == .exited(128 + SIGTERM))
     try await desktop.scanning()
     #expect(await process.log() == ["has it"])
-    await desktop.stop()
   }
 
   /// Another program borrows the reader from the next daemon first.
   @Test(arguments: [true, false]) func `tagroute run reports that it lost the reader and gets it back once it is free`(
     isGivenBack: Bool
   ) async throws {
-    let (desktop, polkit) = try await Desktop.scanning(
+    let (desktop, _) = try await Desktop.scanning(
       starter: "`tagroute run reports that it lost the reader and gets it back once it is free`_\(isGivenBack)")
-    defer { withExtendedLifetime(polkit) {} }
     let fail = """
       import os, signal
       signal.signal(signal.SIGTERM, lambda number, frame: os._exit(4))
@@ -165,12 +152,10 @@ import Testing
     let lines = await process.log().filter { $0.hasPrefix(told) }
     #expect(lines.count == 1)
     #expect(lines.first?.contains("already lent to another program (user \(getuid()))") == true, "\(lines)")
-    await desktop.stop()
   }
 
   @Test(arguments: ends) func `an inhibitor ends with its daemon and reports that`(signal: Int32) async throws {
-    let (desktop, polkit) = try await desktop(signal)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(signal)
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
     let inhibitor = try await client.inhibit(who: "a test", why: "because")
     try await desktop.status { $0.suspendReasons == ["inhibited"] }
@@ -178,15 +163,13 @@ import Testing
     try await desktop.replaceDaemon(signal)
     #expect(!inhibitor.isHeld)
     try await desktop.scanning()
-    await desktop.stop()
   }
 
   // MARK: Taps
 
   /// `KillTableTests` has the same with a killed daemon.
   @Test func `a tap that the agent has not confirmed is shown once after a daemon restart`() async throws {
-    let (desktop, polkit) = try await desktop(SIGTERM)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(SIGTERM)
     let server = try await desktop.startServer()
     let (agent, daemon) = (try await desktop.agent, try await desktop.daemon)
     agent.signal(SIGSTOP)
@@ -199,10 +182,8 @@ import Testing
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
     try await agent.line(containing: Desktop.registered, after: seen)
     try await desktop.scanning()
-    try await desktop.place(try Tag(2))
-    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    try await desktop.tap(2, isShownOn: server)
     #expect(await server.all.count == 2)
-    await desktop.stop()
   }
 
   @Test(arguments: ends, [false, true])
@@ -215,28 +196,21 @@ import Testing
       starter: "`a tag on the reader is announced once across a daemon restart`_\(signal)_\(isPutDownMeanwhile)")
     let server = try await desktop.startServer()
     try await desktop.startScanning()
-    try await desktop.place(try Tag(1))
-    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    try await desktop.tap(1, isShownOn: server)
     try await desktop.replaceDaemon(signal) {
       if isPutDownMeanwhile { try await desktop.place(try Tag(2)) }
     }
     if isPutDownMeanwhile { #expect(try await desktop.notification(on: server).body == Tag.text(2)) }
     try await desktop.scanning()
     try await desktop.lookedAround()
-    if !isPutDownMeanwhile {
-      try await desktop.place(try Tag(2))
-      #expect(try await desktop.notification(on: server).body == Tag.text(2))
-    }
+    if !isPutDownMeanwhile { try await desktop.tap(2, isShownOn: server) }
     // Tag 1 was removed in the meantime, so it is announced again.
-    try await desktop.place(try Tag(1))
-    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    try await desktop.tap(1, isShownOn: server)
     #expect(await server.all.count == 3)
-    await desktop.stop()
   }
 
   @Test(arguments: ends) func `the next daemon knows about the lock from the start`(signal: Int32) async throws {
-    let (desktop, polkit) = try await desktop(signal)
-    defer { withExtendedLifetime(polkit) {} }
+    let desktop = try await desktop(signal)
     let lock = try await desktop.installation.start("tagroute", ["session", "lock"])
     #expect(try await lock.exit() == .exited(0))
     try await desktop.status { $0.suspendReasons == ["session-locked"] }
@@ -246,7 +220,6 @@ import Testing
     try await desktop.status { $0.suspendReasons == ["session-locked"] && $0.readers.first?.state == "ready" }
     let log = try await desktop.daemon.log()
     #expect(!log.contains { $0.contains(": scanning") })
-    await desktop.stop()
   }
 }
 
@@ -254,8 +227,7 @@ extension Desktop {
   /// Ends the daemon and starts a new one. Returns once the new daemon replies.
   func replaceDaemon(_ signal: Int32, meanwhile: () async throws -> Void = {}) async throws {
     let daemon = try await daemon
-    daemon.signal(signal)
-    try await daemon.exit()
+    try await daemon.exit(after: signal)
     try await meanwhile()
     try await installation.startDaemon()
     let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))

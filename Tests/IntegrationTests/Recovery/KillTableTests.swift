@@ -11,7 +11,7 @@ import Testing
 /// A step is reached when its event arrives, never after a time. No order of events makes one step safe: the server has
 /// the notification, and the agent dies before it stores the id. The next agent does not know the id, so the tap is on
 /// the screen twice (``isTwice(_:_:)``).
-@Suite(.timeLimit(.minutes(10))) struct KillTableTests {
+@Suite(.timeLimit(.minutes(10)), StopsAtEnd()) struct KillTableTests {
   enum Step: String, CaseIterable, Sendable {
     /// The daemon has read the tag and sent the tap to an agent that does not reply.
     case read
@@ -57,9 +57,7 @@ import Testing
 
     var calls: Int { get async { await formerCalls + app.count } }
 
-    var mostAtOnce: Int {
-      get async { max(formerMost, await server?.mostAtOnce(Tag.text(1)) ?? 0) }
-    }
+    var mostAtOnce: Int { get async { max(formerMost, await server?.mostAtOnce(Tag.text(1)) ?? 0) } }
 
     func stopServer() async {
       formerMost = await mostAtOnce
@@ -101,7 +99,6 @@ import Testing
     }
     #expect(await scene.mostAtOnce <= (Self.isTwice(step, victim) ? 2 : 1), "\(said)")
     #expect(Self.possible(step, victim).contains(whole.state), "\(said)")
-    await desktop.stop()
   }
 
   /// The states that the tap may have: only one, unless the order of events is open.
@@ -165,13 +162,10 @@ import Testing
     let seen = await agent.log().count
     switch victim {
     case .agent:
-      agent.signal(SIGKILL)
-      try await agent.exit()
+      try await agent.exit(after: SIGKILL)
       try await desktop.installation.startAgent()
     case .daemon:
-      let daemon = try await desktop.daemon
-      daemon.signal(SIGKILL)
-      try await daemon.exit()
+      try await desktop.daemon.exit(after: SIGKILL)
       agent.signal(SIGCONT)
       try await desktop.installation.startDaemon()
     case .app:
@@ -245,8 +239,7 @@ import Testing
       HandlerStandIn.desktopEntry.replacing("Exec=/bin/true", with: "Exec=\(program) %u")
         .replacing("DBusActivatable=true\n", with: "").replacing("menu.example.com", with: "program.example"),
       to: "share/applications/org.example.Program.desktop")
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
     let choice = ["handlers", "prefer", "org.example.Program", "program.example"]
     #expect(try await desktop.installation.start("tagroute", choice).exit() == .exited(0))
@@ -256,8 +249,7 @@ import Testing
     try await server.click(try await desktop.notification(on: server))
     try await agent.line(containing: "is delivered")
     try await desktop.remove()
-    agent.signal(SIGKILL)
-    try await agent.exit()
+    try await agent.exit(after: SIGKILL)
     try await desktop.installation.startAgent()
     try await desktop.agent.line(containing: Desktop.registered)
 
@@ -274,6 +266,5 @@ import Testing
     let client = try await AgentClient.connect(to: desktop.sessionBus, on: EventLoop(label: "test-client"))
     #expect(try await client.taps().map(\.state) == ["delivered"])
     #expect(await server.onScreen.isEmpty)
-    await desktop.stop()
   }
 }

@@ -4,15 +4,13 @@ import TestSupport
 import Testing
 
 /// A reader process that dies or hangs, and a reader that is unplugged.
-@Suite(.timeLimit(.minutes(5))) struct ReaderRecoveryTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReaderRecoveryTests {
   @Test(arguments: [SIGKILL, SIGSTOP]) func `a reader process that dies or hangs is replaced`(signal: Int32)
     async throws
   {
-    let desktop = try await Desktop(starter: "`a reader process that dies or hangs is replaced`_\(signal)")
-    let server = try await desktop.startServer()
-    try await desktop.start()
-    try await desktop.place(try Tag(1))
-    _ = try await desktop.notification(on: server)
+    let (desktop, server) = try await Desktop.started(
+      starter: "`a reader process that dies or hangs is replaced`_\(signal)")
+    try await desktop.tap(1, isShownOn: server)
 
     let (daemon, reader) = (try await desktop.daemon, try await desktop.reader)
     let seen = await daemon.log().count
@@ -25,20 +23,14 @@ import Testing
 
     // The resting tag is not announced again. The next tag is, and then the first tag is a new tap.
     try await daemon.line(containing: "is ignored until it is removed", after: seen)
-    for number in [2, 1] {
-      try await desktop.place(try Tag(number))
-      #expect(try await desktop.notification(on: server).body == Tag.text(number))
-    }
+    for number in [2, 1] { try await desktop.tap(number, isShownOn: server) }
     #expect(await server.all.map(\.body) == [1, 2, 1].map(Tag.text))
     // The agent registered only once, so the daemon kept running.
     #expect(try await desktop.agent.log().count { $0.contains(Desktop.registered) } == 1)
-    await desktop.stop()
   }
 
   @Test func `a reader that is plugged in again reads tags`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let (desktop, server) = try await Desktop.started()
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
     let daemon = try await desktop.daemon
@@ -51,14 +43,12 @@ import Testing
     seen = await daemon.log().count
     try await desktop.installation.simulate("plug")
     try await daemon.line(containing: Desktop.readerReady, after: seen)
-    try await desktop.place(try Tag(2))
-    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    try await desktop.tap(2, isShownOn: server)
     try await server.click(shown)
     #expect(try await desktop.handed().message == Tag(1).message)
     // One process runs at a time, and none has failed. A process that is confined to one device ends, so that its
     // successor can open another device.
     #expect(try daemon.children().count == 1)
     #expect(!(await daemon.log().contains { $0.contains("process ended") }))
-    await desktop.stop()
   }
 }

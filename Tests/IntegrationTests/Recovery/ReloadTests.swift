@@ -8,13 +8,11 @@ import TestSupport
 import Testing
 
 /// Changes the configuration of running programs, with a reader, a tag and an app.
-@Suite(.timeLimit(.minutes(5))) struct ReloadTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReloadTests {
   private static let isRead = "the configuration was read again: "
 
   @Test func `the daemon keeps its configuration if the file has an error, and reloads the fixed file`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let (desktop, server) = try await Desktop.started()
     let (daemon, reader) = (try await desktop.daemon, try await desktop.reader)
     let directory = desktop.installation.directory
     let good = String(decoding: try readFile(directory.file("tagroute.conf")), as: UTF8.self)
@@ -29,8 +27,7 @@ import Testing
     #expect(try await output(desktop, "status").contains("the previous one stays in force"))
     #expect(try await output(desktop, "doctor").contains("tagrouted uses the previous configuration"))
 
-    try directory.write(
-      good.replacing("[Reader]\n", with: "[Reader]\nTechnologies=type-2\n"), to: "tagroute.conf")
+    try directory.write(good.replacing("[Reader]\n", with: "[Reader]\nTechnologies=type-2\n"), to: "tagroute.conf")
     daemon.signal(SIGHUP)
     try await daemon.line(containing: Self.isRead + "changed: Technologies")
     try await desktop.status { $0.configurationError.isEmpty && $0.scanning }
@@ -42,13 +39,10 @@ import Testing
     try await desktop.place(Tag(3))
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(3)))
     #expect(!reader.isGone)
-    await desktop.stop()
   }
 
   @Test func `readers are added and removed with the configuration`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let (desktop, server) = try await Desktop.started()
     let (daemon, first) = (try await desktop.daemon, try await desktop.reader)
     let places = try Places(desktop)
     let second = try await places.startReader("second")
@@ -89,7 +83,6 @@ import Testing
     // No tag was announced twice.
     #expect(await server.all.map(\.body) == [1, 2, 3, 4, 5].map(Tag.text))
     for reader in [second, third] { reader.signal(SIGTERM) }
-    await desktop.stop()
   }
 
   @Test func `the agent reports that it does not use the new configuration`() async throws {
@@ -109,7 +102,6 @@ import Testing
     try await agent.line(containing: Self.isRead + "new are Inbox")
     #expect(try await !output(desktop, "doctor").contains("uses the previous configuration"))
     #expect(try await !output(desktop, "status").contains("agent.conf"))
-    await desktop.stop()
   }
 
   /// Several readers, each with its own simulator.

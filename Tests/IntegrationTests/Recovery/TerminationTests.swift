@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// SIGTERM ends the daemon and the agent in every state, and no reader process is left.
-@Suite(.timeLimit(.minutes(5))) struct TerminationTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TerminationTests {
   enum State: Sendable, CaseIterable {
     /// No reader and no notification server.
     case idle
@@ -35,7 +35,6 @@ import Testing
       #expect(try await process.exit(within: Self.limit(state)) == .exited(0))
     }
     #expect(readers.map(\.isGone) == readers.map { _ in true })
-    await desktop.stop()
   }
 
   /// Brings the desktop into a state.
@@ -49,15 +48,13 @@ import Testing
       try await desktop.daemon.line(containing: "is absent")
       return try await desktop.daemon.children()
     }
-    let server = try await desktop.startServer()
-    try await desktop.start()
+    let server = try await desktop.startWithServer()
     try await desktop.status(\.scanning)
     let reader = try await desktop.reader
     switch state {
     case .idle, .scanning: break
     case .notificationUp:
-      try await desktop.place(try Tag(1))
-      _ = try await desktop.notification(on: server)
+      try await desktop.tap(1, isShownOn: server)
     case .readerHangs: reader.signal(SIGSTOP)
     case .handlerHangs:
       await desktop.app.set(.hangs)

@@ -6,7 +6,7 @@ import Testing
 
 /// Another tag or another program interferes with a visible notification, on servers as packaged by Debian. Each test
 /// prints a line for the table of `Packaging/try-notification-server`.
-@Suite(.timeLimit(.minutes(5))) struct RealServerMisuseTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RealServerMisuseTests {
   /// The tag changes its content while the user moves the pointer to the button.
   @Test(arguments: RealServer.tested)
   func `a click right after another link was read opens no link`(server: RealServer) async throws {
@@ -28,8 +28,7 @@ import Testing
       try await agent.line(containing: "tap \(try await taps.received()) is shown")
       #expect(await desktop.app.count == 0)
       print("another link, \(server.testDescription): a click opened nothing; what followed is only in its list")
-      await screen.stop()
-      return await desktop.stop()
+      return
     }
 
     // A deliberate click opens the visible link, and the first click has opened no link.
@@ -49,8 +48,6 @@ import Testing
     print(
       "another link, \(server.testDescription): the first click opened nothing, click \(clicks + 1) the link that was shown"
     )
-    await screen.stop()
-    await desktop.stop()
   }
 
   /// Any program may call the server, guess the id, and use the action keys from the documentation.
@@ -85,8 +82,6 @@ import Testing
     print(
       "takeover, \(server.testDescription): the server \(isTaken ? "lets it" : "does not let it"), and no click gave a permission"
     )
-    await screen.stop()
-    await desktop.stop()
   }
 
   /// - Returns: the id that the server assigned, or nil if it refused.

@@ -68,8 +68,7 @@ actor RealServerScreen {
   /// Kills the server, as a crash would.
   func kill() async throws {
     if let process {
-      process.signal(SIGKILL)
-      try await process.exit()
+      try await process.exit(after: SIGKILL)
     } else {
       let connection = try await Connection.open(desktop.sessionBus, on: EventLoop(label: "screen"))
       let reply = try await connection.call(

@@ -12,6 +12,7 @@ extension RealServerScreen {
     let desktop = try await Desktop(environment: language, isSystems: isSystems, starter: starter)
     try desktop.installation.directory.write("[Notifications]\nTimeout=\(timeout)\n", to: "agent.conf")
     let screen = try await RealServerScreen(server, on: desktop)
+    atEndOfTest { await screen.stop() }
     try await screen.start()
     try await desktop.start()
     let taps = try await Taps(on: desktop.sessionBus)

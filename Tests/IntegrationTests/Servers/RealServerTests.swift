@@ -6,7 +6,7 @@ import Testing
 ///
 /// `Packaging/try-notification-server` tests the servers that need a desktop, and makes the pictures for the
 /// documentation.
-@Suite(.timeLimit(.minutes(5))) struct RealServerTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RealServerTests {
   @Test(arguments: RealServer.tested)
   func `taps are opened and dismissed, and one outlives the server`(server: RealServer) async throws {
     let desktop = try await Desktop(environment: RealServerScreen.language)
@@ -52,8 +52,6 @@ import Testing
       #expect(await taps.end(of: kept) == "delivered")
     }
     #expect(await desktop.app.count == (server.showsAgain ? 2 : 1))
-    await screen.stop()
-    await desktop.stop()
   }
 
   // MARK: Do-not-disturb, timeouts and repeated tags
@@ -71,8 +69,6 @@ import Testing
     #expect(try await desktop.handed().message == (try Tag(1).message))
     #expect(await taps.end(of: id) == "delivered")
     try await screen.empty()
-    await screen.stop()
-    await desktop.stop()
   }
 
   @Test(arguments: RealServer.expiring)
@@ -83,8 +79,6 @@ import Testing
     #expect(await taps.end(of: id) == "expired")
     try await screen.empty()
     #expect(await desktop.app.count == 0)
-    await screen.stop()
-    await desktop.stop()
   }
 
   @Test(arguments: RealServer.staying)
@@ -104,7 +98,5 @@ import Testing
     #expect(try await desktop.handed().message == (try Tag(1).message))
     try await screen.empty()
     #expect(await desktop.app.count == 1)
-    await screen.stop()
-    await desktop.stop()
   }
 }

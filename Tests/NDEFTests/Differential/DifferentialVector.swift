@@ -72,13 +72,10 @@ extension NDEFRecord {
 }
 
 extension DifferentialVector.View {
-  init(_ uri: URIRecord) {
-    self.init(uri: uri.uri)
-  }
+  init(_ uri: URIRecord) { self.init(uri: uri.uri) }
 
   init(_ text: TextRecord) {
-    self.init(
-      text: text.text, language: text.language, encoding: text.encoding == .utf8 ? "UTF-8" : "UTF-16")
+    self.init(text: text.text, language: text.language, encoding: text.encoding == .utf8 ? "UTF-8" : "UTF-16")
   }
 
   init(_ poster: SmartPosterRecord) {

@@ -74,10 +74,9 @@ import Testing
   }
 
   /// Without Landlock, the process can open a file for writing. No call lets it empty the file.
-  @Test(
-    arguments: [
-      "truncate", "truncate for reading", "truncate by name", "truncate as created", "truncate with openat2",
-    ])
+  @Test(arguments: [
+    "truncate", "truncate for reading", "truncate by name", "truncate as created", "truncate with openat2",
+  ])
   func `the process cannot empty a file of the user`(attempt: String) async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("enabled", to: "file")

@@ -9,7 +9,7 @@ import Testing
 @testable import Reader
 
 /// The real reader process on a kernel that lacks a confinement feature. A filter makes the kernel appear to lack it.
-@Suite(.timeLimit(.minutes(5))) struct ConfinementGapTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ConfinementGapTests {
   /// The kernel could filter the system calls, but refuses to. A tag must not reach such an unfiltered process.
   @Test(arguments: ["permission to filter", "no new privileges"])
   func `no device is opened if the kernel refuses to filter system calls`(lack: String) async throws {
@@ -20,7 +20,6 @@ import Testing
     }
     #expect(reason.contains("cannot filter its system calls"))
     #expect(await rig.simulator.counters.commands == 0)
-    await rig.stop()
   }
 
   @Test func `no reader is searched for if the kernel refuses to filter system calls`() async throws {
@@ -58,7 +57,6 @@ import Testing
     // All other restrictions are in force.
     let others = whole.split(separator: ": ").last?.split(separator: ", ").filter { !$0.contains(part) } ?? []
     #expect(summary == "confined: " + others.joined(separator: ", "))
-    await rig.stop()
   }
 
   /// An old libseccomp may not support a rule. All other rules have to be in force.

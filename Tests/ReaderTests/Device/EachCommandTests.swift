@@ -52,9 +52,7 @@ import Testing
       try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read"),
       try uri("https://example.com/2"),
     ].prefix(areTwo ? 2 : 1)
-    for command in commands {
-      try await rig.strike(wrong, at: command, messages: Array(messages))
-    }
+    for command in commands { try await rig.strike(wrong, at: command, messages: Array(messages)) }
     await rig.stop()
   }
 }

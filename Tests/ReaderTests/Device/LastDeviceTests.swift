@@ -3,11 +3,11 @@ import Testing
 @testable import Reader
 
 @Suite struct LastDeviceTests {
+  private var last = LastDevice()
   private let first = "pn532_uart:/dev/ttyUSB0"
   private let second = "pn532_uart:/dev/ttyUSB1"
 
-  @Test func `a device that is opened again has its field off`() {
-    var last = LastDevice()
+  @Test mutating func `a device that is opened again has its field off`() {
     #expect(last.open(first) == false)
     last.failed(fieldOf: first)
     #expect(last.leftOn == first)
@@ -16,8 +16,7 @@ import Testing
   }
 
   /// libnfc lists only devices that answer. If a device stops answering with its field on, libnfc may open another one.
-  @Test func `opening another device does not switch off the field of the first`() {
-    var last = LastDevice()
+  @Test mutating func `opening another device does not switch off the field of the first`() {
     #expect(last.open(first) == false)
     last.failed(fieldOf: first)
     #expect(last.open(second) == true)
@@ -28,16 +27,14 @@ import Testing
     #expect(last.leftOn == nil)
   }
 
-  @Test func `a device that was never open may have its field on`() {
-    var last = LastDevice()
+  @Test mutating func `a device that was never open may have its field on`() {
     last.failed(fieldOf: first)
     #expect(last.known == first)
     #expect(last.open(first) == false)
     #expect(last.leftOn == nil)
   }
 
-  @Test func `an unplugged device has no field`() {
-    var last = LastDevice()
+  @Test mutating func `an unplugged device has no field`() {
     _ = last.open(first)
     last.failed(fieldOf: first)
     last.areAway()

@@ -4,7 +4,7 @@ import Rig
 import Testing
 
 /// Faults while a device is opened.
-@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct OpeningTests {
   /// Opening takes about 15 commands. `EachCommandTests` strikes at each of them.
   @Test(arguments: [1, 5, 9, 13])
   func `a fault while a device is opened does not end the process`(command: Int) async throws {
@@ -13,9 +13,7 @@ import Testing
     // If the process crashes, this call throws.
     try await rig.expect(.scanning(true))
     #expect(await rig.simulator.strikes > 0)
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    #expect(try await rig.message().message == uri("https://example.com"))
-    await rig.stop()
+    try await rig.announces("https://example.com")
   }
 
   /// The chip stops answering at one of these commands. The process reports the failure and stays alive.
@@ -23,16 +21,13 @@ import Testing
   func `a chip that hangs while it is opened is reported as failed`(command: Int) async throws {
     let rig = try await ReaderRig(fault: .stall(command: command))
     try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
-    await rig.simulator.unplug()
-    try await rig.simulator.plug()
-    await rig.process.lookForDevice()
+    try await rig.plugAgain()
     try await rig.isReady()
-    await rig.stop()
   }
 }
 
 /// Devices that are absent while no tags are wanted.
-@Suite(.timeLimit(.minutes(5))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct WaitingTests {
   @Test func `a process without a device sleeps until it receives a command`() async throws {
     let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
@@ -55,8 +50,8 @@ import Testing
     await rig.setScanning(true)
     try await rig.isReady()
     try await rig.expect(.scanning(true))
-    await rig.stop()
   }
+
   @Test func `a sleeping process is not woken while another one works`() async throws {
     let absent = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     let suspended = try await ReaderRig()
@@ -68,7 +63,6 @@ import Testing
     try await worker.commands(60)
     // Each process reports its sleep before it begins. That sleep is one wait. Waking up would add another.
     for (after, before) in zip(try sleepers.map { try waits(of: $0) }, before) { #expect(after - before <= 1) }
-    for rig in [absent, suspended, worker] { await rig.stop() }
   }
 
   private func status(_ process: Int32) throws -> [Substring] {

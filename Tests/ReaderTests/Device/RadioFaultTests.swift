@@ -42,11 +42,7 @@ import Testing
 
     private static let unfinishedType3 = "damaged: the tag was removed while it was written"
 
-    private static var openCard: Type4Options {
-      var options = Type4Options()
-      options.containerIsWritable = true
-      return options
-    }
+    private static var openCard: Type4Options { Type4Options { $0.containerIsWritable = true } }
 
     /// A message that crosses the border between two sectors, behind a proprietary TLV block.
     private static func overBorder(_ message: [UInt8]) -> [UInt8] {

@@ -5,9 +5,7 @@ import Testing
 
 /// Target lists of the chip for technologies other than Type A.
 @Suite struct TargetListTechnologyTests {
-  private static let polled: [UInt8] = [
-    0x01, 0x01, 0x2E, 1, 2, 3, 4, 5, 6, 0x00, 0xF1, 0, 0, 0, 1, 0x43, 0x00,
-  ]
+  private static let polled: [UInt8] = [0x01, 0x01, 0x2E, 1, 2, 3, 4, 5, 6, 0x00, 0xF1, 0, 0, 0, 1, 0x43, 0x00]
   private static let atqb: [UInt8] = [0x50, 1, 2, 3, 4, 5, 6, 7, 8, 0x00, 0x51, 0x80]
 
   private func target(_ fields: [UInt8], _ modulation: Modulation) throws -> TagActivation? {
@@ -47,11 +45,10 @@ import Testing
   ]
   private static let malformedTopaz: [[UInt8]] = [[], [0x00], [0x00, 0x0C], [0x00, 0x0C, 1, 2, 3]]
 
-  @Test(
-    arguments: [
-      (Modulation.felica212, malformedFeliCa), (.felica424, malformedFeliCa), (.typeB, malformedTypeB),
-      (.jewel, malformedTopaz),
-    ])
+  @Test(arguments: [
+    (Modulation.felica212, malformedFeliCa), (.felica424, malformedFeliCa), (.typeB, malformedTypeB),
+    (.jewel, malformedTopaz),
+  ])
   func `a malformed target is rejected`(modulation: Modulation, targets: [[UInt8]]) {
     for fields in targets {
       #expect(throws: TargetList.Malformed.self, "\(fields)") { try target(fields, modulation) }

@@ -4,7 +4,7 @@ import Rig
 import Testing
 
 /// Readers that fail while they read a tag.
-@Suite(.timeLimit(.minutes(5))) struct InterruptedReadingTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct InterruptedReadingTests {
   @Test func `stopping and restarting scanning drops the tag that is being read`() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
@@ -14,24 +14,19 @@ import Testing
     await rig.setScanning(true)
     await rig.simulator.wait { $0.strikes == 1 }
     await rig.setScanning(false)
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
+    try await rig.scan(true)
     try await rig.announcesOnlyWhatComesNow()
-    await rig.stop()
   }
 
   /// A card of these types without NDEF does not answer the first exchange either.
   @Test(arguments: [false, true]) func `a lost radio frame loses no tap`(isFeliCa: Bool) async throws {
-    let rig = try await ReaderRig()
-    try await rig.isReady()
-    try await rig.isAsleep()
+    let rig = try await ReaderRig.asleep()
     let bytes = try uri("https://example.com")
     await rig.simulator.place(try isFeliCa ? .type3(message: bytes) : .mifareClassic(.classic1K, message: bytes))
     await rig.simulator.add(.radio(.unheard))
     await rig.setScanning(true)
     #expect(try await rig.message().message == bytes)
     #expect(await rig.simulator.strikes == 1)
-    await rig.stop()
   }
 
   @Test func `a tag is reported as unreadable if the reader fails at each attempt`() async throws {
@@ -55,8 +50,6 @@ import Testing
     try await rig.simulator.plug()
     try await rig.isReady()
     await rig.simulator.removeAll()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
+    try await rig.announces("https://example.com/2")
   }
 }

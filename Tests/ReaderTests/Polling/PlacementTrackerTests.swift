@@ -6,6 +6,7 @@ import Testing
 @testable import Reader
 
 @Suite struct PlacementTrackerTests {
+  private var tracker = PlacementTracker()
   let tag = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
   let other = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 9, 9, 9, 9, 9, 9]))
   let message = TagReport.Content.message([0xD0, 0, 0])
@@ -24,8 +25,7 @@ import Testing
     .felica(FeliCaActivation(idm: idm, pmm: [1, 2, 3, 4, 5, 6, 7, 8], systemCode: [0x12, 0xFC], bitRate: bitRate))
   }
 
-  @Test func `a tag arrives once and leaves once`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a tag arrives once and leaves once`() {
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [])
     #expect(tracker.looked(for: .typeA, found: []) == [])
@@ -34,8 +34,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
-  @Test func `a single look that misses a tag does not remove it`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a single look that misses a tag does not remove it`() {
     _ = tracker.looked(for: .typeA, found: [tag])
     for _ in 0..<10 {
       #expect(tracker.looked(for: .typeA, found: []) == [])
@@ -43,8 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a tag that failed its check leaves at once if another tag is in its place`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a tag that failed its check leaves at once if another tag is in its place`() {
     _ = tracker.looked(for: .typeA, found: [tag])
     tracker.checkFailed(tag)
     #expect(tracker.looked(for: .typeA, found: [tag]) == [])
@@ -57,8 +55,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [other]) == [.left(1), .arrived(3, other)])
   }
 
-  @Test func `tags that lie together arrive and leave one by one`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `tags that lie together arrive and leave one by one`() {
     let third = felica([1, 2, 3, 4, 5, 6, 7, 8])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
     #expect(tracker.looked(for: .typeA, found: [other, tag]) == [.arrived(2, other)])
@@ -70,8 +67,7 @@ import Testing
     #expect(tracker.resting.map(\.number) == [2])
   }
 
-  @Test func `a FeliCa tag that is found at two bit rates is one placement`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a FeliCa tag that is found at two bit rates is one placement`() {
     let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
     _ = tracker.looked(for: .felica212, found: [felica(idm)])
     #expect(tracker.looked(for: .felica424, found: [felica(idm, bitRate: 424)]) == [])
@@ -79,8 +75,7 @@ import Testing
     for _ in 0..<3 { #expect(tracker.looked(for: .felica424, found: []) == []) }
   }
 
-  @Test func `the number of tracked tags is limited`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `the number of tracked tags is limited`() {
     var arrived = 0
     for number in 0..<40 as Range<UInt8> {
       // The tags use 212 kbit/s, so these looks at 424 kbit/s never remove them.
@@ -93,8 +88,7 @@ import Testing
 
   // MARK: Random identifiers
 
-  @Test func `a resting card keeps its placement when its random UID changes`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a resting card keeps its placement when its random UID changes`() {
     let first = card([8, 1, 1, 1])
     #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
     tracker.examined(1, first, message)
@@ -111,8 +105,7 @@ import Testing
   }
 
   /// A card that is selected again for a second reading has a new UID afterwards.
-  @Test func `a card that gets a new UID while it is read is recognised by that UID`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a card that gets a new UID while it is read is recognised by that UID`() {
     let (first, second, third) = (card([8, 1, 1, 1]), card([8, 2, 2, 2]), card([8, 3, 3, 3]))
     _ = tracker.looked(for: .typeA, found: [first])
     tracker.examined(1, second, message)
@@ -125,8 +118,7 @@ import Testing
   }
 
   @Test(arguments: [[8, 3, 3, 3], [4, 3, 3, 3]] as [[UInt8]])
-  func `a card with other historical bytes is another tag`(uid: [UInt8]) {
-    var tracker = PlacementTracker()
+  mutating func `a card with other historical bytes is another tag`(uid: [UInt8]) {
     let first = card([8, 1, 1, 1])
     _ = tracker.looked(for: .typeA, found: [first])
     tracker.examined(1, first, message)
@@ -135,16 +127,14 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [next]) == [.left(1)])
   }
 
-  @Test func `two phones of the same make are two placements`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `two phones of the same make are two placements`() {
     let (first, second) = (card([8, 1, 1, 1]), card([8, 2, 2, 2]))
     _ = tracker.looked(for: .typeA, found: [first])
     tracker.examined(1, first, message)
     #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
   }
 
-  @Test func `a new PUPI means a new card unless the field was off`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a new PUPI means a new card unless the field was off`() {
     let (first, second) = (cardB([1, 1, 1, 1]), cardB([2, 2, 2, 2]))
     _ = tracker.looked(for: .typeB, found: [first])
     tracker.examined(1, first, message)
@@ -159,10 +149,9 @@ import Testing
   }
 
   @Test(arguments: [([0x02, 0xFE], true), ([0x01, 0xFE], true), ([0x01, 0x2E], false)] as [([UInt8], Bool)])
-  func `a new IDm is compared only if the manufacturer code allows changes`(
+  mutating func `a new IDm is compared only if the manufacturer code allows changes`(
     _ manufacturer: [UInt8], _ isUncertain: Bool
   ) {
-    var tracker = PlacementTracker()
     let first = felica(manufacturer + [1, 1, 1, 1, 1, 1])
     _ = tracker.looked(for: .felica212, found: [first])
     tracker.examined(1, first, message)
@@ -173,8 +162,7 @@ import Testing
 
   // MARK: Failed readings
 
-  @Test func `a tag that makes the device fail is read at most three times`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `a tag that makes the device fail is read at most three times`() {
     for number in 1...3 as ClosedRange<UInt64> {
       #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(number, tag)])
       #expect(tracker.interrupted(number) == (number == 3))
@@ -183,8 +171,7 @@ import Testing
   }
 
   /// Another tag neither adds to the count nor resets it.
-  @Test(arguments: [false, true]) func `failures are counted for each tag until it is removed`(isOther: Bool) {
-    var tracker = PlacementTracker()
+  @Test(arguments: [false, true]) mutating func `failures are counted for each tag until it is removed`(isOther: Bool) {
     for number in 1...2 as ClosedRange<UInt64> {
       _ = tracker.looked(for: .typeA, found: [tag])
       #expect(tracker.interrupted(number) == false)
@@ -203,8 +190,7 @@ import Testing
   }
 
   /// The limit is for consecutive failures.
-  @Test(arguments: [false, true]) func `a successful reading resets the count of failures`(isCompared: Bool) {
-    var tracker = PlacementTracker()
+  @Test(arguments: [false, true]) mutating func `a successful reading resets the count of failures`(isCompared: Bool) {
     if isCompared {
       _ = tracker.looked(for: .typeA, found: [card([8, 0, 0, 0])])
       tracker.examined(1, card([8, 0, 0, 0]), message)
@@ -237,8 +223,7 @@ import Testing
     }
   }
 
-  @Test func `all tags leave when the reader is unplugged`() {
-    var tracker = PlacementTracker()
+  @Test mutating func `all tags leave when the reader is unplugged`() {
     _ = tracker.looked(for: .typeA, found: [tag])
     _ = tracker.looked(for: .typeA, found: [tag, other])
     #expect(tracker.readerLeft() == [.left(1), .left(2)])
@@ -262,8 +247,7 @@ import Testing
   /// A tag that crashes each reader process may also make the reader disappear for a moment, before the next process
   /// finds the tag. The next process must still not read it.
   @Test(arguments: [false, true])
-  func `known tags leave with the reader only if a look has found them`(hasBeenSeen: Bool) {
-    var tracker = PlacementTracker()
+  mutating func `known tags leave with the reader only if a look has found them`(hasBeenSeen: Bool) {
     tracker.know(known((tag, 1 << 32)))
     if hasBeenSeen { #expect(tracker.looked(for: .typeA, found: [tag]) == [.recognized(tag)]) }
     #expect(tracker.readerLeft() == (hasBeenSeen ? [.left(1 << 32)] : []))

@@ -51,9 +51,7 @@ private struct Walk {
       fieldCameOn = nil
       windows += 1
     case .pause(let duration):
-      if fieldCameOn == nil {
-        #expect(duration >= PollPlan.resetTime, "the pause is too short to reset a tag")
-      }
+      if fieldCameOn == nil { #expect(duration >= PollPlan.resetTime, "the pause is too short to reset a tag") }
       now += duration
     }
   }
@@ -76,16 +74,17 @@ private struct Walk {
 }
 
 @Suite struct PollPlanTests {
-  @Test func `a Type A tag is found in time whenever it is placed`() {
-    var walk = Walk()
+  private var walk = Walk()
+
+  @Test mutating func `a Type A tag is found in time whenever it is placed`() {
     walk.run(for: .seconds(20))
     // Activation takes 26 ms, including the time to switch the field on.
     #expect(walk.medianWait(.typeA) + .milliseconds(26) <= .milliseconds(60))
     #expect(walk.longestGap(.typeA) + .milliseconds(26) <= .milliseconds(150))
   }
 
-  @Test(arguments: Modulation.allCases) func `every technology is polled often enough`(modulation: Modulation) {
-    var walk = Walk()
+  @Test(arguments: Modulation.allCases)
+  mutating func `every technology is polled often enough`(modulation: Modulation) {
     walk.run(for: .seconds(20))
     // A FeliCa tag listens after 20 ms in the field. If it arrives while the field is on, it may miss a look.
     #expect(walk.longestGap(modulation) + .milliseconds(20 + 26) <= .milliseconds(350))
@@ -103,15 +102,13 @@ private struct Walk {
     }
   }
 
-  @Test func `windows begin and end with Type A and share the other technologies`() {
-    var walk = Walk()
+  @Test mutating func `windows begin and end with Type A and share the other technologies`() {
     walk.run(for: .milliseconds(5 + 2 * 125))
     let window: [[Modulation]] = [[.typeA, .typeB, .jewel, .typeA], [.typeA, .felica212, .felica424, .typeA]]
     #expect(walk.looks.map(\.modulation).starts(with: window.joined()))
   }
 
-  @Test func `polling without tags takes few commands`() {
-    var walk = Walk()
+  @Test mutating func `polling without tags takes few commands`() {
     walk.run(for: .seconds(20))
     // This includes one command per window that switches the field off.
     #expect(walk.looks.count + walk.windows <= 41 * 20)
@@ -130,8 +127,7 @@ private struct Walk {
     #expect(plan.next(at: now + .milliseconds(42)) == .pause(.milliseconds(83)))
   }
 
-  @Test func `polling slows down after five idle minutes until the plan restarts`() {
-    var walk = Walk()
+  @Test mutating func `polling slows down after five idle minutes until the plan restarts`() {
     walk.run(for: .seconds(299))
     let busy = walk.looks.count + walk.windows
     walk.run(for: .seconds(301))

@@ -9,23 +9,20 @@ import Testing
 @testable import ReaderLink
 
 /// Changes of the technologies and intervals of a reader that is in use.
-@Suite(.timeLimit(.minutes(5))) struct PollingChangeTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PollingChangeTests {
   private static func polling(_ technologies: [TagType] = TagType.readable, interval: Int = 20) -> ReaderPolling {
-    ReaderPolling(
-      interval: .milliseconds(interval), idleInterval: .milliseconds(interval), technologies: technologies)
+    ReaderPolling(interval: .milliseconds(interval), idleInterval: .milliseconds(interval), technologies: technologies)
   }
 
   @Test func `after a change of technologies new tags are announced but resting ones are not`() async throws {
     let rig = try await ReaderRig.scanning()
     let child = try #require(await rig.process.processID)
-    let resting = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    let first = try await rig.message()
+    let (resting, placement) = try await rig.announces("https://example.com/1")
     // The same look finds Type 2 and Type 4A, so the resting tag keeps its placement although its kind is no longer
     // wanted.
     await rig.configure(Self.polling([.type4A]))
     try await rig.commands(60)
-    await rig.simulator.remove(resting)
-    #expect(try await rig.removal() == first.placement.number)
+    try await rig.takeAway(resting, placement)
     // A Type 2 tag is unwanted now. It is not announced, even if its kind becomes wanted while it lies there. The next
     // tag is announced.
     let unwanted = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
@@ -36,10 +33,8 @@ import Testing
     await rig.configure(Self.polling())
     try await rig.commands(60)
     await rig.simulator.remove(unwanted)
-    await rig.simulator.place(try .type4(message: uri("https://example.com/3")))
-    #expect(try await rig.message().message == uri("https://example.com/3"))
+    try await rig.announces("https://example.com/3", isType4: true)
     #expect(await rig.process.processID == child)
-    await rig.stop()
   }
 
   @Test func `a resting tag is not announced again after a pause in polling its technology`() async throws {
@@ -50,11 +45,8 @@ import Testing
     try await rig.expect(.scanning(true))
     await rig.configure(Self.polling())
     try await rig.commands(120)
-    await rig.simulator.remove(resting)
-    #expect(try await rig.removal() == first.placement.number)
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
+    try await rig.takeAway(resting, first.placement)
+    try await rig.announces("https://example.com/2")
   }
 
   @Test func `a change of technologies takes effect after the reader session`() async throws {
@@ -66,13 +58,10 @@ import Testing
     await rig.simulator.remove(id)
     #expect(try await rig.sessionRemoval() == tag.placement.number)
     try await rig.end()
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
+    try await rig.scan(true)
     await rig.simulator.place(try .type4B(message: uri("https://example.com/2")))
     try await rig.commands(60)
-    await rig.simulator.place(try .type4(message: uri("https://example.com/3")))
-    #expect(try await rig.message().message == uri("https://example.com/3"))
-    await rig.stop()
+    try await rig.announces("https://example.com/3", isType4: true)
   }
 
   /// The first command after the change releases the resting tag.
@@ -83,32 +72,24 @@ import Testing
     await rig.simulator.add(.silence(commands: 3))
     await rig.configure(Self.polling([.type2]))
     try await rig.isReady()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
+    try await rig.announces("https://example.com/2")
   }
 
   @Test func `a change does not wake a reader that sleeps or is lent`() async throws {
-    let rig = try await ReaderRig()
-    try await rig.isReady()
-    try await rig.isAsleep()
+    let rig = try await ReaderRig.asleep()
     await rig.configure(Self.polling([.type2]))
     try await rig.isAsleep()
     #expect(await !rig.simulator.isFieldOn)
-    await rig.lend(true)
-    try await rig.expect(.lent(true))
+    try await rig.startLoan()
     await rig.configure(Self.polling([.type4A]))
     try await rig.isAsleep()
     await rig.lend(false)
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
+    try await rig.scan(true)
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     try await rig.commands(60)
     await rig.simulator.removeAll()
     try await rig.commands(60)
-    await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
+    try await rig.announces("https://example.com/2", isType4: true)
   }
 
   @Test func `the next process gets the changed configuration`() async throws {
@@ -119,9 +100,7 @@ import Testing
     _ = try await rig.crash()
     try await rig.isReady()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
+    try await rig.announces("https://example.com/2", isType4: true)
   }
 
   @Test func `an interval out of bounds is set to the nearest bound`() throws {

@@ -4,14 +4,12 @@ import Testing
 @testable import Reader
 
 @Suite struct PresencePlanTests {
+  private var plan = PresencePlan(
+    [.typeA, .typeB, .jewel], pollInterval: .milliseconds(50), idleInterval: .milliseconds(250))
   let now = SuspendingClock.now
   let tag = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
   let other = TagActivation.typeB(
     TypeBActivation(pupi: [1, 2, 3, 4], applicationData: [], protocolInfo: [0, 0x81, 0xE1], attribResponse: []))
-
-  func plan() -> PresencePlan {
-    PresencePlan([.typeA, .typeB, .jewel], pollInterval: .milliseconds(50), idleInterval: .milliseconds(250))
-  }
 
   func resting(_ tags: TagActivation..., misses: Int = 0) -> [PlacementTracker.Resting] {
     var tracker = PlacementTracker()
@@ -20,8 +18,7 @@ import Testing
     return tracker.resting
   }
 
-  @Test func `the plan looks for other tags first and then checks the resting tag`() {
-    var plan = plan()
+  @Test mutating func `the plan looks for other tags first and then checks the resting tag`() {
     let resting = resting(tag)
     // The technology of the resting tag comes last, so that the tag is selected afterwards.
     #expect(plan.next(resting, selected: tag, at: now) == .look([.typeB, .jewel, .typeA], isAnew: false))
@@ -35,8 +32,7 @@ import Testing
     #expect(plan.next(resting, selected: tag, at: later) == .look([.typeB, .jewel, .typeA], isAnew: false))
   }
 
-  @Test func `a failed check is followed by a look and then by one after the field was off`() {
-    var plan = plan()
+  @Test mutating func `a failed check is followed by a look and then by one after the field was off`() {
     _ = plan.next(resting(tag), selected: tag, at: now)
     _ = plan.next(resting(tag), selected: tag, at: now)
     #expect(plan.next(resting(tag), selected: tag, at: now) == .check)
@@ -47,8 +43,7 @@ import Testing
     #expect(plan.next(missed, selected: nil, at: now) == .look([.typeA], isAnew: true))
   }
 
-  @Test func `several resting tags are looked for instead of checked`() {
-    var plan = plan()
+  @Test mutating func `several resting tags are looked for instead of checked`() {
     let both = resting(tag, other)
     _ = plan.next(both, selected: nil, at: now)
     #expect(plan.next(both, selected: other, at: now) == .pause(.milliseconds(60)))
@@ -58,8 +53,8 @@ import Testing
   /// The tag is removed at the worst moment, right after it was found. The time of these commands and pauses has to be
   /// under 300 ms.
   @Test(arguments: [false, true], [Duration.zero, .milliseconds(900)])
-  func `a removed tag is noticed after a few looks`(isAlone: Bool, _ later: Duration) {
-    var (plan, tracker) = (plan(), PlacementTracker())
+  mutating func `a removed tag is noticed after a few looks`(isAlone: Bool, _ later: Duration) {
+    var tracker = PlacementTracker()
     for tag in isAlone ? [tag] : [tag, other] { _ = tracker.looked(for: tag.modulation, found: [tag]) }
     var selected = isAlone ? tag : nil
     _ = plan.next(tracker.resting, selected: selected, at: now)
@@ -84,8 +79,7 @@ import Testing
     #expect(pauses == .milliseconds(isAlone ? 130 : 70))
   }
 
-  @Test func `a tag that is not selected is looked for instead of checked`() {
-    var plan = plan()
+  @Test mutating func `a tag that is not selected is looked for instead of checked`() {
     _ = plan.next(resting(tag), selected: tag, at: now)
     _ = plan.next(resting(tag), selected: tag, at: now)
     #expect(plan.next(resting(tag), selected: nil, at: now) == .look([.typeA], isAnew: false))
@@ -100,8 +94,7 @@ import Testing
   }
 
   @Test(arguments: [(false, Duration.milliseconds(250)), (true, .milliseconds(2000))])
-  func `in idle mode the field is off between two looks`(_ isRandom: Bool, _ interval: Duration) {
-    var plan = plan()
+  mutating func `in idle mode the field is off between two looks`(_ isRandom: Bool, _ interval: Duration) {
     let tag = isRandom ? TagActivation.typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [8, 1, 2, 3])) : tag
     let resting = resting(tag)
     var later = idle(&plan, resting)
@@ -123,8 +116,7 @@ import Testing
     #expect(plan.next(resting, selected: nil, at: later + .seconds(1)) == .pause(.seconds(4)))
   }
 
-  @Test func `a missed tag or a new tag ends idle mode at once`() {
-    var plan = plan()
+  @Test mutating func `a missed tag or a new tag ends idle mode at once`() {
     var later = idle(&plan, resting(tag))
     for _ in 0..<3 { _ = plan.next(resting(tag), selected: nil, at: later) }
     #expect(plan.isIdle)
@@ -141,8 +133,7 @@ import Testing
     #expect(!plan.isIdle)
   }
 
-  @Test func `a restart of scanning ends idle mode`() {
-    var plan = plan()
+  @Test mutating func `a restart of scanning ends idle mode`() {
     let later = idle(&plan, resting(tag))
     _ = plan.next(resting(tag), selected: nil, at: later)
     #expect(plan.isIdle)

@@ -7,15 +7,14 @@ import Rig
 import Testing
 
 /// Tags that arrive, rest and leave, through the real libnfc.
-@Suite(.timeLimit(.minutes(5))) struct ReadingTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReadingTests {
   @Test(arguments: [(false, 20), (true, 30), (true, 400), (true, 3000)])
   func `a tag is read`(isType4: Bool, size: Int) async throws {
     let rig = try await ReaderRig.scanning()
     let record = NDEFRecord(
       typeNameFormat: .wellKnown, type: Array("T".utf8), payload: [UInt8](repeating: 0x41, count: size))
     let bytes = try NDEFMessage(records: [record]).encoded()
-    var options = Type4Options()
-    options.maximumRead = 250
+    let options = Type4Options { $0.maximumRead = 250 }
     let uid = try TagUID.fixed([4, 1, 2, 3, 4, 5, 6])
     await rig.simulator.place(
       try isType4
@@ -24,7 +23,6 @@ import Testing
     #expect(message == bytes)
     #expect(placement.technology == (isType4 ? .type4A : .type2))
     #expect(placement.uid == [4, 1, 2, 3, 4, 5, 6])
-    await rig.stop()
   }
 
   @Test func `the removal of a tag is reported and the next tag is read`() async throws {
@@ -37,11 +35,9 @@ import Testing
       let (message, placement) = try await rig.message()
       #expect(message == bytes)
       numbers.append(placement.number)
-      await rig.simulator.remove(id)
-      #expect(try await rig.removal() == placement.number)
+      try await rig.takeAway(id, placement)
     }
     #expect(Set(numbers).count == 4)
-    await rig.stop()
   }
 
   @Test(arguments: [false, true]) func `a resting tag is announced once`(isType4: Bool) async throws {
@@ -50,26 +46,20 @@ import Testing
     let id = await rig.simulator.place(try isType4 ? .type4(message: bytes) : .type2(.ntag213, message: bytes))
     let (_, placement) = try await rig.message()
     try await rig.commands(20)
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    await rig.stop()
+    try await rig.takeAway(id, placement)
   }
 
   @Test func `a process with a long poll interval is not taken for a hanging one`() async throws {
     let rig = try await ReaderRig(pollInterval: .milliseconds(2500))
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
+    try await rig.scan(true)
     // Wait for the whole pause between the first look and the second.
     try await rig.commands(4)
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    #expect(try await rig.message().message == uri("https://example.com"))
-    await rig.stop()
+    try await rig.announces("https://example.com")
   }
 
   @Test func `a tag that replaces another one is noticed`() async throws {
     let rig = try await ReaderRig.scanning()
-    let first = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    let (_, placement) = try await rig.message()
+    let (first, placement) = try await rig.announces("https://example.com/1")
     await rig.simulator.remove(first)
     await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
     // The two events may come in any order.
@@ -81,7 +71,6 @@ import Testing
       return isRemoved && message != nil ? true : nil
     }
     #expect(message == (try uri("https://example.com/2")))
-    await rig.stop()
   }
 
   @Test(arguments: [false, true])
@@ -91,37 +80,28 @@ import Testing
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: uid))
     let (_, placement) = try await rig.message()
     for _ in 0..<3 {
-      await rig.setScanning(false)
-      try await rig.expect(.scanning(false))
-      await rig.setScanning(true)
-      try await rig.expect(.scanning(true))
+      try await rig.scan(false)
+      try await rig.scan(true)
       try await rig.commands(30)
     }
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
+    try await rig.takeAway(id, placement)
     #expect(rig.seen.filter { if case .tag = $0 { true } else { false } }.count == 1)
-    await rig.stop()
   }
 
   @Test func `a tag that is removed during a pause is reported as removed after it`() async throws {
     let rig = try await ReaderRig.scanning()
-    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    let (_, placement) = try await rig.message()
-    await rig.setScanning(false)
-    try await rig.expect(.scanning(false))
+    let (id, placement) = try await rig.announces("https://example.com/1")
+    try await rig.scan(false)
     await rig.simulator.remove(id)
     await rig.setScanning(true)
     #expect(try await rig.removal() == placement.number)
-    await rig.stop()
   }
 
   @Test func `a reader that does not scan has its field off and does no work`() async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    _ = try await rig.message()
+    try await rig.announces("https://example.com")
     #expect(await rig.simulator.isFieldOn)
-    await rig.setScanning(false)
-    try await rig.expect(.scanning(false))
+    try await rig.scan(false)
     #expect(await !rig.simulator.isFieldOn)
     // The process sends its last messages after the field is off. Then it sleeps.
     try await rig.isAsleep()
@@ -135,8 +115,6 @@ import Testing
     #expect(try status(of: child, "voluntary_ctxt_switches") == before)
     #expect(await rig.simulator.counters.commands == 0)
     #expect(await rig.simulator.counters.fieldOnTime == .zero)
-    await other.stop()
-    await rig.stop()
   }
 
   /// The number of context switches once the process is at rest. A thread that waits for a lock sleeps, too, but only

@@ -6,7 +6,10 @@ import Rig
 import Testing
 
 /// Several tags on one reader, and tags with random identifiers.
-@Suite(.timeLimit(.minutes(5))) struct SeveralTagsTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SeveralTagsTests {
+  /// A card that declares more bytes than it has.
+  private static var damaged: Type4Options { Type4Options { $0.declaredLength = 0xFFF0 } }
+
   /// The messages of the next `count` tags, with their placement numbers.
   func messages(_ count: Int, _ rig: ReaderRig) async throws -> [[UInt8]: UInt64] {
     var found: [[UInt8]: UInt64] = [:]
@@ -33,7 +36,6 @@ import Testing
       await rig.simulator.remove(try #require(tags[message]))
       #expect(try await rig.removal() == found[message])
     }
-    await rig.stop()
   }
 
   /// The chip separates the cards by time slots. Each card has its own identifier.
@@ -53,7 +55,6 @@ import Testing
       #expect(try await rig.removal() == found[message])
       try await rig.commands(20)
     }
-    await rig.stop()
   }
 
   /// The chip's manual does not say whether a look wakes a released Type B card. If it does not, looks miss the card
@@ -66,15 +67,10 @@ import Testing
     let (_, placement) = try await rig.message()
     try await rig.commands(100)
     // With a tag of another kind beside it, the card is released again and again.
-    let other = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
-    let second = try await rig.message().placement
+    let (other, second) = try await rig.announces("https://example.com/2")
     try await rig.commands(200)
     #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 2)
-    for (id, placement) in [(other, second), (id, placement)] {
-      await rig.simulator.remove(id)
-      #expect(try await rig.removal() == placement.number)
-    }
-    await rig.stop()
+    for (id, placement) in [(other, second), (id, placement)] { try await rig.takeAway(id, placement) }
   }
 
   @Test(arguments: [false, true]) func `a tag placed beside a resting one is noticed`(isType4: Bool) async throws {
@@ -87,9 +83,7 @@ import Testing
     #expect(try await rig.message().message == second)
     // The first tag keeps its placement.
     try await rig.commands(20)
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    await rig.stop()
+    try await rig.takeAway(id, placement)
   }
 
   /// The device fails at each of the first commands in turn.
@@ -107,28 +101,23 @@ import Testing
     try await rig.commands(40)
     let tags = rig.seen.count { if case .tag = $0 { true } else { false } }
     #expect(tags == 3)
-    await rig.stop()
   }
 
   /// The card is read three times and has a new identifier each time. The resting card is recognised by the last one.
   @Test(arguments: [false, true])
   func `a damaged card with a random identifier is reported once`(isTypeB: Bool) async throws {
     let rig = try await ReaderRig.scanning()
-    var options = Type4Options()
-    options.declaredLength = 0xFFF0
     let message = try uri("https://example.com")
     let id = await rig.simulator.place(
       try isTypeB
-        ? .type4B(message: message, pupi: .random, options: options)
-        : .type4(message: message, uid: .random, options: options))
+        ? .type4B(message: message, pupi: .random, options: Self.damaged)
+        : .type4(message: message, uid: .random, options: Self.damaged))
     let placement = try await rig.tag().placement
     let begin = await rig.simulator.commands.count
     try await rig.commands(60)
     let commands = await rig.simulator.commands[begin...]
     #expect(!commands.contains { $0.command.first == 0x40 }, "\(commands.map(\.description))")
-    await rig.simulator.remove(id)
-    #expect(try await rig.removal() == placement.number)
-    await rig.stop()
+    try await rig.takeAway(id, placement)
   }
 
   /// The tag has to be selected again for each attempt, and the chip would find the other tag first.
@@ -136,11 +125,9 @@ import Testing
   func `a damaged tag beside another one is reported once`(isRandom: Bool) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
-    var options = Type4Options()
-    options.declaredLength = 0xFFF0
     let message = try uri("https://example.com")
     await rig.simulator.place(
-      try .type4(message: message, uid: isRandom ? .random : .fixed([0x04, 0, 0, 0, 0, 0, 1]), options: options))
+      try .type4(message: message, uid: isRandom ? .random : .fixed([0x04, 0, 0, 0, 0, 0, 1]), options: Self.damaged))
     // Of two UIDs, the chip selects the one with a 1 in the first bit that differs.
     await rig.simulator.place(try .type2(.ntag213, message: message, uid: .fixed([0x07, 1, 1, 1, 1, 1, 1])))
     await rig.setScanning(true)
@@ -158,7 +145,6 @@ import Testing
       #expect(exchanges <= (isRandom ? 45 : 0), "\(commands.map(\.description))")
     }
     #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 2)
-    await rig.stop()
   }
 
   /// The cards differ only in their identifiers. The chip does not always find the same one first.
@@ -166,12 +152,10 @@ import Testing
   func `a damaged Type B card beside another of its make is reported once`(identifier: UInt8) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
-    var options = Type4Options()
-    options.declaredLength = 0xFFF0
     let message = try uri("https://example.com")
     let (whole, damaged) = ([identifier, 1, 2, 3], [identifier, 4, 5, 6])
     await rig.simulator.place(try .type4B(message: message, pupi: .fixed(whole)))
-    await rig.simulator.place(try .type4B(message: message, pupi: .fixed(damaged), options: options))
+    await rig.simulator.place(try .type4B(message: message, pupi: .fixed(damaged), options: Self.damaged))
     await rig.setScanning(true)
     let reports = [try await rig.tag(), try await rig.tag()]
     let found = Dictionary(reports.map { ($0.placement.uid, $0.content) }) { first, _ in first }
@@ -180,20 +164,17 @@ import Testing
     #expect(found[damaged] != .message(message))
     try await rig.commands(60)
     #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 2)
-    await rig.stop()
   }
 
   @Test func `another phone of the same make is another placement`() async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com/1"), uid: .random))
     let (_, placement) = try await rig.message()
-    await rig.setScanning(false)
-    try await rig.expect(.scanning(false))
+    try await rig.scan(false)
     await rig.simulator.remove(id)
     await rig.simulator.place(try .type4(message: uri("https://example.com/2"), uid: .random))
     await rig.setScanning(true)
     try await rig.expect(.removed(placement: placement.number))
     #expect(try await rig.message().message == uri("https://example.com/2"))
-    await rig.stop()
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// A tag that arrived and was not announced is new when it is found again, unless scanning has stopped meanwhile.
 /// Another user may be at the machine after a stop.
-@Suite(.timeLimit(.minutes(5))) struct UnannouncedTagTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct UnannouncedTagTests {
   /// Why the tag was not announced.
   enum Reason: CaseIterable { case stopped, deviceFailed, stoppedComparing, deviceFailedComparing }
 
@@ -68,19 +68,14 @@ import Testing
 
   /// The tag lies there before scanning begins. The second command is the look, and the third begins the reading.
   @Test func `a tag is not announced if its reading fails and scanning then stops`() async throws {
-    let rig = try await ReaderRig()
-    try await rig.isReady()
-    try await rig.isAsleep()
+    let rig = try await ReaderRig.asleep()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/before")))
     await rig.simulator.add(.silence(from: 3))
     await rig.setScanning(true)
     try await rig.next("a failed reader") { if case .phase(.failed, _) = $0 { true } else { nil } }
-    await rig.setScanning(false)
-    try await rig.expect(.scanning(false))
+    try await rig.scan(false)
     await rig.simulator.clearFaults()
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
+    try await rig.scan(true)
     try await rig.announcesOnlyWhatComesNow()
-    await rig.stop()
   }
 }

@@ -152,9 +152,7 @@ import Testing
     let length: [UInt8] = old < 255 ? [UInt8(old)] : [0xFF, UInt8(old >> 8), UInt8(old & 0xFF)]
     let before = Self.message(old)
     let contents = [UInt8](repeating: 0, count: nulls) + [0x03] + length + before + [0xFE]
-    let walk = TearWalk(.typeA) {
-      try .mifareClassic(length.count == 1 ? .mini : .classic1K, contents: contents)
-    }
+    let walk = TearWalk(.typeA) { try .mifareClassic(length.count == 1 ? .mini : .classic1K, contents: contents) }
     #expect(try await walk.writing(Self.message(new, 0x5A), over: before).findings == [])
   }
 

@@ -73,8 +73,6 @@ enum Referee {
 
   /// Reads the tag with our reader.
   static func content(of tag: SimulatedTag, _ modulation: Modulation) async throws -> TagContent {
-    try await withOpenReader { reader in
-      try reader.withTag(tag, modulation) { try $0.tag.readNDEF(over: &$0) }
-    }
+    try await withOpenReader { reader in try reader.withTag(tag, modulation) { try $0.tag.readNDEF(over: &$0) } }
   }
 }

@@ -12,11 +12,10 @@ import Testing
     model == .topaz96 ? 0 : (max(0, size - (size < 0xFF ? 80 : 78)) + 7) / 8
   }
 
-  @Test(
-    arguments: [
-      (Type1Model.topaz96, [0, 1, 3, 40, 90]),
-      (.topaz512, [0, 3, 80, 81, 88, 89, 254, 255, 300, 462]),
-    ])
+  @Test(arguments: [
+    (Type1Model.topaz96, [0, 1, 3, 40, 90]),
+    (.topaz512, [0, 3, 80, 81, 88, 89, 254, 255, 300, 462]),
+  ])
   func `no block behind the end of the message is read`(model: Type1Model, sizes: [Int]) async throws {
     try await withOpenReader { reader in
       for size in sizes {
@@ -104,9 +103,7 @@ import Testing
       #expect(memory[112...113] == [0xFF, 0x7F])
       #expect(model == .topaz96 || memory[120..<128] == [0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
       for byte in 8..<104 as Range<UInt8> {
-        #expect(throws: TagChannelError.self) {
-          _ = try channel.exchange([0x53, byte, 0] + channel.tag.identifier)
-        }
+        #expect(throws: TagChannelError.self) { _ = try channel.exchange([0x53, byte, 0] + channel.tag.identifier) }
       }
     }
   }
@@ -169,11 +166,10 @@ import Testing
     #expect(report.exchanges == exchanges)
   }
 
-  @Test(
-    arguments: [
-      (Type1Model.topaz96, 0, 20), (.topaz96, 20, 0), (.topaz96, 40, 12), (.topaz96, 12, 30),
-      (.topaz512, 20, 0), (.topaz512, 20, 120), (.topaz512, 260, 20),
-    ])
+  @Test(arguments: [
+    (Type1Model.topaz96, 0, 20), (.topaz96, 20, 0), (.topaz96, 40, 12), (.topaz96, 12, 30),
+    (.topaz512, 20, 0), (.topaz512, 20, 120), (.topaz512, 260, 20),
+  ])
   func `writing leaves the old message, the new one or none`(model: Type1Model, oldSize: Int, newSize: Int) async throws
   {
     let old = ndefMessage(ofSize: oldSize, filledWith: 0x61)

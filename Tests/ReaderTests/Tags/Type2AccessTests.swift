@@ -120,9 +120,7 @@ import Testing
       [0xFD, 0xFF, UInt8((skipped - 4) >> 8), UInt8((skipped - 4) & 0xFF)]
       + [UInt8](repeating: 0x55, count: skipped - 4) + [0x03, 60] + old + [0xFE]
     let walk = TearWalk(.typeA) { try .type2(.ntagI2C2k, contents: contents) }
-    let reports = [
-      try await walk.reading(old), try await walk.writing(new, over: old), try await walk.locking(old),
-    ]
+    let reports = [try await walk.reading(old), try await walk.writing(new, over: old), try await walk.locking(old)]
     #expect(reports.flatMap(\.findings).isEmpty)
   }
 

@@ -11,11 +11,10 @@ import Testing
   /// The tool requests length / 16 + 1 blocks and leaves out the remainder of a division by Nbr. There is no remainder
   /// with one block at a time, or if one answer holds all blocks. After the blocks of each answer, the tool writes two
   /// extra bytes. It then truncates the output to the length.
-  @Test(
-    arguments: [
-      (Type3Options.Model.liteS, 4, 50), (.liteS, 4, 63), (.liteS, 1, 4), (.liteS, 1, 200), (.standard, 12, 190),
-      (.standard, 1, 500), (.standardWithSeveralSystems, 12, 176), (.standardWithSeveralSystems, 1, 900),
-    ])
+  @Test(arguments: [
+    (Type3Options.Model.liteS, 4, 50), (.liteS, 4, 63), (.liteS, 1, 4), (.liteS, 1, 200), (.standard, 12, 190),
+    (.standard, 1, 500), (.standardWithSeveralSystems, 12, 176), (.standardWithSeveralSystems, 1, 900),
+  ])
   func `nfc-read-forum-tag3 reads a message that we wrote`(model: Type3Options.Model, mostRead: Int, size: Int)
     async throws
   {

@@ -7,8 +7,7 @@ import Testing
 /// libfreefare's mifare-desfire-read-ndef uses DESFire commands to read messages that we wrote with Type 4 commands.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct Type4RefereeTests {
   private func card(_ message: [UInt8]) throws -> SimulatedTag {
-    var options = Type4Options()
-    (options.fileSize, options.leavesOnRequest) = (600, true)
+    let options = Type4Options { ($0.fileSize, $0.leavesOnRequest) = (600, true) }
     return try .desfire(message: message, uid: .fixed([4, 1, 2, 3, 4, 5, 6]), options: options)
   }
 

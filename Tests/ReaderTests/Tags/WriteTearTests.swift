@@ -18,8 +18,7 @@ import Testing
     #expect(report.exchanges > 0)
   }
 
-  @Test(
-    arguments: [(Type1Model.topaz96, 20, 0), (.topaz96, 6, 8), (.topaz512, 20, 40), (.topaz512, 260, 12)])
+  @Test(arguments: [(Type1Model.topaz96, 20, 0), (.topaz96, 6, 8), (.topaz512, 20, 40), (.topaz512, 260, 12)])
   func `a Type 1 tag holds no other message`(model: Type1Model, old: Int, new: Int) async throws {
     try await Self.expectNoOtherMessage(old, new, .jewel) { try .type1(model, message: $0) }
   }
@@ -33,11 +32,10 @@ import Testing
     }
   }
 
-  @Test(
-    arguments: [
-      (SimulatedType2Model.ultralight, 20, 24, false), (.ntag213, 20, 12, true), (.ntag215, 0, 12, false),
-      (.ntag215, 300, 0, false),
-    ])
+  @Test(arguments: [
+    (SimulatedType2Model.ultralight, 20, 24, false), (.ntag213, 20, 12, true), (.ntag215, 0, 12, false),
+    (.ntag215, 300, 0, false),
+  ])
   func `a Type 2 tag holds no other message`(model: SimulatedType2Model, old: Int, new: Int, hasLockControl: Bool)
     async throws
   {
@@ -54,8 +52,7 @@ import Testing
     // Bytes that the tag already holds are not written, so the length matters most.
     try await Self.expectNoOtherMessage(sizes.old, sizes.new, .typeA, filledWith: 0x41) { old in
       let length = old.count < 255 ? [UInt8(old.count)] : [0xFF, UInt8(old.count >> 8), UInt8(old.count & 0xFF)]
-      return try .type2(
-        .ntag215, contents: [UInt8](repeating: 0, count: nulls) + [0x03] + length + old + [0xFE])
+      return try .type2(.ntag215, contents: [UInt8](repeating: 0, count: nulls) + [0x03] + length + old + [0xFE])
     }
   }
 
