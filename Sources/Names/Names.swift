@@ -9,7 +9,7 @@ public enum Names {
   ///
   /// It is raised by one for all additions between two releases. A released member is never changed or removed:
   /// `Config/dbus/released` holds the members of each version, and `Packaging/check-interfaces` compares them.
-  public static let interfaceVersion: UInt32 = 1
+  public static let interfaceVersion: UInt32 = 2
 
   /// The keys of the options of `RegisterAgent`, with which an agent describes itself.
   public enum Registration {

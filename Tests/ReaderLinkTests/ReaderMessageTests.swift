@@ -65,7 +65,7 @@ import Testing
         ReaderSessionOptions(
           number: 1, technologies: [.type3, .type4A],
           applicationIdentifiers: [[0xD2, 0x76, 0, 0, 0x85], [UInt8](repeating: 1, count: 16)],
-          systemCodes: [0x0003, 0xFEE1])), known: KnownTags()),
+          systemCodes: [0x0003, 0xFEE1], reportsUndeclaredCards: true)), known: KnownTags()),
     .goal(
       epoch: 3, .scan(ReaderPolling(interval: .milliseconds(10), idleInterval: .milliseconds(10_000))),
       known: KnownTags(includesFirst: true)),
@@ -92,27 +92,27 @@ import Testing
   }
 
   @Test func `a frame of another version is rejected`() throws {
-    let error = ReaderLinkError("a frame of version 1 instead of 2", isOtherVersion: true)
+    let error = ReaderLinkError("a frame of version 1 instead of 3", isOtherVersion: true)
     #expect(throws: error) { try ReaderMessage(payload: [1, 4, 1]) }
     #expect(throws: error) { try ReaderCommand(payload: [1, 1, 1]) }
   }
 
   @Test(
     arguments: [
-      [2, 99],  // an unknown kind
-      [2, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
-      [2, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
-      [2, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
+      [3, 99],  // an unknown kind
+      [3, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
+      [3, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
+      [3, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
         + [UInt8](repeating: 0, count: 11),
-      [2, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
-      [2, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
+      [3, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
+      [3, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
         + [0, 0, 0, 0, 0, 0, 0, 1, 0xD1],
-      [2, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // an unknown failure
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
+      [3, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
+      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // an unknown failure
+      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
+      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
+      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
+      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
     ] as [[UInt8]])
   func `an invalid message is rejected`(_ payload: [UInt8]) {
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload[...]) }

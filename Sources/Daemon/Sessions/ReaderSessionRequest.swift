@@ -15,6 +15,10 @@ struct ReaderSessionRequest: Sendable, Hashable {
   var technologies = TagType.readable
   var applications: [[UInt8]] = []
   var systemCodes: [UInt16] = []
+  /// Report a Type 4 card that has none of `applications`, too.
+  var reportsUndeclaredCards = false
+  /// Select the first of `applications` that a card has when the card is found.
+  var selectsApplication = true
   /// The daemon reads the first message itself, and then ends the session.
   var isFirstRead = false
 
@@ -26,6 +30,8 @@ struct ReaderSessionRequest: Sendable, Hashable {
     if let problem = PlainText.problem(message, "message", 0...Self.maximumMessage) { throw .invalidArgument(problem) }
     reader = try Self.value(options, "reader", "an object path", \.asObjectPath)
     isFirstRead = try Self.value(options, "first-read", "a boolean", \.asBool) ?? false
+    reportsUndeclaredCards = try Self.value(options, "undeclared-cards", "a boolean", \.asBool) ?? false
+    selectsApplication = try Self.value(options, "select-application", "a boolean", \.asBool) ?? true
     switch try Self.value(options, "access", "a string", \.asString) {
     case nil, "read": break
     case "write": mayWrite = true

@@ -76,11 +76,13 @@ struct SessionRecord: Sendable, Hashable {
     }
   }
 
-  /// The options for the reader process.
+  /// The options for the reader process. It selects every application that it knows, so it gets none if the client
+  /// selects them itself.
   var options: ReaderSessionOptions {
     ReaderSessionOptions(
-      number: id, technologies: request.technologies, applicationIdentifiers: request.applications,
-      systemCodes: request.systemCodes)
+      number: id, technologies: request.technologies,
+      applicationIdentifiers: request.selectsApplication ? request.applications : [],
+      systemCodes: request.systemCodes, reportsUndeclaredCards: request.reportsUndeclaredCards)
   }
 
   /// Why the session is over, in words for the user; may be empty.

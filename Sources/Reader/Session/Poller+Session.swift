@@ -95,27 +95,15 @@ extension Poller {
     if tracker.resting.isEmpty { plan.begin(at: .now) }
   }
 
-  /// Reports a new tag, unless it is a card without any of the session's applications.
+  /// Reports a new tag, unless it is a card without any of the session's applications that the client does not want.
   func meet(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device, let options = session?.options else { return }
     var application: Int?
     if tag.isISODEP, !options.applicationIdentifiers.isEmpty {
-      // A card with a malformed answer to select keeps its placement, but is not reported.
-      guard tag.isProper else { return }
-      if selected.map({ !$0.isSameTag(as: tag) }) ?? true { try selectAgain(tag, device) }
-      guard let selected, selected.isSameTag(as: tag) else { return tracker.unread(number) }
-      switch try named(
-        tag, number,
-        { () throws(Interruption) in
-          try findApplication(options.applicationIdentifiers, tag, device)
-        })
-      {
-      case .found(let index): application = index
-      case .none: return
-      case .lost:
-        tracker.unread(number)
-        return try letGo(device)
-      }
+      guard case .found(let index) = try search(tag, number, options, device) else { return }
+      application = index
+      // The refused SELECTs may have changed the card's state, so the next operation selects the card again.
+      if index == nil { session?.isOutOfStep = true }
     }
     let found = tag.sessionTag(number, application: application)
     session?.reported[number] = found
@@ -143,21 +131,38 @@ extension Poller {
 
   /// The result of the search for an application.
   private enum Applications {
-    case found(Int)
+    /// The card is to be reported: with the application of this index, or with none.
+    case found(Int?)
+    /// The card has none of the applications, and is not to be reported.
     case none
     /// The card no longer answers, or the session has ended.
     case lost
   }
 
-  /// Selects the first of `applications` that the card has.
-  private func findApplication(
-    _ applications: [[UInt8]], _ tag: TagActivation, _ device: NFCDevice
+  /// Selects the first of the session's applications that the card has.
+  private func search(
+    _ tag: TagActivation, _ number: UInt64, _ options: ReaderSessionOptions, _ device: NFCDevice
   ) throws(Interruption) -> Applications {
-    for (index, application) in applications.enumerated() {
-      guard let answer = try exchange(TagSession.select(application), with: tag, device) else { return .lost }
-      if answer.suffix(2) == [0x90, 0x00] { return .found(index) }
+    let without = options.reportsUndeclaredCards ? Applications.found(nil) : .none
+    // A card with a malformed answer to select gets no commands. It keeps its placement, even if it is not reported.
+    guard tag.isProper else { return without }
+    if selected.map({ !$0.isSameTag(as: tag) }) ?? true { try selectAgain(tag, device) }
+    guard let selected, selected.isSameTag(as: tag) else {
+      tracker.unread(number)
+      return .lost
     }
-    return .none
+    let result = try named(tag, number) { () throws(Interruption) in
+      for (index, application) in options.applicationIdentifiers.enumerated() {
+        guard let answer = try exchange(TagSession.select(application), with: tag, device) else { return .lost }
+        if answer.suffix(2) == [0x90, 0x00] { return .found(index) }
+      }
+      return without
+    }
+    if case .lost = result {
+      tracker.unread(number)
+      try letGo(device)
+    }
+    return result
   }
 
   /// Returns nil if the tag gave no answer, or if the session ended before the exchange.

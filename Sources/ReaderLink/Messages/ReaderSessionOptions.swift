@@ -7,23 +7,26 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   /// The technologies to report, in the order of `TagType`.
   public let technologies: [TagType]
   /// Application identifiers of 5 to 16 bytes. The process selects them on an ISO-DEP card, in this order, until one
-  /// answers 90 00 (ISO/IEC 7816-4, 11.2.2). A card without any of them is not reported. If the list is empty, the
-  /// process selects none and reports every card.
+  /// answers 90 00 (ISO/IEC 7816-4, 11.2.2). A card without any of them is reported only with `reportsUndeclaredCards`.
+  /// If the list is empty, the process selects none and reports every card.
   public let applicationIdentifiers: [[UInt8]]
   /// The systems that FeliCa cards are polled for, without a wildcard (FF as either byte). A card without any of them
   /// is not reported. If the list is empty, every card is reported.
   public let systemCodes: [UInt16]
+  /// Whether to report ISO-DEP cards that have none of `applicationIdentifiers`.
+  public let reportsUndeclaredCards: Bool
 
   /// Options with these properties, by default for all technologies. There are at most `ReaderLimits.applications`
   /// applications and `ReaderLimits.systemCodes` systems.
   public init(
     number: UInt64, technologies: [TagType] = TagType.readable, applicationIdentifiers: [[UInt8]] = [],
-    systemCodes: [UInt16] = []
+    systemCodes: [UInt16] = [], reportsUndeclaredCards: Bool = false
   ) {
     self.number = number
     self.technologies = technologies
     self.applicationIdentifiers = applicationIdentifiers
     self.systemCodes = systemCodes
+    self.reportsUndeclaredCards = reportsUndeclaredCards
   }
 
   /// Whether a code names exactly one system (JIS X 6319-4: FF matches any byte).
@@ -43,6 +46,7 @@ extension FrameWriter {
     for identifier in options.applicationIdentifiers { write(bytes: identifier) }
     write(UInt8(clamping: options.systemCodes.count))
     for code in options.systemCodes { write(code) }
+    write(options.reportsUndeclaredCards)
   }
 }
 
@@ -61,7 +65,8 @@ extension FrameReader {
       codes.append(code)
     }
     return ReaderSessionOptions(
-      number: number, technologies: technologies, applicationIdentifiers: identifiers, systemCodes: codes)
+      number: number, technologies: technologies, applicationIdentifiers: identifiers, systemCodes: codes,
+      reportsUndeclaredCards: try boolean())
   }
 
   mutating func technologies() throws(ReaderLinkError) -> [TagType] {

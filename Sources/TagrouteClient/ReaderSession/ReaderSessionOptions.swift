@@ -20,14 +20,21 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   /// The kinds of tags to report, such as `type-2`; all if empty.
   public var technologies: [String]
   /// The applications of ISO-DEP cards, 5 to 16 bytes each, at most 16. They are selected in this order. The daemon
-  /// reports only cards that have at least one of them. If the list is empty, every card is reported. Raw commands
-  /// select only these and NDEF's.
+  /// reports only cards that have at least one of them, unless `reportsUndeclaredCards` is set. If the list is empty,
+  /// every card is reported. Raw commands select only these and NDEF's.
   public var applicationIdentifiers: [[UInt8]]
   /// The systems of FeliCa cards, at most 8, without a byte FF. The daemon reports only cards that have at least one of
   /// them. If the list is empty, every card is reported. Raw commands reach only these and NDEF's.
   public var systemCodes: [UInt16]
   /// Whether to read each tag's NDEF message, report the first one, and then end the session.
   public var endsAfterFirstRead: Bool
+  /// Whether to report an ISO-DEP card that has none of `applicationIdentifiers`, too, with an empty
+  /// `selectedApplication`. A daemon with interface version 1 ignores this.
+  public var reportsUndeclaredCards: Bool
+  /// Whether the first of `applicationIdentifiers` that a card has is selected when the card is found. If not, every
+  /// ISO-DEP card is reported, and raw commands may select these applications. A passport, for example, begins with
+  /// PACE on its master file. A daemon with interface version 1 ignores this.
+  public var selectsApplication: Bool
 
   /// - Parameters:
   ///   - message: the instruction for the user.
@@ -37,9 +44,12 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   ///   - applicationIdentifiers: the applications of ISO-DEP cards.
   ///   - systemCodes: the systems of FeliCa cards.
   ///   - endsAfterFirstRead: whether the session ends after the first message.
+  ///   - reportsUndeclaredCards: whether to report ISO-DEP cards without any of these applications.
+  ///   - selectsApplication: whether one of these applications is selected when a card is found.
   public init(
     message: String = "", reader: ObjectPath? = nil, access: Access = .read, technologies: [String] = [],
-    applicationIdentifiers: [[UInt8]] = [], systemCodes: [UInt16] = [], endsAfterFirstRead: Bool = false
+    applicationIdentifiers: [[UInt8]] = [], systemCodes: [UInt16] = [], endsAfterFirstRead: Bool = false,
+    reportsUndeclaredCards: Bool = false, selectsApplication: Bool = true
   ) {
     self.message = message
     self.reader = reader
@@ -48,6 +58,8 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     self.applicationIdentifiers = applicationIdentifiers
     self.systemCodes = systemCodes
     self.endsAfterFirstRead = endsAfterFirstRead
+    self.reportsUndeclaredCards = reportsUndeclaredCards
+    self.selectsApplication = selectsApplication
   }
 
   /// The options as the bus has them, without unset ones.
@@ -61,6 +73,8 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     }
     if !systemCodes.isEmpty { options["system-codes"] = .array(element: "q", systemCodes.map(Value.uint16)) }
     if endsAfterFirstRead { options["first-read"] = .boolean(true) }
+    if reportsUndeclaredCards { options["undeclared-cards"] = .boolean(true) }
+    if !selectsApplication { options["select-application"] = .boolean(false) }
     return .dictionary(options)
   }
 }

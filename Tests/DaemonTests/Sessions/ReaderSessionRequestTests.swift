@@ -10,6 +10,7 @@ import Testing
     ["message": Value.uint32(1)], ["message": .string("a\u{202E}b")],
     ["message": .string(String(repeating: "a", count: 257))], ["access": .string("own")],
     ["technologies": .strings(["paper"])], ["reader": .string("/")], ["first-read": .string("yes")],
+    ["undeclared-cards": .uint32(1)], ["select-application": .string("no")],
     ["application-identifiers": .array(element: "ay", [.bytes([0xA0, 0, 0, 0, 3])])],
     ["application-identifiers": .array(element: "ay", [.bytes([1, 2, 3, 4])])],
     ["system-codes": .array(element: "q", [.uint16(0xFFFF)])],

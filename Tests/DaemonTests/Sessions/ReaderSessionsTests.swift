@@ -108,6 +108,20 @@ import Testing
     #expect(throws: BusError.self) { try sessions[1]?.planRestart(at: now) }
   }
 
+  @Test func `the reader process gets the applications only if it selects one of them`() throws {
+    func options(_ more: [String: Value]) throws -> ReaderSessionOptions {
+      let declared = Value.array(element: "ay", [.bytes(Self.application)])
+      let request = try ReaderSessionRequest(more.merging(["application-identifiers": declared]) { $1 })
+      var sessions = ReaderSessions()
+      return try sessions.add(
+        request, client: ":1.1", uid: 1000, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now
+      ).0.options
+    }
+    #expect(try options([:]) == ReaderSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
+    #expect(try options(["undeclared-cards": .boolean(true)]).reportsUndeclaredCards)
+    #expect(try options(["select-application": .boolean(false)]) == ReaderSessionOptions(number: 1))
+  }
+
   // MARK: The selection on a card
 
   private static let application: [UInt8] = [0xA0, 0, 0, 3, 0x96]

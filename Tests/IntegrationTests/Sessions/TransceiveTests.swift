@@ -62,6 +62,53 @@ import Testing
     await desktop.stop()
   }
 
+  @Test func `a bank card is reported if undeclared cards are wanted, and its applications are blocked`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
+    let open = try await desktop.program().start(
+      ReaderSessionOptions(applicationIdentifiers: [Self.ndef], reportsUndeclaredCards: true))
+    try await desktop.within("the session") { try await open.activated() }
+    try await desktop.installation.simulate("tap --type payment")
+    let card = try await desktop.within("the bank card") { try await open.tag() }
+    #expect(card.technology == "type-4a" && card.selectedApplication.isEmpty)
+    #expect(
+      await errorName { () async throws(BusError) in try await card.transceive(select(Array("2PAY.SYS.DDF01".utf8))) }
+        == Names.Errors.notAuthorized)
+    #expect(try await card.transceive(select(Self.ndef)) == [0x6A, 0x82])
+    // A card that has the application is reported with it.
+    try await desktop.place(Tag(1, type: 4))
+    #expect(try await desktop.within("a card") { try await open.tag() }.selectedApplication == Self.ndef)
+    try await open.session.invalidate()
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+
+  @Test func `a client can select its applications itself`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
+    let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
+    let open = try await desktop.program().start(
+      ReaderSessionOptions(applicationIdentifiers: [name], selectsApplication: false))
+    try await desktop.within("the session") { try await open.activated() }
+    try await desktop.installation.simulate("tap --type application")
+    let card = try await desktop.within("a card") { try await open.tag() }
+    #expect(card.selectedApplication.isEmpty)
+    // GET DATA returns the name of the selected application.
+    let read: [UInt8] = [0x00, 0xCA, 0x01, 0x01, 0x00]
+    #expect(try await card.transceive(read) == [0x69, 0x85])
+    let masterFile: [UInt8] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0x3F, 0x00]
+    for _ in 1...2 {
+      #expect(
+        await errorName { () async throws(BusError) in try await card.transceive(masterFile) }
+          == Names.Errors.notAuthorized)
+      #expect(try await card.transceive(select(name)) == [0x90, 0x00])
+      #expect(try await card.transceive(read) == name + [0x90, 0x00])
+    }
+    try await open.session.invalidate()
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+
   @Test func `a FeliCa card is reported to sessions that declare its system`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()

@@ -169,6 +169,23 @@ import Testing
     await rig.stop()
   }
 
+  @Test func `a card without a requested application is reported if undeclared cards are wanted`() async throws {
+    let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
+    let rig = try await ReaderRig.inSession(
+      ReaderSessionOptions(
+        number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], name], reportsUndeclaredCards: true))
+    let id = await rig.simulator.place(try .desfire(message: uri("https://example.com")))
+    let card = try await rig.sessionTag()
+    #expect(card.placement.technology == .type4A && card.initialApplication == nil)
+    // GetVersion, a native command.
+    #expect(try await rig.transceive([0x60], card).first == 0xAF)
+    await rig.simulator.remove(id)
+    #expect(try await rig.sessionRemoval() == card.placement.number)
+    await rig.simulator.place(.applicationCard())
+    #expect(try await rig.sessionTag().initialApplication == 1)
+    await rig.stop()
+  }
+
   @Test func `a FeliCa card is polled only for the declared systems`() async throws {
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, systemCodes: [0x8008, 0x0003]))
     await rig.simulator.place(try .type3(message: uri("https://example.com")))
