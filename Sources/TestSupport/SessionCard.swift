@@ -46,6 +46,9 @@ public struct SessionCard: Sendable {
       switch (command[0], Array(command[9...])) {
       case (0x02, [0x01, 0x0F, 0x09]): return [0x03] + idm + [0x01, 0x00, 0x00]
       case (0x02, _): return [0x03] + idm + [0x01, 0xFF, 0xFF]
+      case (0x32, [0x01, 0x0F, 0x09]): return [0x33] + idm + [0, 0, 0x41, 0x01, 0x00, 0x00, 0x00, 0x00]
+      case (0x3C, [0, 0]): return [0x3D] + idm + [0, 0, 0x00, 0x21, 0x01, 0]
+      case (0x3E, [0, 0]): return [0x3F] + idm + [0, 0]
       case (0x06, let body) where body.prefix(3) == [0x01, 0x0F, 0x09] && body.count > 3:
         let elements = Array(body[4...])
         let numbers = stride(from: 1, to: elements.count, by: 2).map { Int(elements[$0]) }

@@ -48,6 +48,12 @@ import Testing
     #expect(command(card, 0x02, [0]) == nil)
     #expect(command(card, 0x04, []) == [0x00])
     #expect(command(card, 0x0C, []) == [2, 0x00, 0x03, 0xFE, 0x00])
+    let versions: [UInt8] = [0, 0, 0xFF, 0xFF]
+    #expect(command(card, 0x32, [2, 0x0F, 0x09, 0x0B, 0x00]) == [0, 0, 0x41, 2] + versions + versions)
+    #expect(command(card, 0x32, [2, 0x0F, 0x09]) == nil)
+    #expect(command(card, 0x3C, [0, 0]) == [0, 0, 0, 0x21, 0x01, 0])
+    #expect(command(card, 0x3E, [0, 0]) == [0, 0])
+    #expect(command(card, 0x3E, []) == nil)
     #expect(command(card, 0x02, [1, 0x0F, 0x09], idm: [0x11] + Self.idm.dropFirst()) == [1, 0xFF, 0xFF])
   }
 

@@ -126,6 +126,7 @@ import Testing
     _ = poll(lite, Self.any)
     #expect(command(lite, [0x04], []) == nil)
     #expect(command(lite, [0x0C], []) == nil)
+    #expect(command(lite, [0x3C], [0, 0]) == nil)
     #expect(command(lite, [0x06], [1, 0x0B, 0x00, 2, 0x80, 0x00]) == nil)
     #expect(command(lite, [0x08], [1, 0x09, 0x00, 1, 0x80, 0x00, 0xAA]) == nil)
     #expect(check(lite, [1, 0x80, 0x00])?.first == 0)

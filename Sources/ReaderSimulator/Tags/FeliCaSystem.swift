@@ -39,6 +39,12 @@ struct FeliCaSystem: Sendable {
     return [count] + versions
   }
 
+  /// Request Service v2. Returns status flags, 41 for a card with both AES and DES, the number of codes, and the key
+  /// versions of `keyVersions` for each cipher. Nil if the packet has the wrong length.
+  func keyVersionsByCipher(_ parameters: [UInt8]) -> [UInt8]? {
+    keyVersions(parameters).map { [0x00, 0x00, 0x41] + $0 + $0.dropFirst() }
+  }
+
   /// READ WITHOUT ENCRYPTION. The parameters are the bytes after the identifier. Returns status flags, followed by the
   /// number of blocks and the blocks if the flags are zero. Nil if the packet has the wrong length; no card answers
   /// that.

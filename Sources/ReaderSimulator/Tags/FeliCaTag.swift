@@ -69,6 +69,13 @@ struct FeliCaTag: FieldTag {
     // Request System Code.
     case 0x0C where parameters.isEmpty && !systems[index].isLite:
       answer = [UInt8(truncatingIfNeeded: systems.count)] + systems.flatMap { $0.codes.first ?? [] }
+    // Request Service v2.
+    case 0x32 where !systems[index].isLite: answer = systems[index].keyVersionsByCipher(parameters)
+    // Request Specification Version: no error, format 0, version 1.2.1 of the card's system in BCD, the lower byte
+    // first, and no options.
+    case 0x3C where parameters == [0, 0] && !systems[index].isLite: answer = [0, 0, 0x00, 0x21, 0x01, 0]
+    // Reset Mode: no error.
+    case 0x3E where parameters == [0, 0] && !systems[index].isLite: answer = [0, 0]
     default: answer = nil
     }
     return answer.map { [code + 1] + systems[index].idm + $0 }

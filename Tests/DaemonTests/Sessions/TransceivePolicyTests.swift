@@ -131,6 +131,8 @@ import Testing
   ]
 
   private static let idm = "0102030405060708"
+  /// 32 codes of services.
+  private static let nodes = String(repeating: "0F09", count: 32)
 
   private static let felica: [(String, Verdict)] = [
     // Polls: declared systems and NDEF, but no wildcards.
@@ -139,17 +141,27 @@ import Testing
     // Request Service, Request Response, Read, Write, Request System Code.
     ("02 \(idm) 01 0F09", .sent), ("04 \(idm)", .sent), ("06 \(idm) 01 0F09 01 8000", .sent), ("0C \(idm)", .sent),
     ("08 \(idm) 01 0900 01 8000 00000000000000000000000000000000", .writing),
+    // Request Service v2, Request Specification Version, Reset Mode; and the same in another form.
+    ("32 \(idm) 01 0F09", .sent), ("32 \(idm) 02 0F09 0B00", .sent), ("32 \(idm)", .invalid),
+    ("32 \(idm) 00", .invalid), ("32 \(idm) 02 0F09", .invalid), ("32 \(idm) 01 0F09 00", .invalid),
+    ("32 \(idm) 20 \(nodes)", .sent), ("32 \(idm) 21 \(nodes) 0F09", .invalid),
+    ("3C \(idm) 0000", .sent), ("3C \(idm)", .invalid), ("3C \(idm) 0100", .invalid),
+    ("3E \(idm) 0000", .sent), ("3E \(idm)", .invalid), ("3E \(idm) 000000", .invalid),
+    ("3E 1102030405060708 0000", .invalid),
     // For another card or another system.
     ("06 1102030405060708 01 0F09 01 8000", .invalid), ("06", .invalid),
     // Authentication and other commands.
-    ("10 \(idm) 00", .refused), ("14 \(idm)", .refused), ("0A \(idm)", .refused), ("3E \(idm)", .refused),
+    ("10 \(idm) 00", .refused), ("14 \(idm)", .refused), ("0A \(idm)", .refused), ("3A \(idm)", .refused),
   ]
 
   private static let tables: [(kind: TransceivePolicy.Kind, rows: [(String, Verdict)])] = [
     (.isoDEP, isoDEP), (.desfire, desfire), (.mifarePlus, mifarePlus), (.type2, type2),
     (.felica(idm: bytes(idm), systemCode: 0x0003), felica),
     // An undeclared system gets no commands. The NDEF system does.
-    (.felica(idm: bytes(idm), systemCode: 0xFE00), [("06 \(idm) 01 0F09 01 8000", .refused)]),
+    (
+      .felica(idm: bytes(idm), systemCode: 0xFE00),
+      [("06 \(idm) 01 0F09 01 8000", .refused), ("3E \(idm) 0000", .refused)]
+    ),
     (.felica(idm: bytes(idm), systemCode: nil), [("06 \(idm) 01 0F09 01 8000", .refused)]),
     (.felica(idm: bytes(idm), systemCode: 0x12FC), [("06 \(idm) 01 0F09 01 8000", .sent)]),
   ]

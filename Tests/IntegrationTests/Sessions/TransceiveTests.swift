@@ -133,6 +133,11 @@ import Testing
     #expect(try await card.transceive([0x04] + card.idm).first == 0x05)
     let systems = try await card.transceive([0x0C] + card.idm)
     #expect(systems.dropFirst(9) == [0x02, 0x00, 0x03, 0xFE, 0x00])
+    // Request Service v2, Request Specification Version, Reset Mode.
+    let services = try await card.transceive([0x32] + card.idm + [1, 0x0F, 0x09])
+    #expect(services == [0x33] + card.idm + [0, 0, 0x41, 1, 0, 0, 0, 0])
+    #expect(try await card.transceive([0x3C] + card.idm + [0, 0]).prefix(11) == [0x3D] + card.idm + [0, 0])
+    #expect(try await card.transceive([0x3E] + card.idm + [0, 0]) == [0x3F] + card.idm + [0, 0])
     let poll = try await card.transceive([0x00, 0x00, 0x03, 0x00, 0x00])
     #expect(Array(poll.prefix(9)) == [0x01] + card.idm)
     // Another system, a wildcard, and a command that needs keys.
