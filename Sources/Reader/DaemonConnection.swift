@@ -18,7 +18,8 @@ final class DaemonConnection {
   private var known: KnownTags?
   /// The pending requests of the reader session.
   private(set) var requests: ArraySlice<Request> = []
-  private(set) var isToRestart = false
+  /// The options of the polling restart that is due; nil if none is.
+  private var restart: ReaderSessionOptions?
   private(set) var isShuttingDown = false
   /// Whether the poller should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
   private var isToLookForDevice = false
@@ -84,13 +85,16 @@ final class DaemonConnection {
 
   func takeRequest() -> Request? { requests.popFirst() }
 
-  func takeRestart() -> Bool {
-    defer { isToRestart = false }
-    return isToRestart
+  /// Whether a polling restart is due.
+  var isToRestart: Bool { restart != nil }
+
+  func takeRestart() -> ReaderSessionOptions? {
+    defer { restart = nil }
+    return restart
   }
 
   /// Drops the pending requests of the reader session, because the device has failed or the goal has changed.
-  func dropRequests() { (requests, isToRestart) = ([], false) }
+  func dropRequests() { (requests, restart) = ([], nil) }
 
   func takeLookForDevice() -> Bool {
     defer { isToLookForDevice = false }
@@ -109,7 +113,7 @@ final class DaemonConnection {
         dropRequests()
       case .lookForDevice: isToLookForDevice = true
       case .shutDown: isShuttingDown = true
-      case .restartPolling(let epoch): isToRestart = isToRestart || epoch == self.epoch
+      case .restartPolling(let epoch, let options): if epoch == self.epoch { restart = options }
       case .perform(let epoch, let request, let placement, let operation):
         // The daemon itself has already answered requests of another goal.
         guard epoch == self.epoch else { continue }

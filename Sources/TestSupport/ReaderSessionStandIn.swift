@@ -13,7 +13,8 @@ public actor ReaderSessionStandIn {
     case start([String: Value])
     case setMessage(String)
     case invalidate(String)
-    case restartPolling
+    /// The options are empty for `RestartPolling`.
+    case restartPolling([String: Value])
     case operation(String, [Value])
     case inhibit(who: String, why: String, [String: Value])
     /// The client has released the inhibitor.
@@ -184,8 +185,11 @@ public actor ReaderSessionStandIn {
           return []
         },
         ExportedMethod("RestartPolling") { _, _ in
-          await self.note(.restartPolling)
-          try await self.restartPolling()
+          try await self.restartPolling([:])
+          return []
+        },
+        ExportedMethod("RestartPollingWithOptions", in: [Argument("options", "a{sv}")]) { _, call in
+          try await self.restartPolling(call.arguments.first?.asDictionary ?? [:])
           return []
         },
       ],
@@ -217,13 +221,15 @@ public actor ReaderSessionStandIn {
     note(.setMessage(message))
   }
 
-  private func restartPolling() async throws {
+  private func restartPolling(_ options: [String: Value]) async throws {
+    note(.restartPolling(options))
     if let tag {
       try await emit("TagRemoved", [.objectPath(tag)])
       await connection.unexport(tag)
       self.tag = nil
     }
-    if card != nil { try await detect() }
+    let technologies = options["technologies"]?.asStrings ?? []
+    if let card, technologies.isEmpty || technologies.contains(card.technology) { try await detect() }
   }
 
   private func emit(_ member: String, _ arguments: [Value] = []) async throws {

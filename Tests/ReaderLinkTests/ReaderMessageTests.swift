@@ -56,7 +56,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ReaderCommand.shutDown, .lookForDevice, .restartPolling(epoch: 1),
+    ReaderCommand.shutDown, .lookForDevice,
+    .restartPolling(epoch: 1, ReaderSessionOptions(number: 1, technologies: [.type3], systemCodes: [0x0003])),
     .goal(epoch: 1, .off, known: ReaderMessageTests.known), .goal(epoch: .max, .lent, known: KnownTags()),
     .goal(epoch: 2, .session(ReaderSessionOptions(number: 1)), known: KnownTags()),
     .goal(
@@ -158,6 +159,7 @@ import Testing
         epoch: 1, .scan(ReaderPolling(technologies: Array(repeating: .type2, count: 9))), known: KnownTags()),
       .goal(
         epoch: 1, .off, known: KnownTags(tags: Array(repeating: known.tags[0], count: ReaderLimits.knownTags + 1))),
+      .restartPolling(epoch: 1, ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
       .perform(epoch: 1, request: 1, placement: 1, .transceive([], timeout: 100)),
       .perform(epoch: 1, request: 1, placement: 1, .transceive([0x60], timeout: 0)),
       .perform(epoch: 1, request: 1, placement: 1, .transceive([0x60], timeout: 5001)),

@@ -35,7 +35,9 @@ import Testing
     #expect(rig(.received(.progress(request: 9, bytes: 10))) == [.report(.progress(request: 9, bytes: 10))])
     let message = ReaderMessage.performed(request: 9, .message([0xD0, 0, 0]))
     #expect(rig(.received(message)) == [.report(.performed(request: 9, .message([0xD0, 0, 0])))])
-    #expect(rig(.restartPolling(session: 5)) == [.send(.restartPolling(epoch: 1))])
+    #expect(rig(.restartPolling(Self.options)) == [.send(.restartPolling(epoch: 1, Self.options))])
+    // The session of these options is not the one that has the reader.
+    #expect(rig(.restartPolling(ReaderSessionOptions(number: 4))) == [])
     let removed = rig(.received(.sessionTagRemoved(epoch: 1, placement: 1)))
     #expect(removed == [.report(.sessionTagRemoved(5, placement: Self.announced.number))])
     #expect(rig(.pursue(2, .off)) == [SupervisionRig.goal(2, .off, first: true)])
@@ -50,7 +52,7 @@ import Testing
     var rig = inSession()
     var last: UInt64 = 1
     for _ in 0...SessionLedger.mostTags {
-      _ = rig(.restartPolling(session: 5))
+      _ = rig(.restartPolling(Self.options))
       #expect(!rig(.received(.sessionTagRemoved(epoch: 1, placement: last))).contains(.kill))
       last += 1
       let placement = Placement(number: last, technology: .type2, uid: [4, 2, 3, 4, 5, 6, 7])

@@ -88,6 +88,24 @@ import Testing
     try await session.invalidate()
   }
 
+  @Test func `a restart of polling is sent with its options`() async throws {
+    let place = try await Place()
+    let session = try await ReaderSession.start(on: place.connection)
+    var requests = place.daemon.requests.makeAsyncIterator()
+    _ = await requests.next()
+    try await session.restartPolling()
+    #expect(await requests.next() == .restartPolling([:]))
+    try await session.restartPolling(
+      technologies: ["type-3"], applicationIdentifiers: [[1, 2, 3, 4, 5]], systemCodes: [3])
+    #expect(
+      await requests.next()
+        == .restartPolling([
+          "technologies": .strings(["type-3"]), "system-codes": .array(element: "q", [.uint16(3)]),
+          "application-identifiers": .array(element: "ay", [.bytes([1, 2, 3, 4, 5])]),
+        ]))
+    withExtendedLifetime(session) {}
+  }
+
   @Test func `a waiting session is activated later`() async throws {
     let place = try await Place()
     await place.daemon.letThemWait()

@@ -20,7 +20,13 @@ extension DaemonService {
         ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { [weak self] _, call in
           try await self?.invalidate(id, call) ?? []
         },
-        ExportedMethod("RestartPolling") { [weak self] _, _ in try await self?.restartPolling(id) ?? [] },
+        ExportedMethod("RestartPolling") { [weak self] _, _ in try await self?.restartPolling(id, [:]) ?? [] },
+        ExportedMethod("RestartPollingWithOptions", in: [Argument("options", "a{sv}")]) { [weak self] _, call in
+          guard let options = call.arguments.first?.asDictionary else {
+            throw BusError.invalidArguments("options are missing")
+          }
+          return try await self?.restartPolling(id, options) ?? []
+        },
       ],
       properties: [
         property("State", "s") { .string($0?.stateName ?? "ended") },
@@ -60,8 +66,8 @@ extension DaemonService {
     return []
   }
 
-  private func restartPolling(_ id: UInt64) throws -> [Value] {
-    switch try state.sessions[id]?.planRestart(at: .now) {
+  private func restartPolling(_ id: UInt64, _ options: [String: Value]) throws -> [Value] {
+    switch try state.sessions[id]?.planRestart(options, at: .now) {
     case nil: break
     case .zero?: restartNow(id)
     case let delay?: loop.schedule(after: delay) { [weak self] in self?.assumeIsolated { $0.restartNow(id) } }
@@ -71,7 +77,7 @@ extension DaemonService {
 
   private func restartNow(_ id: UInt64) {
     guard let session = state.sessions[id], session.isActive else { return }
-    units[session.reader]?.process.assumeIsolated { $0.restartPolling(id) }
+    units[session.reader]?.process.assumeIsolated { $0.restartPolling(session.options) }
   }
 
   private func setMessage(_ message: String, of id: UInt64) throws {

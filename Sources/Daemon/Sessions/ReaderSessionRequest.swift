@@ -38,16 +38,53 @@ struct ReaderSessionRequest: Sendable, Hashable {
     case let other?:
       throw .invalidArgument("access is \(other.prefix(32).debugDescription): use “read” or “write”")
     }
-    technologies = try Self.technologies(try Self.value(options, "technologies", "an array of strings", \.asStrings))
-    applications = try Self.list(options, "application-identifiers", "ay", ReaderLimits.applications, \.asBytes)
-    for identifier in applications {
-      if let problem = CardApplications.problem(declaring: identifier) {
-        throw .invalidArgument("application-identifiers: \(problem)")
-      }
+    let wanted = try Wanted(options)
+    if !wanted.technologies.isEmpty { technologies = wanted.technologies }
+    (applications, systemCodes) = (wanted.applications, wanted.systemCodes)
+  }
+
+  /// The same request for a part of its technologies, applications and systems: the options of
+  /// `RestartPollingWithOptions`. A list that is missing or empty stays as it is. Unknown keys are ignored.
+  ///
+  /// Throws `InvalidArgument` if the session has not declared all of the tags, with the key in the message.
+  func limited(by options: [String: Value]) throws(BusError) -> ReaderSessionRequest {
+    let wanted = try Wanted(options)
+    var limited = self
+    limited.technologies = try Self.part(wanted.technologies, of: technologies, "technologies")
+    limited.applications = try Self.part(wanted.applications, of: applications, "application-identifiers")
+    limited.systemCodes = try Self.part(wanted.systemCodes, of: systemCodes, "system-codes")
+    return limited
+  }
+
+  private static func part<T: Equatable>(_ part: [T], of declared: [T], _ key: String) throws(BusError) -> [T] {
+    guard part.allSatisfy({ declared.contains($0) }) else {
+      throw .invalidArgument("\(key) has entries that the session has not declared")
     }
-    systemCodes = try Self.list(options, "system-codes", "q", ReaderLimits.systemCodes, \.asUInt16)
-    for code in systemCodes {
-      if let problem = CardApplications.problem(declaring: code) { throw .invalidArgument("system-codes: \(problem)") }
+    return part.isEmpty ? declared : part
+  }
+
+  /// The tags that options name. A list is empty if the option is missing.
+  private struct Wanted {
+    let technologies: [TagType]
+    let applications: [[UInt8]]
+    let systemCodes: [UInt16]
+
+    init(_ options: [String: Value]) throws(BusError) {
+      technologies = try ReaderSessionRequest.technologies(
+        try ReaderSessionRequest.value(options, "technologies", "an array of strings", \.asStrings))
+      applications = try ReaderSessionRequest.list(
+        options, "application-identifiers", "ay", ReaderLimits.applications, \.asBytes)
+      for identifier in applications {
+        if let problem = CardApplications.problem(declaring: identifier) {
+          throw .invalidArgument("application-identifiers: \(problem)")
+        }
+      }
+      systemCodes = try ReaderSessionRequest.list(options, "system-codes", "q", ReaderLimits.systemCodes, \.asUInt16)
+      for code in systemCodes {
+        if let problem = CardApplications.problem(declaring: code) {
+          throw .invalidArgument("system-codes: \(problem)")
+        }
+      }
     }
   }
 
@@ -73,7 +110,7 @@ struct ReaderSessionRequest: Sendable, Hashable {
   }
 
   private static func technologies(_ names: [String]?) throws(BusError) -> [TagType] {
-    guard let names, !names.isEmpty else { return TagType.readable }
+    guard let names else { return [] }
     guard names.count <= 32 else {
       throw .invalidArgument("technologies has \(names.count) entries: at most 32 are allowed")
     }

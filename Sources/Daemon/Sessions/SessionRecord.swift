@@ -41,6 +41,8 @@ struct SessionRecord: Sendable, Hashable {
   let readerPath: ObjectPath
   let path: ObjectPath
   let request: ReaderSessionRequest
+  /// The request with the limits of the last polling restart; nil before the first one.
+  private(set) var limitedRequest: ReaderSessionRequest?
   var message: String
   var state = State.waiting
   /// The text that the client gave to `Invalidate`.
@@ -79,7 +81,8 @@ struct SessionRecord: Sendable, Hashable {
   /// The options for the reader process. It selects every application that it knows, so it gets none if the client
   /// selects them itself.
   var options: ReaderSessionOptions {
-    ReaderSessionOptions(
+    let request = limitedRequest ?? self.request
+    return ReaderSessionOptions(
       number: id, technologies: request.technologies,
       applicationIdentifiers: request.selectsApplication ? request.applications : [],
       systemCodes: request.systemCodes, reportsUndeclaredCards: request.reportsUndeclaredCards)
@@ -159,10 +162,13 @@ struct SessionRecord: Sendable, Hashable {
 
   // MARK: Polling
 
-  /// Plans a polling restart. Returns the delay until it; nil if a planned restart serves this request too. Throws
-  /// `NotPossible` if the session is not active.
-  mutating func planRestart(at now: Instant) throws(BusError) -> Duration? {
+  /// Plans a polling restart with the options of `RestartPollingWithOptions`. Returns the delay until it; nil if a
+  /// planned restart serves this request too. That restart has the options of its last request.
+  ///
+  /// Throws `NotPossible` if the session is not active, and the errors of `ReaderSessionRequest.limited`.
+  mutating func planRestart(_ options: [String: Value] = [:], at now: Instant) throws(BusError) -> Duration? {
     guard isActive else { throw .notPossible("the session is not active") }
+    limitedRequest = try request.limited(by: options)
     if let lastRestart, lastRestart > now { return nil }
     let next = lastRestart.map { max(now, $0 + Self.restartInterval) } ?? now
     lastRestart = next

@@ -13,7 +13,7 @@ extension Poller {
   func serve(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
     if session == nil { try begin(options, device) }
     try daemon.beat()
-    if daemon.takeRestart() { return try restart(device) }
+    if let options = daemon.takeRestart() { return try restart(options, device) }
     if let request = daemon.takeRequest() { return try perform(request, device) }
     if try isInterrupted() { return }
     if tracker.resting.isEmpty { return try poll(device) }
@@ -24,15 +24,16 @@ extension Poller {
   private func begin(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
     try letGo(device)
     session = TagSession(
-      options: options, background: Background(tracker: tracker, plan: plan, presence: presence))
-    device.declaredSystems = options.systemCodes
-    lookAnew(options)
+      options: options, polled: options, background: Background(tracker: tracker, plan: plan, presence: presence))
+    lookAnew(options, device)
     isAtRest = false
     try reach()
   }
 
-  /// Forgets all tags and polls for the session's technologies, at least every `ReaderTiming.pollInterval`.
-  private func lookAnew(_ options: ReaderSessionOptions) {
+  /// Forgets all tags and polls for these technologies and systems, at least every `ReaderTiming.pollInterval`.
+  private func lookAnew(_ options: ReaderSessionOptions, _ device: NFCDevice) {
+    session?.polled = options
+    device.declaredSystems = options.systemCodes
     let technologies = options.technologies
     tracker = PlacementTracker(technologies.modulations, after: tracker.lastNumber) { technologies.contains($0) }
     let interval = min(self.options.pollInterval, ReaderTiming.pollInterval)
@@ -43,11 +44,11 @@ extension Poller {
     presence.begin()
   }
 
-  private func restart(_ device: NFCDevice) throws(Interruption) {
+  private func restart(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
     guard let session else { return }
     for number in session.reported.keys.sorted() { try missed(number) }
     try letGo(device)
-    lookAnew(session.options)
+    lookAnew(options, device)
   }
 
   /// Switches the field off and restores the state from before the session.
@@ -97,10 +98,10 @@ extension Poller {
 
   /// Reports a new tag, unless it is a card without any of the session's applications that the client does not want.
   func meet(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
-    guard let device, let options = session?.options else { return }
+    guard let device, let current = session else { return }
     var application: Int?
-    if tag.isISODEP, !options.applicationIdentifiers.isEmpty {
-      guard case .found(let index) = try search(tag, number, options, device) else { return }
+    if tag.isISODEP, !current.polled.applicationIdentifiers.isEmpty {
+      guard case .found(let index) = try search(tag, number, current, device) else { return }
       application = index
       // The refused SELECTs may have changed the card's state, so the next operation selects the card again.
       if index == nil { session?.isOutOfStep = true }
@@ -131,7 +132,7 @@ extension Poller {
 
   /// The result of the search for an application.
   private enum Applications {
-    /// The card is to be reported: with the application of this index, or with none.
+    /// The card is to be reported: with the application of this index in `TagSession.options`, or with none.
     case found(Int?)
     /// The card has none of the applications, and is not to be reported.
     case none
@@ -141,9 +142,9 @@ extension Poller {
 
   /// Selects the first of the session's applications that the card has.
   private func search(
-    _ tag: TagActivation, _ number: UInt64, _ options: ReaderSessionOptions, _ device: NFCDevice
+    _ tag: TagActivation, _ number: UInt64, _ current: TagSession, _ device: NFCDevice
   ) throws(Interruption) -> Applications {
-    let without = options.reportsUndeclaredCards ? Applications.found(nil) : .none
+    let without = current.polled.reportsUndeclaredCards ? Applications.found(nil) : .none
     // A card with a malformed answer to select gets no commands. It keeps its placement, even if it is not reported.
     guard tag.isProper else { return without }
     if selected.map({ !$0.isSameTag(as: tag) }) ?? true { try selectAgain(tag, device) }
@@ -152,9 +153,10 @@ extension Poller {
       return .lost
     }
     let result = try named(tag, number) { () throws(Interruption) in
-      for (index, application) in options.applicationIdentifiers.enumerated() {
+      for application in current.polled.applicationIdentifiers {
         guard let answer = try exchange(TagSession.select(application), with: tag, device) else { return .lost }
-        if answer.suffix(2) == [0x90, 0x00] { return .found(index) }
+        guard answer.suffix(2) == [0x90, 0x00] else { continue }
+        return .found(current.options.applicationIdentifiers.firstIndex(of: application))
       }
       return without
     }

@@ -4,7 +4,10 @@ import Tags
 
 /// The state of a reader session, except for the part that is on the chip.
 struct TagSession {
+  /// The options that the session began with.
   let options: ReaderSessionOptions
+  /// The options since the last restart of polling: a part of `options`.
+  var polled: ReaderSessionOptions
   /// The state from before the session, which is restored when it ends.
   var background: Poller.Background
   /// The tags that were reported to the daemon and not removed since, by placement number.

@@ -8,8 +8,9 @@ public enum ReaderCommand: Sendable, Hashable {
   /// replies with a heartbeat, and with `ReaderMessage.state` if the state has changed.
   case lookForDevice
   /// Forget the tags of the reader session with this epoch, turn the field off and on, and poll again. Each tag gets a
-  /// new number.
-  case restartPolling(epoch: UInt64)
+  /// new number. Until the next restart, the process looks for the tags of these options. They are a part of those that
+  /// the session began with. `SessionTag.initialApplication` remains an index into the latter.
+  case restartPolling(epoch: UInt64, ReaderSessionOptions)
   /// Run an operation on the tag of a placement in the reader session of this epoch. The process replies with
   /// `ReaderMessage.performed` and the number of the request, in the order of the requests. After the daemon has sent
   /// another goal, the process need not reply.
@@ -40,7 +41,9 @@ extension ReaderCommand {
       writer.write(goal)
       writer.write(known)
     case .lookForDevice, .shutDown: break
-    case .restartPolling(let epoch): writer.write(epoch)
+    case .restartPolling(let epoch, let options):
+      writer.write(epoch)
+      writer.write(options)
     case .perform(let epoch, let request, let placement, let operation):
       for number in [epoch, request, placement] { writer.write(number) }
       writer.write(operation)
@@ -57,7 +60,9 @@ extension ReaderCommand {
       let goal = try reader.goal()
       self = .goal(epoch: epoch, goal, known: try reader.knownTags())
     case .lookForDevice: self = .lookForDevice
-    case .restartPolling: self = .restartPolling(epoch: try reader.integer(UInt64.self))
+    case .restartPolling:
+      let epoch = try reader.integer(UInt64.self)
+      self = .restartPolling(epoch: epoch, try reader.sessionOptions())
     case .perform:
       let epoch = try reader.integer(UInt64.self)
       let request = try reader.integer(UInt64.self)

@@ -20,7 +20,7 @@ public struct SessionTag: Sendable, Hashable {
   public var pmm: [UInt8]
   /// The system of a FeliCa card that answered the poll.
   public var systemCode: UInt16?
-  /// The index, from 0, of the session's application identifier that is selected.
+  /// The index, from 0, of the application identifier that is selected, in the options that the session began with.
   public var initialApplication: Int?
 
   /// A tag with these data.

@@ -60,8 +60,9 @@ public actor ReaderProcess {
 
   // MARK: Reader sessions
 
-  /// Forgets the tags of a session and polls again, with the field off for a moment in between.
-  public func restartPolling(_ number: UInt64) { handle(.restartPolling(session: number)) }
+  /// Forgets the tags of a session and polls again, with the field off for a moment in between. Until the next restart,
+  /// only tags of these options are found. They are a part of those that the session began with.
+  public func restartPolling(_ options: ReaderSessionOptions) { handle(.restartPolling(options)) }
 
   /// Runs an operation on a tag of a session. `.performed` follows exactly once for each request, in the order of the
   /// requests. A request that cannot run is answered at once. The operation is within `ReaderLimits` and

@@ -16,7 +16,8 @@ struct ReaderSupervision {
     case pursue(UInt64, ReaderGoal)
     /// A device was plugged in or unplugged.
     case lookForDevice
-    case restartPolling(session: UInt64)
+    /// The session's client restarts polling, with these options.
+    case restartPolling(ReaderSessionOptions)
     case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
     case stop
     /// A message. The link has already checked its form.
@@ -160,10 +161,10 @@ struct ReaderSupervision {
       return spawn(at: now)
     case .pursue(let epoch, let goal): return pursue(Order(epoch: epoch, goal: goal), at: now)
     case .lookForDevice: return lookForDevice(at: now)
-    case .restartPolling(let number):
-      guard phase == .inSession(number), reached == sent.epoch else { return [] }
+    case .restartPolling(let options):
+      guard phase == .inSession(options.number), reached == sent.epoch else { return [] }
       sessions.restarts()
-      return tell(.restartPolling(epoch: sent.epoch), at: now)
+      return tell(.restartPolling(epoch: sent.epoch, options), at: now)
     case .perform(let session, let request, let placement, let operation):
       return perform(operation, request, placement, session: session, at: now)
     case .stop: return stop(at: now)

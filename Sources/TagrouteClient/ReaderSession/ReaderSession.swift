@@ -195,11 +195,26 @@ public final class ReaderSession: Sendable {
   }
 
   /// Forgets the tags that were found, and restarts polling: a tag that is still there is found again. There are at
-  /// most five restarts per second. Further requests are merged into one restart a moment later.
+  /// most five restarts per second. Further requests are merged into one restart a moment later, which has the
+  /// arguments of the last one.
   ///
-  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` if the session is not active.
-  public func restartPolling() async throws(BusError) {
-    _ = try await connection.call(daemon, path, Names.Daemon.readerSessionInterface, "RestartPolling")
+  /// Until the next restart, only the tags of the arguments are found. An empty list stands for everything that the
+  /// session has declared. Raw commands are not limited by this.
+  ///
+  /// - Parameters:
+  ///   - technologies: some of the session's kinds of tags.
+  ///   - applicationIdentifiers: some of the session's applications, in the order in which they are selected.
+  ///   - systemCodes: some of the session's FeliCa systems.
+  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` if the session is not active, `InvalidArgument` if it has
+  ///   not declared something. A daemon with interface version 1 answers `BusError.Name.unknownMethod` unless all lists
+  ///   are empty.
+  public func restartPolling(
+    technologies: [String] = [], applicationIdentifiers: [[UInt8]] = [], systemCodes: [UInt16] = []
+  ) async throws(BusError) {
+    let options = ReaderSessionOptions.tags(technologies, applicationIdentifiers, systemCodes)
+    let (member, arguments): (String, [Value]) =
+      options.isEmpty ? ("RestartPolling", []) : ("RestartPollingWithOptions", [.dictionary(options)])
+    _ = try await connection.call(daemon, path, Names.Daemon.readerSessionInterface, member, arguments)
   }
 
   /// Gets the state of the session.

@@ -67,14 +67,23 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     var options: [String: Value] = ["access": .string(access.rawValue)]
     if !message.isEmpty { options["message"] = .string(message) }
     options["reader"] = reader.map(Value.objectPath)
+    options.merge(Self.tags(technologies, applicationIdentifiers, systemCodes)) { $1 }
+    if endsAfterFirstRead { options["first-read"] = .boolean(true) }
+    if reportsUndeclaredCards { options["undeclared-cards"] = .boolean(true) }
+    if !selectsApplication { options["select-application"] = .boolean(false) }
+    return .dictionary(options)
+  }
+
+  /// The options that choose tags as the bus has them, without empty ones.
+  static func tags(
+    _ technologies: [String], _ applicationIdentifiers: [[UInt8]], _ systemCodes: [UInt16]
+  ) -> [String: Value] {
+    var options: [String: Value] = [:]
     if !technologies.isEmpty { options["technologies"] = .strings(technologies) }
     if !applicationIdentifiers.isEmpty {
       options["application-identifiers"] = .array(element: "ay", applicationIdentifiers.map(Value.bytes))
     }
     if !systemCodes.isEmpty { options["system-codes"] = .array(element: "q", systemCodes.map(Value.uint16)) }
-    if endsAfterFirstRead { options["first-read"] = .boolean(true) }
-    if reportsUndeclaredCards { options["undeclared-cards"] = .boolean(true) }
-    if !selectsApplication { options["select-application"] = .boolean(false) }
-    return .dictionary(options)
+    return options
   }
 }

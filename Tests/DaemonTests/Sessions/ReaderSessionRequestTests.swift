@@ -19,6 +19,38 @@ import Testing
     #expect(throws: BusError.self) { try ReaderSessionRequest(options) }
   }
 
+  @Test func `a request is limited to a part of its tags`() throws {
+    let applications: [[UInt8]] = [[0xF0, 1, 2, 3, 4], [0xF0, 1, 2, 3, 5]]
+    let request = try ReaderSessionRequest([
+      "technologies": .strings(["type-2", "type-3"]), "message": .string("a"),
+      "system-codes": .array(element: "q", [.uint16(3), .uint16(0x12FC)]),
+      "application-identifiers": .array(element: "ay", applications.map(Value.bytes)),
+    ])
+    #expect(try request.limited(by: [:]) == request)
+    #expect(try request.limited(by: ["technologies": .strings([]), "something-new": .uint32(1)]) == request)
+    var limited = request
+    limited.technologies = [.type3]
+    limited.applications = applications.reversed()
+    limited.systemCodes = [3]
+    let options: [String: Value] = [
+      "technologies": .strings(["type-3"]), "system-codes": .array(element: "q", [.uint16(3)]),
+      "application-identifiers": .array(element: "ay", applications.reversed().map(Value.bytes)),
+    ]
+    #expect(try request.limited(by: options) == limited)
+    for wrong in [
+      ["technologies": .strings(["type-2", "type-4a"])], ["technologies": .string("type-2")],
+      ["system-codes": .array(element: "q", [.uint16(4)])],
+      ["application-identifiers": .array(element: "ay", [.bytes([0xF0, 1, 2, 3, 6])])],
+    ] as [[String: Value]] {
+      #expect { try request.limited(by: wrong) } throws: { ($0 as? BusError)?.name == Names.Errors.invalidArgument }
+    }
+    // A session without declared applications cannot begin to select some.
+    let application = Value.array(element: "ay", [.bytes(applications[0])])
+    #expect(throws: BusError.self) {
+      try ReaderSessionRequest().limited(by: ["application-identifiers": application])
+    }
+  }
+
   @Test func `a session for ISO 15693 is not possible`() {
     #expect {
       try ReaderSessionRequest(["technologies": .strings(["iso-15693"])])

@@ -87,6 +87,31 @@ import Testing
     await polkit.stop()
   }
 
+  @Test func `a restart of polling is limited to a part of what the session has declared`() async throws {
+    let (rig, _, polkit) = try await DaemonRig.withPolkit()
+    let client = try await rig.client()
+    let session = try await client.start(["technologies": .strings(["type-2", "type-3"])])
+    let options = try await rig.begin()
+    try await client.expect("Activated")
+    func restart(_ technology: String) async throws {
+      let options = Value.dictionary(["technologies": .strings([technology])])
+      try await client.call(session, "RestartPollingWithOptions", [options])
+    }
+    func restarted() async throws -> ReaderSessionOptions {
+      let options = try await rig.command { command -> ReaderSessionOptions? in
+        if case .restartPolling(_, let options) = command { options } else { nil }
+      }
+      await rig.reader.say(.heartbeat(within: 0))
+      return options
+    }
+    #expect(await AgentDouble.errorName { try await restart("type-4a") } == Names.Errors.invalidArgument)
+    try await restart("type-3")
+    #expect(try await restarted() == ReaderSessionOptions(number: options.number, technologies: [.type3]))
+    try await client.call(session, "RestartPolling")
+    #expect(try await restarted() == options)
+    await polkit.stop()
+  }
+
   @Test func `a session that is ended from outside has a reason`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()

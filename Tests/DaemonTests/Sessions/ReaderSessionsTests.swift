@@ -122,6 +122,23 @@ import Testing
     #expect(try options(["select-application": .boolean(false)]) == ReaderSessionOptions(number: 1))
   }
 
+  @Test func `a polling restart has the options of its last request`() throws {
+    var sessions = ReaderSessions()
+    _ = sessions.handle(.ready(true), at: 0, Self.now)
+    let (session, _) = try add(&sessions)
+    _ = sessions.handle(.began(1), at: 0, Self.now)
+    func restart(_ technologies: [String]) throws -> [TagType]? {
+      _ = try sessions[1]?.planRestart(["technologies": .strings(technologies)], at: Self.now)
+      return sessions[1]?.options.technologies
+    }
+    #expect(try restart(["type-2"]) == [.type2])
+    #expect(try restart(["type-3"]) == [.type3])
+    #expect(throws: BusError.self) { try restart(["paper"]) }
+    #expect(sessions[1]?.options.technologies == [.type3])
+    _ = try sessions[1]?.planRestart(at: Self.now)
+    #expect(sessions[1]?.options == session.options)
+  }
+
   // MARK: The selection on a card
 
   private static let application: [UInt8] = [0xA0, 0, 0, 3, 0x96]

@@ -36,7 +36,9 @@ struct SessionPrivacyTests {
     // The client of the active session keeps the reader.
     "InhibitWithOptions": (["ssa{sv}", "a", "b", "1", "release-reader", "b", "true"], false),
   ]
-  private static let sessionCalls: [String: [String]] = ["Invalidate": ["s", ""], "RestartPolling": []]
+  private static let sessionCalls: [String: [String]] = [
+    "Invalidate": ["s", ""], "RestartPolling": [], "RestartPollingWithOptions": ["a{sv}", "0"],
+  ]
   private static let tagCalls: [String: [String]] = [
     "QueryNDEF": [], "ReadNDEF": [], "WriteNDEF": ["ay", "0"], "Lock": [], "Transceive": ["ayu", "2", "48", "0", "0"],
   ]

@@ -89,13 +89,37 @@ import Testing
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     let tag = try await rig.sessionTag()
-    await rig.process.restartPolling(1)
+    await rig.process.restartPolling(ReaderSessionOptions(number: 1))
     #expect(try await rig.sessionRemoval() == tag.placement.number)
     let again = try await rig.sessionTag()
     #expect(again.placement.number != tag.placement.number)
     #expect(again.placement.uid == tag.placement.uid)
     #expect(try await rig.perform(.query, tag).failure == .tagLost)
     #expect(try await rig.perform(.query, again).failure == nil)
+    await rig.stop()
+  }
+
+  @Test func `a restart of polling limits what is found until the next restart`() async throws {
+    let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
+    let all = ReaderSessionOptions(
+      number: 1, technologies: [.type2, .type4A], applicationIdentifiers: [[0xF0, 1, 2, 3, 4], name])
+    let rig = try await ReaderRig.inSession(all)
+    await rig.simulator.place(.applicationCard())
+    #expect(try await rig.sessionTag().initialApplication == 1)
+    // The index of the application is that of the session's first options.
+    await rig.process.restartPolling(
+      ReaderSessionOptions(number: 1, technologies: [.type4A], applicationIdentifiers: [name]))
+    let second = try await rig.sessionTag()
+    #expect(second.initialApplication == 1)
+    #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], second) == name + [0x90, 0x00])
+    await rig.process.restartPolling(ReaderSessionOptions(number: 1, technologies: [.type2]))
+    #expect(try await rig.sessionRemoval() == second.placement.number)
+    try await rig.commands(60)
+    await rig.process.restartPolling(all)
+    // No placement came in between.
+    let third = try await rig.sessionTag()
+    #expect(third.initialApplication == 1)
+    #expect(third.placement.number == second.placement.number + 1)
     await rig.stop()
   }
 

@@ -1,0 +1,31 @@
+import Bus
+import Names
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// How a session looks for tags, with the real programs, and the real libnfc with a simulated chip.
+@Suite(.timeLimit(.minutes(5))) struct SessionPollingTests {
+  @Test func `a restart of polling finds only the tags that it asks for`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
+    let open = try await desktop.program().start(ReaderSessionOptions(technologies: ["type-2", "type-4a"]))
+    try await desktop.within("the session") { try await open.activated() }
+    try await desktop.place(Tag(1))
+    #expect(try await desktop.within("a tag") { try await open.tag() }.technology == "type-2")
+    let error = await #expect(throws: BusError.self) { try await open.session.restartPolling(technologies: ["type-3"]) }
+    #expect(error?.name == Names.Errors.invalidArgument)
+    try await open.session.restartPolling(technologies: ["type-4a"])
+    // The tag still lies there, and is not found.
+    try await desktop.lookedAround()
+    try await desktop.place(Tag(2, type: 4))
+    #expect(try await desktop.within("a card") { try await open.tag() }.technology == "type-4a")
+    try await desktop.place(Tag(1))
+    try await desktop.lookedAround()
+    try await open.session.restartPolling()
+    #expect(try await desktop.within("a tag") { try await open.tag() }.technology == "type-2")
+    try await open.session.invalidate()
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+}
