@@ -205,7 +205,7 @@ public actor ReaderSessionStandIn {
       ],
       signals: [
         ExportedSignal("Activated"), ExportedSignal("TagDetected", [Argument("tag", "o")]),
-        ExportedSignal("TagRemoved", [Argument("tag", "o")]),
+        ExportedSignal("TagRemoved", [Argument("tag", "o")]), ExportedSignal("RoundEnded"),
         ExportedSignal("MessageRead", [Argument("tag", "o"), Argument("message", "ay")]),
         ExportedSignal("Progress", [Argument("tag", "o"), Argument("bytes", "t")]),
         ExportedSignal("Ended", [Argument("reason", "s"), Argument("message", "s")]),
@@ -247,7 +247,9 @@ public actor ReaderSessionStandIn {
     try await connection.export([tagInterface(card)], at: path, for: session.client)
     tag = path
     try await emit("TagDetected", [.objectPath(path)])
-    guard session.options["first-read"]?.asBool == true, let message = card.message else { return }
+    guard session.options["first-read"]?.asBool == true, let message = card.message else {
+      return try await emit("RoundEnded")
+    }
     try await emit("MessageRead", [.objectPath(path), .bytes(message)])
     try await end(Names.SessionEnd.firstRead.rawValue)
   }

@@ -63,6 +63,9 @@ final class ScriptedReader: Sendable {
   /// Finds a tag in a reader session.
   func find(_ tag: SessionTag) async { await actor.find(tag) }
 
+  /// Ends the round of tags in a reader session.
+  func endRound() async { await actor.endRound() }
+
   /// Sends bytes that need not be a message.
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
 
@@ -117,6 +120,8 @@ private actor Mouth {
   }
 
   func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .heartbeat(within: 0)]) }
+
+  func endRound() { say([.sessionRoundEnded(epoch: reached), .heartbeat(within: 0)]) }
 
   func tap(_ report: TagReport) {
     say([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])

@@ -26,7 +26,7 @@ import Testing
     .removed(placement: .max),
     .heartbeat(within: 1000),
     .log(.warning, "the reader is gone"),
-    .sessionTagRemoved(epoch: 3, placement: 8), .successorWanted,
+    .sessionTagRemoved(epoch: 3, placement: 8), .sessionRoundEnded(epoch: 3), .successorWanted,
     .sessionTag(epoch: 3, SessionTag(placement: placement, atqa: [0, 0x44], sak: 0)),
     .sessionTag(
       epoch: 3,

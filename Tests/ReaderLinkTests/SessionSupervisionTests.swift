@@ -31,6 +31,7 @@ import Testing
   @Test func `a session starts, reports and ends`() {
     var rig = inSession()
     #expect(rig.supervision.deadline == nil)
+    #expect(rig(.received(.sessionRoundEnded(epoch: 1))) == [.report(.sessionRoundEnded(5))])
     #expect(rig(Self.read) == [.send(.perform(epoch: 1, request: 9, placement: 1, .read))])
     #expect(rig(.received(.progress(request: 9, bytes: 10))) == [.report(.progress(request: 9, bytes: 10))])
     let message = ReaderMessage.performed(request: 9, .message([0xD0, 0, 0]))
@@ -111,6 +112,7 @@ import Testing
     let other = SessionTag(placement: Placement(number: 2, technology: .type2, uid: []))
     #expect(rig(.received(.sessionTag(epoch: 1, other))) == [])
     #expect(rig(.received(.progress(request: 9, bytes: 1))) == [])
+    #expect(rig(.received(.sessionRoundEnded(epoch: 1))) == [])
     #expect(rig(.received(.performed(request: 9, .message([0xD0, 0, 0])))) == [])
     _ = rig(.received(.reached(epoch: 2)))
     #expect(rig(.received(.progress(request: 9, bytes: 1))).contains(.kill))
@@ -155,7 +157,7 @@ import Testing
       [.sessionTag(epoch: 1, SessionTag(placement: Placement(number: 1 << 32, technology: .type2, uid: [])))],
       [.sessionTagRemoved(epoch: 1, placement: 2)], [.performed(request: 8, .done)], [.performed(request: 9, .done)],
       [.performed(request: 9, .failed(.empty, reason: "x")), .performed(request: 9, .failed(.empty, reason: "x"))],
-      [.progress(request: 10, bytes: 1)],
+      [.progress(request: 10, bytes: 1)], [.sessionRoundEnded(epoch: 1), .sessionRoundEnded(epoch: 1)],
       (2...9).map {
         .sessionTag(epoch: 1, SessionTag(placement: Placement(number: $0, technology: .type2, uid: [])))
       },

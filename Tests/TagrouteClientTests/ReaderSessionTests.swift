@@ -66,6 +66,7 @@ import Testing
     }
     #expect(tag.technology == "type-2" && tag.uid == card.uid && tag.atqa == [0, 0x44] && tag.sak == 0)
     #expect(tag.systemCode == nil && tag.idm.isEmpty && tag.selectedApplication.isEmpty)
+    #expect(await events.next() == .roundEnded)
     #expect(try await tag.readNDEF() == [0xD0, 0, 0])
     #expect(await events.next() == .progress(bytes: 100, of: tag))
     #expect(await events.next() == .progress(bytes: 200, of: tag))
@@ -77,6 +78,7 @@ import Testing
       return
     }
     #expect(again != tag)
+    #expect(await events.next() == .roundEnded)
     try await place.daemon.remove()
     #expect(await events.next() == .tagRemoved(again))
     let error = await #expect(throws: BusError.self) { try await again.queryNDEF() }

@@ -19,6 +19,7 @@ extension DaemonState {
       return noteTag(.debug, "reader \(label): its tag was removed", of: id, at: now)
     case .sessionTag(let number, let tag): return perform(sessions.found(tag, by: number))
     case .sessionTagRemoved(let number, let placement): return perform(sessions.removed(placement, from: number))
+    case .sessionRoundEnded(let number): return perform(sessions.endedRound(of: number))
     case .tag, .known, .performed, .progress: return []
     }
   }

@@ -114,6 +114,7 @@ extension DaemonService {
     case .gone(let id, let path):
       connection?.assumeIsolated { $0.unexport(path) }
       tell(id, "TagRemoved", [.objectPath(path)])
+    case .roundEnded(let id): tell(id, "RoundEnded")
     case .ended(let session): ended(session)
     case .forgotten(let path): connection?.assumeIsolated { $0.unexport(path) }
     }

@@ -34,6 +34,8 @@ struct ReaderSessions: Sendable, Hashable {
     case found(UInt64, tag: UInt64)
     /// The tag with this object was removed from the session.
     case gone(UInt64, tag: ObjectPath)
+    /// The session has found all tags that lie there together.
+    case roundEnded(UInt64)
     /// The session is over. This is its last state, because `sessions` may no longer contain it.
     case ended(SessionRecord)
     /// Remove the object of a session.
@@ -192,6 +194,8 @@ struct ReaderSessions: Sendable, Hashable {
     guard let tag = sessions[id]?.remove(placement) else { return [] }
     return [.gone(id, tag: tag.path)]
   }
+
+  func endedRound(of id: UInt64) -> [Action] { sessions[id]?.isActive == true ? [.roundEnded(id)] : [] }
 
   /// Tells the process to begin the session that has waited longest, or sets the deadline of those that wait.
   private mutating func beginNext(at reader: Int, _ now: Instant) -> [Action] {

@@ -10,6 +10,7 @@ extension Poller {
     case .look(let modulation):
       let tags = try list(modulation, device)
       try handle(tracker.looked(for: modulation, found: tags))
+      try settleRound()
       // Reading took time with the field on, which the plan does not include. The tag may also be gone already.
       if !tags.isEmpty { plan.begin(at: .now) }
       if !tracker.resting.isEmpty { presence.begin() }
@@ -22,6 +23,8 @@ extension Poller {
 
   /// Performs one step while tags rest.
   func watch(_ device: NFCDevice) throws(Interruption) {
+    // The client may wait for the end of the round, so look for all technologies without a pause.
+    if session?.round.isOpen == true { presence.begin() }
     switch presence.next(tracker.resting, selected: selected, at: .now) {
     case .pause(let duration):
       try pause(duration)
@@ -55,6 +58,7 @@ extension Poller {
       }
     }
     try handle(outcomes)
+    try settleRound()
     // Looking for a second tag has put the first one to sleep, so select it again.
     guard !presence.isIdle, selected == nil, tracker.resting.count == 1, let resting = tracker.resting.first,
       resting.misses == 0, try !isInterrupted()
@@ -89,6 +93,7 @@ extension Poller {
   /// Reports the outcomes from before the device failed or the daemon interrupted the work. An unread tag is new when
   /// it is found again.
   private func giveUp(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
+    session?.round.brokeOff()
     for outcome in outcomes {
       switch outcome {
       case .arrived(let number, _): tracker.unread(number)
@@ -109,6 +114,8 @@ extension Poller {
     }
     // `NFCDevice.list` switches the field off and looks again if an answer is malformed.
     noticeFieldOff(device)
+    // A look for one tag that finds one may have missed another.
+    if mayBeTwo || !modulation.mayBeTwo || tags.isEmpty { session?.round.looked(for: modulation) }
     mayListen = !tags.isEmpty
     selected = mayBeTwo ? nil : tags.first
     return tags

@@ -24,7 +24,7 @@ extension Poller {
   private func begin(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
     try letGo(device)
     session = TagSession(
-      options: options, polled: options, background: Background(tracker: tracker, plan: plan, presence: presence))
+      options, background: Background(tracker: tracker, plan: plan, presence: presence))
     lookAnew(options, device)
     isAtRest = false
     try reach()
@@ -32,7 +32,7 @@ extension Poller {
 
   /// Forgets all tags and polls for these technologies and systems, at least every `ReaderTiming.pollInterval`.
   private func lookAnew(_ options: ReaderSessionOptions, _ device: NFCDevice) {
-    session?.polled = options
+    session?.restart(options)
     device.declaredSystems = options.systemCodes
     let technologies = options.technologies
     tracker = PlacementTracker(technologies.modulations, after: tracker.lastNumber) { technologies.contains($0) }
@@ -110,6 +110,13 @@ extension Poller {
     session?.reported[number] = found
     session?.applicationIsDue = false
     try report(.sessionTag(epoch: epoch, found))
+    session?.round.reported()
+  }
+
+  /// Reports the end of a round, if all of its tags are reported.
+  func settleRound() throws(Interruption) {
+    guard session?.round.settle() == true else { return }
+    try report(.sessionRoundEnded(epoch: epoch))
   }
 
   /// Works on a tag that is not reported yet. The daemon gets the tag's identity first, in case the tag makes this

@@ -28,6 +28,9 @@ public enum ReaderMessage: Sendable, Hashable {
   case sessionTag(epoch: UInt64, SessionTag)
   /// The tag of this placement was removed.
   case sessionTagRemoved(epoch: UInt64, placement: UInt64)
+  /// All tags that lie there together are reported: since the first of them was reported, the process has looked for
+  /// every technology of the session. Sent once after one or more `sessionTag`.
+  case sessionRoundEnded(epoch: UInt64)
   /// The result of the operation of this request.
   case performed(request: UInt64, ReaderOperationResult)
   /// The bytes that the operation of this request has transferred so far. Sent about four times a second if it takes
@@ -52,7 +55,7 @@ extension ReaderMessage {
   private enum Kind: UInt8 {
     case absent = 1
     case ready, failed, reached, examining, message, problem, known, removed, heartbeat, log
-    case sessionTag, sessionTagRemoved, performed, progress, successorWanted
+    case sessionTag, sessionTagRemoved, performed, progress, successorWanted, sessionRoundEnded
   }
 
   /// The frame with this message. Texts are cut to their limits.
@@ -100,6 +103,7 @@ extension ReaderMessage {
         $0.write(epoch)
         $0.write(placement)
       }
+    case .sessionRoundEnded(let epoch): Self.frame(.sessionRoundEnded) { $0.write(epoch) }
     case .performed(let request, let result):
       Self.frame(.performed) {
         $0.write(request)
@@ -164,6 +168,7 @@ extension ReaderMessage {
       let request = try reader.integer(UInt64.self)
       self = .progress(request: request, bytes: try reader.integer(UInt32.self))
     case .successorWanted: self = .successorWanted
+    case .sessionRoundEnded: self = .sessionRoundEnded(epoch: try reader.integer(UInt64.self))
     case nil: throw ReaderLinkError("a message of the unknown kind \(reader.kind)")
     }
     try reader.end()

@@ -60,6 +60,8 @@ public enum ReaderProcessEvent: Sendable, Hashable {
   case sessionTag(UInt64, SessionTag)
   /// The tag of this placement was removed. The end of a session does not report its remaining tags as removed.
   case sessionTagRemoved(UInt64, placement: UInt64)
+  /// The session of this number has reported all tags that lie there together.
+  case sessionRoundEnded(UInt64)
   /// The result of the operation of this request, once per request.
   case performed(request: UInt64, ReaderOperationResult)
   /// The bytes that the operation of this request has transferred so far.

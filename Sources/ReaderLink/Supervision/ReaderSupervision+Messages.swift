@@ -26,6 +26,10 @@ extension ReaderSupervision {
     case .sessionTagRemoved(let epoch, let placement):
       guard let number = try session(of: epoch) else { return [] }
       return [.report(.sessionTagRemoved(number, placement: try placements.lost(placement)))]
+    case .sessionRoundEnded(let epoch):
+      guard let number = try session(of: epoch) else { return [] }
+      try sessions.endRound()
+      return [.report(.sessionRoundEnded(number))]
     case .performed(let request, let result):
       let counts = try sessions.performed(request, result, at: now)
       return counts ? [.report(.performed(request: request, result))] : []
@@ -122,7 +126,7 @@ extension ReaderMessage {
   /// Whether only a process with an open device sends this message.
   fileprivate var isOfOpenDevice: Bool {
     switch self {
-    case .examining, .tag, .state(.ready), .sessionTag, .performed: true
+    case .examining, .tag, .state(.ready), .sessionTag, .sessionRoundEnded, .performed: true
     default: false
     }
   }

@@ -20,6 +20,8 @@ struct SessionLedger {
   /// next goal.
   private var abandoned: Set<UInt64> = []
   private var tags = 0
+  /// Whether the session has reported a tag since its last round ended.
+  private var isRoundOpen = false
   /// When the process must have answered the running request.
   private(set) var deadline: Instant?
 
@@ -47,7 +49,7 @@ struct SessionLedger {
   /// Answers all requests, because the session has ended.
   mutating func end(_ failure: ReaderOperationFailure, _ reason: String) -> [ReaderSupervision.Action] {
     abandoned.formUnion(requests.map(\.number))
-    defer { (requests, deadline, tags) = ([], nil, 0) }
+    defer { (requests, deadline, tags, isRoundOpen) = ([], nil, 0, false) }
     return requests.map { .report(.performed(request: $0.number, .failed(failure, reason: reason))) }
   }
 
@@ -60,7 +62,14 @@ struct SessionLedger {
   /// If the session reports too many tags, fails with a text that follows "it".
   mutating func countTag() throws(ReaderLinkError) {
     tags += 1
+    isRoundOpen = true
     guard tags <= Self.mostTags else { throw ReaderLinkError("reported tags without end") }
+  }
+
+  /// The process reported the end of a round. If no tag came before it, fails with a text that follows "it".
+  mutating func endRound() throws(ReaderLinkError) {
+    guard isRoundOpen else { throw ReaderLinkError("ended a round without a tag") }
+    isRoundOpen = false
   }
 
   /// The process reported the progress of a request. Returns whether the daemon reports it. It ignores requests that it

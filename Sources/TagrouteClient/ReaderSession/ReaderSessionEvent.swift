@@ -6,6 +6,11 @@ public enum ReaderSessionEvent: Sendable, Hashable {
   case tagDetected(ReaderTag)
   /// The tag was removed, and can no longer be used. If it is put back, it is a new tag.
   case tagRemoved(ReaderTag)
+  /// All tags that lie there together were reported: since the first of them, the reader has looked for every kind of
+  /// tag of the session. Comes once after one or more `tagDetected`. A program that handles the tags of a round
+  /// together waits for it before it calls them. A call delays it, and after `transceive` it may not come until the tag
+  /// is removed. A daemon with interface version 1 does not send it.
+  case roundEnded
   /// In a session with `endsAfterFirstRead`: the NDEF message of the first tag that has one, encoded. `ended` follows.
   case messageRead([UInt8], from: ReaderTag)
   /// A long operation on a tag has transferred this many bytes so far.

@@ -37,6 +37,8 @@ import Testing
     #expect(tag == (try session.appending("tags").appending("1")))
     let technology = try await client.property(tag, "Technology", interface: Names.Daemon.tagInterface)
     #expect(technology?.asString == "type-2")
+    await rig.reader.endRound()
+    #expect(try await client.expect("RoundEnded", of: session) == [])
     async let message = client.callTag(tag, "ReadNDEF")
     #expect(try await rig.perform(.message(Self.uri)) == .read)
     #expect(try await message == [.bytes(Self.uri)])

@@ -51,6 +51,20 @@ actor OpenSession {
     throw RigError("the events stopped before the session ended")
   }
 
+  /// Returns the tags of a round. Fails if the session ends first.
+  func round() async throws -> [ReaderTag] {
+    var tags: [ReaderTag] = []
+    while let event = await next() {
+      switch event {
+      case .tagDetected(let tag): tags.append(tag)
+      case .roundEnded: return tags
+      case .ended(let end): throw RigError("the session ended: \(end)")
+      default: break
+      }
+    }
+    throw RigError("the events stopped before the session ended")
+  }
+
   func end() async throws -> ReaderSessionEnd {
     while let event = await next() {
       if case .ended(let end) = event { return end }

@@ -28,4 +28,24 @@ import Testing
     await polkit.stop()
     await desktop.stop()
   }
+
+  @Test func `the tags that lie there together come in one round`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
+    let uids: [[UInt8]] = (1...3).map { [4, 0, 0, 0, 0, 0, $0] }
+    func place(_ number: Int) async throws {
+      let uid = uids[number].map { "0\($0)" }.joined()
+      try await desktop.installation.simulate("tap https://example.com/\(number) --uid \(uid) --add")
+    }
+    for number in 0...1 { try await place(number) }
+    let open = try await desktop.program().start()
+    let first = try await desktop.within("a round") { try await open.round() }
+    #expect(Set(first.map(\.uid)) == Set(uids.prefix(2)))
+    #expect(try await first[0].queryNDEF().status == .readWrite)
+    try await place(2)
+    #expect(try await desktop.within("a round") { try await open.round() }.map(\.uid) == [uids[2]])
+    try await open.session.invalidate()
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
 }

@@ -30,6 +30,13 @@ extension ReaderRig {
     try await next("a tag of a session") { if case .sessionTag(_, let tag) = $0 { tag } else { nil } }
   }
 
+  /// The tags that a session reports until the end of a round.
+  func round() async throws -> [SessionTag] {
+    let start = seen.count
+    try await next("the end of a round") { if case .sessionRoundEnded = $0 { true } else { nil } }
+    return seen[start...].compactMap { if case .sessionTag(_, let tag) = $0 { tag } else { nil } }
+  }
+
   /// The number of the next placement in the session that ends.
   func sessionRemoval() async throws -> UInt64 {
     try await next("a removal") { if case .sessionTagRemoved(_, let number) = $0 { number } else { nil } }
