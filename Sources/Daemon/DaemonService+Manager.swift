@@ -66,6 +66,9 @@ extension DaemonService {
         ) { [weak self] _, call in
           try await self?.startReaderSession(call) ?? []
         },
+        ExportedMethod("ReadingAvailable", out: [Argument("available", "b")]) { [weak self] _, call in
+          try await self?.readingAvailable(call) ?? []
+        },
         ExportedMethod("CancelReaderSession", in: [Argument("session", "o")]) { [weak self] _, call in
           try await self?.cancelReaderSession(call) ?? []
         },

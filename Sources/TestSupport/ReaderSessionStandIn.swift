@@ -32,6 +32,7 @@ public actor ReaderSessionStandIn {
   private var readers = [ReaderSessionStandIn.reader]
   private var refusal: BusError?
   private var isActivating = true
+  private var isReadingAvailable = true
   private var card: SessionCard?
   private var number = 0
   private var tagNumber = 0
@@ -56,6 +57,9 @@ public actor ReaderSessionStandIn {
         ExportedMethod(
           "StartReaderSession", in: [Argument("options", "a{sv}")], out: [Argument("session", "o")]
         ) { _, call in [.objectPath(try await self.startSession(call))] },
+        ExportedMethod("ReadingAvailable", out: [Argument("available", "b")]) { _, _ in
+          [.boolean(await self.isReadingAvailable)]
+        },
         ExportedMethod(
           "InhibitWithOptions", in: [Argument("who", "s"), Argument("why", "s"), Argument("options", "a{sv}")],
           out: [Argument("inhibitor", "h"), Argument("results", "a{sv}")]
@@ -97,6 +101,9 @@ public actor ReaderSessionStandIn {
 
   /// Refuses further sessions and inhibitors with this error; nil accepts them.
   public func refuse(_ error: BusError?) { refusal = error }
+
+  /// Sets the reply to `ReadingAvailable`.
+  public func setReadingAvailable(_ isAvailable: Bool) { isReadingAvailable = isAvailable }
 
   /// Forgets the inhibitor without notice, like a daemon that was restarted.
   public func forgetInhibitor() {

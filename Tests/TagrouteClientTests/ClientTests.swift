@@ -36,6 +36,26 @@ import Testing
     withExtendedLifetime(double) {}
   }
 
+  @Test func `a program can ask whether its user may use a reader`() async throws {
+    let bus = try await PrivateBus.start()
+    let daemon = try await ReaderSessionStandIn(on: bus.address)
+    try await daemon.start()
+    let client = try await DaemonClient.connect(to: BusAddress(bus.address), on: EventLoop(label: "test"))
+    #expect(try await client.readingAvailable())
+    await daemon.setReadingAvailable(false)
+    #expect(try await !client.readingAvailable())
+  }
+
+  @Test func `a daemon that is too old to say whether reading is available is an error`() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    let client = try await DaemonClient.connect(to: BusAddress(bus.address), on: EventLoop(label: "test"))
+    let error = await #expect(throws: BusError.self) { try await client.readingAvailable() }
+    #expect(error?.name == BusError.Name.unknownMethod)
+    withExtendedLifetime(double) {}
+  }
+
   /// A daemon that does not know the option inhibits scanning, but keeps its device open.
   @Test func `a daemon that does not release the reader is an error`() async throws {
     let bus = try await PrivateBus.start()

@@ -31,6 +31,12 @@ extension DaemonService {
     return [.objectPath(session.path)]
   }
 
+  func readingAvailable(_ call: IncomingCall) async throws -> [Value] {
+    guard let connection else { throw BusError.disconnected() }
+    let user = try await connection.credentials(of: call.sender).uid
+    return [.boolean(state.isReadingAvailable(to: user))]
+  }
+
   private func export(_ session: SessionRecord, _ connection: Connection) throws {
     let interface = sessionInterface(session)
     try connection.assumeIsolated { try $0.export([interface], at: session.path, for: session.client) }

@@ -34,6 +34,11 @@ extension DaemonState {
     return (own.first { $0.value.isReady || $0.value.isReleased } ?? own.first)?.key
   }
 
+  /// Whether a user may have a session at one of the readers now. polkit may still refuse it.
+  func isReadingAvailable(to uid: UInt32) -> Bool {
+    readers.values.contains { $0.isReady && obstacle(to: uid, on: $0.properties.seat) == nil }
+  }
+
   func reader(at path: ObjectPath) -> Int? { readers.first { $0.value.path == path }?.key }
 
   /// Ends the sessions of users who may no longer have one.

@@ -72,6 +72,17 @@ public struct DaemonClient: Sendable {
       [.string(Names.Daemon.managerInterface), .string("Enabled"), .variant(.boolean(isEnabled))], autoStart: false)
   }
 
+  /// Finds out whether the user of this program may use a reader now. The user's session has to be the active, unlocked
+  /// one of a seat with a reader that is neither absent nor failed. The reader may be in use.
+  ///
+  /// - Parameter timeout: how long the daemon has to reply.
+  /// - Returns: whether a reader session is possible. The daemon does not ask polkit, which may still refuse one.
+  /// - Throws: `BusError`; `nameHasNoOwner` if the daemon is not running, `unknownMethod` if its interface version is
+  ///   1.
+  public func readingAvailable(timeout: Duration = .seconds(25)) async throws(BusError) -> Bool {
+    try await manager("ReadingAvailable", [], timeout: timeout).first?.asBool ?? false
+  }
+
   /// Reports when the daemon, or one of its readers, changes, appears or disappears.
   ///
   /// - Returns: an element for each change, and one at once. Call `status()` for the details.

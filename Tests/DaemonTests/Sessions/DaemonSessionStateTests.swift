@@ -1,6 +1,7 @@
 import Bus
 import Names
 import ReaderLink
+import Session
 import Testing
 
 @testable import Daemon
@@ -74,6 +75,27 @@ import Testing
     #expect(tell(.release(0, false)) == [.scan(0, false)])
     #expect(reach(.released) == [])
     #expect(reach(Samples.ready) == [Self.beginning])
+  }
+
+  @Test mutating func `reading is available to the user at a reader that works`() {
+    begin()
+    let user = Samples.alice.uid
+    #expect(state.isReadingAvailable(to: user) && !state.isReadingAvailable(to: Samples.bob.uid))
+    _ = tell(.login(Self.login(.read(Self.session, Samples.properties(locked: true)))))
+    #expect(!state.isReadingAvailable(to: user))
+    _ = tell(.login(Self.login(.read(Self.session, Samples.properties(active: false)))))
+    #expect(!state.isReadingAvailable(to: user))
+    _ = tell(.login(Self.login(.read(Self.session, Samples.properties()))))
+    // A session can wait for a lent reader.
+    _ = tell(.release(0, true))
+    _ = reach(.released)
+    #expect(state.isReadingAvailable(to: user))
+    for phase in [ReaderPhase.failed(reason: "x"), .absent(reason: "y")] {
+      _ = tell(.reader(0, .phase(phase, reached: nil)))
+      #expect(!state.isReadingAvailable(to: user))
+    }
+    _ = tell(.readerRemoved(0))
+    #expect(!state.isReadingAvailable(to: user))
   }
 
   @Test mutating func `a second loan begins only once the device is closed again`() {

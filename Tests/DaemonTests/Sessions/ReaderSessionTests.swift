@@ -21,6 +21,7 @@ import Testing
   @Test func `a session reads a tag, and scanning resumes after it`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
+    #expect(try await client.isReadingAvailable() == true)
     let session = try await client.start(["message": .string("Hold it there")])
     #expect(try await client.property(session, "Message")?.asString == "Hold it there")
     let options = try await rig.begin()
@@ -202,6 +203,7 @@ import Testing
     let polkit = try await rig.sessionPolkit()
     let client = try await rig.client()
     #expect(await AgentDouble.errorName { _ = try await client.start() } == Names.Errors.notAuthorized)
+    #expect(try await client.isReadingAvailable() == false)
     // The daemon does not lend the reader to this user either.
     for option in [[:], ["reader": Value.objectPath(try ObjectPath("\(Names.Daemon.readersPath)/0"))]] {
       let refused = await AgentDouble.errorName {

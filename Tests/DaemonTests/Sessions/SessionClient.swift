@@ -44,6 +44,12 @@ struct SessionClient {
     return try #require(reply.first?.asObjectPath)
   }
 
+  func isReadingAvailable() async throws -> Bool? {
+    try await connection.call(
+      Names.Daemon.busName, ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "ReadingAvailable"
+    ).first?.asBool
+  }
+
   /// Waits for the next signal and checks its name and its session.
   @discardableResult
   func expect(

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import TagrouteClient
 import TestSupport
@@ -58,6 +59,25 @@ import Testing
     try await desktop.status(\.scanning)
     try await desktop.tap(2, isShownOn: server)
     #expect(await server.all.count == 2)
+  }
+
+  @Test func `reading is available while the session is unlocked and the reader is there`() async throws {
+    let (desktop, logind) = try await start()
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    #expect(try await client.readingAvailable())
+    try await logind.update("2") { $0.isLocked = true }
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    #expect(try await !client.readingAvailable())
+    try await logind.update("2") { $0.isLocked = false }
+    try await desktop.status(\.scanning)
+    #expect(try await client.readingAvailable())
+    try await desktop.installation.simulate("unplug")
+    try await desktop.status { ["absent", "failed"].contains($0.readers.first?.state ?? "") }
+    #expect(try await !client.readingAvailable())
+    await desktop.stop()
+    await logind.stop()
   }
 
   @Test func `WhenLocked=hold reads a tag at once and shows it after the unlock`() async throws {

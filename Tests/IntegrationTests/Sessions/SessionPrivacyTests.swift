@@ -31,7 +31,7 @@ struct SessionPrivacyTests {
   private static let managerCalls: [String: (arguments: [String], isAllowed: Bool)] = [
     // Allowed: an agent for the user's own taps, an inhibitor, and a place in the queue.
     "RegisterAgent": (["oa{sv}", "/agent", "0"], true), "Inhibit": (["ss", "a", "b"], true),
-    "ListInhibitors": ([], true), "StartReaderSession": (["a{sv}", "0"], true),
+    "ListInhibitors": ([], true), "StartReaderSession": (["a{sv}", "0"], true), "ReadingAvailable": ([], true),
     "ReportConditions": (["a{sb}", "1", "locked", "true"], false), "CancelReaderSession": (["o", "SESSION"], false),
     // The client of the active session keeps the reader.
     "InhibitWithOptions": (["ssa{sv}", "a", "b", "1", "release-reader", "b", "true"], false),
