@@ -1,9 +1,10 @@
-/// Text from outside, made safe to show: one line of bounded length, without characters that control the display.
+/// Text from outside, made safe to show: of bounded length, on one line or on a bounded number of lines, and without
+/// characters that control the display.
 ///
-/// Control characters and line breaks become spaces. Bidirectional controls, invisible format characters, tag
-/// characters, and private or unassigned code points are removed. Long runs of combining marks are cut. Text of any
-/// language remains, including emoji and the joiners of scripts. The text is **not** escaped; the code that knows the
-/// markup does that.
+/// Control characters become spaces. So do line breaks, except line feeds (U+000A) in a text of several lines.
+/// Bidirectional controls, invisible format characters, tag characters, and private or unassigned code points are
+/// removed. Long runs of combining marks are cut. Text of any language remains, including emoji and the joiners of
+/// scripts. The text is **not** escaped; the code that knows the markup does that.
 public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   /// The text.
   public let string: String
@@ -13,11 +14,15 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
 
   /// Keeps at most `limit` characters, and at most twice as many scalars that are not marks. Swift may count a whole
   /// line of Hangul letters, or of emoji with joiners, as one character. Longer text ends in "…".
-  public init(_ raw: String, limit: Int = 200) {
+  ///
+  /// Keeps at most `lines` lines, and at most one empty line in a row. Further line feeds become spaces.
+  public init(_ raw: String, limit: Int = 200, lines: Int = 1) {
     let limit = min(max(limit, 0), DisplayText.maximumLimit)
     var clean = String.UnicodeScalarView()
     var marks = 0
     var spaceIsDue = false
+    var lineFeeds = 0
+    var remainingLines = max(lines, 1) - 1
     var kept = 0
     var isCut = false
     // Sixteen scalars per character are more than any script needs. The rest of a huge text is not read.
@@ -25,17 +30,27 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
       switch DisplayText.treatment(of: scalar) {
       case .drop: continue
       case .space: spaceIsDue = !clean.isEmpty
+      case .lineFeed:
+        guard !clean.isEmpty else { continue }
+        spaceIsDue = true
+        lineFeeds += 1
       case .mark:
         marks += 1
         if marks <= DisplayText.maximumMarks && !spaceIsDue && !clean.isEmpty { clean.append(scalar) }
       case .keep:
-        kept += spaceIsDue ? 2 : 1
+        let newLines = min(lineFeeds, 2, remainingLines)
+        kept += spaceIsDue ? 1 + max(newLines, 1) : 1
         guard kept <= 2 * limit else {
           isCut = true
           break reading
         }
-        if spaceIsDue { clean.append(" ") }
-        spaceIsDue = false
+        if newLines > 0 {
+          clean.append(contentsOf: [Unicode.Scalar](repeating: "\n", count: newLines))
+        } else if spaceIsDue {
+          clean.append(" ")
+        }
+        (spaceIsDue, lineFeeds) = (false, 0)
+        remainingLines -= newLines
         marks = 0
         clean.append(scalar)
       }
@@ -60,7 +75,7 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
       guard scalar == "/", let scheme = DisplayText.schemes.first(where: { $0.ends(result) }) else { continue }
       result.removeLast(scheme.length)
     }
-    return DisplayText(String(result), limit: string.unicodeScalars.count)
+    return DisplayText(String(result), limit: string.unicodeScalars.count, lines: .max)
   }
 
   private struct Scheme: Sendable {
@@ -80,11 +95,12 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   /// A larger limit is reduced to this.
   private static let maximumLimit = 1 << 16
 
-  private enum Treatment { case keep, drop, space, mark }
+  private enum Treatment { case keep, drop, space, lineFeed, mark }
 
   private static let maximumMarks = 4
 
   private static func treatment(of scalar: Unicode.Scalar) -> Treatment {
+    if scalar == "\n" { return .lineFeed }
     // Symbols without ink: a braille pattern without dots, a note without a head.
     if scalar == "\u{2800}" || scalar == "\u{1D159}" { return .space }
     let properties = scalar.properties

@@ -26,6 +26,23 @@ struct DisplayTextTests {
     #expect(DisplayText(raw).string == shown)
   }
 
+  @Test(arguments: [
+    ("one\ntwo", 2, "one\ntwo"), ("one\r\ntwo", 2, "one\ntwo"), ("one \n\t two", 2, "one\ntwo"),
+    ("\n\n one\n", 9, "one"), ("one\n\n\n \n\ntwo", 9, "one\n\ntwo"),
+    ("one\ntwo\nthree", 2, "one\ntwo three"),
+    ("one\n\ntwo", 2, "one\ntwo"), ("one\u{2028}two\u{2029}three\u{85}four", 9, "one two three four"),
+    ("one\n\u{301}two", 2, "one\ntwo"), ("one\ntwo", 1, "one two"), ("one\ntwo", 0, "one two"),
+  ])
+  func `a text of several lines keeps its line feeds`(raw: String, lines: Int, shown: String) {
+    #expect(DisplayText(raw, lines: lines).string == shown)
+    #expect(DisplayText(raw, lines: lines).withoutSchemes.string == shown)
+  }
+
+  @Test func `line feeds count as characters`() {
+    let text = DisplayText(String(repeating: "a\n", count: 100), limit: 10, lines: .max).string
+    #expect(text == "a\na\na\na\na…")
+  }
+
   @Test func `long runs of combining marks are cut`() {
     let pile = "a" + String(repeating: "\u{301}", count: 1000) + "b"
     #expect(DisplayText(pile, limit: 100).string.unicodeScalars.count == 6)

@@ -15,6 +15,14 @@ struct NotifyArgumentsTests {
     #expect(arguments(notification, .sample(capabilities: ["actions", "body"])).body == "1 < 2 & \"x\" > y")
   }
 
+  @Test(arguments: [["actions", "body", "body-markup"], ["body"]] as [Set<String>])
+  func `line feeds of the body stay`(capabilities: Set<String>) {
+    var notification = sampleNotification()
+    notification.body = DisplayText("one\nhttps://two", lines: 2)
+    let body = arguments(notification, .sample(capabilities: capabilities)).body
+    #expect(body.split(separator: "\n").prefix(2) == ["one", "two"])
+  }
+
   @Test func `a server with actions gets a default action and a visible button`() {
     #expect(arguments(sampleNotification(), .sample(name: "mako")).actions == ["default", "Open", "open", "Open"])
   }

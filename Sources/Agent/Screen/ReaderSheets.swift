@@ -29,6 +29,8 @@ struct ReaderSheets: Sendable {
 
   /// The limit of sheets: there is one per reader, and a machine has fewer readers.
   static let most = 16
+  /// The limit of lines of a client's text: more would push the button off the screen.
+  static let mostLines = 8
   /// How long the end of a session is shown, in milliseconds.
   static let farewell: Int32 = 4000
   private static let prefix = "reader-session "
@@ -78,11 +80,11 @@ struct ReaderSheets: Sendable {
   private func present(_ session: ObjectPath) -> [Action] {
     guard let sheet = sheets[session] else { return [] }
     let who = DisplayText(TapOffer.withoutQuotationMarks(sheet.application), limit: 40)
-    let what = DisplayText(sheet.message, limit: 256).withoutSchemes
+    let what = DisplayText(sheet.message, limit: 256, lines: Self.mostLines).withoutSchemes
     let text = Messages.sessionBody(application: who.withoutSchemes, message: what)
     let notification = Notification(
       applicationName: Messages.applicationName, summary: DisplayText(Messages.holdTag),
-      body: DisplayText(text, limit: 320),
+      body: DisplayText(text, limit: 320, lines: Self.mostLines),
       bodyWithoutActions: DisplayText(Messages.sessionWithoutButtons),
       defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.showAgain),
       subject: session.string,
@@ -94,7 +96,7 @@ struct ReaderSheets: Sendable {
   private static func farewell(_ title: String, _ message: String) -> Notification {
     Notification(
       applicationName: Messages.applicationName, summary: DisplayText(title),
-      body: DisplayText(message, limit: 256).withoutSchemes, bodyWithoutActions: DisplayText(""),
+      body: DisplayText(message, limit: 256, lines: mostLines).withoutSchemes, bodyWithoutActions: DisplayText(""),
       defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
       category: "x-tagroute.session", urgency: .normal,
       timeout: farewell, isTransient: true)

@@ -59,9 +59,7 @@ extension DaemonService {
 
   private func invalidate(_ id: UInt64, _ call: IncomingCall) throws -> [Value] {
     let message = call.arguments.first?.asString ?? ""
-    if let problem = PlainText.problem(message, "error_message", 0...ReaderSessionRequest.maximumMessage) {
-      throw BusError.invalidArgument(problem)
-    }
+    try ReaderSessionRequest.check(message, "error_message")
     handle(.invalidate(id, message: message))
     return []
   }
@@ -81,9 +79,7 @@ extension DaemonService {
   }
 
   private func setMessage(_ message: String, of id: UInt64) throws {
-    if let problem = PlainText.problem(message, "Message", 0...ReaderSessionRequest.maximumMessage) {
-      throw BusError.invalidArgument(problem)
-    }
+    try ReaderSessionRequest.check(message, "Message")
     guard var session = state.sessions[id], session.isOpen else { throw BusError.notPossible("the session is over") }
     guard session.message != message else { return }
     session.message = message

@@ -6,7 +6,7 @@ import ReaderLink
 struct ReaderSessionRequest: Sendable, Hashable {
   static let maximumMessage = 256
 
-  /// The text for the user; may be empty.
+  /// The text for the user; may be empty, and may have several lines.
   var message = ""
   /// The reader; nil for one on the user's seat.
   var reader: ObjectPath?
@@ -27,7 +27,7 @@ struct ReaderSessionRequest: Sendable, Hashable {
   /// Throws `InvalidArgument` or `NotPossible`, with the key in the message. Unknown keys are ignored.
   init(_ options: [String: Value]) throws(BusError) {
     message = try Self.value(options, "message", "a string", \.asString) ?? ""
-    if let problem = PlainText.problem(message, "message", 0...Self.maximumMessage) { throw .invalidArgument(problem) }
+    try Self.check(message, "message")
     reader = try Self.value(options, "reader", "an object path", \.asObjectPath)
     isFirstRead = try Self.value(options, "first-read", "a boolean", \.asBool) ?? false
     reportsUndeclaredCards = try Self.value(options, "undeclared-cards", "a boolean", \.asBool) ?? false
@@ -86,6 +86,12 @@ struct ReaderSessionRequest: Sendable, Hashable {
         }
       }
     }
+  }
+
+  /// Checks a text for the sheet. Throws `InvalidArgument` with its name.
+  static func check(_ message: String, _ name: String) throws(BusError) {
+    guard let problem = PlainText.problem(message, name, 0...maximumMessage, allowsLineBreaks: true) else { return }
+    throw .invalidArgument(problem)
   }
 
   private static func value<T>(

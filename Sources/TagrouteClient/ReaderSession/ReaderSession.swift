@@ -173,7 +173,7 @@ public final class ReaderSession: Sendable {
 
   /// Changes the instruction that the session's sheet shows to the user.
   ///
-  /// - Parameter message: plain text without control characters, at most 256 bytes.
+  /// - Parameter message: plain text, with the limits of `ReaderSessionOptions.message`.
   /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` if the session is over.
   public func setMessage(_ message: String) async throws(BusError) {
     _ = try await connection.call(

@@ -11,7 +11,8 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     case write
   }
 
-  /// The instruction for the user: plain text without control characters, at most 256 bytes.
+  /// The instruction for the user: plain text of at most 256 bytes, without control characters except U+000A, which
+  /// begins a line. A daemon with interface version 1 refuses that one, too.
   public var message: String
   /// The reader's object path; nil for the first one that is ready on the user's seat.
   public var reader: ObjectPath?

@@ -61,9 +61,21 @@ import Testing
     let hostile = "\u{202E}<b>x</b>\u{1B}[31m\nhttps://evil.example/ \(long)"
     let (sheet, _) = try shown(sheets.handle(.show(Self.session, message: hostile, application: hostile)))
     #expect(sheet.body.string.count <= 320)
-    #expect(!sheet.body.string.unicodeScalars.contains { ["\u{202E}", "\u{1B}", "\n"].contains($0) })
+    #expect(!sheet.body.string.unicodeScalars.contains { ["\u{202E}", "\u{1B}"].contains($0) })
     #expect(!sheet.body.string.contains("https://"))
     #expect(sheet.summary.string == "Hold a tag near the reader")
+  }
+
+  @Test func `the lines of a client's text stay, up to a limit`() throws {
+    var sheets = ReaderSheets()
+    let (sheet, _) = try shown(sheets.handle(.show(Self.session, message: "Hold it.\nWait.", application: "a\nb")))
+    #expect(sheet.body.string == "“a b”: Hold it.\nWait.")
+    let many = (1...20).map(String.init).joined(separator: "\n")
+    let (longer, _) = try shown(sheets.handle(.update(Self.session, message: many)))
+    #expect(longer.body.string.count { $0 == "\n" } == ReaderSheets.mostLines - 1)
+    #expect(longer.body.string.hasSuffix("7\n8 9 10 11 12 13 14 15 16 17 18 19 20"))
+    let (last, _) = try shown(sheets.handle(.close(Self.session, outcome: "error", message: "No.\nAnother one.")))
+    #expect(last.body.string == "No.\nAnother one.")
   }
 
   @Test func `the number of sheets is limited`() {

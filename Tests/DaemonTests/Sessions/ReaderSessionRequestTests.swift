@@ -9,6 +9,7 @@ import Testing
   @Test(arguments: [
     ["message": Value.uint32(1)], ["message": .string("a\u{202E}b")],
     ["message": .string(String(repeating: "a", count: 257))], ["access": .string("own")],
+    ["message": .string("a\r\nb")], ["message": .string("a\u{2028}b")],
     ["technologies": .strings(["paper"])], ["reader": .string("/")], ["first-read": .string("yes")],
     ["undeclared-cards": .uint32(1)], ["select-application": .string("no")],
     ["application-identifiers": .array(element: "ay", [.bytes([0xA0, 0, 0, 0, 3])])],
@@ -17,6 +18,11 @@ import Testing
   ])
   func `wrong options are rejected`(_ options: [String: Value]) throws {
     #expect(throws: BusError.self) { try ReaderSessionRequest(options) }
+  }
+
+  @Test func `only texts for the sheet may have several lines`() throws {
+    #expect(try ReaderSessionRequest(["message": .string("a\n\nb\n")]).message == "a\n\nb\n")
+    #expect(PlainText.problem("a\nb", "who", 1...128) != nil)
   }
 
   @Test func `a request is limited to a part of its tags`() throws {

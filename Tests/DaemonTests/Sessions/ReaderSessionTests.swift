@@ -290,12 +290,12 @@ import Testing
     #expect(deadline > now && deadline <= now + 61_000_000)
     #expect(await set("a\u{1B}[31m") == Names.Errors.invalidArgument)
     #expect(await set(String(repeating: "é", count: 129)) == Names.Errors.invalidArgument)
-    #expect(await set("put it down") == nil)
-    #expect(try await client.property(session, "Message")?.asString == "put it down")
+    #expect(await set("put it\ndown") == nil)
+    #expect(try await client.property(session, "Message")?.asString == "put it\ndown")
     let wrong = await AgentDouble.errorName { try await client.call(session, "Invalidate", [.string("a\u{202E}")]) }
     #expect(wrong == Names.Errors.invalidArgument)
-    try await client.call(session, "Invalidate", [.string("the wrong card")])
-    #expect(try await client.expect("Ended") == [.string("invalidated"), .string("the wrong card")])
+    try await client.call(session, "Invalidate", [.string("the wrong\ncard")])
+    #expect(try await client.expect("Ended") == [.string("invalidated"), .string("the wrong\ncard")])
     #expect(await set("too late") == Names.Errors.notPossible)
     #expect(
       await AgentDouble.errorName { try await client.call(session, "RestartPolling") } == Names.Errors.notPossible)

@@ -25,11 +25,11 @@ import Testing
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
     let program = try await desktop.program()
-    let open = try await program.start(ReaderSessionOptions(message: "Put it down", access: .write))
+    let open = try await program.start(ReaderSessionOptions(message: "Put it down\nand wait", access: .write))
     try await desktop.within("the session") { try await open.activated() }
     let sheet = try await desktop.notification(on: server)
     #expect(sheet.summary == "Hold a tag near the reader")
-    #expect(sheet.body.contains("Put it down"))
+    #expect(sheet.body.contains("Put it down\nand wait"))
     try await desktop.status { $0.suspendReasons == ["reader-session"] && $0.readers.first?.state == "in-session" }
 
     let first = try Tag(1)
