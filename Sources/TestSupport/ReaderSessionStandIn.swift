@@ -213,6 +213,7 @@ public actor ReaderSessionStandIn {
       signals: [
         ExportedSignal("Activated"), ExportedSignal("TagDetected", [Argument("tag", "o")]),
         ExportedSignal("TagRemoved", [Argument("tag", "o")]), ExportedSignal("RoundEnded"),
+        ExportedSignal("PollingRestarted"),
         ExportedSignal("MessageRead", [Argument("tag", "o"), Argument("message", "ay")]),
         ExportedSignal("Progress", [Argument("tag", "o"), Argument("bytes", "t")]),
         ExportedSignal("Ended", [Argument("reason", "s"), Argument("message", "s")]),
@@ -235,6 +236,7 @@ public actor ReaderSessionStandIn {
       await connection.unexport(tag)
       self.tag = nil
     }
+    try await emit("PollingRestarted")
     let technologies = options["technologies"]?.asStrings ?? []
     if let card, technologies.isEmpty || technologies.contains(card.technology) { try await detect() }
   }

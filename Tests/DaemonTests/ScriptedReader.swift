@@ -66,6 +66,9 @@ final class ScriptedReader: Sendable {
   /// Ends the round of tags in a reader session.
   func endRound() async { await actor.endRound() }
 
+  /// Reports that polling has restarted in a reader session.
+  func restartPolling() async { await actor.restartPolling() }
+
   /// Sends bytes that need not be a message.
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
 
@@ -122,6 +125,8 @@ private actor Mouth {
   func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .heartbeat(within: 0)]) }
 
   func endRound() { say([.sessionRoundEnded(epoch: reached), .heartbeat(within: 0)]) }
+
+  func restartPolling() { say([.sessionPollingRestarted(epoch: reached), .heartbeat(within: 0)]) }
 
   func tap(_ report: TagReport) {
     say([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])

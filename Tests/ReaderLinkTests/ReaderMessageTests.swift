@@ -27,6 +27,7 @@ import Testing
     .heartbeat(within: 1000),
     .log(.warning, "the reader is gone"),
     .sessionTagRemoved(epoch: 3, placement: 8), .sessionRoundEnded(epoch: 3), .successorWanted,
+    .sessionPollingRestarted(epoch: 3),
     .sessionTag(epoch: 3, SessionTag(placement: placement, atqa: [0, 0x44], sak: 0)),
     .sessionTag(
       epoch: 3,

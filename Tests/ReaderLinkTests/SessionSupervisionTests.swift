@@ -41,11 +41,38 @@ import Testing
     #expect(rig(.restartPolling(ReaderSessionOptions(number: 4))) == [])
     let removed = rig(.received(.sessionTagRemoved(epoch: 1, placement: 1)))
     #expect(removed == [.report(.sessionTagRemoved(5, placement: Self.announced.number))])
+    #expect(rig(.received(.sessionPollingRestarted(epoch: 1))) == [.report(.sessionPollingRestarted(5))])
     #expect(rig(.pursue(2, .off)) == [SupervisionRig.goal(2, .off, first: true)])
     #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(SupervisionRig.open, reached: 2))])
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.supervision.deadline == nil)
     #expect(rig(.pursue(3, .session(ReaderSessionOptions(number: 6)))).count == 1)
+  }
+
+  @Test func `each report of a polling restart needs an order for this session`() {
+    var rig = inSession()
+    let restarted = ReaderSupervision.Event.received(.sessionPollingRestarted(epoch: 1))
+    // An order may cross the report of the previous one.
+    for _ in 0..<2 { _ = rig(.restartPolling(Self.options)) }
+    for _ in 0..<2 { #expect(rig(restarted) == [.report(.sessionPollingRestarted(5))]) }
+    // The process has combined two orders into one restart.
+    for _ in 0..<2 { _ = rig(.restartPolling(Self.options)) }
+    #expect(rig(restarted) == [.report(.sessionPollingRestarted(5))])
+    // The unreported order ends with its session.
+    _ = rig(.pursue(2, .off))
+    #expect(rig(restarted) == [])
+    _ = rig(.received(.reached(epoch: 2)))
+    _ = rig(.pursue(3, Self.goal))
+    _ = rig(.received(.reached(epoch: 3)))
+    #expect(rig(.received(.sessionPollingRestarted(epoch: 3))).first == .kill)
+  }
+
+  @Test func `a restart of polling ends the round without a report`() {
+    var rig = inSession()
+    _ = rig(.restartPolling(Self.options))
+    _ = rig(.received(.sessionTagRemoved(epoch: 1, placement: 1)))
+    _ = rig(.received(.sessionPollingRestarted(epoch: 1)))
+    #expect(rig(.received(.sessionRoundEnded(epoch: 1))).first == .kill)
   }
 
   /// A client may restart polling after each tag.
@@ -113,6 +140,7 @@ import Testing
     #expect(rig(.received(.sessionTag(epoch: 1, other))) == [])
     #expect(rig(.received(.progress(request: 9, bytes: 1))) == [])
     #expect(rig(.received(.sessionRoundEnded(epoch: 1))) == [])
+    #expect(rig(.received(.sessionPollingRestarted(epoch: 1))) == [])
     #expect(rig(.received(.performed(request: 9, .message([0xD0, 0, 0])))) == [])
     _ = rig(.received(.reached(epoch: 2)))
     #expect(rig(.received(.progress(request: 9, bytes: 1))).contains(.kill))
@@ -158,6 +186,7 @@ import Testing
       [.sessionTagRemoved(epoch: 1, placement: 2)], [.performed(request: 8, .done)], [.performed(request: 9, .done)],
       [.performed(request: 9, .failed(.empty, reason: "x")), .performed(request: 9, .failed(.empty, reason: "x"))],
       [.progress(request: 10, bytes: 1)], [.sessionRoundEnded(epoch: 1), .sessionRoundEnded(epoch: 1)],
+      [.sessionPollingRestarted(epoch: 1)],
       (2...9).map {
         .sessionTag(epoch: 1, SessionTag(placement: Placement(number: $0, technology: .type2, uid: [])))
       },

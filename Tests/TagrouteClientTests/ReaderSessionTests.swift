@@ -73,6 +73,7 @@ import Testing
     #expect(try await session.state() == (.active, 60_000_000))
     try await session.restartPolling()
     #expect(await events.next() == .tagRemoved(tag))
+    #expect(await events.next() == .pollingRestarted)
     guard case .tagDetected(let again)? = await events.next() else {
       Issue.record("no tag was detected")
       return

@@ -183,7 +183,7 @@ private actor TagTasks {
       case .tagRemoved(let tag): events.yield(.removed(tag))
       case .progress(let bytes, of: _): events.yield(.progress(bytes))
       case .ended(let end): events.yield(.ended(end))
-      case .roundEnded, .messageRead: break
+      case .roundEnded, .pollingRestarted, .messageRead: break
       }
     }
   }

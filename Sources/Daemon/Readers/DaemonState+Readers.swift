@@ -20,6 +20,7 @@ extension DaemonState {
     case .sessionTag(let number, let tag): return perform(sessions.found(tag, by: number))
     case .sessionTagRemoved(let number, let placement): return perform(sessions.removed(placement, from: number))
     case .sessionRoundEnded(let number): return perform(sessions.endedRound(of: number))
+    case .sessionPollingRestarted(let number): return perform(sessions.restartedPolling(of: number))
     case .tag, .known, .performed, .progress: return []
     }
   }

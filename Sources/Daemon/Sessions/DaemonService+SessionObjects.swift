@@ -42,6 +42,7 @@ extension DaemonService {
       signals: [
         ExportedSignal("Activated"), ExportedSignal("TagDetected", [Argument("tag", "o")]),
         ExportedSignal("TagRemoved", [Argument("tag", "o")]), ExportedSignal("RoundEnded"),
+        ExportedSignal("PollingRestarted"),
         ExportedSignal("MessageRead", [Argument("tag", "o"), Argument("message", "ay")]),
         ExportedSignal("Progress", [Argument("tag", "o"), Argument("bytes", "t")]),
         ExportedSignal("Ended", [Argument("reason", "s"), Argument("message", "s")]),

@@ -121,6 +121,7 @@ extension DaemonService {
       connection?.assumeIsolated { $0.unexport(path) }
       tell(id, "TagRemoved", [.objectPath(path)])
     case .roundEnded(let id): tell(id, "RoundEnded")
+    case .pollingRestarted(let id): tell(id, "PollingRestarted")
     case .ended(let session): ended(session)
     case .forgotten(let path): connection?.assumeIsolated { $0.unexport(path) }
     }

@@ -36,6 +36,8 @@ struct ReaderSessions: Sendable, Hashable {
     case gone(UInt64, tag: ObjectPath)
     /// The session has found all tags that lie there together.
     case roundEnded(UInt64)
+    /// The session has restarted polling.
+    case pollingRestarted(UInt64)
     /// The session is over. This is its last state, because `sessions` may no longer contain it.
     case ended(SessionRecord)
     /// Remove the object of a session.
@@ -196,6 +198,8 @@ struct ReaderSessions: Sendable, Hashable {
   }
 
   func endedRound(of id: UInt64) -> [Action] { sessions[id]?.isActive == true ? [.roundEnded(id)] : [] }
+
+  func restartedPolling(of id: UInt64) -> [Action] { sessions[id]?.isActive == true ? [.pollingRestarted(id)] : [] }
 
   /// Tells the process to begin the session that has waited longest, or sets the deadline of those that wait.
   private mutating func beginNext(at reader: Int, _ now: Instant) -> [Action] {

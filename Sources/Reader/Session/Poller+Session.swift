@@ -49,6 +49,7 @@ extension Poller {
     for number in session.reported.keys.sorted() { try missed(number) }
     try letGo(device)
     lookAnew(options, device)
+    try report(.sessionPollingRestarted(epoch: epoch))
   }
 
   /// Switches the field off and restores the state from before the session.

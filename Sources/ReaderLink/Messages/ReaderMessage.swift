@@ -31,6 +31,9 @@ public enum ReaderMessage: Sendable, Hashable {
   /// All tags that lie there together are reported: since the first of them was reported, the process has looked for
   /// every technology of the session. Sent once after one or more `sessionTag`.
   case sessionRoundEnded(epoch: UInt64)
+  /// Polling has restarted, as the daemon ordered. All earlier tags of the session are reported as removed, and each
+  /// `sessionTag` that follows was found since. Orders that the process combines into one restart get one report.
+  case sessionPollingRestarted(epoch: UInt64)
   /// The result of the operation of this request.
   case performed(request: UInt64, ReaderOperationResult)
   /// The bytes that the operation of this request has transferred so far. Sent about four times a second if it takes
@@ -56,6 +59,7 @@ extension ReaderMessage {
     case absent = 1
     case ready, failed, reached, examining, message, problem, known, removed, heartbeat, log
     case sessionTag, sessionTagRemoved, performed, progress, successorWanted, sessionRoundEnded
+    case sessionPollingRestarted
   }
 
   /// The frame with this message. Texts are cut to their limits.
@@ -104,6 +108,7 @@ extension ReaderMessage {
         $0.write(placement)
       }
     case .sessionRoundEnded(let epoch): Self.frame(.sessionRoundEnded) { $0.write(epoch) }
+    case .sessionPollingRestarted(let epoch): Self.frame(.sessionPollingRestarted) { $0.write(epoch) }
     case .performed(let request, let result):
       Self.frame(.performed) {
         $0.write(request)
@@ -169,6 +174,7 @@ extension ReaderMessage {
       self = .progress(request: request, bytes: try reader.integer(UInt32.self))
     case .successorWanted: self = .successorWanted
     case .sessionRoundEnded: self = .sessionRoundEnded(epoch: try reader.integer(UInt64.self))
+    case .sessionPollingRestarted: self = .sessionPollingRestarted(epoch: try reader.integer(UInt64.self))
     case nil: throw ReaderLinkError("a message of the unknown kind \(reader.kind)")
     }
     try reader.end()

@@ -62,6 +62,9 @@ public enum ReaderProcessEvent: Sendable, Hashable {
   case sessionTagRemoved(UInt64, placement: UInt64)
   /// The session of this number has reported all tags that lie there together.
   case sessionRoundEnded(UInt64)
+  /// The session of this number has restarted polling, and reported all earlier tags as removed. Several calls of
+  /// `ReaderProcess.restartPolling` may lead to one event.
+  case sessionPollingRestarted(UInt64)
   /// The result of the operation of this request, once per request.
   case performed(request: UInt64, ReaderOperationResult)
   /// The bytes that the operation of this request has transferred so far.

@@ -30,6 +30,10 @@ extension ReaderSupervision {
       guard let number = try session(of: epoch) else { return [] }
       try sessions.endRound()
       return [.report(.sessionRoundEnded(number))]
+    case .sessionPollingRestarted(let epoch):
+      guard let number = try session(of: epoch) else { return [] }
+      try sessions.restarted()
+      return [.report(.sessionPollingRestarted(number))]
     case .performed(let request, let result):
       let counts = try sessions.performed(request, result, at: now)
       return counts ? [.report(.performed(request: request, result))] : []
@@ -126,7 +130,8 @@ extension ReaderMessage {
   /// Whether only a process with an open device sends this message.
   fileprivate var isOfOpenDevice: Bool {
     switch self {
-    case .examining, .tag, .state(.ready), .sessionTag, .sessionRoundEnded, .performed: true
+    case .examining, .tag, .state(.ready), .sessionTag, .sessionRoundEnded, .sessionPollingRestarted, .performed:
+      true
     default: false
     }
   }

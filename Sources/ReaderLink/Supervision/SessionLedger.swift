@@ -22,6 +22,13 @@ struct SessionLedger {
   private var tags = 0
   /// Whether the session has reported a tag since its last round ended.
   private var isRoundOpen = false
+  /// The restarts of polling that were ordered, minus those that the process has reported. The process may combine
+  /// orders, so it may report fewer. This is a count because an order and a report may cross:
+  ///
+  ///     the daemon orders restart 1, the process performs it
+  ///     the daemon orders restart 2, then receives the report of restart 1
+  ///     the process performs restart 2 and reports it
+  private var orderedRestarts = 0
   /// When the process must have answered the running request.
   private(set) var deadline: Instant?
 
@@ -49,7 +56,7 @@ struct SessionLedger {
   /// Answers all requests, because the session has ended.
   mutating func end(_ failure: ReaderOperationFailure, _ reason: String) -> [ReaderSupervision.Action] {
     abandoned.formUnion(requests.map(\.number))
-    defer { (requests, deadline, tags, isRoundOpen) = ([], nil, 0, false) }
+    defer { (requests, deadline, tags, isRoundOpen, orderedRestarts) = ([], nil, 0, false, 0) }
     return requests.map { .report(.performed(request: $0.number, .failed(failure, reason: reason))) }
   }
 
@@ -57,7 +64,17 @@ struct SessionLedger {
   mutating func forgetAbandoned() { abandoned = [] }
 
   /// The session's client restarts polling, so the process finds its tags again.
-  mutating func restarts() { tags = 0 }
+  mutating func restarts() {
+    tags = 0
+    orderedRestarts += 1
+  }
+
+  /// The process reported a restart of polling. If the daemon ordered none, fails with a text that follows "it".
+  mutating func restarted() throws(ReaderLinkError) {
+    guard orderedRestarts > 0 else { throw ReaderLinkError("restarted polling unasked") }
+    orderedRestarts -= 1
+    isRoundOpen = false
+  }
 
   /// If the session reports too many tags, fails with a text that follows "it".
   mutating func countTag() throws(ReaderLinkError) {

@@ -196,7 +196,7 @@ public final class ReaderSession: Sendable {
 
   /// Forgets the tags that were found, and restarts polling: a tag that is still there is found again. There are at
   /// most five restarts per second. Further requests are merged into one restart a moment later, which has the
-  /// arguments of the last one.
+  /// arguments of the last one. This returns before the restart, and `ReaderSessionEvent.pollingRestarted` follows.
   ///
   /// Until the next restart, only the tags of the arguments are found. An empty list stands for everything that the
   /// session has declared. Raw commands are not limited by this.

@@ -11,6 +11,11 @@ public enum ReaderSessionEvent: Sendable, Hashable {
   /// together waits for it before it calls them. A call delays it, and after `transceive` it may not come until the tag
   /// is removed. A daemon with interface version 1 does not send it.
   case roundEnded
+  /// Polling has restarted after `ReaderSession.restartPolling`, which returns before that. All earlier tags were
+  /// reported by `tagRemoved`. Each `tagDetected` that follows was found by the restarted search. Calls that are merged
+  /// into one restart get one event. A round that has not ended before it gets no `roundEnded`. A daemon with interface
+  /// version 1 does not send it.
+  case pollingRestarted
   /// In a session with `endsAfterFirstRead`: the NDEF message of the first tag that has one, encoded. `ended` follows.
   case messageRead([UInt8], from: ReaderTag)
   /// A long operation on a tag has transferred this many bytes so far.

@@ -71,6 +71,7 @@ struct ReaderSessionFeed: Sendable {
       return .tagDetected(tag)
     case ("TagRemoved", .objectPath(let path), _): return tags.removeValue(forKey: path).map { .tagRemoved($0) }
     case ("RoundEnded", _, _): return .roundEnded
+    case ("PollingRestarted", _, _): return .pollingRestarted
     case ("MessageRead", .objectPath(let path), .bytes(let message)):
       return .messageRead(message, from: tags[path] ?? ReaderTag(path, [:], connection, daemon))
     case ("Progress", .objectPath(let path), .uint64(let bytes)):

@@ -139,7 +139,7 @@ import Testing
         if reason == .timedOut, world.time - (world.activeSince[id] ?? .max) < 60 { return "\(id) timed out too early" }
       case .forgotten(let path):
         guard world.sessions.session(at: path) == nil else { return "\(path) is still there" }
-      case .found, .gone, .roundEnded: return "no session has a tag"
+      case .found, .gone, .roundEnded, .pollingRestarted: return "no session has a tag"
       }
     }
     return nil

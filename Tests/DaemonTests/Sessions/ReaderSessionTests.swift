@@ -104,7 +104,8 @@ import Testing
       let options = try await rig.command { command -> ReaderSessionOptions? in
         if case .restartPolling(_, let options) = command { options } else { nil }
       }
-      await rig.reader.say(.heartbeat(within: 0))
+      await rig.reader.restartPolling()
+      #expect(try await client.expect("PollingRestarted", of: session) == [])
       return options
     }
     #expect(await AgentDouble.errorName { try await restart("type-4a") } == Names.Errors.invalidArgument)

@@ -82,13 +82,16 @@ import Testing
     let tag = SessionTag(placement: Placement(number: 7, technology: .type2, uid: [1, 2, 3, 4]))
     #expect(sessions.found(tag, by: 1) == [])
     #expect(sessions.endedRound(of: 1) == [])
+    #expect(sessions.restartedPolling(of: 1) == [])
     _ = sessions.handle(.began(1), at: 0, Self.now)
     #expect(sessions.endedRound(of: 1) == [.roundEnded(1)])
+    #expect(sessions.restartedPolling(of: 1) == [.pollingRestarted(1)])
     _ = sessions.end(1, .invalidated, at: Self.now)
     #expect(sessions.found(tag, by: 1) == [])
     #expect(sessions.found(tag, by: 99) == [])
     #expect(sessions.removed(7, from: 1) == [])
     #expect(sessions.endedRound(of: 1) == [])
+    #expect(sessions.restartedPolling(of: 1) == [])
     #expect(throws: BusError.self) { try sessions[1]?.check([0x30, 0], tag: 1) }
   }
 

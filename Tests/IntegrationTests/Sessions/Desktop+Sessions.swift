@@ -51,6 +51,22 @@ actor OpenSession {
     throw RigError("the events stopped before the session ended")
   }
 
+  /// Waits until polling has restarted. Returns how many tags were removed before it. Fails if the session ends or a
+  /// tag is found first.
+  func pollingRestarted() async throws -> Int {
+    var removals = 0
+    while let event = await next() {
+      switch event {
+      case .pollingRestarted: return removals
+      case .tagRemoved: removals += 1
+      case .tagDetected(let tag): throw RigError("expected a restart of polling, got the tag \(tag)")
+      case .ended(let end): throw RigError("the session ended: \(end)")
+      default: break
+      }
+    }
+    throw RigError("the events stopped before the session ended")
+  }
+
   /// Returns the tags of a round. Fails if the session ends first.
   func round() async throws -> [ReaderTag] {
     var tags: [ReaderTag] = []

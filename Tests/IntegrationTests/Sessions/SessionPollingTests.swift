@@ -15,6 +15,7 @@ import Testing
     let error = await #expect(throws: BusError.self) { try await open.session.restartPolling(technologies: ["type-3"]) }
     #expect(error?.name == Names.Errors.invalidArgument)
     try await open.session.restartPolling(technologies: ["type-4a"])
+    #expect(try await desktop.within("a restart") { try await open.pollingRestarted() } == 1)
     // The tag still lies there, and is not found.
     try await desktop.lookedAround()
     try await desktop.place(Tag(2, type: 4))
@@ -22,6 +23,7 @@ import Testing
     try await desktop.place(Tag(1))
     try await desktop.lookedAround()
     try await open.session.restartPolling()
+    #expect(try await desktop.within("a restart") { try await open.pollingRestarted() } == 1)
     #expect(try await desktop.within("a tag") { try await open.tag() }.technology == "type-2")
     try await open.session.invalidate()
     try await desktop.scanning()

@@ -99,6 +99,32 @@ import Testing
     await rig.stop()
   }
 
+  @Test func `a restart of polling is reported after the removal of all tags and before they are found again`()
+    async throws
+  {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    for number in 1...2 as ClosedRange<UInt8> {
+      let uid: [UInt8] = [4, 1, 2, 3, 4, 5, number]
+      await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com"), uid: .fixed(uid)))
+    }
+    try await rig.begin(ReaderSessionOptions(number: 1))
+    #expect(try await rig.round().count == 2)
+    let start = rig.seen.count
+    await rig.process.restartPolling(ReaderSessionOptions(number: 1))
+    #expect(try await rig.round().count == 2)
+    let events = rig.seen[start...].compactMap { event -> String? in
+      switch event {
+      case .sessionTagRemoved: "removed"
+      case .sessionPollingRestarted(1): "restarted"
+      case .sessionTag: "found"
+      default: nil
+      }
+    }
+    #expect(events == ["removed", "removed", "restarted", "found", "found"])
+    await rig.stop()
+  }
+
   @Test func `a restart of polling limits what is found until the next restart`() async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
     let all = ReaderSessionOptions(
