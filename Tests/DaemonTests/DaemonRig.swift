@@ -109,7 +109,7 @@ struct DaemonRig {
   /// that a reader may announce.
   func holdReader() async throws {
     await reader.answersOrders(false)
-    await reader.say(.heartbeat(within: 20_000), .log(.info, "is busy"))
+    await reader.say(.awake, .log(.info, "is busy"))
     try await daemon.line(containing: "is busy")
   }
 

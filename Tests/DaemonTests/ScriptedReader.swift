@@ -73,7 +73,7 @@ final class ScriptedReader: Sendable {
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
 
   /// Reports that the device is present and ready.
-  func becomeReady() async { await say(.state(.ready(name: "Scripted", device: device)), .heartbeat(within: 0)) }
+  func becomeReady() async { await say(.state(.ready(name: "Scripted", device: device)), .awake) }
 
   /// A tag is put on the reader, read, and taken away.
   func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
@@ -119,14 +119,14 @@ private actor Mouth {
 
   func reach() {
     reached = order.epoch
-    say([.reached(epoch: reached), .heartbeat(within: 0)])
+    say([.reached(epoch: reached), .awake])
   }
 
-  func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .heartbeat(within: 0)]) }
+  func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .awake]) }
 
-  func endRound() { say([.sessionRoundEnded(epoch: reached), .heartbeat(within: 0)]) }
+  func endRound() { say([.sessionRoundEnded(epoch: reached), .awake]) }
 
-  func restartPolling() { say([.sessionPollingRestarted(epoch: reached), .heartbeat(within: 0)]) }
+  func restartPolling() { say([.sessionPollingRestarted(epoch: reached), .awake]) }
 
   func tap(_ report: TagReport) {
     say([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])
@@ -145,7 +145,7 @@ private actor Mouth {
     switch order.goal {
     case .off where answersOrders: reach()
     case .scan where answersOrders && isReady: reach()
-    case .scan where answersOrders: say([.heartbeat(within: 0)])
+    case .scan where answersOrders: say([.awake])
     default: break
     }
   }
@@ -172,6 +172,12 @@ private actor Mouth {
       continuation.yield(command)
     }
   }
+}
+
+extension ReaderMessage {
+  /// Promises the next message within 20 s, the longest time that is allowed. A reader that sleeps has to answer a
+  /// command within a second, which a busy machine may not give the test.
+  static let awake = ReaderMessage.heartbeat(within: 20_000)
 }
 
 extension ReaderCommand {

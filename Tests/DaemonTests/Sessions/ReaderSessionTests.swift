@@ -266,7 +266,7 @@ import Testing
     }
     await rig.reader.say(.progress(request: request, bytes: 1234))
     #expect(try await client.expect("Progress") == [.objectPath(tag), .uint64(1234)])
-    await rig.reader.say(.performed(request: request, .status(.readOnly, capacity: 137)), .heartbeat(within: 0))
+    await rig.reader.say(.performed(request: request, .status(.readOnly, capacity: 137)), .awake)
     #expect(try await status == [.string("read-only"), .uint32(137)])
     await polkit.stop()
   }

@@ -132,7 +132,7 @@ extension DaemonRig {
     let (request, operation) = try await command { command -> (UInt64, ReaderOperation)? in
       if case .perform(_, let request, _, let operation) = command { (request, operation) } else { nil }
     }
-    await reader.say(.performed(request: request, result), .heartbeat(within: 0))
+    await reader.say(.performed(request: request, result), .awake)
     return operation
   }
 }
