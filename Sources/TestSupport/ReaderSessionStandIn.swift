@@ -31,6 +31,7 @@ public actor ReaderSessionStandIn {
 
   private var readers = [ReaderSessionStandIn.reader]
   private var refusal: BusError?
+  private var refusesWriting = false
   private var isActivating = true
   private var isReadingAvailable = true
   private var card: SessionCard?
@@ -105,6 +106,9 @@ public actor ReaderSessionStandIn {
   /// Sets the reply to `ReadingAvailable`.
   public func setReadingAvailable(_ isAvailable: Bool) { isReadingAvailable = isAvailable }
 
+  /// Refuses further sessions with the access `write`.
+  public func refuseWriting() { refusesWriting = true }
+
   /// Forgets the inhibitor without notice, like a daemon that was restarted.
   public func forgetInhibitor() {
     watch?.cancel()
@@ -164,9 +168,11 @@ public actor ReaderSessionStandIn {
 
   private func startSession(_ call: IncomingCall) async throws -> ObjectPath {
     let options = call.arguments.first?.asDictionary ?? [:]
-    if let refusal {
+    let isRefused = refusesWriting && options["access"] == .string("write")
+    let notAuthorized = BusError(name: Names.Errors.notAuthorized, message: "reading only")
+    if let error = refusal ?? (isRefused ? notAuthorized : nil) {
       note(.start(options))
-      throw refusal
+      throw error
     }
     if let session { await connection.unexport(session.path) }
     number += 1
@@ -291,6 +297,7 @@ public actor ReaderSessionStandIn {
   private func perform(_ call: IncomingCall) async throws -> [Value] {
     note(.operation(call.member, call.arguments))
     guard var card, let tag else { throw BusError(name: Names.Errors.tagLost, message: "the tag was removed") }
+    if card.isSilent { try await hang() }
     if let failure = card.failure { throw failure }
     for bytes in card.progress { try await emit("Progress", [.objectPath(tag), .uint64(bytes)]) }
     let changes = call.member == "WriteNDEF" || call.member == "Lock"

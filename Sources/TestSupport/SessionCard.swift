@@ -17,6 +17,8 @@ public struct SessionCard: Sendable {
   public var message: [UInt8]?
   /// The error of every operation; nil if operations succeed.
   public var failure: BusError?
+  /// Whether operations never end.
+  public var isSilent = false
   /// The card's answer to a command.
   public var answer: @Sendable ([UInt8]) throws -> [UInt8] = { _ in
     throw BusError(name: Names.Errors.notSupported, message: "this tag takes no commands")

@@ -183,9 +183,11 @@ extension SessionTag {
     case .type2: return .type2
     case .type3: return .felica(idm: idm, systemCode: systemCode)
     case .type4A:
-      // NXP AN10833: the historical byte of a DESFire, and the first historical bytes of a MIFARE Plus.
-      if historicalBytes == [0x80] { return .desfire }
-      return historicalBytes.starts(with: [0xC1, 0x05]) ? .mifarePlus : .isoDEP
+      switch MIFAREProduct(historicalBytes: historicalBytes) {
+      case .desfire: return .desfire
+      case .plus: return .mifarePlus
+      case nil: return .isoDEP
+      }
     case .type4B: return .isoDEP
     case .mifareClassic: return .none("MIFARE Classic accepts no raw commands: use ReadNDEF and WriteNDEF")
     case .type1, .peer: return .none("\(placement.technology) accepts no raw commands: use ReadNDEF and WriteNDEF")
