@@ -38,6 +38,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency], libraries: [St
   )
 }
 
+/// A program that is written for iOS, with the compiler's own settings.
+func coreNFCExample(_ name: String, _ language: SwiftLanguageMode = .v5) -> Target {
+  .executableTarget(
+    name: name, dependencies: ["CoreNFC"], path: "Examples/core-nfc/\(name)", exclude: ["Info.plist"],
+    swiftSettings: [.swiftLanguageMode(language), .treatAllWarnings(as: .error)])
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
   .testTarget(
     name: name + "Tests",
@@ -50,6 +57,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 let package = Package(
   name: "tagroute",
   products: [
+    .library(name: "CoreNFC", targets: ["CoreNFC"]),
     .library(name: "NDEF", targets: ["NDEF"]),
     .library(name: "TagrouteClient", targets: ["TagrouteClient"]),
     .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
@@ -100,6 +108,13 @@ let package = Package(
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
     module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
 
+    // Core NFC of iOS, for sources that are written for it.
+    // In Swift 5 mode, since the compiler then treats its types as those of an SDK: an older source that hands a session
+    // to a completion handler gets no warning. A test compiles it in Swift 6 mode too.
+    .target(
+      name: "CoreNFC", dependencies: ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient"],
+      swiftSettings: settings + [.swiftLanguageMode(.v5)]),
+
     // What keeps tags from their apps, and how to fix it.
     module("Doctor", ["Bus", "Configuration", "EventLoop", "KeyFile", "Names", "Rig", "TagrouteClient"]),
 
@@ -115,8 +130,8 @@ let package = Package(
     module(
       "Benchmarks",
       [
-        "Bus", "Configuration", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig",
-        "Routing", "TagrouteClient", "TestSupport", "UniversalLinks",
+        "Bus", "Configuration", "CoreNFC", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator",
+        "Rig", "Routing", "TagrouteClient", "TestSupport", "UniversalLinks",
       ],
       exclude: ["Nfcpy/nfcpy-reader.py"]),
     module(
@@ -136,14 +151,21 @@ let package = Package(
     // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
     program("tagroute", ["CommandLineTool"], libraries: ["_FoundationCShims", "_FoundationCollections"]),
     program("tagroute-agent", ["Agent"]),
-    program("tagroute-bench", ["Benchmarks"]),
     program("tagroute-reader", ["Reader"]),
     program("tagroute-simulator", ["ReaderSimulator"]),
     program("tagrouted", ["Daemon"]),
 
+    // Not installed, so they take the runtime from the toolchain. The last two ask one question, for the benchmark.
+    .executableTarget(name: "tagroute-bench", dependencies: ["Benchmarks"], swiftSettings: settings),
+    .executableTarget(name: "availability-core-nfc", dependencies: ["CoreNFC"], swiftSettings: settings),
+    .executableTarget(
+      name: "availability-client", dependencies: ["EventLoop", "TagrouteClient"], swiftSettings: settings),
+
     // Programs to learn from: a client of the daemon and an app that tags open, in as few lines as it takes.
     .executableTarget(
       name: "suica", dependencies: ["TagrouteClient"], path: "Examples/suica", swiftSettings: settings),
+    coreNFCExample("ndef-reader"), coreNFCExample("tag-writer"), coreNFCExample("transit-card"),
+    coreNFCExample("chip-reader", .v6), coreNFCExample("ultralight-writer"),
     .executableTarget(
       name: "tag-handler", dependencies: ["NDEF", "TagrouteClient"], path: "Examples/tag-handler",
       exclude: [
@@ -175,7 +197,17 @@ let package = Package(
       ]),
     tests("Doctor", ["Bus", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
     tests("EventLoop", ["CShims", "Rig"]),
-    .testTarget(name: "ExamplesTests", dependencies: ["Bus", "TestSupport", "suica"], swiftSettings: settings),
+    tests("CoreNFC", ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
+    .testTarget(
+      name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "EventLoop", "TestSupport"], exclude: ["TypeChecked"],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "ExamplesTests",
+      dependencies: [
+        "Bus", "NDEF", "Names", "ReaderSimulator", "TestSupport", "chip-reader", "ndef-reader", "suica", "tag-writer",
+        "tagroute-agent", "tagroute-reader", "tagrouted", "transit-card", "ultralight-writer",
+      ],
+      swiftSettings: settings),
     tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["EventLoop", "Names", "TestSupport"]),
     tests("KeyFile", []),
@@ -202,8 +234,9 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestSupport",
-        "suica", "tag-handler", "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-simulator", "tagrouted",
+        "Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient",
+        "TestSupport", "ndef-reader", "suica", "tag-handler", "tag-writer", "tagroute", "tagroute-agent",
+        "tagroute-reader", "tagroute-simulator", "tagrouted",
       ],
       swiftSettings: settings),
   ],

@@ -13,6 +13,7 @@ public enum Benchmarks {
            tagroute-bench session [--ends NUMBER]
            tagroute-bench flood [--bus dbus-daemon|dbus-broker]
            tagroute-bench inbox [--taps NUMBER]
+           tagroute-bench core-nfc [--sessions NUMBER | --compile]
            tagroute-bench nfcpy
 
       tap    from a tag placed on the simulated reader to the call of Notify, through the real programs, and next to it a
@@ -30,6 +31,9 @@ public enum Benchmarks {
       flood  what a user who calls the daemon without end, by 3 to 200 connections, does to a lock and to a tap, next to the bus's own delay
       inbox  what it takes to list taps where 500 and 100,000 are kept, next to the sqlite3 tool with the same question to the same
              file; and the first answers of an agent that has just started
+      core-nfc
+             calls to a tag over Core NFC, next to the same calls over TagrouteClient; start-up and size of programs that
+             use one or the other; with --compile only the time to type-check them
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
 
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
@@ -63,6 +67,9 @@ public enum Benchmarks {
       work = { try await client.run() }
     case ("inbox", nil, _): work = { try await InboxBenchmark(sizes: [500, 100_000]).run() }
     case ("inbox", "--taps", let number?): work = { try await InboxBenchmark(sizes: [number]).run() }
+    case ("core-nfc", nil, _): work = { try await CoreNFCBenchmark(sessions: 20).run() }
+    case ("core-nfc", "--sessions", let number?): work = { try await CoreNFCBenchmark(sessions: number).run() }
+    case ("core-nfc", "--compile", _) where arguments.count == 2: work = { try await CompileBenchmark(runs: 20).run() }
     case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run() }
     case ("cost", "--seconds", let number?): work = { try await CostBenchmark(seconds: number).run() }
     default:

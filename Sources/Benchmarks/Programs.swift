@@ -3,9 +3,9 @@ import Rig
 
 /// The programs under measurement.
 enum Programs {
-  /// Builds the programs, since `swift run` builds only the benchmark. Outside the package's folder, the existing
-  /// programs are used.
-  static func build() async throws {
+  /// Builds Tagroute's programs and `others`, since `swift run` builds only the benchmark. Outside the package's
+  /// folder, the existing programs are used.
+  static func build(and others: [String] = []) async throws {
     guard access("Package.swift", R_OK) == 0 else { return }
     #if DEBUG
       let configuration = "debug"
@@ -13,7 +13,7 @@ enum Programs {
       let configuration = "release"
     #endif
     let swift = try BuiltProducts.systemProgram("swift", package: "a Swift toolchain; there is none for Debian")
-    for program in ["tagroute", "tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"] {
+    for program in ["tagroute", "tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"] + others {
       let build = try ChildProcess(swift, ["build", "--configuration", configuration, "--product", program])
       guard try await build.exit(within: .seconds(1800)) == .exited(0) else {
         throw RigError("\(program) does not build:\n" + (await build.log().suffix(20).joined(separator: "\n")))

@@ -1,0 +1,108 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import ReaderSimulator
+import Rig
+import TestSupport
+
+/// The time of calls to a tag over Core NFC, next to the same calls over TagrouteClient. Then the start-up and the size
+/// of programs that use one or the other. Daemon, reader process and libnfc are real, with the timing of a real PN532.
+struct CoreNFCBenchmark {
+  /// How many sessions have each form of each call.
+  let sessions: Int
+  private let callsPerSession = 25
+  private let starts = 100
+
+  /// How a program makes a call.
+  private enum Form: String, CaseIterable {
+    case client = "TagrouteClient"
+    case handler = "CoreNFC, completion handler"
+    case async = "CoreNFC, async"
+  }
+
+  func run() async throws {
+    try await Programs.build(and: ProgramCost.programs)
+    let reader = try await SimulatedReader.start(timing: .realistic, clock: MachineClock())
+    let installation = try await Installation()
+    guard symlink(await reader.path, installation.directory.file("reader")) == 0 else {
+      throw SystemError("make a link to the simulated reader")
+    }
+    // A program cannot tell Core NFC which bus to use.
+    guard setenv("DBUS_SYSTEM_BUS_ADDRESS", installation.systemBus.address, 1) == 0 else {
+      throw SystemError("set an environment variable")
+    }
+    let address = BusAddress(installation.systemBus.address)
+    let polkit = try await PolkitStandIn.start(
+      on: address, allowing: [Names.PolkitAction.readTags, Names.PolkitAction.writeTags])
+    try await installation.startDaemon()
+    try await installation.startAgent()
+    try await installation.waitUntilScanning()
+
+    var table = Table(columns: [
+      "Call", "Over", "Median, ms", "99 %", "Worst", "Calls", "Median minus that of TagrouteClient, µs",
+    ])
+    let rig = Rig(reader: reader, address: address, loop: EventLoop(label: "client"))
+    for kind in TagCall.allCases { try await measure(kind, rig, &table) }
+    print(table.markdown + "\n")
+    let programs = try await ProgramCost(installation: installation).measure(starts: starts)
+    print(programs.markdown)
+    await polkit.stop()
+    await installation.stop()
+    await reader.stop()
+  }
+
+  /// Measures one call in all forms. Their sessions take turns, so that all of them meet the same load.
+  private func measure(_ kind: TagCall, _ rig: Rig, _ table: inout Table) async throws {
+    let forms = Form.allCases
+    var times: [Form: [Duration]] = [:]
+    for number in 0..<sessions {
+      // Another form comes first each time.
+      for offset in forms.indices {
+        let form = forms[(number + offset) % forms.count]
+        times[form, default: []] += try await rig.times(of: kind, form, callsPerSession)
+      }
+    }
+    let client = Distribution(times[.client, default: []]).percentile(50)
+    for form in forms {
+      let measured = times[form, default: []]
+      let distribution = Distribution(measured)
+      let columns = [50, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
+      let difference = Int(((distribution.percentile(50) - client) / .microseconds(1)).rounded())
+      table.add(
+        [kind.name, form.rawValue] + columns + ["\(measured.count)"] + (form == .client ? [] : ["\(difference)"]))
+    }
+  }
+
+  private struct Rig {
+    let reader: SimulatedReader
+    let address: BusAddress
+    /// The thread of the connections of TagrouteClient. Core NFC has one for its connections, too.
+    let loop: EventLoop
+
+    /// Measures calls of one session, from the call until the program has the answer.
+    func times(of kind: TagCall, _ form: Form, _ calls: Int) async throws -> [Duration] {
+      let session: any CallingSession =
+        switch form {
+        case .client: try await ClientSession(kind, on: address, loop: loop)
+        case .handler: CoreNFCSession(kind, usesHandler: true)
+        case .async: CoreNFCSession(kind, usesHandler: false)
+        }
+      try await session.activation()
+      await reader.place(try kind.makeTag())
+      try await session.detection()
+      // For the first call, the reader also selects the tag.
+      _ = try await session.call()
+      var times: [Duration] = []
+      for _ in 0..<calls {
+        let begun = ContinuousClock.now
+        let answered = try await session.call()
+        times.append(answered - begun)
+      }
+      // Before the end of the session, because scanning would find the tag after it.
+      await reader.removeAll()
+      try await session.end()
+      return times
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Rig
+
+/// What programs cost that use Core NFC, next to those that use TagrouteClient: start-up and size.
+struct ProgramCost {
+  /// Two programs that only ask whether a reader can be used, and one example each.
+  static let programs = asking + ["ndef-reader", "suica"]
+  private static let asking = ["availability-core-nfc", "availability-client"]
+
+  /// A running installation, with a reader that can be used.
+  let installation: Installation
+
+  /// Starts the two asking programs by turns. Returns a table of all programs.
+  func measure(starts: Int) async throws -> Table {
+    var times: [String: [Duration]] = [:]
+    for _ in 0..<starts {
+      for program in Self.asking { times[program, default: []].append(try await time(program)) }
+    }
+    var table = Table(columns: [
+      "Program", "Start to exit, median, ms", "99 %", "Worst", "Starts", "Stripped, kB", "Libraries of Swift, kB",
+    ])
+    for program in Self.programs {
+      let measured = times[program, default: []]
+      let distribution = Distribution(measured)
+      let columns = [50, 99, 100].map { measured.isEmpty ? "" : Distribution.milliseconds(distribution.percentile($0)) }
+      let path = try BuiltProducts.program(program)
+      let (stripped, libraries) = (try await strippedSize(path), try await librarySize(path))
+      table.add([program] + columns + ["\(measured.count)", "\(stripped / 1000)", "\(libraries / 1000)"])
+    }
+    return table
+  }
+
+  /// The time from the start of a program to its exit, with the answer of the daemon.
+  private func time(_ program: String) async throws -> Duration {
+    let begun = ContinuousClock.now
+    let process = try await installation.start(program)
+    let status = try await process.exit()
+    let time = ContinuousClock.now - begun
+    let log = await process.log()
+    // Core NFC waits 200 ms for the answer. Without one, it prints the same as without a reader.
+    guard status == .exited(0), log == ["true"] else {
+      throw RigError("\(program) did not find the reader, \(status): \(log.joined(separator: " "))")
+    }
+    return time
+  }
+
+  /// The size of a program without symbols and debug information, in bytes.
+  private func strippedSize(_ path: String) async throws -> Int {
+    let directory = try TemporaryDirectory()
+    let strip = try BuiltProducts.systemProgram("strip", package: "binutils")
+    _ = try await output(strip, ["-o", directory.file("stripped"), path])
+    return try readFile(directory.file("stripped")).count
+  }
+
+  /// The size of Swift's libraries that a program loads, in bytes. Their folder is the toolchain's.
+  private func librarySize(_ path: String) async throws -> Int {
+    let ldd = try BuiltProducts.systemProgram("ldd", package: "libc-bin")
+    return try await output(ldd, [path]).split(separator: "\n").reduce(0) { size, line in
+      let words = line.split(separator: " ")
+      guard words.count > 2, words[1] == "=>", words[2].contains("/lib/swift/") else { return size }
+      return size + (try readFile(String(words[2])).count)
+    }
+  }
+
+  private func output(_ program: String, _ arguments: [String]) async throws -> String {
+    let (status, output, log) = try await ChildProcess.run(program, arguments)
+    guard status == .exited(0) else { throw RigError("\(program): \(log.joined(separator: "\n"))") }
+    return output
+  }
+}

@@ -1,0 +1,174 @@
+public import Dispatch
+public import Foundation
+import Synchronization
+import TagrouteClient
+
+/// Takes the callbacks of a tag session (iOS 13).
+public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
+  /// The session has the reader.
+  func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession)
+  /// The session is over. This is its last callback, and comes exactly once.
+  func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error)
+  /// The tags that were found together. The session looks for others after `restartPolling()`.
+  func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag])
+}
+
+/// A session that looks for tags of given kinds, to send them commands (iOS 13).
+open class NFCTagReaderSession: NFCReaderSession {
+  /// The kinds of tags to look for.
+  public struct PollingOption: OptionSet, Sendable {
+    /// The bits of the options.
+    public let rawValue: Int
+
+    /// - Parameter rawValue: the bits of the options.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// ISO 7816 cards, and MIFARE Ultralight, Plus and DESFire (ISO/IEC 14443 A and B).
+    public static let iso14443 = PollingOption(rawValue: 1)
+    /// NFC Forum Type 5 (ISO/IEC 15693).
+    public static let iso15693 = PollingOption(rawValue: 2)
+    /// FeliCa (JIS X 6319-4).
+    public static let iso18092 = PollingOption(rawValue: 4)
+    /// Cards of ISO/IEC 14443-4, of which no application is selected, such as passports that begin with PACE (iOS 16).
+    public static let pace = PollingOption(rawValue: 8)
+  }
+
+  /// What to look for, without an Info.plist (iOS 26.4).
+  public struct Configuration: Sendable {
+    /// The kinds of tags.
+    public var pollingOption: PollingOption
+    /// The applications of ISO 7816 cards, hexadecimal, 5 to 16 bytes each, in the order in which they are tried.
+    public var iso7816SelectIdentifiers: [String]
+    /// The systems of FeliCa cards, four hexadecimal digits each, without a byte FF.
+    public var feliCaSystemCodes: [String]
+
+    /// - Parameters:
+    ///   - pollingOption: the kinds of tags.
+    ///   - iso7816SelectIdentifiers: the applications of ISO 7816 cards.
+    ///   - feliCaSystemCodes: the systems of FeliCa cards.
+    public init(
+      pollingOption: PollingOption, iso7816SelectIdentifiers: [String] = [], feliCaSystemCodes: [String] = []
+    ) {
+      self.pollingOption = pollingOption
+      self.iso7816SelectIdentifiers = iso7816SelectIdentifiers
+      self.feliCaSystemCodes = feliCaSystemCodes
+    }
+  }
+
+  private weak var receiver: (any NFCTagReaderSessionDelegate)?
+  let polling: TagPolling
+  /// The tag of the last connection, since a tag may keep what a command has selected.
+  private let connection = Mutex(OnQueue<NFCTag?>(nil))
+
+  /// Creates a session for the applications and systems that `NFCDeclarations.current` declares. Fails if
+  /// `pollingOption` is empty.
+  ///
+  /// - Parameters:
+  ///   - pollingOption: the kinds of tags to look for.
+  ///   - delegate: takes the callbacks; held weakly.
+  ///   - queue: a serial queue for all callbacks; nil for one of the session's own.
+  public convenience init?(
+    pollingOption: PollingOption, delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil
+  ) {
+    guard !pollingOption.isEmpty else { return nil }
+    self.init(__polling: .declared(pollingOption), delegate: delegate, queue: queue)
+  }
+
+  /// Creates a session for the applications and systems of `configuration` (iOS 26.4).
+  ///
+  /// - Parameters:
+  ///   - configuration: what to look for.
+  ///   - delegate: takes the callbacks; held weakly.
+  ///   - queue: a serial queue for all callbacks; nil for one of the session's own.
+  public convenience init(
+    configuration: Configuration, delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil
+  ) {
+    self.init(__polling: .configured(configuration), delegate: delegate, queue: queue)
+  }
+
+  /// Where a session knows from what to look for. For subclasses, which inherit the other initializers with this one.
+  public enum PollingSource: Sendable {
+    /// The lists of `NFCDeclarations.current`.
+    case declared(PollingOption)
+    /// The lists of a configuration.
+    case configured(Configuration)
+  }
+
+  /// The initializer that the others call. Programs do not.
+  public init(__polling polling: PollingSource, delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue?) {
+    self.polling = TagPolling(polling)
+    receiver = delegate
+    super.init(__queue: queue)
+  }
+
+  open override var delegate: AnyObject? { receiver }
+
+  /// The tag that is connected and still there; nil if there is none.
+  open var connectedTag: NFCTag? {
+    guard let connected = run.connectedTag, let tag = connection.withLock({ $0.value }) else { return nil }
+    return (tag.any as? DetectedTag)?.tag == connected ? tag : nil
+  }
+
+  /// Makes all tags that were found invalid, and looks for tags again. A tag that is still there is found again.
+  ///
+  /// Has no effect before the session is active, and after its end.
+  open func restartPolling() { run.restartPolling(ReaderSessionOptions()) }
+
+  /// Restarts polling with other lists, until the next restart (iOS 26.4).
+  ///
+  /// - Parameter configuration: what to look for. If the session has not declared all of it, it looks for everything
+  ///   that it has declared.
+  open func restartPolling(configuration: Configuration) {
+    run.restartPolling((try? TagPolling(.configured(configuration)).options()) ?? ReaderSessionOptions())
+  }
+
+  /// Connects to a tag that this session has found. Calls to a tag that is not connected fail with code 104.
+  ///
+  /// - Parameters:
+  ///   - tag: the tag. The connection to another tag ends.
+  ///   - completionHandler: gets nil, or the error: 100 if the tag has gone, 103 if the session is over.
+  @preconcurrency
+  open func connect(to tag: NFCTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    let tag = OnQueue(tag)
+    if connect(tag.value.any, completionHandler) { connection.withLock { $0 = OnQueue(tag.value) } }
+  }
+
+  /// Connects to a tag, as the form with a completion handler does.
+  open func connect(to tag: NFCTag) async throws {
+    try await fromHandler { self.connect(to: tag, completionHandler: $0) }
+  }
+
+  override var options: Result<ReaderSessionOptions, NFCReaderError> {
+    Result { () throws(NFCReaderError) in try polling.options() }
+  }
+
+  override func didBecomeActive() { receiver?.tagReaderSessionDidBecomeActive(self) }
+
+  override func didDetect(_ tags: [ReaderTag]) {
+    let tags = tags.compactMap { NFCTag($0, in: self) }
+    // What is on the reader is of no kind that a tag session knows. The next tag may be.
+    guard !tags.isEmpty else { return run.resume(self) }
+    receiver?.tagReaderSession(self, didDetect: tags)
+  }
+
+  override func didInvalidate(_ error: NFCReaderError) {
+    receiver?.tagReaderSession(self, didInvalidateWithError: error)
+  }
+}
+
+/// A session for payment cards (iOS 26). This system refuses them: `begin()` ends with code 1.
+open class NFCPaymentTagReaderSession: NFCTagReaderSession {
+  /// - Parameters:
+  ///   - delegate: takes the callbacks; held weakly.
+  ///   - queue: a serial queue for all callbacks; nil for one of the session's own.
+  public convenience init(delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue?) {
+    self.init(__polling: .declared([]), delegate: delegate, queue: queue)
+  }
+
+  /// False.
+  open override class var readingAvailable: Bool { false }
+
+  override var options: Result<ReaderSessionOptions, NFCReaderError> {
+    .failure(NFCReaderError(.readerErrorUnsupportedFeature))
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import TagrouteClient
+
+/// A tag that a session has found. The kinds of tags are subclasses.
+///
+/// It is not coded: a tag is only valid in its session.
+class DetectedTag: NSObject, NFCNDEFTag {
+  let tag: ReaderTag
+  private let run: SessionRun
+  private(set) weak var owner: NFCReaderSession?
+
+  required init(_ tag: ReaderTag, in session: NFCReaderSession) {
+    self.tag = tag
+    run = session.run
+    owner = session
+  }
+
+  /// Fails: a tag cannot be restored.
+  required init?(coder: NSCoder) { nil }
+
+  /// Fails if the coder can report that. Otherwise it would end the process, so nothing is written then.
+  func encode(with coder: NSCoder) {
+    guard coder.decodingFailurePolicy == .setErrorAndReturn else { return }
+    coder.failWithError(NFCReaderError(.readerErrorUnsupportedFeature))
+  }
+
+  class var supportsSecureCoding: Bool { true }
+
+  /// The same tag, since two objects for it would have one state.
+  func copy(with zone: NSZone? = nil) -> Any { self }
+
+  override func isEqual(_ object: Any?) -> Bool { (object as? DetectedTag)?.tag == tag }
+
+  override var hash: Int { tag.hashValue }
+
+  var session: (any NFCReaderSessionProtocol)? { owner }
+
+  var isAvailable: Bool { run.isAvailable(tag) }
+
+  // MARK: NDEF
+
+  func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void) {
+    run.perform(.read, on: tag) { (result: Result<(NFCNDEFStatus, Int), any Error>) in
+      switch result {
+      case .success((let status, let capacity)): completionHandler(status, capacity, nil)
+      case .failure(let error): completionHandler(.notSupported, 0, error)
+      }
+    } _: { tag in
+      let (status, capacity) = try await tag.queryNDEF()
+      return (NFCNDEFStatus(status), Int(capacity))
+    }
+  }
+
+  func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void) {
+    run.perform(.read, on: tag) { (result: Result<[UInt8], any Error>) in
+      do {
+        guard let message = NFCNDEFMessage(data: Data(try result.get())) else {
+          throw NFCReaderError.wrongAnswer
+        }
+        completionHandler(message, nil)
+      } catch {
+        completionHandler(nil, error)
+      }
+    } _: { tag in
+      try await tag.readNDEF()
+    }
+  }
+
+  func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    // The program may change the message after the call.
+    let bytes = ndefMessage.encoded
+    run.perform(.write, on: tag) { (result: Result<Void, any Error>) in
+      completionHandler(result.errorOrNil)
+    } _: { tag in
+      guard let bytes else { throw NFCReaderError(.readerErrorInvalidParameter) }
+      try await tag.writeNDEF(bytes)
+    }
+  }
+
+  func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    run.perform(.write, on: tag) { (result: Result<Void, any Error>) in
+      completionHandler(result.errorOrNil)
+    } _: { tag in
+      try await tag.lock()
+    }
+  }
+
+  // MARK: Commands
+
+  /// Sends a command, after the calls before. `completion` is called exactly once, on the session's queue.
+  final func exchange<Answer>(
+    _ exchange: TagExchange<Answer>, _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void
+  ) {
+    run.perform(.command, on: tag, completion) { tag in
+      try exchange.read(try await tag.transceive(exchange.command, timeout: exchange.timeout))
+    }
+  }
+
+  /// Reports an error that was found before anything was sent.
+  final func refuse<Answer>(
+    _ code: NFCReaderError.Code, _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void
+  ) {
+    run.queue.async { completion(.failure(NFCReaderError(code))) }
+  }
+
+  /// Sends an APDU (ISO/IEC 7816-4, 5.1). The handler gets the data and the two status bytes of the answer.
+  final func send(
+    _ apdu: NFCISO7816APDU, _ completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
+  ) {
+    start {
+      // Empty if the data or the expected answer is too long for an APDU.
+      let command = apdu.encoded
+      guard !command.isEmpty else { throw NFCReaderError(.readerErrorInvalidParameter) }
+      return TagExchange(command: command, timeout: .seconds(5)) { answer in
+        guard answer.count >= 2 else { throw NFCReaderError.wrongLength(answer.count) }
+        return answer
+      }
+    } _: { (result: Result<[UInt8], any Error>) in
+      switch result {
+      case .success(let answer):
+        completionHandler(Data(answer.dropLast(2)), answer[answer.count - 2], answer[answer.count - 1], nil)
+      case .failure(let error): completionHandler(Data(), 0, 0, error)
+      }
+    }
+  }
+}
+
+extension NFCNDEFStatus {
+  fileprivate init(_ status: ReaderTag.Status) {
+    switch status {
+    case .notSupported: self = .notSupported
+    case .readWrite: self = .readWrite
+    case .readOnly: self = .readOnly
+    }
+  }
+}

@@ -1,0 +1,50 @@
+public import Foundation
+
+/// A card of ISO/IEC 14443-4 with an application that the program has declared (iOS 13).
+public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
+  /// The application that was selected when the card was found: the first declared one that it has, hexadecimal.
+  var initialSelectedAID: String { get }
+  /// The UID (Type A) or PUPI (Type B).
+  var identifier: Data { get }
+  /// Type A: the historical bytes of the answer to select (ISO/IEC 14443-4, 5.2.7); nil if there are none.
+  var historicalBytes: Data? { get }
+  /// Type B: the application data of the answer to request, four bytes (ISO/IEC 14443-3, 7.9.3); else nil.
+  var applicationData: Data? { get }
+  /// Type B: whether `applicationData` has a coding of the card's maker (ISO/IEC 14443-3, 7.9.4.4).
+  var proprietaryApplicationDataCoding: Bool { get }
+  /// Whether the card is known to support PACE (iOS 26.4). False if the tag does not say.
+  var supportsPACE: Bool { get }
+
+  /// Sends an APDU. The handler gets the data and the two status bytes, whatever their value.
+  ///
+  /// Fails with code 2 if the APDU selects an application that the program has not declared, or a payment application.
+  ///
+  /// - Parameters:
+  ///   - apdu: the command (ISO/IEC 7816-4, 5.1).
+  ///   - completionHandler: gets the data and the status bytes SW1 and SW2, or the error.
+  @preconcurrency
+  func sendCommand(
+    apdu: NFCISO7816APDU, completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void)
+}
+
+extension NFCISO7816Tag {
+  /// False.
+  public var supportsPACE: Bool { false }
+
+  /// Sends an APDU, and returns the data and the two status bytes, whatever their value.
+  public func sendCommand(apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
+    try await fromHandler { sendCommand(apdu: apdu, completionHandler: $0) }
+  }
+
+  /// Sends an APDU (iOS 14).
+  @preconcurrency
+  public func sendCommand(
+    apdu: NFCISO7816APDU, resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
+  ) {
+    sendCommand(
+      apdu: apdu,
+      completionHandler: {
+        resultHandler(outcome($3, NFCISO7816ResponseAPDU(statusWord1: $1, statusWord2: $2, paylaod: $0)))
+      })
+  }
+}

@@ -1,0 +1,59 @@
+public import Foundation
+
+/// A MIFARE Ultralight or NTAG, or a DESFire or Plus without a declared application (iOS 13).
+public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
+  /// The product family.
+  var mifareFamily: NFCMiFareFamily { get }
+  /// The UID.
+  var identifier: Data { get }
+  /// The historical bytes of the answer to select (ISO/IEC 14443-4, 5.2.7); nil if there are none.
+  var historicalBytes: Data? { get }
+
+  /// Sends a native command of the tag's data sheet, without a checksum.
+  ///
+  /// An acknowledgement of four bits is returned as the byte 0A. A refusal is an error with code 102.
+  ///
+  /// - Parameters:
+  ///   - command: the command.
+  ///   - completionHandler: gets the tag's answer without its checksum, or the error.
+  @preconcurrency
+  func sendMiFareCommand(
+    commandPacket command: Data, completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void)
+
+  /// Sends an APDU to a card of ISO/IEC 14443-4. The handler gets the data and the two status bytes.
+  @preconcurrency
+  func sendMiFareISO7816Command(
+    _ apdu: NFCISO7816APDU, completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void)
+}
+
+extension NFCMiFareTag {
+  /// Sends a native command of the tag's data sheet, without a checksum, and returns the tag's answer.
+  public func sendMiFareCommand(commandPacket command: Data) async throws -> Data {
+    try await fromHandler { sendMiFareCommand(commandPacket: command, completionHandler: $0) }
+  }
+
+  /// Sends an APDU to a card of ISO/IEC 14443-4, and returns the data and the two status bytes.
+  public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
+    try await fromHandler { sendMiFareISO7816Command(apdu, completionHandler: $0) }
+  }
+
+  /// Sends a native command of the tag's data sheet, without a checksum (iOS 14).
+  @preconcurrency
+  public func sendMiFareCommand(
+    commandPacket command: Data, resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
+  ) {
+    sendMiFareCommand(commandPacket: command, completionHandler: { resultHandler(outcome($1, $0)) })
+  }
+
+  /// Sends an APDU to a card of ISO/IEC 14443-4 (iOS 14).
+  @preconcurrency
+  public func sendMiFareISO7816Command(
+    _ apdu: NFCISO7816APDU, resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
+  ) {
+    sendMiFareISO7816Command(
+      apdu,
+      completionHandler: {
+        resultHandler(outcome($3, NFCISO7816ResponseAPDU(statusWord1: $1, statusWord2: $2, paylaod: $0)))
+      })
+  }
+}

@@ -1,0 +1,96 @@
+public import Foundation
+
+/// The two status flags of a FeliCa card's answer (JIS X 6319-4; iOS 14). Both are 0 on success.
+public struct NFCFeliCaStatusFlag: Sendable {
+  /// Where the error is: 0 for none, FF if it concerns the whole command, else the number of the block list element.
+  public var statusFlag1: Int
+  /// What the error is; 0 for none.
+  public var statusFlag2: Int
+
+  /// Makes the flags.
+  ///
+  /// - Parameters:
+  ///   - statusFlag1: where the error is.
+  ///   - statusFlag2: what the error is.
+  public init(statusFlag1: Int, statusFlag2: Int) {
+    self.statusFlag1 = statusFlag1
+    self.statusFlag2 = statusFlag2
+  }
+}
+
+/// The answer to Polling (JIS X 6319-4; iOS 14).
+public struct NFCFeliCaPollingResponse: Sendable {
+  /// The manufacture parameters, PMm: eight bytes.
+  public var manufactureParameter: Data
+  /// What was requested in addition, two bytes; nil if nothing was, or if the card does not know it.
+  public var requestData: Data?
+
+  /// Makes an answer.
+  ///
+  /// - Parameters:
+  ///   - manufactureParameter: the manufacture parameters, PMm.
+  ///   - requestData: what was requested in addition.
+  public init(manufactureParameter: Data, requestData: Data?) {
+    self.manufactureParameter = manufactureParameter
+    self.requestData = requestData
+  }
+}
+
+/// The answer to Request Specification Version (iOS 14).
+public struct NFCFeliCaRequestSpecificationVersionResponse: Sendable {
+  /// Where the error is; 0 for none.
+  public var statusFlag1: Int
+  /// What the error is; 0 for none.
+  public var statusFlag2: Int
+  /// The version of the card's basic commands, as the card sends it; nil after an error.
+  public var basicVersion: Data?
+  /// The versions of the card's options, as the card sends them; nil after an error or if it has none.
+  public var optionVersion: Data?
+
+  /// Makes an answer.
+  ///
+  /// - Parameters:
+  ///   - statusFlag1: where the error is.
+  ///   - statusFlag2: what the error is.
+  ///   - basicVersion: the version of the card's basic commands.
+  ///   - optionVersion: the versions of the card's options.
+  public init(statusFlag1: Int, statusFlag2: Int, basicVersion: Data?, optionVersion: Data?) {
+    self.statusFlag1 = statusFlag1
+    self.statusFlag2 = statusFlag2
+    self.basicVersion = basicVersion
+    self.optionVersion = optionVersion
+  }
+}
+
+/// The answer to Request Service v2 (iOS 14). The name is spelt as on iOS.
+public struct NFCFeliCaRequsetServiceV2Response: Sendable {
+  /// Where the error is; 0 for none.
+  public var statusFlag1: Int
+  /// What the error is; 0 for none.
+  public var statusFlag2: Int
+  /// The encryption of the system.
+  public var encryptionIdentifier: NFCFeliCaEncryptionId
+  /// The versions of the nodes' AES keys, two bytes each; nil after an error.
+  public var nodeKeyVersionListAES: [Data]?
+  /// The versions of the nodes' DES keys, two bytes each; nil after an error or if there are none.
+  public var nodeKeyVersionListDES: [Data]?
+
+  /// Makes an answer.
+  ///
+  /// - Parameters:
+  ///   - statusFlag1: where the error is.
+  ///   - statusFlag2: what the error is.
+  ///   - encryptionIdentifier: the encryption of the system.
+  ///   - nodeKeyVersionListAES: the versions of the nodes' AES keys.
+  ///   - nodeKeyVersionListDES: the versions of the nodes' DES keys.
+  public init(
+    statusFlag1: Int, statusFlag2: Int, encryptionIdentifier: NFCFeliCaEncryptionId, nodeKeyVersionListAES: [Data]?,
+    nodeKeyVersionListDES: [Data]?
+  ) {
+    self.statusFlag1 = statusFlag1
+    self.statusFlag2 = statusFlag2
+    self.encryptionIdentifier = encryptionIdentifier
+    self.nodeKeyVersionListAES = nodeKeyVersionListAES
+    self.nodeKeyVersionListDES = nodeKeyVersionListDES
+  }
+}

@@ -1,0 +1,176 @@
+public import Foundation
+import NDEF
+import TagrouteClient
+
+/// A record of an NDEF message (NDEF 1.0, section 2.3.2; iOS 11).
+///
+/// Any values can be set. A message with a record that breaks the rules of its type name format cannot be written.
+/// A record can be changed, so two records are equal only if they are the same object, as on iOS.
+open class NFCNDEFPayload: NSObject, NSSecureCoding {
+  /// How to interpret ``type``.
+  open var typeNameFormat: NFCTypeNameFormat
+  /// The type, at most 255 bytes. Empty if and only if the format is `empty` or `unknown`.
+  open var type: Data
+  /// An identifier within the message: a URI reference of at most 255 bytes; empty for none.
+  open var identifier: Data
+  /// The payload.
+  open var payload: Data
+  /// The payload length in bytes above which the record is split; 0 for no limit.
+  let chunkSize: Int
+
+  /// Makes a record that is written in one piece (iOS 13).
+  ///
+  /// - Parameters:
+  ///   - format: how to interpret the type.
+  ///   - type: the type; empty for none.
+  ///   - identifier: an identifier within the message; empty for none.
+  ///   - payload: the payload.
+  public required init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data) {
+    typeNameFormat = format
+    self.type = type
+    self.identifier = identifier
+    self.payload = payload
+    chunkSize = 0
+    super.init()
+  }
+
+  /// Makes a record that is written in chunks (NDEF 1.0, section 2.3.3; iOS 13).
+  ///
+  /// Many readers do not read chunks, and the specifications of most tag types forbid them.
+  ///
+  /// - Parameters:
+  ///   - format: how to interpret the type.
+  ///   - type: the type; empty for none.
+  ///   - identifier: an identifier within the message; empty for none.
+  ///   - payload: the payload.
+  ///   - chunkSize: the longest payload of a chunk in bytes; 0 or less for no chunks.
+  public init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data, chunkSize: Int) {
+    typeNameFormat = format
+    self.type = type
+    self.identifier = identifier
+    self.payload = payload
+    self.chunkSize = max(0, chunkSize)
+    super.init()
+  }
+
+  /// Restores a record from an archive.
+  public required init?(coder: NSCoder) {
+    guard
+      let format = UInt8(exactly: coder.decodeInteger(forKey: Key.format))
+        .flatMap(NFCTypeNameFormat.init(rawValue:)),
+      let type = coder.decodeObject(of: NSData.self, forKey: Key.type),
+      let identifier = coder.decodeObject(of: NSData.self, forKey: Key.identifier),
+      let payload = coder.decodeObject(of: NSData.self, forKey: Key.payload)
+    else { return nil }
+    typeNameFormat = format
+    self.type = Data(referencing: type)
+    self.identifier = Data(referencing: identifier)
+    self.payload = Data(referencing: payload)
+    chunkSize = max(0, coder.decodeInteger(forKey: Key.chunkSize))
+    super.init()
+  }
+
+  /// Stores the record.
+  open func encode(with coder: NSCoder) {
+    coder.encode(Int(typeNameFormat.rawValue), forKey: Key.format)
+    coder.encode(NSData(data: type), forKey: Key.type)
+    coder.encode(NSData(data: identifier), forKey: Key.identifier)
+    coder.encode(NSData(data: payload), forKey: Key.payload)
+    coder.encode(chunkSize, forKey: Key.chunkSize)
+  }
+
+  /// True.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// The fields, with hexadecimal digits, as on iOS: `TNF=1, Payload Type=<55>, Payload ID=<>, Payload=<046e>`.
+  open override var description: String {
+    "TNF=\(typeNameFormat.rawValue), Payload Type=<\(type.digits)>, Payload ID=<\(identifier.digits)>, "
+      + "Payload=<\(payload.digits)>"
+  }
+
+  private enum Key {
+    static let format = "typeNameFormat"
+    static let type = "type"
+    static let identifier = "identifier"
+    static let payload = "payload"
+    static let chunkSize = "chunkSize"
+  }
+
+  // MARK: Well-known types
+
+  /// Makes a URI record (NFC Forum URI RTD 1.0, type `U`) with the prefix code that abbreviates the most (iOS 13).
+  ///
+  /// - Parameter uri: the URI. It may contain characters that a `URL` cannot hold, and is stored as UTF-8.
+  /// - Returns: the record; nil if the URI is empty.
+  open class func wellKnownTypeURIPayload(string uri: String) -> Self? {
+    uri.isEmpty ? nil : wellKnown(URIRecord(uri).record())
+  }
+
+  /// Makes a URI record (NFC Forum URI RTD 1.0, type `U`) with the prefix code that abbreviates the most (iOS 13).
+  ///
+  /// - Parameter url: the URI.
+  /// - Returns: the record; nil if the URI is empty.
+  open class func wellKnownTypeURIPayload(url: URL) -> Self? {
+    wellKnownTypeURIPayload(string: url.absoluteString)
+  }
+
+  /// Makes a text record (NFC Forum Text RTD 1.0, type `T`; iOS 13).
+  ///
+  /// The text is stored as UTF-8, which more readers support than the UTF-16 of iOS.
+  ///
+  /// - Parameters:
+  ///   - text: the text.
+  ///   - locale: has the language of the text. Language, script and region are stored, such as `en` or `zh-Hans-CN`.
+  /// - Returns: the record; nil if the locale has no language.
+  open class func wellKnownTypeTextPayload(string text: String, locale: Locale) -> Self? {
+    guard let language = LanguageTag.of(localeIdentifier: locale.identifier),
+      let record = try? TextRecord(text, language: language).record()
+    else { return nil }
+    return wellKnown(record)
+  }
+
+  /// The former name of `wellKnownTypeTextPayload(string:locale:)`.
+  @available(*, deprecated, renamed: "wellKnownTypeTextPayload(string:locale:)")
+  open class func wellKnowTypeTextPayload(string text: String, locale: Locale) -> Self? {
+    wellKnownTypeTextPayload(string: text, locale: locale)
+  }
+
+  /// A record of this class, which may be a subclass.
+  private class func wellKnown(_ record: NDEFRecord) -> Self {
+    self.init(format: .nfcWellKnown, type: Data(record.type), identifier: Data(), payload: Data(record.payload))
+  }
+
+  /// The URI of a URI record, with its prefix (iOS 13). It comes from the tag, so it may be anything.
+  ///
+  /// - Returns: the URI; nil if the record is no valid URI record or `URL` does not accept its contents.
+  open func wellKnownTypeURIPayload() -> URL? {
+    (try? URIRecord(record)).flatMap { URL(string: $0.uri) }
+  }
+
+  /// The text and the language of a text record, in UTF-8 or UTF-16 (iOS 13).
+  ///
+  /// - Returns: both; both are nil if the record is no valid text record.
+  open func wellKnownTypeTextPayload() -> (String?, Locale?) {
+    guard let text = try? TextRecord(record) else { return (nil, nil) }
+    return (text.text, Locale(identifier: text.language))
+  }
+}
+
+extension NFCNDEFPayload {
+  convenience init(_ record: NDEFRecord) {
+    self.init(
+      format: NFCTypeNameFormat(rawValue: record.typeNameFormat.rawValue) ?? .unknown, type: Data(record.type),
+      identifier: Data(record.id), payload: Data(record.payload))
+  }
+
+  var record: NDEFRecord {
+    NDEFRecord(
+      typeNameFormat: TypeNameFormat(rawValue: typeNameFormat.rawValue) ?? .unknown, type: Array(type),
+      id: Array(identifier), payload: Array(payload))
+  }
+}
+
+extension Data {
+  /// The bytes as hexadecimal digits.
+  fileprivate var digits: String { Hexadecimal.text(self).lowercased() }
+}

@@ -1,0 +1,139 @@
+@testable import CoreNFC
+import Foundation
+import Testing
+
+@Suite struct APDUTests {
+  /// The bytes of a command with the header 00 A4 04 0C.
+  struct Row: Sendable, CustomTestStringConvertible {
+    /// The number of data bytes, each AB.
+    let data: Int
+    /// Le.
+    let expected: Int
+    /// What is sent before the data, after the header.
+    let lc: String
+    /// What is sent after the data.
+    let le: String
+
+    var testDescription: String { "\(data) bytes, Le \(expected)" }
+    var field: [UInt8] { [UInt8](repeating: 0xAB, count: data) }
+    var bytes: [UInt8] {
+      [0x00, 0xA4, 0x04, 0x0C] + hexadecimalBytes(lc) + field + hexadecimalBytes(le)
+    }
+  }
+
+  static let rows = [
+    // Case 1.
+    Row(data: 0, expected: -1, lc: "", le: ""),
+    // Case 2, short.
+    Row(data: 0, expected: 1, lc: "", le: "01"),
+    Row(data: 0, expected: 255, lc: "", le: "FF"),
+    Row(data: 0, expected: 256, lc: "", le: "00"),
+    // Case 2, extended.
+    Row(data: 0, expected: 257, lc: "", le: "00 0101"),
+    Row(data: 0, expected: 65535, lc: "", le: "00 FFFF"),
+    Row(data: 0, expected: 65536, lc: "", le: "00 0000"),
+    // Case 3, short.
+    Row(data: 1, expected: -1, lc: "01", le: ""),
+    Row(data: 255, expected: -1, lc: "FF", le: ""),
+    // Case 3, extended.
+    Row(data: 256, expected: -1, lc: "00 0100", le: ""),
+    Row(data: 65535, expected: -1, lc: "00 FFFF", le: ""),
+    // Case 4, short.
+    Row(data: 1, expected: 1, lc: "01", le: "01"),
+    Row(data: 7, expected: 256, lc: "07", le: "00"),
+    Row(data: 255, expected: 255, lc: "FF", le: "FF"),
+    // Case 4, extended because of the data.
+    Row(data: 256, expected: 1, lc: "00 0100", le: "0001"),
+    Row(data: 256, expected: 256, lc: "00 0100", le: "0100"),
+    Row(data: 65535, expected: 65536, lc: "00 FFFF", le: "0000"),
+    // Case 4, extended because of the expected answer.
+    Row(data: 1, expected: 257, lc: "00 0001", le: "0101"),
+    Row(data: 1, expected: 65536, lc: "00 0001", le: "0000"),
+  ]
+
+  private func command(_ data: Data, _ expected: Int) -> NFCISO7816APDU {
+    NFCISO7816APDU(
+      instructionClass: 0x00, instructionCode: 0xA4, p1Parameter: 0x04, p2Parameter: 0x0C, data: data,
+      expectedResponseLength: expected)
+  }
+
+  @Test(arguments: rows)
+  func `a command has the bytes of its case`(row: Row) {
+    let apdu = command(Data(row.field), row.expected)
+    #expect(apdu.encoded == row.bytes)
+    #expect(apdu.instructionClass == 0x00)
+    #expect(apdu.instructionCode == 0xA4)
+    #expect(apdu.p1Parameter == 0x04)
+    #expect(apdu.p2Parameter == 0x0C)
+    #expect(apdu.data == Data(row.field))
+    #expect(apdu.expectedResponseLength == row.expected)
+  }
+
+  @Test(arguments: rows)
+  func `the bytes of every case are decoded`(row: Row) throws {
+    let apdu = try #require(NFCISO7816APDU(data: Data(row.bytes)))
+    #expect(apdu.instructionClass == 0x00)
+    #expect(apdu.instructionCode == 0xA4)
+    #expect(apdu.p1Parameter == 0x04)
+    #expect(apdu.p2Parameter == 0x0C)
+    #expect(apdu.data == (row.data == 0 ? nil : Data(row.field)))
+    #expect(apdu.expectedResponseLength == row.expected)
+    #expect(apdu.encoded == row.bytes)
+  }
+
+  @Test(arguments: [
+    ("00B00000 000010", 16, ""), ("00B00000 000100", 256, ""), ("00B00000 000002 ABCD", -1, "ABCD"),
+    ("00B00000 000002 ABCD 0010", 16, "ABCD"), ("00B00000 000002 ABCD 0100", 256, "ABCD"),
+  ])
+  func `an extended form that is not needed is kept`(hex: String, expected: Int, data: String) throws {
+    let bytes = hexadecimalBytes(hex)
+    let apdu = try #require(NFCISO7816APDU(data: Data(bytes)))
+    #expect(apdu.expectedResponseLength == expected)
+    #expect(apdu.data.map { Array($0) } ?? [] == hexadecimalBytes(data))
+    #expect(apdu.encoded == bytes)
+  }
+
+  @Test(arguments: [
+    // Shorter than a header.
+    "", "00", "00A404",
+    // Lc, and fewer bytes than it says, or more than Le after them.
+    "00A40400 02 AB", "00A40400 02 ABCD 00 00", "00A40400 02 ABCD 0000 00",
+    // An extended length that is cut off, or zero.
+    "00A40400 00 01", "00A40400 000000 AB", "00A40400 000000 AB 0000",
+    // An extended Lc, and fewer bytes than it says.
+    "00A40400 000003 ABCD", "00A40400 000100 AB",
+    // An extended Lc with a short Le, or with more than Le.
+    "00A40400 000002 ABCD 00", "00A40400 000002 ABCD 000000",
+  ])
+  func `broken bytes are no command`(hex: String) {
+    #expect(NFCISO7816APDU(data: Data(hexadecimalBytes(hex))) == nil)
+  }
+
+  @Test func `a length of zero is sent as zeros, and any negative length as none`() {
+    #expect(command(Data(), 0).encoded == hexadecimalBytes("00A4040C 00"))
+    #expect(command(Data([0xAB]), 0).encoded == hexadecimalBytes("00A4040C 01 AB 00"))
+    #expect(command(Data(count: 256), 0).encoded.suffix(2) == [0, 0])
+    #expect(command(Data(), -2).encoded == hexadecimalBytes("00A4040C"))
+  }
+
+  @Test func `a command that is too long for its lengths has no bytes`() {
+    #expect(command(Data(count: 65536), -1).encoded.isEmpty)
+    #expect(command(Data(), 65537).encoded.isEmpty)
+    #expect(command(Data(), .max).encoded.isEmpty)
+    #expect(command(Data(), .min).encoded.count == 4)
+  }
+
+  @Test func `a part of other data is decoded from its own start`() throws {
+    let data = Data(hexadecimalBytes("FFFF 00A40400 02 ABCD")).dropFirst(2)
+    #expect(try #require(NFCISO7816APDU(data: data)).encoded == hexadecimalBytes("00A40400 02 ABCD"))
+  }
+
+  @Test func `a copy is the same command, and an answer holds its parts`() {
+    let apdu = command(Data([1]), 2)
+    #expect(apdu.copy() as? NFCISO7816APDU === apdu)
+    let answer = NFCISO7816ResponseAPDU(statusWord1: 0x61, statusWord2: 0x10, paylaod: Data([1]))
+    #expect(answer.statusWord1 == 0x61)
+    #expect(answer.statusWord2 == 0x10)
+    #expect(answer.payload == Data([1]))
+  }
+}
