@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TagrouteClient
 
 /// What an app declares in its Info.plist on iOS (an addition of Linux's).
 ///
@@ -64,18 +65,12 @@ public struct NFCDeclarations: Sendable, Hashable {
 extension NFCDeclarations {
   /// The valid applications of a list: 5 to 16 bytes each (ISO/IEC 7816-4, 8.2.1.2).
   static func applications(_ list: [String]) -> [[UInt8]] {
-    list.compactMap { bytes($0) }.filter { (5...16).contains($0.count) }
+    list.compactMap(Hexadecimal.bytes).filter { (5...16).contains($0.count) }
   }
 
   /// The valid systems of a list: two bytes each, none of them FF.
   static func systems(_ list: [String]) -> [UInt16] {
-    list.compactMap { bytes($0) }.filter { $0.count == 2 && !$0.contains(0xFF) }
+    list.compactMap(Hexadecimal.bytes).filter { $0.count == 2 && !$0.contains(0xFF) }
       .map { UInt16($0[0]) << 8 | UInt16($0[1]) }
-  }
-
-  private static func bytes(_ hexadecimal: String) -> [UInt8]? {
-    let digits = hexadecimal.compactMap(\.hexDigitValue)
-    guard digits.count == hexadecimal.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 }
