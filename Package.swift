@@ -82,6 +82,7 @@ let package = Package(
     module("Names", pure: true),
 
     // Pure: values in, values out.
+    module("Framing", ["Names", "Tags"], pure: true),
     module("NDEF", pure: true),
     module("Routing", ["NDEF", "UniversalLinks"], pure: true),
     module("ScanGate", pure: true),
@@ -102,7 +103,8 @@ let package = Package(
     module("Inbox", ["CSQLite", "EventLoop", "Names"]),
     module("KeyFile", ["CGIO"]),
     module("Notifications", ["Bus", "EventLoop", "Names"]),
-    module("Reader", ["CNFC", "CSeccomp", "CShims", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
+    module("LibNFCReader", ["CNFC", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
+    module("Reader", ["CSeccomp", "CShims", "Framing", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
     module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF", "Names"]),
     module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
@@ -151,7 +153,7 @@ let package = Package(
     // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
     program("tagroute", ["CommandLineTool"], libraries: ["_FoundationCShims", "_FoundationCollections"]),
     program("tagroute-agent", ["Agent"]),
-    program("tagroute-reader", ["Reader"]),
+    program("tagroute-reader", ["LibNFCReader"]),
     program("tagroute-simulator", ["ReaderSimulator"]),
     program("tagrouted", ["Daemon"]),
 
@@ -215,9 +217,10 @@ let package = Package(
     tests("NDEF", ["Rig"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
     tests("Notifications", ["Bus", "EventLoop", "Names", "TestSupport"]),
     tests(
-      "Reader",
+      "LibNFCReader",
       [
-        "CShims", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig", "Tags",
+        "CShims", "EventLoop", "Framing", "Journal", "NDEF", "Names", "Reader", "ReaderLink", "ReaderSimulator", "Rig",
+        "Tags",
         "TestSupport",
         "tagroute-reader",
       ],

@@ -1,6 +1,7 @@
-// Modules: NDEF Names Tags
-// Sources: Reader/Device/Chip.swift Reader/Device/ChipFraming.swift Reader/Device/MIFAREClassicFraming.swift Reader/Device/Modulation.swift Reader/Device/TargetList.swift Reader/Device/Type1Framing.swift Reader/Device/Type2Framing.swift
+// Modules: NDEF Names Tags Framing
+// Sources: LibNFCReader/Device/Modulation.swift LibNFCReader/Device/TargetList.swift
 
+import Framing
 import Tags
 
 /// A hostile chip. It makes up the targets that it reports, and its answers to the commands for one exchange with each

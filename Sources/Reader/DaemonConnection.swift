@@ -1,37 +1,37 @@
 import Journal
-import ReaderLink
+package import ReaderLink
 
 /// The connection to the daemon. It keeps the latest commands and sends reports and heartbeats.
-final class DaemonConnection {
+package final class DaemonConnection {
   private var link: DaemonChannel
   private var lastBeat: SuspendingClock.Instant?
   private var state: ReaderState?
   /// How long the operations of this thread may take.
-  var timing: ReaderTiming
+  package var timing: ReaderTiming
 
   /// How much longer than usual the current commands may take.
   private var allowance = Duration.zero
 
   /// The daemon's goal, and the known tags that came with it.
-  private(set) var epoch: UInt64 = 0
-  private(set) var goal = ReaderGoal.off
+  package private(set) var epoch: UInt64 = 0
+  package private(set) var goal = ReaderGoal.off
   private var known: KnownTags?
   /// The pending requests of the reader session.
-  private(set) var requests: ArraySlice<Request> = []
+  package private(set) var requests: ArraySlice<Request> = []
   /// The options of the polling restart that is due; nil if none is.
   private var restart: ReaderSessionOptions?
-  private(set) var isShuttingDown = false
+  package private(set) var isShuttingDown = false
   /// Whether the poller should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
   private var isToLookForDevice = false
 
   /// An operation on a tag of the reader session.
-  struct Request {
-    let number: UInt64
-    let placement: UInt64
-    let operation: ReaderOperation
+  package struct Request {
+    package let number: UInt64
+    package let placement: UInt64
+    package let operation: ReaderOperation
   }
 
-  init(_ link: consuming DaemonChannel, _ timing: ReaderTiming) {
+  package init(_ link: consuming DaemonChannel, _ timing: ReaderTiming) {
     self.link = link
     self.timing = timing
   }
@@ -40,7 +40,7 @@ final class DaemonConnection {
     try onLink { (link) throws(ReaderLinkError) in try link.send(message) }
   }
 
-  func report(_ message: ReaderMessage) throws(Interruption) {
+  package func report(_ message: ReaderMessage) throws(Interruption) {
     if case .state(let state) = message {
       guard state != self.state else { return }
       self.state = state
@@ -49,19 +49,19 @@ final class DaemonConnection {
   }
 
   /// Sends a heartbeat if one is due.
-  func beat() throws(Interruption) {
+  package func beat() throws(Interruption) {
     if let lastBeat, .now - lastBeat < ReaderTiming.beatInterval { return }
     try promise(min(timing.promise + allowance, ReaderTiming.longestPromise))
   }
 
   /// Allows each command to take this much longer than usual. The heartbeat before the next command informs the daemon.
-  func allow(_ more: Duration) {
+  package func allow(_ more: Duration) {
     allowance = more
     lastBeat = nil
   }
 
   /// Promises the daemon another heartbeat within `duration`.
-  func promise(_ duration: Duration) throws(Interruption) {
+  package func promise(_ duration: Duration) throws(Interruption) {
     Confinement.putOffAlarm(duration)
     // The next `beat` replaces a long promise, because the daemon cannot detect a stuck thread before the promise ends.
     lastBeat = duration > timing.promise ? nil : .now
@@ -69,40 +69,40 @@ final class DaemonConnection {
   }
 
   /// Reports that this thread sleeps until the daemon sends a command.
-  func promiseNothing() throws(Interruption) {
+  package func promiseNothing() throws(Interruption) {
     lastBeat = nil
     try send(.heartbeat(within: 0))
   }
 
   /// Forgets the last reported state, so that the state after a loan is always reported.
-  func forgetState() { state = nil }
+  package func forgetState() { state = nil }
 
   /// Returns the tags that the daemon knows, once per goal command.
-  func takeKnown() -> KnownTags? {
+  package func takeKnown() -> KnownTags? {
     defer { known = nil }
     return known
   }
 
-  func takeRequest() -> Request? { requests.popFirst() }
+  package func takeRequest() -> Request? { requests.popFirst() }
 
   /// Whether a polling restart is due.
-  var isToRestart: Bool { restart != nil }
+  package var isToRestart: Bool { restart != nil }
 
-  func takeRestart() -> ReaderSessionOptions? {
+  package func takeRestart() -> ReaderSessionOptions? {
     defer { restart = nil }
     return restart
   }
 
   /// Drops the pending requests of the reader session, because the device has failed or the goal has changed.
-  func dropRequests() { (requests, restart) = ([], nil) }
+  package func dropRequests() { (requests, restart) = ([], nil) }
 
-  func takeLookForDevice() -> Bool {
+  package func takeLookForDevice() -> Bool {
     defer { isToLookForDevice = false }
     return isToLookForDevice
   }
 
   /// Sleeps for `duration`, or until the daemon sends a command. Nil means without a time limit.
-  func sleep(_ duration: Duration?) throws(Interruption) {
+  package func sleep(_ duration: Duration?) throws(Interruption) {
     for command in try onLink({ (link) throws(ReaderLinkError) in try link.commands(within: duration) }) {
       switch command {
       case .goal(let epoch, let goal, let known):
@@ -134,7 +134,7 @@ final class DaemonConnection {
   }
 
   /// Sleeps between two steps, or until the daemon sends a command. A long sleep is announced to the daemon first.
-  func pause(_ duration: Duration) throws(Interruption) {
+  package func pause(_ duration: Duration) throws(Interruption) {
     if duration > ReaderTiming.shortSleep { try promise(duration + timing.promise) } else { try beat() }
     try sleep(duration)
     try beat()
@@ -142,7 +142,7 @@ final class DaemonConnection {
 
   /// Whether the work for the goal of `epoch` should stop. With `yieldsToRequests`, a pending request of the reader
   /// session is also a reason. Does not sleep.
-  func isInterrupted(_ epoch: UInt64, yieldsToRequests: Bool = false) throws(Interruption) -> Bool {
+  package func isInterrupted(_ epoch: UInt64, yieldsToRequests: Bool = false) throws(Interruption) -> Bool {
     try sleep(.zero)
     if isShuttingDown || epoch != self.epoch { return true }
     return yieldsToRequests && (isToRestart || !requests.isEmpty)

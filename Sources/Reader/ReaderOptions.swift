@@ -1,9 +1,9 @@
-import Names
-import ReaderLink
+package import Names
+package import ReaderLink
 
 /// The command-line options of `tagroute-reader`, and the daemon's polling options.
-struct ReaderOptions: Equatable {
-  enum Mode: Equatable {
+package struct ReaderOptions: Equatable {
+  package enum Mode: Equatable {
     /// Print the connection strings of the devices that libnfc finds, one per line.
     case list
     /// Print the versions of this program and of libnfc.
@@ -13,27 +13,27 @@ struct ReaderOptions: Equatable {
   }
 
   /// An error in the arguments, with a description for the user.
-  struct Mistake: Error, Equatable {
-    let description: String
+  package struct Mistake: Error, Equatable {
+    package let description: String
   }
 
-  static let usage = """
+  package static let usage = """
     usage: tagroute-reader --list | --version
            tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--followed]
 
     Started by tagrouted, one process per reader.
     """
 
-  var mode: Mode
-  var device: String?
+  package var mode: Mode
+  package var device: String?
   /// Whether the daemon reports when the device is plugged in, or when a driver releases it.
-  var isFollowed = false
-  var pollInterval = ReaderTiming.pollInterval
-  var idlePollInterval = ReaderTiming.idlePollInterval
-  var technologies = TagType.readable
+  package var isFollowed = false
+  package var pollInterval = ReaderTiming.pollInterval
+  package var idlePollInterval = ReaderTiming.idlePollInterval
+  package var technologies = TagType.readable
 
   /// Applies the options that can change while the process runs. Intervals are clamped to the configurable range.
-  mutating func take(_ polling: ReaderPolling) {
+  package mutating func take(_ polling: ReaderPolling) {
     func bounded(_ interval: Duration) -> Duration {
       min(max(interval, .milliseconds(Names.pollIntervals.lowerBound)), .milliseconds(Names.pollIntervals.upperBound))
     }
@@ -43,7 +43,7 @@ struct ReaderOptions: Equatable {
   }
 
   // `arguments` does not include the program's name.
-  init(_ arguments: [String]) throws(Mistake) {
+  package init(_ arguments: [String]) throws(Mistake) {
     var mode: Mode?
     var rest = arguments[...]
     while let option = rest.popFirst() {

@@ -1,4 +1,4 @@
 import Glibc
-import Reader
+import LibNFCReader
 
 exit(ReaderProgram.run(CommandLine.arguments))

@@ -7,18 +7,18 @@ import ReaderLink
 ///
 /// There are two steps, because libnfc reads its configuration between them. `begin()` comes first. Creating a value of
 /// this type then restricts the process for good.
-struct Confinement {
+package struct Confinement {
   /// The restrictions in force, as text for the log.
-  let summary: String
+  package let summary: String
   /// The restrictions that are not in force, and why; nil if all of them are.
-  let gap: String?
+  package let gap: String?
   /// Why no device may be touched: the kernel's filter against a compromised process is not in force. Nil if one may.
-  let refusal: String?
+  package let refusal: String?
   private let files: FileConfinement
 
   /// Restricts the process, which itself uses a single thread, to what a device needs. `device` is libnfc's connection
   /// string; nil if libnfc is to search for a device.
-  init(device: String?, _ circumstances: ConfinementPlan.Circumstances = .own) {
+  package init(device: String?, _ circumstances: ConfinementPlan.Circumstances = .own) {
     let plan = ConfinementPlan(device: device, circumstances)
     // A crash should end the process by its signal, which the daemon sees. Swift's own handler would start another
     // program to print more.
@@ -60,7 +60,7 @@ struct Confinement {
   }
 
   /// The path of a device that was plugged in again and that only another process may open; nil if there is none.
-  var newDevice: String? { files.newDevice }
+  package var newDevice: String? { files.newDevice }
 
   private static let crashes = [SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGQUIT]
 
@@ -87,7 +87,7 @@ struct Confinement {
 
   /// Returns a descriptor that becomes readable once a signal has asked the process to end; -1 if no descriptor is
   /// free.
-  static func begin() -> Int32 {
+  package static func begin() -> Int32 {
     let end = endInTime()
     // `init` asks the kernel whether these calls had an effect.
     _ = tagroute_set_no_new_privileges()
@@ -127,7 +127,7 @@ struct Confinement {
   /// Postpones the alarm that a signal has set, because the next operation may take up to `duration`. Closing the
   /// device and opening it again, so that the field is off, may in total take longer than one alarm should wait.
   /// Without a signal there is no alarm, because the daemon watches the process.
-  static func putOffAlarm(_ duration: Duration) {
+  package static func putOffAlarm(_ duration: Duration) {
     guard alarm(0) > 0 else { return }
     _ = alarm(ReaderTiming.secondsUntilAlarm(duration))
   }
@@ -150,7 +150,7 @@ struct Confinement {
 
 extension ConfinementPlan.Circumstances {
   /// The circumstances of this process.
-  static var own: Self {
+  package static var own: Self {
     let outputs = [STDOUT_FILENO, STDERR_FILENO]
     return Self(
       isSanitized: tagroute_is_sanitized() != 0,

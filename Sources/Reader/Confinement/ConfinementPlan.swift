@@ -2,14 +2,14 @@ import Glibc
 
 /// The privileges that a confined reader process keeps, by its libnfc driver. This is only a value; other types enforce
 /// it.
-struct ConfinementPlan: Equatable {
+package struct ConfinementPlan: Equatable {
   /// The kinds of devices that a process may use.
-  enum DeviceKind: CaseIterable {
+  package enum DeviceKind: CaseIterable {
     case terminal, usb, i2c, spi
   }
 
   /// The permitted use of a file, or of everything below a directory.
-  enum FileUse: Equatable {
+  package enum FileUse: Equatable {
     case read
     /// List names only.
     case names
@@ -17,13 +17,13 @@ struct ConfinementPlan: Equatable {
     case device
   }
 
-  struct FileRule: Equatable {
-    let path: String
-    let use: FileUse
+  package struct FileRule: Equatable {
+    package let path: String
+    package let use: FileUse
   }
 
   /// The limit of a resource that a compromised process could use against the machine.
-  enum Limit: Equatable {
+  package enum Limit: Equatable {
     /// A core dump would contain the data of tags.
     case coreSize(UInt)
     /// libnfc needs a port and a pipe. libusb needs one descriptor for a device that it looks at.
@@ -40,26 +40,26 @@ struct ConfinementPlan: Equatable {
   }
 
   /// How the process was built and started, as far as that matters.
-  struct Circumstances: Equatable {
+  package struct Circumstances: Equatable {
     /// A sanitizer maps terabytes of addresses and reads /proc/self.
-    var isSanitized = false
+    package var isSanitized = false
     /// libusb 1 is present, behind libusb-compat. It looks into /sys and listens for devices in a thread.
-    var hasLibusb1 = false
+    package var hasLibusb1 = false
     /// Standard output or error is a file, which grows.
-    var writesToFile = false
+    package var writesToFile = false
   }
 
-  private(set) var files: [FileRule] = []
-  private(set) var kinds: [DeviceKind] = []
+  package private(set) var files: [FileRule] = []
+  package private(set) var kinds: [DeviceKind] = []
   /// Whether libusb 1 may start a thread, and receive the messages of the kernel and of udev about plugged devices
   /// (NETLINK_KOBJECT_UEVENT). Their socket is the only one in addition to the link, which is already open.
-  private(set) var usesLibusb1 = false
-  private(set) var limits: [Limit] = []
+  package private(set) var usesLibusb1 = false
+  package private(set) var limits: [Limit] = []
 
   /// `device` is libnfc's connection string; nil if libnfc is to search for a device.
-  init(device: String?, _ circumstances: Circumstances) {
+  package init(device: String?, _ circumstances: Circumstances) {
     let parts = (device ?? "").split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    let path = device.flatMap(DeviceSearch.path)
+    let path = device.flatMap(ConnectionString.path)
     switch parts.first {
     case "pn532_uart", "arygon", "acr122s": allow(.terminal, at: path)
     case "pn532_i2c": allow(.i2c, at: path)

@@ -1,0 +1,50 @@
+import Glibc
+import Reader
+import ReaderLink
+
+/// Decides which device to open, or why none can be opened.
+struct DeviceSearch {
+  /// Why there is no device to open.
+  struct Obstacle: Error {
+    let state: ReaderState
+  }
+
+  /// The configured connection string; nil takes the first device that libnfc finds.
+  let configured: String?
+  /// The connection string of the device that was open before, or that may have its field on.
+  var known: String?
+
+  func candidate(_ context: OpaquePointer) -> Result<String, Obstacle> {
+    candidate { NFCDevice.list(context) }
+  }
+
+  func candidate(listing: () -> [String]) -> Result<String, Obstacle> {
+    if let configured { return Self.check(configured) }
+    if let first = listing().first { return .success(first) }
+    // On a line, such as a serial port, libnfc lists only devices that answer. The known one may be there without
+    // answering.
+    if let known, ConnectionString.path(of: known) != nil, case .success = Self.check(known) { return .success(known) }
+    return .failure(Obstacle(state: .absent(reason: "libnfc finds no reader")))
+  }
+
+  private static func check(_ configured: String) -> Result<String, Obstacle> {
+    let driver = configured.prefix { $0 != ":" }
+    guard driver != "pcsc" && driver != "acr122_pcsc" else {
+      let why = "the driver \(driver) needs pcscd, which a reader process may not use"
+      let remedy = "stop pcscd and configure another driver, such as acr122_usb"
+      return .failure(Obstacle(state: .failed(reason: "\(why); \(remedy)")))
+    }
+    // Check the file first, because libnfc reports only that opening failed.
+    guard let path = ConnectionString.path(of: configured) else { return .success(configured) }
+    guard access(path, F_OK) == 0 else {
+      return .failure(Obstacle(state: .absent(reason: "\(path) does not exist")))
+    }
+    guard access(path, R_OK | W_OK) == 0 else {
+      let words = String(cString: strerror(errno))
+      return .failure(
+        Obstacle(
+          state: .failed(reason: "\(path): \(words); add tagrouted's user to the group of this file")))
+    }
+    return .success(configured)
+  }
+}

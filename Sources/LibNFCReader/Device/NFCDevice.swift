@@ -1,0 +1,249 @@
+import CNFC
+import Framing
+import Glibc
+import Reader
+import ReaderLink
+import Tags
+
+/// An open libnfc device and the chip behind it, used on one thread.
+///
+/// Commands go to the chip unchanged. libnfc does not interpret the answers of tags.
+final class NFCDevice: Chip {
+  typealias Failure = ChipFailure
+  typealias Answer = ChipAnswer
+
+  let name: String
+  let connectionString: String
+  /// Called before each command, because a command may take a while.
+  var beforeCommand: () -> Void = {}
+  private let handle: OpaquePointer
+  /// Refused tag commands since the chip last executed one.
+  private var refusals = 0
+  /// The chip's number for the selected tag.
+  var target: UInt8 = 1
+  private static let mostRefusals = 8
+  private static let usualAnswerRoom = 1024
+  /// The system codes to poll FeliCa cards for, in this order. Empty means every system.
+  var declaredSystems: [UInt16] = []
+  /// How long the tag may take to answer, if the client decides that. A slower tag is silent, which is no reason to
+  /// give the chip up.
+  var tagTimeout: Duration?
+  private(set) var timesOff = 0
+  /// Since when the field is on; nil if it is off.
+  var fieldOnSince: SuspendingClock.Instant?
+  /// When the field was last switched off, even if it is on again.
+  private(set) var fieldOffSince: SuspendingClock.Instant?
+  /// Whether the field is on, or may be.
+  var isFieldOn: Bool { fieldOnSince != nil }
+
+  /// Commands of a PN53x (UM0701-02, 7).
+  enum Command {
+    static let diagnose: UInt8 = 0x00
+    static let firmwareVersion: UInt8 = 0x02
+    static let readRegister: UInt8 = 0x06
+    static let writeRegister: UInt8 = 0x08
+    static let configureRF: UInt8 = 0x32
+    static let exchange: UInt8 = 0x40
+    static let select: UInt8 = 0x54
+    static let communicateThru: UInt8 = 0x42
+    static let listPassiveTarget: UInt8 = 0x4A
+    static let release: UInt8 = 0x52
+  }
+
+  /// Opens the device, with the field off.
+  ///
+  /// Only `deinit` closes the handle, because libnfc frees what it closes. `deinit` also runs if the setup fails.
+  static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> NFCDevice {
+    guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else {
+      throw Failure(
+        reason: "\(connectionString) does not answer; check that it is a reader and that no other program uses it")
+    }
+    let device = NFCDevice(owning: handle, connectionString)
+    do throws(Failure) {
+      try device.setUp()
+    } catch {
+      throw Failure(reason: error.reason, isFieldInDoubt: true)
+    }
+    return device
+  }
+
+  private init(owning handle: OpaquePointer, _ connectionString: String) {
+    self.handle = handle
+    self.connectionString = connectionString
+    name = String(cString: nfc_device_get_name(handle))
+  }
+
+  private func setUp() throws(Failure) {
+    guard nfc_initiator_init(handle) >= 0, nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0 else {
+      throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
+    }
+    // MxRtyATR, MxRtyPSL, MxRtyPassiveActivation: one look only, because the next one comes soon.
+    try perform([Command.configureRF, 0x05, 0x00, 0x01, 0x00])
+    // A tag that an earlier program left active or in ISO-DEP answers no look until it has lost its power.
+    try switchFieldOff()
+  }
+
+  deinit { nfc_close(handle) }
+
+  /// A libnfc context, which holds libnfc's settings. It lasts until `nfc_exit`.
+  static func makeContext() -> OpaquePointer? {
+    var context: OpaquePointer?
+    nfc_init(&context)
+    return context
+  }
+
+  /// The devices that libnfc knows from its configuration or has found by looking.
+  static func list(_ context: OpaquePointer) -> [String] {
+    let most = 16
+    let strings = UnsafeMutablePointer<nfc_connstring>.allocate(capacity: most)
+    defer { strings.deallocate() }
+    let size = MemoryLayout<nfc_connstring>.stride
+    memset(strings, 0, size * most)
+    let count = min(nfc_list_devices(context, strings, most), most)
+    return UnsafeRawBufferPointer(start: strings, count: size * count).withMemoryRebound(to: UInt8.self) { bytes in
+      (0..<count).map { String(decoding: bytes[$0 * size..<($0 + 1) * size].prefix { $0 != 0 }, as: UTF8.self) }
+    }
+  }
+
+  func exchange(_ command: [UInt8]) throws(Failure) -> Answer {
+    try transmit([Command.exchange, target] + command)
+  }
+
+  /// Sends a command of any length to the selected ISO-DEP card. It is sent in pieces if the chip does not take it at
+  /// once (UM0701-02, 7.3.8, MI). The answer's pieces are joined by libnfc. If `beforeEach` returns false before a
+  /// piece, the exchange is given up, and the card has to be selected again.
+  func exchangeLong(
+    _ command: [UInt8], answerRoom room: Int, beforeEach: () -> Bool
+  ) throws(Failure) -> Answer {
+    var rest = command[...]
+    while rest.count > Self.piece {
+      guard beforeEach() else { return .silence }
+      let answer = try transmit([Command.exchange, target | Self.moreInformation] + rest.prefix(Self.piece))
+      guard case .bytes = answer else { return answer }
+      rest = rest.dropFirst(Self.piece)
+    }
+    guard beforeEach() else { return .silence }
+    return try transmit([Command.exchange, target] + rest, answerRoom: room + 1)
+  }
+
+  /// The longest command that every reader takes at once (`ExchangeLimit` of Tags gives the reason).
+  private static let piece = 250
+  private static let moreInformation: UInt8 = 0x40
+  /// The time that the line and the chip take in addition to the tag.
+  private static let transferTime = Duration.milliseconds(200)
+
+  func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
+    try transmit([Command.communicateThru] + frame)
+  }
+
+  /// Sends a command with an answer code that differs from those of tag commands. Afterwards, the next answer is
+  /// neither a repeated one nor a late one from a slow line. Fails if the answer to another command comes.
+  func fallInStep() throws(Failure) {
+    try perform([Command.firmwareVersion])
+  }
+
+  func setAnswerTimeout(code: UInt8) throws(Failure) {
+    try perform([Command.configureRF, 0x02, 0x00, 0x0B, code])
+  }
+
+  func readRegisters(_ addresses: [UInt16]) throws(Failure) -> [UInt8] {
+    let parameters = addresses.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    guard case .bytes(let answer) = try send([Command.readRegister] + parameters), answer.count >= addresses.count
+    else {
+      return []
+    }
+    // A PN533 puts a status byte before the values.
+    return Array(answer.suffix(addresses.count))
+  }
+
+  func writeRegisters(_ writes: [(address: UInt16, value: UInt8)]) throws(Failure) {
+    let parameters = writes.flatMap { write in
+      [UInt8(truncatingIfNeeded: write.address >> 8), UInt8(truncatingIfNeeded: write.address), write.value]
+    }
+    _ = try send([Command.writeRegister] + parameters)
+  }
+
+  // The first byte of the answer is its status, which libnfc has already checked.
+  private func transmit(_ command: [UInt8], answerRoom: Int = NFCDevice.usualAnswerRoom) throws(Failure) -> Answer {
+    let time = tagTimeout.map { $0 + Self.transferTime } ?? ReaderTiming.longestWait
+    let answer = try send(command, within: time, mayBeLate: tagTimeout != nil, answerRoom: answerRoom)
+    guard case .bytes(let bytes) = answer else { return answer }
+    return .bytes(Array(bytes.dropFirst()))
+  }
+
+  /// Whether the selected ISO-DEP card still answers: Diagnose, card presence detection.
+  func isCardPresent() throws(Failure) -> Bool {
+    try isDone([Command.diagnose, 0x06])
+  }
+
+  func isDone(_ command: [UInt8]) throws(Failure) -> Bool {
+    if case .bytes = try send(command) { return true }
+    return false
+  }
+
+  /// Releases the selected tag and takes its power, so that the next look finds every tag in its initial state.
+  func release() throws(Failure) {
+    try deselect()
+    try switchFieldOff()
+  }
+
+  /// Releases the selected tag, which sleeps until the next look.
+  func deselect() throws(Failure) {
+    _ = try send([Command.release, 0x00])
+  }
+
+  func switchFieldOff() throws(Failure) {
+    try perform([Command.configureRF, 0x01, 0x00])
+    if isFieldOn || fieldOffSince == nil { fieldOffSince = .now }
+    fieldOnSince = nil
+    timesOff += 1
+  }
+
+  /// Sends a command that the chip executes by itself. No tag can make it refuse that.
+  @discardableResult
+  func perform(_ command: [UInt8]) throws(Failure) -> [UInt8] {
+    switch try send(command) {
+    case .bytes(let bytes): return bytes
+    case .silence, .wrongKey: throw refusal("unexpected tag error")
+    case .refused(let number): throw refusal("libnfc error \(number)")
+    }
+  }
+
+  func refusal(_ what: String) -> Failure {
+    Failure(reason: "\(connectionString) refuses to work (\(what)); unplug it and plug it in again")
+  }
+
+  // `time`: how long libnfc waits for the chip, at each step of its driver.
+  // `mayBeLate`: whether a missing answer in that time is the tag's fault.
+  private func send(
+    _ command: [UInt8], within time: Duration = ReaderTiming.shortWait, mayBeLate: Bool = false,
+    answerRoom: Int = NFCDevice.usualAnswerRoom
+  ) throws(Failure) -> Answer {
+    beforeCommand()
+    let hasStatus = [Command.exchange, Command.communicateThru, Command.release, Command.select].contains(command.first)
+    let timeout = Int32(time / .milliseconds(1))
+    var answer = [UInt8](repeating: 0, count: answerRoom)
+    let count = pn53x_transceive(handle, command, command.count, &answer, answer.count, timeout)
+    switch count {
+    case 0...Int32(answer.count):
+      if hasStatus { refusals = 0 }
+      return .bytes(Array(answer.prefix(Int(count))))
+    case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or stopped working")
+    case NFC_ETIMEOUT where mayBeLate:
+      // The next command ends the chip's wait for the tag. If that fails, the chip itself is silent.
+      try fallInStep()
+      return .silence
+    case NFC_ETIMEOUT: throw Failure(reason: "\(connectionString) does not answer any more")
+    // A silent tag is not a refusal by the chip.
+    case NFC_ERFTRANS: return .silence
+    case NFC_EMFCAUTHFAIL: return .wrongKey
+    default:
+      // A tag can make the chip refuse an exchange, but not a release, which resets the count.
+      if hasStatus {
+        refusals += 1
+        guard refusals < Self.mostRefusals else { throw refusal("libnfc error \(count)") }
+      }
+      return .refused(count)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Names
+import Tags
+
+extension TagType {
+  /// The modulations that find tags of this kind.
+  fileprivate var modulations: [Modulation] {
+    switch self {
+    case .type1: [.jewel]
+    case .type3: [.felica212, .felica424]
+    case .type4B: [.typeB]
+    case .type2, .type4A, .mifareClassic, .peer: [.typeA]
+    }
+  }
+}
+
+extension [TagType] {
+  /// The modulations that find these kinds of tags.
+  var modulations: Set<Modulation> { Set(flatMap(\.modulations)) }
+
+  /// Whether a user who wants these kinds of tags wants this one too. The configuration cannot name `peer`, but a user
+  /// who wants phones is told about one that cannot be read.
+  func include(_ type: TagType) -> Bool { contains(type) || type == .peer && contains(.type4A) }
+}
+
+extension Modulation {
+  /// Whether it may find tags of this kind.
+  func mayHave(_ type: TagType) -> Bool { type.modulations.contains(self) }
+}
+
+extension TagActivation {
+  /// The modulation that finds this tag again.
+  var modulation: Modulation {
+    switch self {
+    case .typeA: .typeA
+    case .typeB: .typeB
+    case .felica(let tag): tag.bitRate == 424 ? .felica424 : .felica212
+    case .jewel: .jewel
+    }
+  }
+}

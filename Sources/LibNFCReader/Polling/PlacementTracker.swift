@@ -1,0 +1,285 @@
+import Names
+import Reader
+import ReaderLink
+import Tags
+
+/// Turns the results of looks into placements, for as many tags as lie on the reader. Each placement begins once and
+/// ends once.
+///
+/// A placement outlasts interruptions by the reader: a pause in scanning, a field that was off, or a look that missed
+/// the tag.
+struct PlacementTracker {
+  /// A tag that lies on the reader.
+  struct Resting {
+    fileprivate(set) var tag: TagActivation
+    /// The placement number; nil if this kind of tag is not wanted.
+    let number: UInt64?
+    /// Whether the tag must not get any command, not even a presence check.
+    fileprivate(set) var isSuspect = false
+    /// Looks for its technology since one last found the tag.
+    fileprivate(set) var misses = 0
+    /// Whether the tag has been without power since a look last found it.
+    fileprivate var hasLostPower = false
+    /// Whether the tag failed a presence check and no look has found it since.
+    fileprivate var hasFailedCheck = false
+    /// The tag's content, kept if the tag may change its identifier, in order to recognise it.
+    fileprivate var content: TagReport.Content?
+
+    /// Whether `other` may be this tag with a new identifier. A phone that is moved can lose power without the field
+    /// being off. For Type B only the field matters, because any identifier may be random.
+    fileprivate func mayBe(_ other: TagActivation) -> Bool {
+      guard tag.isAlike(other) else { return false }
+      if case .typeB = tag { return hasLostPower }
+      return true
+    }
+  }
+
+  /// A tag that the daemon knows but no look has found yet. It is gone if the remaining looks miss it, too.
+  private struct Expected {
+    let tag: KnownTag
+    var looks = RemainingLooks()
+  }
+
+  /// The number of looks that have to miss a tag until it is gone. A single look may miss a tag that is there.
+  static let missesUntilAway = 2
+  /// The most tags tracked at a time.
+  static let most = ReaderLimits.tags
+
+  /// The tags that lie on the reader.
+  private(set) var resting: [Resting] = []
+
+  private var modulations: Set<Modulation>
+  private var isWanted: (TagType) -> Bool
+  /// The number of the newest placement. Each new placement gets the next number.
+  private(set) var lastNumber: UInt64
+  /// The looks that announce no tag, because no one knows which tags lay there before (`KnownTags.includesFirst`).
+  /// There are `missesUntilAway` of them per technology, because a single look may miss a tag.
+  private var first = RemainingLooks()
+  private var key = TagFingerprint.Key(low: 0, high: 0)
+  private var expected: [Expected] = []
+  private var interrupted = InterruptedTags()
+
+  /// `lastNumber` is the number of the last placement so far.
+  init(
+    _ modulations: Set<Modulation> = Set(Modulation.allCases), after lastNumber: UInt64 = 0,
+    isWanted: @escaping (TagType) -> Bool = { _ in true }
+  ) {
+    self.modulations = modulations
+    self.lastNumber = lastNumber
+    self.isWanted = isWanted
+  }
+
+  /// Adds the daemon's known tags. Each entry matches one tag only. That tag is not announced again before it has been
+  /// removed.
+  mutating func know(_ known: KnownTags) {
+    key = known.key
+    // A tag that the daemon has dropped was removed. Its next tap is new.
+    expected.removeAll { entry in !known.tags.contains { $0.number == entry.tag.number } }
+    for tag in known.tags {
+      if let index = resting.firstIndex(where: { $0.number == tag.number }) {
+        resting[index].isSuspect = tag.isSuspect
+      } else if !expected.contains(where: { $0.tag.number == tag.number }) {
+        expected.append(Expected(tag: tag))
+      }
+    }
+    if known.includesFirst {
+      first.begin(modulations)
+      fieldWentOff()
+    }
+    expectAgain()
+  }
+
+  /// Gives each expected tag the full number of looks.
+  private mutating func expectAgain() {
+    for index in expected.indices {
+      expected[index].looks = RemainingLooks()
+      expected[index].looks.begin(modulations.filter { $0.mayHave(expected[index].tag.technology) })
+    }
+  }
+
+  /// Records that the selected tag failed its presence check.
+  mutating func checkFailed(_ tag: TagActivation) {
+    for index in resting.indices where resting[index].tag.isSameTag(as: tag) { resting[index].hasFailedCheck = true }
+  }
+
+  /// Records that the field was off: a tag with a random identifier may have a new one.
+  mutating func fieldWentOff() {
+    for index in resting.indices { resting[index].hasLostPower = true }
+  }
+
+  /// Records that a look for `modulation` found `tags`.
+  mutating func looked(for modulation: Modulation, found tags: [TagActivation]) -> [Outcome] {
+    let isFirst = isFirst(modulation)
+    first.looked(for: modulation)
+    var seen: Set<Int> = []
+    var strangers: [TagActivation] = []
+    for tag in tags {
+      if let index = resting.firstIndex(where: { $0.tag.isSameTag(as: tag) }) {
+        seen.insert(index)
+        resting[index].misses = 0
+        resting[index].hasLostPower = false
+        resting[index].hasFailedCheck = false
+      } else {
+        strangers.append(tag)
+      }
+    }
+    var outcomes: [Outcome] = []
+    for tag in strangers {
+      let alike = resting.indices.first { !seen.contains($0) && resting[$0].mayBe(tag) }
+      if let alike {
+        seen.insert(alike)
+        resting[alike].misses = 0
+        if let number = resting[alike].number, resting[alike].content != nil, !isFirst {
+          lastNumber += 1
+          outcomes.append(.uncertain(lastNumber, resting: number, tag))
+        } else {
+          resting[alike].tag = tag
+          resting[alike].hasLostPower = false
+        }
+      } else if resting.count < Self.most {
+        outcomes += arrive(tag, isFirst: isFirst)
+        seen.insert(resting.count - 1)
+      }
+    }
+    let missed = resting.indices.filter { !seen.contains($0) && resting[$0].tag.modulation == modulation }
+    for index in missed {
+      // A tag that failed its check and has another tag in its place is gone without a second look.
+      let isReplaced = resting[index].hasFailedCheck && !strangers.isEmpty
+      resting[index].misses += isReplaced ? Self.missesUntilAway : 1
+    }
+    let gone = resting.filter { $0.misses >= Self.missesUntilAway }
+    resting.removeAll { $0.misses >= Self.missesUntilAway }
+    outcomes = gone.compactMap { $0.number.map { .left($0) } } + outcomes
+    interrupted.looked(for: modulation, found: tags)
+    return outcomes + miss(after: modulation)
+  }
+
+  private mutating func arrive(_ tag: TagActivation, isFirst: Bool) -> [Outcome] {
+    let fingerprint = TagFingerprint(tag.type, tag.identifier, key)
+    let index =
+      expected.firstIndex { $0.tag.fingerprint == fingerprint }
+      ?? expected.firstIndex {
+        $0.tag.mayHaveChanged && $0.tag.technology == tag.type && tag.mayChangeIdentifier
+      }
+    if let index {
+      let known = expected.remove(at: index).tag
+      resting.append(Resting(tag: tag, number: known.number, isSuspect: known.isSuspect))
+      return [.recognized(tag)]
+    }
+    guard isFirst || isWanted(tag.type) else {
+      resting.append(Resting(tag: tag, number: nil))
+      return [.unwanted(tag)]
+    }
+    lastNumber += 1
+    resting.append(Resting(tag: tag, number: lastNumber))
+    return [isFirst ? .known(lastNumber, tag) : .arrived(lastNumber, tag)]
+  }
+
+  /// Counts a look for the expected tags, and returns those without remaining looks as gone.
+  private mutating func miss(after modulation: Modulation) -> [Outcome] {
+    var missed: [Outcome] = []
+    for index in expected.indices.reversed() where expected[index].looks.include(modulation) {
+      expected[index].looks.looked(for: modulation)
+      if expected[index].looks.areOver { missed.append(.left(expected.remove(at: index).tag.number)) }
+    }
+    return missed
+  }
+
+  /// Stops tracking a tag because its reading was stopped. The tag is new when it is found again.
+  mutating func unread(_ number: UInt64) {
+    if let tag = resting.first(where: { $0.number == number })?.tag { unread(tag) }
+    resting.removeAll { $0.number == number }
+  }
+
+  /// The same for a tag that may be a resting tag. The resting tag keeps its state.
+  mutating func unread(_ tag: TagActivation) { interrupted.add(tag) }
+
+  /// Stores the new activation of a tag that was selected again.
+  mutating func reselected(_ number: UInt64, _ tag: TagActivation) {
+    guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
+    resting[index].tag = tag
+    resting[index].hasLostPower = false
+  }
+
+  /// Records that a tag was read, or why it cannot be read.
+  mutating func examined(_ number: UInt64, _ tag: TagActivation, _ content: TagReport.Content) {
+    interrupted.forget(tag)
+    guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
+    resting[index].tag = tag
+    if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
+  }
+
+  /// Records that a tag was read that may be the resting tag `old`. Returns whether it is. If not, its placement is
+  /// `number`.
+  mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
+  {
+    guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
+    interrupted.forget(tag)
+    let isSame = resting[index].content == content
+    resting[index] = Resting(tag: tag, number: isSame ? old : number, content: content)
+    return isSame
+  }
+
+  /// Records that the device failed while a tag was read, or could not select it again. The tag is new when it is found
+  /// again, unless this has happened too often. The tag is then treated as read, and the result is true.
+  mutating func interrupted(_ number: UInt64) -> Bool {
+    guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
+    if interrupted.isTooOften(tag) { return true }
+    resting.removeAll { $0.number == number }
+    return false
+  }
+
+  /// The same for a tag that may be the resting tag `old`. The resting tag keeps its state unless this has happened too
+  /// often. The tag is then treated as a different one that was read, with `number`, and the result is true.
+  mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
+    guard let index = resting.firstIndex(where: { $0.number == old }), interrupted.isTooOften(tag) else { return false }
+    resting[index] = Resting(tag: tag, number: number)
+    return true
+  }
+
+  // MARK: Changes of the goal or the reader
+
+  /// Continues numbering after the placements of a reader session.
+  mutating func `continue`(after number: UInt64) { lastNumber = max(lastNumber, number) }
+
+  /// Whether the next look for `modulation` announces no tag.
+  func isFirst(_ modulation: Modulation) -> Bool { first.include(modulation) }
+
+  /// Records that scanning stops. It may start again for another user, so a tag that was not read becomes known.
+  /// Returns the outcomes to report to the daemon.
+  mutating func stop() -> [Outcome] {
+    interrupted.takeAll().flatMap { tag -> [Outcome] in
+      if let index = resting.firstIndex(where: { $0.tag.isSamePlacement(as: tag) }) {
+        resting[index].tag = tag
+        resting[index].content = nil
+        return []
+      }
+      guard resting.count < Self.most else { return [] }
+      lastNumber += 1
+      resting.append(Resting(tag: tag, number: lastNumber))
+      return [.known(lastNumber, tag)]
+    }
+  }
+
+  /// Changes the technologies to look for. Tags of technologies that are no longer polled are forgotten here, but the
+  /// daemon still knows them. The other resting tags keep their state, even if their kind becomes wanted.
+  mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) {
+    let leftOut = self.modulations.subtracting(modulations)
+    (self.modulations, self.isWanted) = (modulations, isWanted)
+    resting.removeAll { leftOut.contains($0.tag.modulation) }
+    interrupted.leaveOut(leftOut)
+    first.leaveOut(leftOut)
+    expectAgain()
+  }
+
+  /// Forgets the resting tags, because the reader was unplugged or replaced.
+  ///
+  /// Interrupted tags are kept, and so are known tags that no look has found yet. Otherwise there could be an endless
+  /// loop: a tag makes the reader or the process fail, the reader disappears for a moment, and the tag is new again.
+  mutating func readerLeft() -> [Outcome] {
+    let numbers = resting.compactMap(\.number)
+    resting = []
+    first = RemainingLooks()
+    return numbers.map { .left($0) }
+  }
+}

@@ -1,0 +1,208 @@
+import Framing
+import Names
+import Reader
+import ReaderLink
+import Tags
+
+/// Reading new tags.
+extension Poller {
+  /// The most attempts to read a tag with doubtful data: it may still be moving towards the reader.
+  private static let attempts = 3
+  /// The time limit for reading one tag, all attempts together.
+  private static let readingAllowance = Duration.seconds(10)
+
+  /// Reads a tag and announces its content.
+  func examine(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
+    guard let device else { return }
+    let placement = Placement(number, tag)
+    try report(.examining(placement))
+    let examination: Examination
+    do throws(Interruption) {
+      examination = try readAll(tag, insteadOf: [number], device)
+    } catch {
+      if case .deviceLost(let failure) = error { try interrupt(placement, failure) }
+      throw error
+    }
+    switch examination {
+    case .read(let examined):
+      tracker.examined(number, examined.tag, examined.content)
+      try announce(number, examined)
+    case .lost(let examined):
+      guard tracker.interrupted(number) else { return try abandon(number, device) }
+      try announce(number, examined)
+      try release(device)
+    case .interrupted:
+      tracker.unread(number)
+      try abandon(number, device)
+    }
+  }
+
+  /// Reads a tag that may be the resting tag `resting`, which was announced. If both hold the same content, the tag is
+  /// not announced again.
+  func compare(_ tag: TagActivation, _ number: UInt64, with resting: UInt64) throws(Interruption) {
+    guard let device else { return }
+    let placement = Placement(number, tag)
+    try report(.examining(placement))
+    let examination: Examination
+    do throws(Interruption) {
+      examination = try readAll(tag, insteadOf: [number, resting], device)
+    } catch {
+      if case .deviceLost(let failure) = error { try interrupt(placement, tag, inPlaceOf: resting, failure) }
+      throw error
+    }
+    switch examination {
+    case .read(let examined):
+      if tracker.compared(number, with: resting, examined.tag, examined.content) {
+        return try report(.removed(placement: number))
+      }
+      try report(.removed(placement: resting))
+      try announce(number, examined)
+    case .lost(let examined):
+      guard tracker.interrupted(number, with: resting, tag) else { return try abandon(number, device) }
+      try report(.removed(placement: resting))
+      try announce(number, examined)
+      try release(device)
+    case .interrupted:
+      tracker.unread(tag)
+      try abandon(number, device)
+    }
+  }
+
+  private func announce(_ number: UInt64, _ examined: Examined) throws(Interruption) {
+    try report(.tag(epoch: epoch, TagReport(placement: Placement(number, examined.tag), content: examined.content)))
+  }
+
+  /// Handles a device failure while a tag was read. A single failure may be a bad frame. The user gets an error if it
+  /// happens `InterruptedTags.most` times in a row with the same tag.
+  private func interrupt(_ placement: Placement, _ failure: NFCDevice.Failure) throws(Interruption) {
+    guard tracker.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
+    try reportUnreadable(placement, failure)
+  }
+
+  /// The same for a tag that may be the resting tag `resting`. That one keeps its state unless the failure repeats as
+  /// often.
+  private func interrupt(
+    _ placement: Placement, _ tag: TagActivation, inPlaceOf resting: UInt64, _ failure: NFCDevice.Failure
+  ) throws(Interruption) {
+    guard tracker.interrupted(placement.number, with: resting, tag) else {
+      return try report(.removed(placement: placement.number))
+    }
+    try report(.removed(placement: resting))
+    try reportUnreadable(placement, failure)
+  }
+
+  private func reportUnreadable(_ placement: Placement, _ failure: NFCDevice.Failure) throws(Interruption) {
+    let reason = "the reader failed at each attempt to read the tag: \(failure.reason)"
+    try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
+  }
+
+  /// A tag's content and its latest activation. Its identifier may differ after each selection.
+  private struct Examined {
+    let content: TagReport.Content
+    let tag: TagActivation
+
+    /// `another` is the tag that answers in its place.
+    init(_ tag: TagActivation, _ reading: Reading?, another: TagActivation? = nil) {
+      self.tag = tag
+      let obstacle =
+        another == nil
+        ? "damaged: the reader finds the tag but cannot select it"
+        : "another tag answers in its place; put only one tag on the reader"
+      content = reading?.content ?? .problem(reason: obstacle)
+    }
+  }
+
+  /// The result of reading a tag, repeated attempts included.
+  private enum Examination {
+    case read(Examined)
+    /// The tag could not be selected again, or another tag answered in its place. The tag is usually gone. If looks
+    /// find it each time but it can never be selected, this is its final result.
+    case lost(Examined)
+    /// The daemon has changed the goal or is shutting this process down.
+    case interrupted
+  }
+
+  /// Reads a tag, and repeats a doubtful reading. `numbers` are the placements that the tag may belong to. A resting
+  /// tag with another number is a different tag, which was announced or is ignored.
+  private func readAll(
+    _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: NFCDevice
+  ) throws(Interruption) -> Examination {
+    let end = SuspendingClock.now + Self.readingAllowance
+    if selected != wanted { try selectAgain(wanted, device) }
+    guard var tag = selected, tag.isSamePlacement(as: wanted) else {
+      return .lost(Examined(wanted, nil, another: selected))
+    }
+    var before: Reading?
+    for attempt in 1...Self.attempts {
+      guard let reading = try read(&tag, until: end, device) else { return .interrupted }
+      guard !isAnother(tag, than: numbers) else { return .lost(Examined(wanted, before, another: tag)) }
+      if !reading.isDoubtful(after: before) || attempt == Self.attempts { return .read(Examined(tag, reading)) }
+      before = reading
+      if try isInterrupted() { return .interrupted }
+      let again = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAnew(tag) }
+      guard let again, !isAnother(again, than: numbers) else { return .lost(Examined(wanted, before)) }
+      // The activation data may have been incomplete, too.
+      tag = again
+      selected = again
+      mayListen = true
+    }
+    return .interrupted
+  }
+
+  private func isAnother(_ tag: TagActivation, than numbers: [UInt64]) -> Bool {
+    tracker.resting.contains { resting in
+      !numbers.contains { $0 == resting.number } && resting.tag.isSameTag(as: tag)
+    }
+  }
+
+  /// Reports a tag that is not announced as removed, then releases it. The report comes first, because no later step
+  /// would end the placement if the device fails.
+  private func abandon(_ number: UInt64, _ device: NFCDevice) throws(Interruption) {
+    try report(.removed(placement: number))
+    try release(device)
+  }
+
+  /// Releases the selected tag and resets all tags, so that the next look finds them in their initial state.
+  private func release(_ device: NFCDevice) throws(Interruption) {
+    selected = nil
+    mayListen = false
+    try asking(device) { (device) throws(NFCDevice.Failure) in try device.release() }
+  }
+
+  /// Reads the selected tag, and updates it if it is selected again. Returns nil if this process stopped the reading.
+  private func read(
+    _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: NFCDevice
+  ) throws(Interruption) -> Reading? {
+    if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
+      return Reading(problem: "damaged: the card's answer to select (ATS) is malformed")
+    }
+    let target = TargetChannel(device, tag, doubtsRepetitions: true, beforeEach: checkInterruption)
+    var channel = TimedChannel(target, until: end)
+    defer {
+      tag = channel.channel.tag
+      selected = tag
+    }
+    do throws(TagChannelError) {
+      return Reading(try tag.readNDEF(over: &channel))
+    } catch {
+      if let failure = channel.channel.failure { throw .deviceLost(failure) }
+      if error.code == .aborted { return nil }
+      if [.tooSlow, .tooManyExchanges].contains(error.code) {
+        return Reading(problem: "unsupported: \(error.reason)", doubt: .none)
+      }
+      return Reading(problem: "damaged: reading failed: \(error.reason)")
+    }
+  }
+
+  /// Aborts the reading if the daemon has changed the goal or is shutting this process down.
+  private func checkInterruption() throws(TagChannelError) {
+    let isInterrupted: Bool
+    do throws(Interruption) {
+      try daemon.beat()
+      isInterrupted = try daemon.isInterrupted(epoch)
+    } catch {
+      throw TagChannelError(.aborted, "the daemon is gone")
+    }
+    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon interrupted the reading") }
+  }
+}

@@ -1,0 +1,233 @@
+import Journal
+import Reader
+import ReaderLink
+import Tags
+
+/// Runs one reader: finds its device, polls for tags, reads each tag once, and notices when a tag is removed. In a
+/// reader session it performs the client's operations instead of reading the tags.
+///
+/// This file decides the next step. Extensions handle the device, polling, reading and reader sessions.
+final class Poller {
+  private(set) var options: ReaderOptions
+  let daemon: DaemonConnection
+  let context: OpaquePointer
+  let confinement: Confinement
+  /// Another process has to take over, because only a new process may open the device that was plugged in.
+  var isOver = false
+  var schedule: OpeningSchedule
+
+  /// The resting tags and the polling state. During a reader session they are those of the session.
+  var tracker: PlacementTracker
+  var plan: PollPlan
+  var presence: PresencePlan
+  var session: TagSession?
+  /// Whether the device is closed so that another program can use it.
+  var isLent = false
+
+  var device: NFCDevice?
+  var last = LastDevice()
+  var openedAt = SuspendingClock.now
+  /// The current goal, and whether this process has reported to the daemon that it is in force.
+  var epoch: UInt64 = 0
+  var goal = ReaderGoal.off
+  var isReached = false
+  /// Whether the field has been switched off because the goal does not use it.
+  var isAtRest = false
+  /// The tag that the chip has selected. The field is on.
+  var selected: TagActivation? {
+    // Selecting a card resets it, so the client's application has to be selected again.
+    didSet { session?.applicationIsDue = true }
+  }
+  /// Whether a tag may be awake and listening, even if the chip has not selected it.
+  var mayListen = false
+  /// `NFCDevice.timesOff` at the last look.
+  var timesOff = 0
+
+  init(options: ReaderOptions, link: consuming DaemonChannel, context: OpaquePointer, confinement: Confinement) {
+    self.confinement = confinement
+    self.options = options
+    daemon = DaemonConnection(link, ReaderTiming(device: options.device))
+    self.context = context
+    schedule = OpeningSchedule(isFollowed: options.isFollowed)
+    let technologies = options.technologies
+    tracker = PlacementTracker(technologies.modulations) { technologies.include($0) }
+    plan = PollPlan(options)
+    presence = PresencePlan(plan, options)
+  }
+
+  /// The resting tags and the polling state from before a reader session.
+  struct Background {
+    var tracker: PlacementTracker
+    let plan: PollPlan
+    let presence: PresencePlan
+  }
+
+  /// Serves the daemon until it sends `shutDown`, or until another process has to take over.
+  func run() throws(Interruption) {
+    defer { finish() }
+    try daemon.report(.log(.debug, confinement.summary))
+    if let gap = confinement.gap { try daemon.report(.log(.notice, "some restrictions are not in force: \(gap)")) }
+    // First read the commands that the daemon has already sent: the goal and the known tags.
+    try daemon.sleep(.zero)
+    while !daemon.isShuttingDown && !isOver {
+      do throws(Interruption) {
+        try serve()
+      } catch {
+        guard case .deviceLost(let failure) = error else { throw error }
+        try lose(failure)
+      }
+    }
+  }
+
+  /// Performs one step towards the goal.
+  private func serve() throws(Interruption) {
+    try takeGoal()
+    let isToLook = daemon.takeLookForDevice()
+    if goal == .lent { return try lend() }
+    if isLent {
+      isLent = false
+      schedule.hurry()
+      return try find()
+    }
+    guard let device else {
+      daemon.dropRequests()
+      if isToLook { schedule.hurry() }
+      if goal == .off { try reach() }
+      return try find()
+    }
+    switch goal {
+    case .session(let options): try serve(options, device)
+    case .scan: try scan(device)
+    case .off, .lent: try rest(device, isToAnswer: isToLook)
+    }
+  }
+
+  /// Ends the work for the previous goal and takes over the new one. The daemon sends its known tags with each goal,
+  /// and may send them again with the same goal.
+  private func takeGoal() throws(Interruption) {
+    let isNew = daemon.epoch != epoch || daemon.goal != goal
+    if isNew {
+      if let session { try end(session) }
+      // When scanning starts again, it may be for another user. An unread tag becomes known here, so that it is not
+      // announced to that user.
+      if case .scan = goal {
+        if case .scan = daemon.goal {} else { for outcome in tracker.stop() { try say(outcome) } }
+      }
+      (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
+      if case .scan(let polling) = goal { configure(polling) }
+    }
+    if let known = daemon.takeKnown() { know(known) }
+    // Last: if the device fails here, it is reopened, but the daemon does not send the goal again.
+    if isNew, let device { try letGo(device) }
+  }
+
+  private func know(_ known: KnownTags) {
+    var known = known
+    // Only scanning announces tags.
+    if case .scan = goal {} else { known.includesFirst = false }
+    if session == nil { tracker.know(known) } else { session?.background.tracker.know(known) }
+  }
+
+  /// Reports once that the goal is in force.
+  func reach() throws(Interruption) {
+    guard !isReached else { return }
+    isReached = true
+    try daemon.report(.reached(epoch: epoch))
+  }
+
+  /// Sleeps until the daemon sends a command.
+  func sleep() throws(Interruption) {
+    guard daemon.epoch == epoch, !daemon.isShuttingDown else { return }
+    try daemon.promiseNothing()
+    try daemon.sleep(nil)
+  }
+
+  /// Makes sure that the field is off at the end. A slow chip may not have executed the last command yet. In that case
+  /// the device is opened again, which resets the chip.
+  private func finish() {
+    if let device {
+      do throws(NFCDevice.Failure) {
+        try device.switchFieldOff()
+      } catch {
+        last.failed(fieldOf: device.connectionString)
+      }
+      try? daemon.promise(daemon.timing.closing)
+      self.device = nil
+    }
+    guard !isLent, let leftOn = last.leftOn, case .success = DeviceSearch(configured: leftOn).candidate(context) else {
+      return
+    }
+    try? daemon.promise(daemon.timing.opening)
+    device = try? NFCDevice.open(leftOn, context)
+    try? daemon.promise(daemon.timing.closing)
+    device = nil
+  }
+
+  /// Switches the field off and sleeps. If `isToAnswer`, the daemon wants to know whether the device is still there.
+  private func rest(_ device: NFCDevice, isToAnswer: Bool) throws(Interruption) {
+    if !isAtRest {
+      try asking(device) { (device) throws(NFCDevice.Failure) in
+        if mayListen { try device.deselect() }
+        try device.switchFieldOff()
+      }
+      selected = nil
+      mayListen = false
+      isAtRest = true
+    } else if isToAnswer {
+      try daemon.beat()
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
+    }
+    try reach()
+    try sleep()
+  }
+
+  /// Applies the daemon's polling options. A resting tag keeps its state if its technology is still polled.
+  private func configure(_ polling: ReaderPolling) {
+    options.take(polling)
+    let technologies = options.technologies
+    tracker.look(for: technologies.modulations) { technologies.include($0) }
+    plan = PollPlan(options)
+    presence = PresencePlan(plan, options)
+  }
+
+  private func scan(_ device: NFCDevice) throws(Interruption) {
+    try daemon.beat()
+    // A step takes at least one look, so check for new commands first.
+    if try isInterrupted() { return }
+    if !isReached {
+      isAtRest = false
+      // The first step switches the field off, so that every tag starts from its initial state.
+      plan.begin(at: .now)
+      presence.begin()
+      try reach()
+    }
+    if tracker.resting.isEmpty { try poll(device) } else { try watch(device) }
+  }
+
+  // MARK: The daemon
+
+  func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
+
+  /// Whether the commands received so far require something else.
+  func isInterrupted() throws(Interruption) -> Bool {
+    try daemon.isInterrupted(epoch, yieldsToRequests: session != nil)
+  }
+
+  /// Sleeps for `duration`, at most `ReaderTiming.longestPause`. The daemon does not allow a longer silence.
+  func pause(_ duration: Duration) throws(Interruption) {
+    try daemon.pause(min(duration, ReaderTiming.longestPause))
+  }
+}
+
+extension PollPlan {
+  fileprivate init(_ options: ReaderOptions) {
+    self.init(
+      options.technologies.modulations, interval: options.pollInterval, idleInterval: options.idlePollInterval)
+  }
+}
+
+extension PresencePlan {
+  fileprivate init(_ plan: PollPlan, _ options: ReaderOptions) {
+    self.init(plan.modulations, pollInterval: options.pollInterval, idleInterval: options.idlePollInterval)
+  }
+}

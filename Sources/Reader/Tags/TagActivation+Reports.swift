@@ -1,0 +1,49 @@
+import Names
+package import ReaderLink
+package import Tags
+
+extension TagActivation {
+  /// Whether the tag speaks ISO/IEC 14443-4.
+  package var isISODEP: Bool { type == .type4A || type == .type4B }
+
+  /// Whether the card's answer to select conforms to its standard, so that the chip speaks its protocol with it.
+  package var isProper: Bool {
+    guard case .typeA(let tag) = self, tag.type == .type4A else { return true }
+    return tag.hasValidATS && !tag.ats.isEmpty
+  }
+
+  /// The report of the tag for the daemon.
+  package func sessionTag(_ number: UInt64, application: Int?) -> SessionTag {
+    var tag = SessionTag(placement: Placement(number, self), initialApplication: application)
+    switch self {
+    case .typeA(let activation):
+      tag.atqa = activation.atqa
+      tag.sak = activation.sak
+      tag.historicalBytes = activation.historicalBytes
+    case .typeB(let activation):
+      tag.applicationData = activation.applicationData
+      tag.protocolInfo = activation.protocolInfo
+    case .felica(let activation):
+      tag.idm = activation.idm
+      tag.pmm = activation.pmm
+      tag.systemCode = activation.systemCode.map { $0.reduce(0) { $0 << 8 | UInt16($1) } }
+    case .jewel(let activation): tag.atqa = activation.atqa
+    }
+    return tag
+  }
+}
+
+extension TypeAActivation {
+  /// The bytes after the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2). T0 says which of TA, TB and TC
+  /// there are.
+  package var historicalBytes: [UInt8] {
+    guard hasValidATS, ats.count >= 2 else { return [] }
+    return Array(ats.dropFirst(2 + (ats[1] & 0x70).nonzeroBitCount))
+  }
+}
+
+extension Placement {
+  package init(_ number: UInt64, _ tag: TagActivation) {
+    self.init(number: number, technology: tag.type, uid: tag.identifier)
+  }
+}
