@@ -1,8 +1,9 @@
 // Modules: NDEF Names Tags Framing
-// Sources: LibNFCReader/Device/Modulation.swift LibNFCReader/Device/TargetList.swift
+// Sources: LibNFCReader/Device/Modulation.swift LibNFCReader/Device/TargetList.swift LibNFCReader/Device/TagType+Modulations.swift
 
-import Framing
 import Tags
+
+@testable import Framing
 
 /// A hostile chip. It makes up the targets that it reports, and its answers to the commands for one exchange with each
 /// kind of tag. The first byte of the input selects the test. The others are the chip's answers.
