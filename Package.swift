@@ -61,6 +61,8 @@ let package = Package(
     .library(name: "NDEF", targets: ["NDEF"]),
     .library(name: "TagrouteClient", targets: ["TagrouteClient"]),
     .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
+    // The driver that pcscd loads in tests and in the demo; no program links it.
+    .library(name: "tagroute-ifd", type: .dynamic, targets: ["CSimulatedIFD"]),
   ],
   targets: [
     // C libraries. Each has one importer; Packaging/check-module-graph holds us to it.
@@ -74,6 +76,9 @@ let package = Package(
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "CShims", cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
+
+    // The reader simulator's driver for pcscd. It runs in that process, which has no sanitizer's runtime.
+    .target(name: "CSimulatedIFD", cSettings: [.unsafeFlags(["-fno-sanitize=all"])]),
 
     // What every process stands on.
     module("EventLoop", ["CShims"]),
