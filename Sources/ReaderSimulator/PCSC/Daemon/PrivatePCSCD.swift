@@ -1,0 +1,179 @@
+import CShims
+import EventLoop
+import Glibc
+
+/// The real pcscd with a socket and a configuration of its own. Several may run side by side, and beside the system's.
+///
+/// pcscd takes its socket as descriptor 3, as from systemd (sd_listen_fds(3)). It is killed when this process ends, if
+/// the system has setpriv(1).
+public actor PrivatePCSCD {
+  /// How pcscd is started.
+  public struct Options: Sendable {
+    /// More variables for its environment, for example those of a testbed for devices.
+    public var environment: [String: String] = [:]
+    /// More arguments, for example `--auto-exit`.
+    public var arguments: [String] = []
+    /// A folder that pcscd sees in place of its folder of drivers for USB devices. Needs the right to mount.
+    public var drivers: String?
+    /// Whether the log has every step and every command.
+    public var isVerbose = false
+
+    /// Creates the default options.
+    public init() {}
+  }
+
+  /// The process.
+  private enum State {
+    /// No process was started, or the last one has ended. Can transition to: `.running`.
+    case ended
+    /// Can transition to: `.ended`.
+    case running(identifier: pid_t, watch: DescriptorWatch)
+  }
+
+  /// The loop that owns the process.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// The path of the socket, for `PCSCLITE_CSOCK_NAME` in the environment of a client.
+  public nonisolated let socket: String
+  /// The file to which pcscd writes its log.
+  public nonisolated let logFile: String
+
+  /// Where pcscd 1.9.9 looks for drivers of USB devices.
+  private static let driverFolder = "/usr/lib/pcsc/drivers"
+
+  private let loop = EventLoop(label: "pcscd")
+  private let directory: String
+  private let options: Options
+  private var state = State.ended
+  private var endHandlers: [@Sendable () -> Void] = []
+
+  /// Starts pcscd in a directory that exists. The directory then holds the socket, the configuration and the log.
+  /// `configuration` is the text of the configuration file (reader.conf(5)). Fails if pcscd is not installed.
+  public static func start(
+    in directory: String, configuration: String, options: Options = Options()
+  ) async throws(SimulatorError) -> PrivatePCSCD {
+    let daemon = PrivatePCSCD(directory, options)
+    try await daemon.configure(configuration)
+    try await daemon.restart()
+    return daemon
+  }
+
+  private init(_ directory: String, _ options: Options) {
+    self.directory = directory
+    self.options = options
+    socket = "\(directory)/pcscd.comm"
+    logFile = "\(directory)/pcscd.log"
+  }
+
+  deinit {
+    if case .running(let identifier, _) = state { Glibc.kill(identifier, SIGKILL) }
+  }
+
+  /// Whether the process runs.
+  public var isRunning: Bool { if case .running = state { true } else { false } }
+
+  /// The id of the process; nil if it does not run.
+  public var identifier: Int32? { if case .running(let identifier, _) = state { identifier } else { nil } }
+
+  /// Replaces the configuration. pcscd reads it when it starts.
+  public func configure(_ configuration: String) throws(SimulatorError) {
+    let folder = "\(directory)/reader.conf.d"
+    mkdir(folder, 0o700)
+    let bytes = Array(configuration.utf8)
+    let number = open("\(folder)/readers", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard number >= 0, write(number, bytes, bytes.count) == bytes.count else {
+      throw SimulatorError(SystemError("write \(folder)/readers").description)
+    }
+    close(number)
+  }
+
+  /// Starts the process on the same path, after killing the one that runs.
+  public func restart() async throws(SimulatorError) {
+    await kill()
+    let listener = try ListeningSocket.create(at: socket, mode: 0o666)
+    let log = open(logFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard log >= 0 else { throw SimulatorError(SystemError("open \(logFile)").description) }
+    var spawn = try command()
+    spawn.input = .null
+    spawn.output = .file(FileDescriptor(owning: log))
+    spawn.errors = spawn.output
+    spawn.link = listener
+    do throws(SystemError) { try follow(try spawn.start()) } catch { throw SimulatorError(error.description) }
+  }
+
+  /// Ends the process as its administrator does, with SIGTERM, and waits for that. The socket stays, without a listener.
+  public func stop() async { await end(SIGTERM) }
+
+  /// Kills the process, as a crash would, and waits for that.
+  public func kill() async { await end(SIGKILL) }
+
+  /// Sends the process a signal. SIGSTOP makes it unresponsive until SIGCONT.
+  public func signal(_ number: Int32) { if case .running(let identifier, _) = state { Glibc.kill(identifier, number) } }
+
+  /// Waits until the process has ended.
+  public func ended() async {
+    await withCheckedContinuation { continuation in whenEnded { continuation.resume() } }
+  }
+
+  /// Calls `body` once on the daemon's loop: when the process ends, or now if it does not run.
+  func whenEnded(_ body: @escaping @Sendable () -> Void) {
+    guard isRunning else { return body() }
+    endHandlers.append(body)
+  }
+
+  /// The log of all runs so far.
+  public nonisolated func log() -> String {
+    let number = open(logFile, O_RDONLY | O_CLOEXEC)
+    guard number >= 0, let bytes = try? FileDescriptor(owning: number).readAll() else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func end(_ number: Int32) async {
+    signal(number)
+    await ended()
+  }
+
+  /// The command line. The shell and the programs before it only set up the process: they replace themselves by the
+  /// next one, so that the id of the process stays that in LISTEN_PID.
+  private func command() throws(SimulatorError) -> ProcessSpawn {
+    let program = try SystemProgram.path(of: "pcscd", package: "pcscd")
+    var script = "LISTEN_PID=$$ exec \"$@\""
+    var arguments = ["/bin/sh", "-c"]
+    if let drivers = options.drivers {
+      script = "mount --bind \"$0\" \(Self.driverFolder) && \(script)"
+      arguments = [try SystemProgram.path(of: "unshare", package: "util-linux"), "-m"] + arguments + [script, drivers]
+    } else {
+      arguments += [script, "pcscd"]
+    }
+    if let setpriv = try? SystemProgram.path(of: "setpriv", package: "util-linux") {
+      arguments = [setpriv, "--pdeathsig", "KILL"] + arguments
+    }
+    arguments += [program, "--foreground", "--config", "\(directory)/reader.conf.d"]
+    arguments += options.isVerbose ? ["--debug", "--apdu"] : ["--info"]
+    var environment = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LISTEN_FDS": "1"]
+    environment.merge(options.environment) { _, given in given }
+    return ProcessSpawn(
+      arguments[0], arguments: arguments + options.arguments, environment: environment.map { "\($0.key)=\($0.value)" })
+  }
+
+  private func follow(_ identifier: pid_t) throws(SystemError) {
+    let number = tagroute_process_descriptor(identifier)
+    guard number >= 0 else { throw SystemError("watch the process \(identifier)") }
+    // The descriptor becomes readable when the process ends (pidfd_open(2)).
+    let watch = try DescriptorWatch(FileDescriptor(owning: number), on: loop) { [weak self] in
+      self?.assumeIsolated { $0.reap(identifier) }
+    }
+    state = .running(identifier: identifier, watch: watch)
+  }
+
+  private func reap(_ identifier: pid_t) {
+    guard case .running(identifier, let watch) = state else { return }
+    watch.cancel()
+    var status: Int32 = 0
+    waitpid(identifier, &status, 0)
+    state = .ended
+    let due = endHandlers
+    endHandlers = []
+    for body in due { body() }
+  }
+}

@@ -1,0 +1,126 @@
+/// One slot of a virtual reader, with the cards that a test has put there.
+struct CardSlot: Sendable {
+  let id: CardSlotID
+  let reader: CardReaderID
+  let kind: CardReaderModel.Slot.Kind
+  var interface: any CardInterface
+  var faults = CardFaultPlan()
+  var presence = CardPresence()
+  /// An answer that a fault holds back.
+  var heldAnswer: DriverAnswer?
+  private(set) var isPowered = false
+  /// The card that the reader has found. Its contents are in `interface`.
+  private(set) var current: (id: TagID, card: SimulatedCard)?
+  /// Cards that the reader does not see, because it knows their technology not or sees another card.
+  private(set) var others: [(id: TagID, card: SimulatedCard)] = []
+
+  init(id: CardSlotID, reader: CardReaderID, model: CardReaderModel, kind: CardReaderModel.Slot.Kind) {
+    self.id = id
+    self.reader = reader
+    self.kind = kind
+    interface = kind == .contactless ? ContactlessInterface(model: model) : ContactInterface()
+  }
+
+  var cards: [TagID] { (current.map { [$0.id] } ?? []) + others.map(\.id) }
+
+  mutating func insert(_ card: SimulatedCard, as id: TagID) {
+    others.append((id, card))
+    look()
+  }
+
+  /// Takes a card away; nil if it is not in this slot.
+  mutating func remove(_ id: TagID) -> SimulatedCard? {
+    if let index = others.firstIndex(where: { $0.id == id }) { return others.remove(at: index).card }
+    guard current?.id == id, let card = takeCurrent() else { return nil }
+    look()
+    return card
+  }
+
+  /// Takes the current card away and puts it back.
+  mutating func flicker() {
+    guard let id = current?.id, let card = takeCurrent() else { return }
+    others.insert((id, card), at: 0)
+    look()
+  }
+
+  /// The memory of a card; nil if it is not in this slot.
+  func memory(of id: TagID) -> [UInt8]? {
+    current?.id == id ? interface.memory : others.first { $0.id == id }?.card.memory
+  }
+
+  /// Returns the answer to reset; nil if there is no card or it does not answer.
+  mutating func powerUp() -> [UInt8]? {
+    guard let current, let answer = interface.powerUp() else { return nil }
+    isPowered = true
+    return current.card.answerToReset ?? answer
+  }
+
+  mutating func powerDown() {
+    interface.powerDown()
+    isPowered = false
+  }
+
+  /// The answer of the card or the reader to a command.
+  mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
+    guard current != nil, isPowered else { return .failure(.communicationError) }
+    return interface.transmit(command)
+  }
+
+  private mutating func takeCurrent() -> SimulatedCard? {
+    guard var card = current?.card else { return nil }
+    if let medium = interface.take() { card.medium = medium }
+    current = nil
+    isPowered = false
+    presence.noteRemoval()
+    return card
+  }
+
+  /// Looks for a card, as a reader does all the time. Of several cards, it sees the first one that it knows.
+  private mutating func look() {
+    guard current == nil else { return }
+    for index in others.indices {
+      if interface.place(others[index].card.medium, as: others[index].id) {
+        current = others.remove(at: index)
+        presence.noteInsertion()
+        return
+      }
+      _ = interface.take()
+    }
+  }
+}
+
+/// What pcscd knows about the presence of a card. It learns of each removal, even if the card is back when it asks, as
+/// from libccid.
+struct CardPresence: Sendable {
+  /// How many insertions and removals there were.
+  private(set) var changes: UInt32 = 0
+  private var isPresent = false
+  private var hasReportedPresence = false
+  /// Whether a card that was reported has been away since.
+  private var owesAbsence = false
+
+  mutating func noteInsertion() {
+    isPresent = true
+    changes &+= 1
+  }
+
+  mutating func noteRemoval() {
+    isPresent = false
+    changes &+= 1
+    owesAbsence = hasReportedPresence
+  }
+
+  /// Answers a presence check. `changes` is what the answer covers. If `isPresent` was false although a card is there
+  /// again, the number of changes is higher afterwards.
+  mutating func report() -> (isPresent: Bool, changes: UInt32) {
+    defer { owesAbsence = false }
+    guard owesAbsence else {
+      hasReportedPresence = isPresent
+      return (isPresent, changes)
+    }
+    hasReportedPresence = false
+    let covered = changes
+    if isPresent { changes &+= 1 }
+    return (false, covered)
+  }
+}

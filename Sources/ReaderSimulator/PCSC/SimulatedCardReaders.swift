@@ -1,0 +1,256 @@
+import EventLoop
+import Glibc
+
+/// Virtual PC/SC readers, which the real pcscd drives through the driver `libtagroute-ifd.so`.
+///
+/// A test adds readers, starts pcscd with `configuration(library:)`, and inserts cards. Everything that pcscd asks for is
+/// answered here, on a loop of its own, and recorded.
+public actor SimulatedCardReaders {
+  /// A condition that a test waits for.
+  public typealias Condition = @Sendable (isolated SimulatedCardReaders) -> Bool
+
+  /// The loop that owns the socket and the readers.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// The path of the socket to which the driver connects.
+  public nonisolated let socket: String
+
+  /// After twice as many exchanges of a slot, the older half is forgotten.
+  static let recordLimit = 8192
+
+  struct Reader {
+    let attached: AttachedCardReader
+    var properties: CardReaderProperties
+    var isPluggedIn = true
+  }
+
+  /// What happened to a card.
+  struct Activity {
+    var commands: [[UInt8]] = []
+    var powerUps = 0
+  }
+
+  let loop = EventLoop(label: "card-readers")
+  private let listener: FileDescriptor
+  private var listening: DescriptorWatch?
+  var connections: [Int: DriverConnection] = [:]
+  private var nextConnection = 0
+  var readers: [Reader] = []
+  var slots: [CardSlot] = []
+  var records: [CardSlotID: [CardExchange]] = [:]
+  var activities: [TagID: Activity] = [:]
+  /// Cards that a fault has taken away, until a test removes them.
+  var takenAway: [TagID: SimulatedCard] = [:]
+  private var nextCard: UInt64 = 1
+  private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
+
+  /// Listens on a new socket at this path. Fails if the path has more than 107 bytes, or its directory does not exist.
+  public static func start(socket: String) async throws(SimulatorError) -> SimulatedCardReaders {
+    let readers = SimulatedCardReaders(socket: socket, listener: try ListeningSocket.create(at: socket, mode: 0o600))
+    try await readers.beginListening()
+    return readers
+  }
+
+  private init(socket: String, listener: FileDescriptor) {
+    self.socket = socket
+    self.listener = listener
+  }
+
+  private func beginListening() throws(SimulatorError) {
+    do throws(SystemError) {
+      listening = try DescriptorWatch(listener, on: loop) { [weak self] in self?.assumeIsolated { $0.accept() } }
+    } catch {
+      throw SimulatorError(error.description)
+    }
+  }
+
+  /// Unplugs all readers and closes the socket.
+  public func stop() {
+    listening?.cancel()
+    listening = nil
+    for reader in readers { unplug(reader.attached.id) }
+    for number in Array(connections.keys) { disconnect(number) }
+    unlink(socket)
+  }
+
+  /// Plugs a new reader in. `device` is its number on USB bus 1; nil for the next free one. pcscd sees readers of its
+  /// configuration only if they were added before it starts.
+  @discardableResult
+  public func addReader(
+    _ model: CardReaderModel, serial: String? = nil, device: UInt8? = nil
+  ) -> AttachedCardReader {
+    let id = CardReaderID(number: readers.count)
+    let first = slots.count
+    for (index, slot) in model.slots.enumerated() {
+      slots.append(CardSlot(id: CardSlotID(number: first + index), reader: id, model: model, kind: slot.kind))
+    }
+    let attached = AttachedCardReader(
+      id: id, model: model, slots: slots[first...].map(\.id), slot: CardSlotID(number: first))
+    let properties = CardReaderProperties(
+      model: model, serial: serial, bus: 1, device: device ?? UInt8(truncatingIfNeeded: readers.count + 10))
+    readers.append(Reader(attached: attached, properties: properties))
+    return attached
+  }
+
+  /// The readers, in the order in which they were added.
+  public var attachedReaders: [AttachedCardReader] { readers.map(\.attached) }
+
+  /// The name by which pcscd lists a slot, if it started with all readers in its configuration.
+  public func name(of slot: CardSlotID) -> String {
+    let number = String(slot.number, radix: 16, uppercase: true)
+    return "\(friendlyName(of: slot)) \(number.count < 2 ? "0" : "")\(number) 00"
+  }
+
+  /// The name of a slot without the numbers that pcscd appends.
+  public func friendlyName(of slot: CardSlotID) -> String {
+    let reader = readers[slots[slot.number].reader.number]
+    let name = reader.attached.model.slots[slot.number - reader.attached.slot.number].name
+    return reader.properties.serial.map { "\(name) (\($0))" } ?? name
+  }
+
+  /// The configuration file with which pcscd loads the driver once for each slot. `library` is the driver's path.
+  public func configuration(library: String) -> String {
+    slots.map { slot in
+      """
+      FRIENDLYNAME "\(friendlyName(of: slot.id))"
+      DEVICENAME \(socket):\(slot.id)
+      LIBPATH \(library)
+      CHANNELID \(slot.id.number + 1)
+
+      """
+    }.joined()
+  }
+
+  /// Puts a card into a slot. Returns the placement, for `remove(_:)`. A reader does not notice a card of a technology
+  /// that it does not know, or a second card. Fails if the slot is for another kind of card.
+  @discardableResult
+  public func insert(_ card: SimulatedCard, into slot: CardSlotID) throws(SimulatorError) -> TagID {
+    guard card.hasContacts == (slots[slot.number].kind == .contact) else {
+      throw SimulatorError("\(friendlyName(of: slot)): this slot does not take such a card")
+    }
+    let id = TagID(number: nextCard)
+    nextCard += 1
+    activities[id] = Activity()
+    change(slot) { $0.insert(card, as: id) }
+    return id
+  }
+
+  /// Takes a card away and returns it with its current contents; nil if it is in no slot. A card that a fault took away
+  /// is returned once.
+  @discardableResult
+  public func remove(_ id: TagID) -> SimulatedCard? {
+    if let card = takenAway.removeValue(forKey: id) { return card }
+    guard let slot = slots.first(where: { $0.cards.contains(id) })?.id else { return nil }
+    return change(slot) { $0.remove(id) }
+  }
+
+  /// Takes all cards out of a slot.
+  public func removeAll(from slot: CardSlotID) { for id in cards(in: slot) { remove(id) } }
+
+  /// The cards in a slot; the one that the reader sees is the first.
+  public func cards(in slot: CardSlotID) -> [TagID] { slots[slot.number].cards }
+
+  /// A card's whole memory; nil if it is in no slot.
+  public func memory(of id: TagID) -> [UInt8]? {
+    for slot in slots { if let memory = slot.memory(of: id) { return memory } }
+    return takenAway[id]?.memory
+  }
+
+  /// Unplugs a reader. The cards stay in it. pcscd forgets the reader only if it was found as a USB device; a reader of
+  /// its configuration stays in its list, and is in use again after `plug`.
+  public func unplug(_ reader: CardReaderID) {
+    readers[reader.number].isPluggedIn = false
+    for (number, connection) in connections {
+      guard let slot = connection.slot, slots[slot.number].reader == reader else { continue }
+      disconnect(number)
+    }
+    for slot in readers[reader.number].attached.slots {
+      slots[slot.number].powerDown()
+      slots[slot.number].heldAnswer = nil
+    }
+  }
+
+  /// Plugs a reader in again. `device` is its new number on the USB bus; nil for the old one.
+  public func plug(_ reader: CardReaderID, device: UInt8? = nil) {
+    readers[reader.number].isPluggedIn = true
+    if let device { readers[reader.number].properties.device = device }
+  }
+
+  /// Whether the driver passes escape commands on (SCardControl), as libccid does only if its administrator wants it.
+  public func allowEscapes(_ allowed: Bool = true, for reader: CardReaderID) {
+    readers[reader.number].properties.allowsEscapes = allowed
+  }
+
+  /// Injects a fault.
+  public func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
+
+  /// Discards the pending faults of a slot. An answer that is held stays held.
+  public func clearFaults(of slot: CardSlotID) { slots[slot.number].faults.clear() }
+
+  /// How often faults have struck in a slot since the last `clearFaults`.
+  public func strikes(in slot: CardSlotID) -> Int { slots[slot.number].faults.strikes }
+
+  /// Whether an answer is held.
+  public func isHolding(_ slot: CardSlotID) -> Bool { slots[slot.number].heldAnswer != nil }
+
+  /// Gives the driver the answer that a fault has held.
+  public func release(_ slot: CardSlotID) {
+    guard let answer = slots[slot.number].heldAnswer else { return }
+    slots[slot.number].heldAnswer = nil
+    reply(answer, to: slot)
+  }
+
+  /// What pcscd had a slot do since the last `resetRecords`, the oldest first.
+  public func exchanges(in slot: CardSlotID) -> [CardExchange] { records[slot] ?? [] }
+
+  /// The commands that clients sent while this card was in a slot, pseudo-APDUs for the reader included.
+  public func commands(to id: TagID) -> [[UInt8]] { activities[id]?.commands ?? [] }
+
+  /// How often the card was switched on or reset.
+  public func powerUps(of id: TagID) -> Int { activities[id]?.powerUps ?? 0 }
+
+  /// Forgets the records of all slots and cards.
+  public func resetRecords() {
+    records = [:]
+    for id in activities.keys { activities[id] = Activity() }
+  }
+
+  /// Whether the driver has opened every slot of the readers that are plugged in.
+  public var areOpen: Bool {
+    let open = connections.values.map(\.purpose)
+    return slots.allSatisfy { slot in
+      !readers[slot.reader.number].isPluggedIn
+        || open.contains(.requests(slot.id)) && open.contains(.events(slot.id))
+    }
+  }
+
+  /// Waits until `condition` is true. It is checked after each message of the driver, and after each change by a test.
+  public func wait(until condition: @escaping Condition) async {
+    guard !condition(self) else { return }
+    await withCheckedContinuation { waiters.append((condition, $0)) }
+  }
+
+  func resumeWaiters() {
+    let due = waiters.filter { $0.condition(self) }
+    guard !due.isEmpty else { return }
+    waiters.removeAll { $0.condition(self) }
+    for waiter in due { waiter.continuation.resume() }
+  }
+
+  private func accept() {
+    let number = Glibc.accept(listener.rawValue, nil, nil)
+    guard number >= 0 else { return }
+    let descriptor = FileDescriptor(owning: number)
+    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    let connection = nextConnection
+    nextConnection += 1
+    let watch = try? DescriptorWatch(descriptor, on: loop) { [weak self] in
+      self?.assumeIsolated { $0.receive(on: connection) }
+    }
+    guard let watch else { return }
+    connections[connection] = DriverConnection(descriptor: descriptor, watch: watch)
+  }
+
+  /// Closes a connection.
+  func disconnect(_ number: Int) { connections.removeValue(forKey: number)?.watch.cancel() }
+}
