@@ -43,7 +43,7 @@ struct ControlChannel: Sendable {
   }
 
   /// Answers the lines one by one. Returns true if a line was `quit`; false if the lines ended.
-  func serve(_ session: ControlSession) async throws(SystemError) -> Bool {
+  func serve(_ session: any CommandPerformer) async throws(SystemError) -> Bool {
     for await line in try lines() {
       let answer = await session.answer(to: line)
       write(answer.text)

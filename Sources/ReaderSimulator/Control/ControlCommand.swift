@@ -20,9 +20,13 @@ enum ControlCommand: Equatable {
     case payment
     case transit
     case application
+    case contact
+    case paymentChip = "payment-chip"
 
     /// Whether a tag of this kind can hold a message.
-    var holdsMessages: Bool { ![.payment, .transit, .application].contains(self) }
+    var holdsMessages: Bool { ![.payment, .transit, .application].contains(self) && !hasContacts }
+    /// Whether this is a card with contacts, which only a PC/SC reader takes.
+    var hasContacts: Bool { [.contact, .paymentChip].contains(self) }
     /// Whether the tag is a FeliCa card, which generates its own IDm.
     var isFeliCa: Bool { self == .type3 || self == .transit }
   }
@@ -36,24 +40,31 @@ enum ControlCommand: Equatable {
     var uid: TagUID?
     /// Whether to keep the tags that are on the reader already.
     var isAdditional = false
+    /// The number of the slot, as in pcscd's list; nil for the first one that takes such a card.
+    var slot: Int?
   }
 
   case tap(Tap)
   case remove(UInt64?)
   case fault(Fault)
+  /// A fault of a PC/SC reader.
+  case cardFault(CardFault)
   case noFaults
   case unplug
   case plug
   case counters(reset: Bool)
+  /// The answer lists the models of the PC/SC readers.
+  case model
   /// The answer follows once the host has sent this many more commands.
   case wait(Int)
   case help
   case quit
 
   static let summary = """
-    tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
-    tap --type payment|transit|application; remove [TAG]; fault delay MS|none; unplug; plug; counters [reset]; \
-    wait COMMANDS; quit
+    tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add] [--slot NUMBER]; tap --ndef FILE …; tap --type 2 --memory FILE; \
+    tap --type \(Kind.allCases.filter { !$0.holdsMessages }.map(\.rawValue).joined(separator: "|")); remove [TAG]; \
+    fault delay MS|none; fault status WORD [TIMES]|removal|flicker|silence|mute (with --pcsc); unplug; plug; \
+    counters [reset]; model; wait COMMANDS; quit
     """
 
   /// The error names the mistake and its reason.
@@ -66,6 +77,7 @@ enum ControlCommand: Equatable {
     case "fault": self = try Self.fault(rest)
     case "unplug": self = .unplug
     case "plug": self = .plug
+    case "model" where rest.isEmpty: self = .model
     case "counters" where rest.isEmpty || rest == ["reset"]: self = .counters(reset: !rest.isEmpty)
     case "wait":
       guard rest.count == 1, let count = rest.first.flatMap(Int.init), (1...10_000).contains(count) else {
@@ -87,6 +99,11 @@ enum ControlCommand: Equatable {
     while let word = words.popFirst() {
       switch word {
       case "--add": tap.isAdditional = true
+      case "--slot":
+        guard let number = words.popFirst().flatMap({ Int($0) }), number >= 0 else {
+          throw SimulatorError("--slot: give the number of a slot")
+        }
+        tap.slot = number
       case "--type":
         guard let kind = words.popFirst().flatMap(Kind.init) else {
           throw SimulatorError("--type: one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -148,6 +165,18 @@ enum ControlCommand: Equatable {
         throw SimulatorError("fault delay: give one number of milliseconds")
       }
       return .fault(.delay(.milliseconds(Int(milliseconds))))
+    case "status":
+      let times = words.count == 3 ? Int(words[2]) : 1
+      guard (2...3).contains(words.count), words[1].count == 4, let word = UInt16(words[1], radix: 16), let times,
+        times > 0
+      else {
+        throw SimulatorError("fault status: give four hexadecimal digits, and how often")
+      }
+      return .cardFault(.status(word, times: times))
+    case "removal" where words.count == 1: return .cardFault(.removal())
+    case "flicker" where words.count == 1: return .cardFault(.flicker())
+    case "silence" where words.count == 1: return .cardFault(.silence())
+    case "mute" where words.count == 1: return .cardFault(.mute())
     case let name: throw SimulatorError("fault: \(name?.prefix(40) ?? "nothing") is not one; try help")
     }
   }

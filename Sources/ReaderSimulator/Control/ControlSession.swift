@@ -1,15 +1,12 @@
-import EventLoop
-import Glibc
-import NDEF
+/// Executes control commands.
+protocol CommandPerformer: Sendable {
+  /// Returns the answer: `ok` and details.
+  func perform(_ command: ControlCommand) async throws(SimulatorError) -> String
+}
 
-/// Executes control lines, and answers each with one line: `ok …` or `error what: why`.
-struct ControlSession: Sendable {
-  /// The limit for files. No tag holds more, and no message may be longer.
-  private static let maximumFileSize = 1 << 20
-
-  let reader: SimulatedReader
-
-  /// Returns the answer without its newline, and whether the program should quit.
+extension CommandPerformer {
+  /// Answers a line with one line: `ok …` or `error what: why`. Returns it without its newline, and whether the program
+  /// should quit.
   func answer(to line: String) async -> (text: String, quits: Bool) {
     do throws(SimulatorError) {
       let command = try ControlCommand(line)
@@ -18,16 +15,21 @@ struct ControlSession: Sendable {
       return ("error \(error)", false)
     }
   }
+}
+
+/// The commands for a simulated PN532.
+struct ControlSession: CommandPerformer {
+  let reader: SimulatedReader
 
   /// Places a tag on the reader and returns the answer.
   func tap(_ tap: ControlCommand.Tap) async throws(SimulatorError) -> String {
-    let tag = try Self.makeTag(tap)
+    let tag = try tap.makeTag()
     if !tap.isAdditional { await reader.removeAll() }
     let id = await reader.place(tag)
     return "ok tag \(id)"
   }
 
-  private func perform(_ command: ControlCommand) async throws(SimulatorError) -> String {
+  func perform(_ command: ControlCommand) async throws(SimulatorError) -> String {
     switch command {
     case .tap(let tap): return try await self.tap(tap)
     case .remove(let number?):
@@ -37,6 +39,8 @@ struct ControlSession: Sendable {
       return "ok"
     case .remove(nil): await reader.removeAll()
     case .fault(let fault): await reader.add(fault)
+    case .cardFault: throw SimulatorError("fault: this one is only for --pcsc")
+    case .model: throw SimulatorError("model: only with --pcsc")
     case .noFaults: await reader.clearFaults()
     case .unplug: await reader.unplug()
     case .plug:
@@ -61,56 +65,5 @@ struct ControlSession: Sendable {
     return "commands=\(counters.commands) exchanges=\(counters.exchanges) "
       + "activation-frames=\(counters.activationFrames) received=\(counters.bytesReceived) sent=\(counters.bytesSent) "
       + "field=\(fieldIsOn ? "on" : "off") field-on-ms=\(milliseconds)"
-  }
-
-  private static func makeTag(_ tap: ControlCommand.Tap) throws(SimulatorError) -> SimulatedTag {
-    let message: [UInt8]
-    switch tap.contents {
-    case .memoryFile(let path): return try .type2(tap.model, memory: try readFile(path))
-    case .messageFile(let path):
-      message = try readFile(path)
-      do { _ = try NDEFMessage(decoding: message) } catch {
-        throw SimulatorError("\(path): not an NDEF message: \(error)")
-      }
-    case .uri(let uri):
-      do { message = try NDEFMessage.uri(uri).encoded() } catch { throw SimulatorError("\(uri.prefix(80)): \(error)") }
-    case .none: message = []
-    }
-    let uid = tap.uid ?? .generated()
-    switch tap.type {
-    case .type1: return try .topaz(message: message, uid: tap.uid ?? .generatedTopaz())
-    case .type2: return try .type2(tap.model ?? .ntag215, message: message, uid: uid)
-    case .type3: return try .type3(message: message, options: Type3Options(tap.card ?? .liteS))
-    case .type4: return try .type4(message: message, uid: uid)
-    case .type4B: return try .type4B(message: message, pupi: try pupi(tap.uid))
-    case .mifareClassic: return try .mifareClassic(.classic1K, message: message, uid: uid)
-    case .desfire: return try .desfire(message: message, uid: uid)
-    case .payment: return .paymentCard(uid: uid)
-    case .transit: return try .transitCard()
-    case .application: return .applicationCard(uid: uid)
-    }
-  }
-
-  private static func pupi(_ uid: TagUID?) throws(SimulatorError) -> TagPUPI {
-    guard let uid else { return .generated() }
-    guard let bytes = uid.fixedBytes else { return .random }
-    return try .fixed(bytes)
-  }
-
-  private static func readFile(_ path: String) throws(SimulatorError) -> [UInt8] {
-    let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard number >= 0 else { throw SimulatorError("\(path): \(SystemError("open it").description)") }
-    let file = FileDescriptor(owning: number)
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = read(file.rawValue, &buffer, buffer.count)
-      guard count >= 0 else { throw SimulatorError("\(path): \(SystemError("read it").description)") }
-      guard count > 0 else { return bytes }
-      bytes += buffer[..<count]
-      guard bytes.count <= maximumFileSize else {
-        throw SimulatorError("\(path): more than \(maximumFileSize) bytes, which no tag holds")
-      }
-    }
   }
 }

@@ -32,11 +32,32 @@ public enum SimulatorProgram {
 
   private static func run(_ options: SimulatorArguments, _ console: ControlChannel) async throws(SimulatorError) {
     let signals = ProcessSignals([SIGTERM, SIGINT])
-    let reader = try await SimulatedReader.start(timing: options.timing, link: options.link)
-    let session = ControlSession(reader: reader)
-    for tap in options.taps { _ = try await session.tap(tap) }
-    console.write("ready \(await reader.terminalPath)")
+    if options.servesPCSC {
+      let simulation = try await CardSimulation.start(options.models)
+      let session = CardControlSession(readers: simulation.readers)
+      do throws(SimulatorError) {
+        for tap in options.taps { _ = try await session.tap(tap) }
+        console.write("ready \(simulation.socket)")
+        await converse(session, console, signals)
+      } catch {
+        await simulation.stop()
+        throw error
+      }
+      await simulation.stop()
+    } else {
+      let reader = try await SimulatedReader.start(timing: options.timing, link: options.link)
+      let session = ControlSession(reader: reader)
+      for tap in options.taps { _ = try await session.tap(tap) }
+      console.write("ready \(await reader.terminalPath)")
+      await converse(session, console, signals)
+      await reader.stop()
+    }
+  }
 
+  /// Answers control lines until `quit`, a signal, or the end of a conversation.
+  private static func converse(
+    _ session: any CommandPerformer, _ console: ControlChannel, _ signals: ProcessSignals
+  ) async {
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let endsWithInput = isConversation(console.input)
     Task {
@@ -47,7 +68,6 @@ public enum SimulatorProgram {
       for await _ in signals { end.yield() }
     }
     for await _ in ends { break }
-    await reader.stop()
   }
 
   private static func isConversation(_ input: FileDescriptor) -> Bool {
