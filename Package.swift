@@ -123,7 +123,7 @@ let package = Package(
       swiftSettings: settings + [.swiftLanguageMode(.v5)]),
 
     // What keeps tags from their apps, and how to fix it.
-    module("Doctor", ["Bus", "Configuration", "EventLoop", "KeyFile", "Names", "Rig", "TagrouteClient"]),
+    module("Doctor", ["Bus", "Configuration", "EventLoop", "Framing", "KeyFile", "Names", "Rig", "TagrouteClient"]),
 
     // Composition roots: the only places where stages meet.
     module(
@@ -202,7 +202,7 @@ let package = Package(
         "Bus", "DeviceEvents", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport",
         "tagroute-reader", "tagrouted",
       ]),
-    tests("Doctor", ["Bus", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
+    tests("Doctor", ["Bus", "Configuration", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
     tests("EventLoop", ["CShims", "Rig"]),
     tests("CoreNFC", ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
     .testTarget(

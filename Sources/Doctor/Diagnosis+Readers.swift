@@ -4,30 +4,31 @@ import TagrouteClient
 
 extension Diagnosis {
   var readers: [Finding] {
-    var findings = [readerProgram, kernelModule, moduleFile].compactMap { $0 }
-    if seen.hasPCSCD {
-      findings.append(
-        .note(
-          .pcscd, "pcscd is there, and takes the readers that it can drive, such as an ACR122U", setup.stoppingPCSCD))
-    }
+    let pcscd = pcscd
+    let findings =
+      [
+        finding(of: seen.readerProgram, Names.Files.readerProgram),
+        finding(of: seen.pcscReaderProgram, Names.Files.pcscReaderProgram), kernelModule, moduleFile, rivalPCSCD,
+      ].compactMap { $0 } + pcscd
     guard let status = seen.daemon.value else { return findings }
-    if status.readers.isEmpty {
-      findings.append(.wrong(.reader, "no reader found that libnfc can drive", addingReader))
+    // If a reader is plugged in, its obstacle is named already.
+    if status.readers.isEmpty, pcscd.isEmpty {
+      return findings + [.wrong(.reader, "no reader found", addingReader)]
     }
     return findings + status.readers.map(finding)
   }
 
-  /// The program with libnfc, if it does not start. Otherwise its version is in the finding about versions.
-  private var readerProgram: Finding? {
-    switch seen.readerProgram {
+  /// A program that uses readers, if it does not start. Otherwise its library is in the finding about versions.
+  private func finding(of program: Examination.ReaderProgram, _ name: String) -> Finding? {
+    switch program {
     case .notAsked, .loads: nil
     case .isMissing(let path): .wrong(.reader, "\(path), which opens readers, is missing", setup.installing)
     case .isNotLinked(let reason):
       .wrong(
-        .reader, "\(Names.Files.readerProgram), which opens readers, does not start (\(reason))",
+        .reader, "\(name), which opens readers, does not start (\(reason))",
         ReaderProgramProbe.missingLibrary(in: reason).flatMap(setup.installing(library:)) ?? setup.installing)
     case .fails(let reason):
-      .wrong(.reader, "\(Names.Files.readerProgram), which opens readers, does not work (\(reason))", setup.installing)
+      .wrong(.reader, "\(name), which opens readers, does not work (\(reason))", setup.installing)
     }
   }
 
@@ -36,7 +37,7 @@ extension Diagnosis {
     guard seen.hasKernelModule else { return .right(.kernelModule, "no module takes readers") }
     let removing = ReaderRemedy.unloading(module)
     return .wrong(
-      .kernelModule, "\(module) is loaded and takes readers before libnfc can",
+      .kernelModule, "\(module) is loaded and takes readers before libnfc or pcscd can",
       .run(seen.isKernelModuleKeptOff ? removing : "\(removing) && \(ReaderRemedy.keepingOff(module))"))
   }
 
@@ -52,7 +53,9 @@ extension Diagnosis {
   private func finding(of reader: ReaderStatus) -> Finding {
     let name = reader.name.isEmpty ? reader.device : "\(reader.name) (\(reader.device))"
     guard ["absent", "failed"].contains(reader.state) else {
-      return .right(.reader, "\(name) on \(reader.seat) is \(reader.state)")
+      let text = "\(name) on \(reader.seat) is \(reader.state)"
+      // For example, another program holds the card.
+      return reader.stateReason.isEmpty ? .right(.reader, text) : .note(.reader, "\(text); \(reader.stateReason)")
     }
     let unit = seen.daemonUnit.value
     let text = "\(name) is \(reader.state)" + (reader.stateReason.isEmpty ? "" : " (\(reader.stateReason))")

@@ -16,10 +16,14 @@ extension Examination {
     seen.hasKernelModule = files.isLoaded(Diagnosis.kernelModule)
     seen.isKernelModuleKeptOff = files.isKeptOff(Diagnosis.kernelModule)
     seen.hasOwnModuleFile = files.hasOwnModuleFile
-    seen.hasPCSCD = files.hasPCSCD
+    seen.pcsc = files.pcsc()
     seen.policyFile = files.policy()
     seen.hasUdevRules = files.hasUdevRules
-    seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup))
+    seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup), library: "libnfc")
+    if !seen.pcsc.readers.isEmpty {
+      seen.pcscReaderProgram = await ReaderProgramProbe.run(
+        files.pcscReaderProgram(seen.setup), library: "pcsc-lite")
+    }
     // Ask both buses at the same time, because a call on either may take long.
     let start = seen
     async let session = {
@@ -34,9 +38,12 @@ extension Examination {
       arguments: daemon.flatMap { files.arguments(of: $0) } ?? seen.daemonUnit.value?.arguments)
     seen.agentConfiguration = files.agentConfiguration(
       arguments: agent.flatMap { files.arguments(of: $0) } ?? seen.agentUnit.value?.arguments)
-    if case .loads(let libnfc) = seen.readerProgram { seen.versions.insert("libnfc \(libnfc)", at: 0) }
-    seen.versions.insert("tagroute \(Names.version)", at: 0)
-    seen.versions += files.versions(seen.setup)
+    var versions = ["tagroute \(Names.version)"]
+    for program in [seen.readerProgram, seen.pcscReaderProgram] {
+      if case .loads(let library) = program { versions.append(library) }
+    }
+    if !seen.pcsc.readers.isEmpty { versions += seen.pcsc.drivers.compactMap(\.nameAndVersion) }
+    seen.versions = versions + seen.versions + files.versions(seen.setup)
     return seen
   }
 
@@ -56,13 +63,17 @@ extension Examination {
       if let version = try? await Self.systemdVersion(bus) { versions.append("systemd \(version)") }
       polkitUnit = await Answer { () throws(BusError) in try await Self.unit(Setup.polkitUnit, bus) }
     }
-    polkitActions = await Answer { () throws(BusError) in
+    if !pcsc.readers.isEmpty {
+      pcsc.socket = await Answer { () throws(BusError) in try await Self.unit(Setup.pcscdSocket, bus) }.value
+    }
+    let allActions = await Answer { () throws(BusError) in
       let reply = try await bus.call(
         "org.freedesktop.PolicyKit1", ObjectPath("/org/freedesktop/PolicyKit1/Authority"),
         "org.freedesktop.PolicyKit1.Authority", "EnumerateActions", [.string("")], timeout: Self.timeout)
-      let actions = reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? []
-      return Set(actions.filter { $0.hasPrefix(Names.Daemon.busName + ".") })
+      return Set(reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? [])
     }
+    pcsc.asksPolkit = allActions.value?.contains(Diagnosis.pcscAction) == true
+    polkitActions = allActions.map { $0.filter { $0.hasPrefix(Names.Daemon.busName + ".") } }
     let process = try? await Self.process(of: Names.Daemon.busName, bus)
     guard let status = daemon.value else { return process }
     daemonCredentials = process.flatMap { files.credentials(of: $0) }

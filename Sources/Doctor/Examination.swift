@@ -1,4 +1,5 @@
 import Bus
+import Configuration
 import KeyFile
 import TagrouteClient
 
@@ -14,6 +15,14 @@ struct Examination: Sendable {
     var value: Value? {
       guard case .given(let value) = self else { return nil }
       return value
+    }
+
+    func map<Other: Sendable>(_ change: (Value) -> Other) -> Answer<Other> {
+      switch self {
+      case .given(let value): .given(change(value))
+      case .failed(let error): .failed(error)
+      case .notAsked: .notAsked
+      }
     }
 
     /// Asks, and keeps the answer or the error.
@@ -88,6 +97,10 @@ struct Examination: Sendable {
     var removed: UInt64?
     /// Whether it names readers; nil if it was not read.
     var namesReaders: Bool?
+    /// Which program drives readers; nil if it was not read.
+    var backend: Backend?
+
+    typealias Backend = DaemonConfiguration.Backend
   }
 
   /// The device file of a reader.
@@ -126,11 +139,11 @@ struct Examination: Sendable {
     var groups: Set<UInt32>
   }
 
-  /// The result of starting the program that opens readers, with `--version`.
+  /// The result of starting a program that uses readers, with `--version`.
   enum ReaderProgram: Sendable, Hashable {
     case notAsked
-    /// It starts, and has this version of libnfc.
-    case loads(libnfc: String)
+    /// It starts, and has this library, such as `libnfc 1.8.0`.
+    case loads(String)
     case isMissing(path: String)
     /// The dynamic linker failed, with this message.
     case isNotLinked(String)
@@ -142,7 +155,10 @@ struct Examination: Sendable {
   var home: String?
   /// The versions of programs, Tagroute first.
   var versions: [String] = []
+  /// The program with libnfc.
   var readerProgram = ReaderProgram.notAsked
+  /// The program with libpcsclite.
+  var pcscReaderProgram = ReaderProgram.notAsked
   /// Whether the udev rules that set the group of readers are installed.
   var hasUdevRules = true
   /// Why there is no system bus; nil if there is one.
@@ -164,8 +180,7 @@ struct Examination: Sendable {
   var isKernelModuleKeptOff = true
   /// Whether the administrator has replaced Tagroute's modprobe.d(5) file.
   var hasOwnModuleFile = false
-  /// Whether pcscd runs, or starts on demand.
-  var hasPCSCD = false
+  var pcsc = PCSC()
   /// The device files of readers that cannot be used, by the readers' object paths.
   var nodes: [String: Node] = [:]
   /// Why there is no session bus; nil if there is one.

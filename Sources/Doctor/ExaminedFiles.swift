@@ -11,8 +11,8 @@ extension Setup {
 
 /// Reads files: the installation, the configurations and the device files.
 struct ExaminedFiles {
-  private let environment: [String: String]
-  private let directories: SystemDirectories
+  let environment: [String: String]
+  let directories: SystemDirectories
 
   /// `environment` is a whole environment. `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and `TAGROUTE_RUN` replace
   /// the system's directories in tests.
@@ -62,8 +62,6 @@ struct ExaminedFiles {
   /// Whether a file of the administrator replaces Tagroute's modprobe.d(5) file.
   var hasOwnModuleFile: Bool { isThere(ReaderRemedy.moduleFile) }
 
-  var hasPCSCD: Bool { isThere("\(directories.runtime)/pcscd/pcscd.comm") }
-
   /// Whether Tagroute's rules are in one of the udev(7) folders.
   var hasUdevRules: Bool {
     ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"].contains {
@@ -71,8 +69,11 @@ struct ExaminedFiles {
     }
   }
 
-  /// The path of the program that opens readers.
+  /// The path of the program that opens readers with libnfc.
   func readerProgram(_ setup: Setup) -> String { setup.program(Names.Files.readerProgram) }
+
+  /// The path of the program that uses pcscd's readers.
+  func pcscReaderProgram(_ setup: Setup) -> String { setup.program(Names.Files.pcscReaderProgram) }
 
   /// Tagroute's policy in the folders of the system bus (dbus-daemon(1)).
   func policy() -> String? {
@@ -98,6 +99,7 @@ struct ExaminedFiles {
       ) { () throws(KeyFileError) in configuration = try DaemonConfiguration.load(files) }
     }
     settings.namesReaders = configuration.map { !$0.devices.isEmpty }
+    settings.backend = configuration?.backend
     return settings
   }
 
@@ -189,6 +191,8 @@ struct ExaminedFiles {
   /// The device file of a reader with libnfc's connection string `pn532_uart:/dev/ttyUSB0` or `acr122_usb:001:004`; nil
   /// if the string names no file.
   func node(of device: String) -> Examination.Node? {
+    // pcscd opens its readers itself.
+    guard Names.PCSC.readerName(inDevice: device) == nil else { return nil }
     let parts = device.split(separator: ":", omittingEmptySubsequences: false)
     var node: Examination.Node
     if parts.count > 1, parts[1].hasPrefix("/") {
@@ -221,11 +225,11 @@ struct ExaminedFiles {
     return drivers
   }
 
-  private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+  func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// The beginning of a text file; nil if it cannot be read.
-  private func text(_ path: String) -> String? {
-    guard let bytes = try? FileContents.read(path, upTo: 65536) else { return nil }
-    return String(decoding: bytes.prefix(65536), as: UTF8.self)
+  func text(_ path: String, upTo maximum: Int = 65536) -> String? {
+    guard let bytes = try? FileContents.read(path, upTo: maximum) else { return nil }
+    return String(decoding: bytes.prefix(maximum), as: UTF8.self)
   }
 }

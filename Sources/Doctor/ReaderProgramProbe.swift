@@ -1,14 +1,15 @@
 import Glibc
 import Rig
 
-/// Asks `tagroute-reader` for its version of libnfc, which no other program loads.
+/// Asks a program that uses readers for its version of the library that no other program loads.
 enum ReaderProgramProbe {
   /// `--version` opens no device, so it should be fast.
   private static let timeout = Duration.seconds(10)
   /// The exit code of the dynamic linker if a library is missing or has the wrong version.
   private static let isNotLinked: Int32 = 127
 
-  static func run(_ path: String) async -> Examination.ReaderProgram {
+  /// `library` is the library's name in the output.
+  static func run(_ path: String, library: String) async -> Examination.ReaderProgram {
     guard access(path, X_OK) == 0 else { return .isMissing(path: path) }
     let process: ChildProcess
     let status: ChildProcess.ExitStatus
@@ -25,8 +26,8 @@ enum ReaderProgramProbe {
     let lines = await process.log()
     switch status {
     case .exited(0):
-      let libnfc = lines.lazy.compactMap { line in version(in: line) }.first
-      return libnfc.map { .loads(libnfc: $0) } ?? .fails("it does not print its version")
+      let version = lines.first { isVersion($0, of: library) }
+      return version.map { .loads($0) } ?? .fails("it does not print its version")
     case .exited(isNotLinked):
       return .isNotLinked(lines.last { missingLibrary(in: $0) != nil } ?? lines.last ?? "a library is missing")
     case .exited(let code): return .fails(lines.last ?? "it ended with code \(code)")
@@ -45,8 +46,8 @@ enum ReaderProgramProbe {
     return name.contains(".so") ? name : nil
   }
 
-  private static func version(in line: String) -> String? {
+  private static func isVersion(_ line: String, of library: String) -> Bool {
     let words = line.split(separator: " ")
-    return words.count == 2 && words[0] == "libnfc" ? String(words[1]) : nil
+    return words.count == 2 && words[0] == library
   }
 }

@@ -2,9 +2,13 @@ package import Names
 
 /// Fixes outside Tagroute's own programs: libraries, radios, and another copy of `tagroute`.
 extension Setup {
-  /// The packages of the libraries of `tagroute-reader`, by the beginning of the library's name.
+  /// The packages of the libraries of the programs that use readers, by the beginning of the library's name.
   private static let libraries: [(beginning: String, packages: [PackageTool: String])] = [
     ("libnfc.so.", [.apt: "libnfc6", .dnf: "libnfc", .zypper: "libnfc6", .pacman: "libnfc"]),
+    (
+      "libpcsclite.so.",
+      [.apt: "libpcsclite1", .dnf: "pcsc-lite-libs", .zypper: "libpcsclite1", .pacman: "pcsclite"]
+    ),
     ("libseccomp.so.", [.apt: "libseccomp2", .dnf: "libseccomp", .zypper: "libseccomp2", .pacman: "libseccomp"]),
     (
       "libusb-0.1.so.",

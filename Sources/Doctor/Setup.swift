@@ -23,6 +23,29 @@ package struct Setup: Hashable, Sendable {
   enum Package: Hashable, Sendable {
     case polkit
     case notificationServer
+    /// With a driver for most readers.
+    case pcscd
+    /// The driver of most USB readers.
+    case ccid
+
+    /// The names of the packages in a distribution; nil for an unknown one.
+    func name(_ tool: PackageTool?) -> String {
+      switch (self, tool) {
+      case (.polkit, .apt?): "polkitd"
+      case (.polkit, _): "polkit"
+      case (.notificationServer, _): "dunst"
+      // Debian's package depends on a driver.
+      case (.pcscd, .apt?): "pcscd"
+      case (.pcscd, .dnf?): "pcsc-lite pcsc-lite-ccid"
+      case (.pcscd, .zypper?): "pcsc-lite pcsc-ccid"
+      case (.pcscd, .pacman?): "pcsclite ccid"
+      case (.pcscd, nil): "pcsc-lite"
+      case (.ccid, .apt?): "libccid"
+      case (.ccid, .dnf?): "pcsc-lite-ccid"
+      case (.ccid, .zypper?): "pcsc-ccid"
+      case (.ccid, .pacman?), (.ccid, nil): "ccid"
+      }
+    }
   }
 
   var programs = Programs.package
@@ -108,12 +131,7 @@ package struct Setup: Hashable, Sendable {
 
   /// Installs a package that Tagroute needs.
   func installing(_ package: Package) -> Remedy {
-    let name =
-      switch (package, packageTool) {
-      case (.polkit, .apt?): "polkitd"
-      case (.polkit, _): "polkit"
-      case (.notificationServer, _): "dunst"
-      }
+    let name = package.name(packageTool)
     return switch packageTool {
     case .apt?: .run("sudo apt-get install \(name)")
     case .dnf?: .run("sudo dnf install \(name)")
@@ -146,12 +164,6 @@ package struct Setup: Hashable, Sendable {
       : .run(
         "sudo dbus-send --system --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig",
         "then restart tagrouted")
-  }
-
-  var stoppingPCSCD: Remedy {
-    let condition = "if you do not need it"
-    return hasSystemd
-      ? .run(ReaderRemedy.stoppingPCSCD, condition) : .advise("stop it \(condition)")
   }
 
   /// Starts a program; the remedy may fix its unit first. The unit is nil without systemd.

@@ -19,6 +19,7 @@ import Testing
   }
 
   static let packages: [(library: String, apt: String, dnf: String, zypper: String, pacman: String)] = [
+    ("libpcsclite.so.1", "libpcsclite1", "pcsc-lite-libs", "libpcsclite1", "pcsclite"),
     ("libnfc.so.6", "libnfc6", "libnfc", "libnfc6", "libnfc"),
     ("libseccomp.so.2", "libseccomp2", "libseccomp", "libseccomp2", "libseccomp"),
     ("libusb-0.1.so.4", "libusb-0.1-4", "libusb-compat-0.1", "libusb-0_1-4", "libusb-compat"),

@@ -1,0 +1,148 @@
+import Names
+import TagrouteClient
+
+/// Readers that are plugged in, and that the daemon does not list. Each gets the first obstacle on its way to the list.
+extension Diagnosis {
+  var pcscd: [Finding] {
+    guard let status = seen.daemon.value else { return [] }
+    let listed = status.readers.compactMap { Names.PCSC.readerName(inDevice: $0.device) }
+    var unlisted = seen.pcsc.readers.filter { !isOfLibnfc($0, status) }
+    for name in listed {
+      if let index = unlisted.firstIndex(where: { isNamed(name, $0) }) { unlisted.remove(at: index) }
+    }
+    var findings = unlisted.compactMap(obstacle)
+    let fails = status.readers.contains { $0.state == "failed" && Names.PCSC.readerName(inDevice: $0.device) != nil }
+    if fails, let finding = refusal { findings.append(finding) }
+    if findings.isEmpty, !listed.isEmpty {
+      let readers = listed.count == 1 ? "1 reader" : "\(listed.count) readers"
+      return [.right(.pcscd, "pcscd drives \(readers) for Tagroute")]
+    }
+    // Several readers may have the same obstacle.
+    var reported: Set<Finding> = []
+    return findings.filter { reported.insert($0).inserted }
+  }
+
+  /// If only libnfc may be used, pcscd is a rival.
+  var rivalPCSCD: Finding? {
+    guard seen.pcsc.hasSocket, seen.configuration.backend == .libnfc else { return nil }
+    return .note(
+      .pcscd, "Backend=libnfc, and pcscd is there: it takes the readers that it can drive, such as an ACR122U",
+      setup.stoppingPCSCD)
+  }
+
+  /// Whether it is the device of a libnfc connection string, such as `acr122_usb:001:004`.
+  private func isOfLibnfc(_ reader: Examination.PluggedInReader, _ status: DaemonStatus) -> Bool {
+    let place = ":\(ExaminedFiles.threeDigits(reader.bus)):\(ExaminedFiles.threeDigits(reader.number))"
+    return status.readers.contains { Names.PCSC.readerName(inDevice: $0.device) == nil && $0.device.hasSuffix(place) }
+  }
+
+  /// Whether pcscd may give this reader this name. It begins with the driver's name for the model.
+  private func isNamed(_ name: String, _ reader: Examination.PluggedInReader) -> Bool {
+    seen.pcsc.drivers.contains { driver in
+      driver.name(vendor: reader.vendor, product: reader.product).map { name.hasPrefix($0) } == true
+    }
+  }
+
+  /// Nil if another finding explains it.
+  private func obstacle(_ reader: Examination.PluggedInReader) -> Finding? {
+    let name = "\(reader.title) (\(reader.id))"
+    let file = seen.configuration.file
+    if seen.configuration.namesReaders == true {
+      return .note(.reader, "\(name) is plugged in, and Devices= in \(file) does not name it")
+    }
+    if seen.configuration.backend == .libnfc {
+      return .note(
+        .reader, "\(name) is plugged in, and Backend=libnfc in \(file) leaves it out",
+        .advise("write Backend=auto below [Reader], then \(setup.reloading(.daemon, seen.daemonUnit.value).text)"))
+    }
+    guard seen.pcsc.isInstalled else {
+      return .wrong(.pcscd, "\(name) needs pcscd, which is not installed", setup.installing(.pcscd))
+    }
+    if let finding = missingDriver(reader, name) { return finding }
+    if reader.interfaceDrivers.contains(Self.kernelModule) { return nil }
+    if let finding = rival(reader, name) ?? closed(reader, name) { return finding }
+    if let finding = stopped(name) ?? refusal { return finding }
+    guard seen.pcsc.credentials == nil, !seen.pcsc.hidesProcesses, reader.interfaceDrivers.contains("usbfs") else {
+      return .wrong(.pcscd, "pcscd does not list \(name)", setup.restartingPCSCD("replug the reader then"))
+    }
+    return .wrong(
+      .pcscd, "another program has opened \(name)",
+      .run("sudo fuser --verbose \(reader.node.path)", "shows that program; stop it, and replug the reader"))
+  }
+
+  /// The first version of libccid that knows a model, for models that are newer than the one of Debian 12.
+  private static let firstDrivers: [(title: String, vendor: UInt16, products: Set<UInt16>, version: (Int, Int, Int))] =
+    [("ACR1552U", 0x072F, [0x2303, 0x2308], (1, 5, 3))]
+
+  private func missingDriver(_ reader: Examination.PluggedInReader, _ name: String) -> Finding? {
+    let drivers = seen.pcsc.drivers
+    guard !drivers.contains(where: { $0.name(vendor: reader.vendor, product: reader.product) != nil }) else {
+      return nil
+    }
+    guard let ccid = drivers.first(where: { $0.bundle == "ifd-ccid.bundle" }) else {
+      return .wrong(.pcscd, "pcscd has no driver for \(name)", setup.installing(.ccid))
+    }
+    let first = Self.firstDrivers.first { $0.vendor == reader.vendor && $0.products.contains(reader.product) }
+    if let first, ccid.isOlder(than: first.version) {
+      let version = "\(first.version.0).\(first.version.1).\(first.version.2)"
+      return .wrong(
+        .pcscd, "pcscd's driver libccid \(ccid.version ?? "") is too old for \(name), which needs \(version)",
+        setup.updatingCCID(to: version))
+    }
+    return .wrong(
+      .pcscd, "no driver of pcscd knows \(name)",
+      .advise("update libccid, or install a driver of the reader's maker (ACS: acsccid), then replug the reader"))
+  }
+
+  /// Another program of this user has the device.
+  private func rival(_ reader: Examination.PluggedInReader, _ name: String) -> Finding? {
+    guard let holder = reader.holder, holder.program != "pcscd" else { return nil }
+    guard holder.program == "scdaemon" else {
+      return .wrong(
+        .pcscd, "\(holder.program) (process \(holder.process)) has opened \(name), so pcscd cannot use it",
+        .advise("stop that program, and replug the reader"))
+    }
+    return .wrong(
+      .pcscd, "GnuPG's scdaemon has opened \(name) with its own driver, so pcscd cannot use it",
+      .run(
+        "printf 'disable-ccid\\n' >>~/.gnupg/scdaemon.conf && gpgconf --kill scdaemon",
+        "GnuPG then uses pcscd, too; replug the reader. With the line pcsc-shared it leaves a card to other programs"))
+  }
+
+  /// pcscd may not open the device file. Since pcsc-lite 2.4.0 it is not root.
+  private func closed(_ reader: Examination.PluggedInReader, _ name: String) -> Finding? {
+    guard let pcscd = seen.pcsc.credentials, reader.node.isThere, !pcscd.mayOpen(reader.node) else { return nil }
+    let text = "pcscd, which runs as \(pcscd.userName), may not open \(reader.node.path), \(name)"
+    // The installed drop-in adds the group to pcscd, from its next start on.
+    guard reader.node.groupName != ReaderRemedy.owner else {
+      return .wrong(.pcscd, text, setup.restartingPCSCD("it then belongs to the group \(ReaderRemedy.owner)"))
+    }
+    return .wrong(
+      .pcscd, text,
+      .advise("update libccid: from 1.7.0 on its udev rules give readers to pcscd's group; then replug the reader"))
+  }
+
+  private func stopped(_ name: String) -> Finding? {
+    guard !seen.pcsc.hasSocket else { return nil }
+    let state = seen.pcsc.socket?.load == "masked" ? "masked" : "not running"
+    return .wrong(
+      .pcscd, "\(name) needs pcscd, which is \(state)", setup.startingPCSCD(seen.pcsc.socket))
+  }
+
+  /// Why pcscd may refuse the daemon's reader processes.
+  private var refusal: Finding? {
+    guard seen.pcsc.asksPolkit else { return nil }
+    if seen.pcsc.rulesFile == .isMissing {
+      return .wrong(
+        .pcscd, "polkit does not let tagrouted use pcscd: \(Self.rulesName) is missing in /usr/share/polkit-1/rules.d",
+        setup.installing)
+    }
+    guard seen.pcsc.hidesProcesses, seen.pcsc.credentials?.user != 0 else { return nil }
+    return .wrong(
+      .pcscd, "/proc hides processes (hidepid), so pcscd cannot tell polkit who asks, and refuses every program",
+      .run("sudo mount -o remount,hidepid=0 /proc", "remove hidepid from /etc/fstab to keep it so"))
+  }
+
+  static let pcscAction = "org.debian.pcsc-lite.access_pcsc"
+  static let rulesName = "\(Names.Daemon.busName).rules"
+}
