@@ -168,14 +168,31 @@ struct DiagnosisPCSCTests {
     #expect(text(.isMissing, asks: true)?.hasPrefix("polkit does not let tagrouted use pcscd") == true)
     #expect(text(.isMissing, asks: false) == unknown)
     for file in [Examination.PCSC.RulesFile.isThere, .isHidden] { #expect(text(file, asks: true) == unknown) }
-    // A reader that pcscd refuses to the daemon is listed, and has failed.
-    let failed = Seen.wrong {
-      Self.unlisted(&$0)
-      Self.list(["pcsc:\(Self.name)"], state: "failed", &$0)
-      ($0.pcsc.asksPolkit, $0.pcsc.rulesFile) = (true, .isMissing)
+  }
+
+  @Test func `a reader that the daemon lists as failed gets the command of this system too`() {
+    func failed(_ change: (inout Examination) -> Void) -> [Finding] {
+      Seen.wrong {
+        Self.unlisted(&$0)
+        Self.list(["pcsc:ACS ACR1252U"], state: "failed", &$0)
+        change(&$0)
+      }
     }
-    #expect(failed.map(\.subject) == [.pcscd, .reader])
-    #expect(failed.first?.remedy?.command == "sudo apt-get install --reinstall tagroute")
+    let refused = failed { ($0.pcsc.asksPolkit, $0.pcsc.rulesFile) = (true, .isMissing) }
+    #expect(refused.map(\.subject) == [.pcscd, .reader])
+    #expect(refused.first?.remedy?.command == "sudo apt-get install --reinstall tagroute")
+    #expect(failed { $0.pcsc.isInstalled = false }.first?.remedy?.command == "sudo apt-get install pcscd")
+    // The daemon's own reason is enough.
+    #expect(failed { _ in }.map(\.subject) == [.reader])
+  }
+
+  @Test func `a reader whose name no driver gives may be any of those that are plugged in`() {
+    #expect(
+      Seen.wrong {
+        Self.unlisted(&$0)
+        $0.pcsc.drivers = []
+        Self.list(["pcsc:Renamed Reader 00 00"], &$0)
+      }.isEmpty)
   }
 
   @Test func `hidden processes are reported unless pcscd is root`() {

@@ -92,7 +92,7 @@ struct ReaderDriverTests {
     let seen = ExaminedFiles([
       "TAGROUTE_SYS": directory.file("sys"), "TAGROUTE_DEV": directory.file("dev"),
       "TAGROUTE_PROC": directory.file("proc"), "TAGROUTE_RUN": directory.file("run"),
-      "PCSCLITE_HP_DROPDIR": directory.file("drivers"),
+      "TAGROUTE_PCSC_DRIVERS": directory.file("drivers"),
     ]).pcsc()
     #expect(seen.readers.map(\.id) == ["072f:223b", "ffff:0001"])
     #expect(seen.readers.last?.title == "Nobody's NFC Reader")

@@ -1,25 +1,37 @@
 import Names
 import TagrouteClient
 
-/// Readers that are plugged in, and that the daemon does not list. Each gets the first obstacle on its way to the list.
+/// Readers that are plugged in, and that pcscd does not give to the daemon. Each gets the first obstacle on its way.
 extension Diagnosis {
   var pcscd: [Finding] {
     guard let status = seen.daemon.value else { return [] }
-    let listed = status.readers.compactMap { Names.PCSC.readerName(inDevice: $0.device) }
-    var unlisted = seen.pcsc.readers.filter { !isOfLibnfc($0, status) }
-    for name in listed {
-      if let index = unlisted.firstIndex(where: { isNamed(name, $0) }) { unlisted.remove(at: index) }
-    }
-    var findings = unlisted.compactMap(obstacle)
-    let fails = status.readers.contains { $0.state == "failed" && Names.PCSC.readerName(inDevice: $0.device) != nil }
-    if fails, let finding = refusal { findings.append(finding) }
-    if findings.isEmpty, !listed.isEmpty {
-      let readers = listed.count == 1 ? "1 reader" : "\(listed.count) readers"
+    let listed = status.readers.filter { Names.PCSC.readerName(inDevice: $0.device) != nil }
+    let works = listed.filter { !["absent", "failed"].contains($0.state) }
+    let unused = unused(seen.pcsc.readers.filter { !isOfLibnfc($0, status) }, besides: works)
+    // The daemon shows a reader that cannot be used as one that has failed, with a reason for any system.
+    let findings = unused.compactMap { obstacle($0, isListed: listed.count > works.count) }
+    if findings.isEmpty, !works.isEmpty {
+      let readers = works.count == 1 ? "1 reader" : "\(works.count) readers"
       return [.right(.pcscd, "pcscd drives \(readers) for Tagroute")]
     }
     // Several readers may have the same obstacle.
     var reported: Set<Finding> = []
     return findings.filter { reported.insert($0).inserted }
+  }
+
+  /// The readers that are none of these. A name that no driver gives may be that of any reader.
+  private func unused(
+    _ readers: [Examination.PluggedInReader], besides works: [ReaderStatus]
+  ) -> [Examination.PluggedInReader] {
+    var (unused, unknown) = (readers, 0)
+    for name in works.compactMap({ Names.PCSC.readerName(inDevice: $0.device) }) {
+      if let index = unused.firstIndex(where: { isNamed(name, $0) }) {
+        unused.remove(at: index)
+      } else if !readers.contains(where: { isNamed(name, $0) }) {
+        unknown += 1
+      }
+    }
+    return Array(unused.dropFirst(unknown))
   }
 
   /// If only libnfc may be used, pcscd is a rival.
@@ -43,11 +55,11 @@ extension Diagnosis {
     }
   }
 
-  /// Nil if another finding explains it.
-  private func obstacle(_ reader: Examination.PluggedInReader) -> Finding? {
+  /// Nil if another finding explains it. `isListed`: a reader of the daemon's list does not work.
+  private func obstacle(_ reader: Examination.PluggedInReader, isListed: Bool) -> Finding? {
     let name = "\(reader.title) (\(reader.id))"
     let file = seen.configuration.file
-    if seen.configuration.namesReaders == true {
+    if seen.configuration.namesReaders == true, !isListed {
       return .note(.reader, "\(name) is plugged in, and Devices= in \(file) does not name it")
     }
     if seen.configuration.backend == .libnfc {
@@ -63,6 +75,7 @@ extension Diagnosis {
     if let finding = rival(reader, name) ?? closed(reader, name) { return finding }
     if let finding = stopped(name) ?? refusal { return finding }
     guard seen.pcsc.credentials == nil, !seen.pcsc.hidesProcesses, reader.interfaceDrivers.contains("usbfs") else {
+      if isListed { return nil }
       return .wrong(.pcscd, "pcscd does not list \(name)", setup.restartingPCSCD("replug the reader then"))
     }
     return .wrong(
@@ -134,7 +147,7 @@ extension Diagnosis {
     guard seen.pcsc.asksPolkit else { return nil }
     if seen.pcsc.rulesFile == .isMissing {
       return .wrong(
-        .pcscd, "polkit does not let tagrouted use pcscd: \(Self.rulesName) is missing in /usr/share/polkit-1/rules.d",
+        .pcscd, "polkit does not let tagrouted use pcscd: its rules \(ReaderRemedy.pcscRule) are missing",
         setup.installing)
     }
     guard seen.pcsc.hidesProcesses, seen.pcsc.credentials?.user != 0 else { return nil }
@@ -144,5 +157,4 @@ extension Diagnosis {
   }
 
   static let pcscAction = "org.debian.pcsc-lite.access_pcsc"
-  static let rulesName = "\(Names.Daemon.busName).rules"
 }

@@ -5,11 +5,6 @@ import Names
 
 /// Reads what the system says about pcscd: its drivers, its process, and the readers that are plugged in.
 extension ExaminedFiles {
-  /// The folders of drivers that distributions compile into pcscd (`--enable-usbdropdir`).
-  private static let driverFolders = [
-    "/usr/lib/pcsc/drivers", "/usr/lib64/pcsc/drivers", "/usr/lib64/readers", "/usr/lib/readers",
-    "/usr/local/lib/pcsc/drivers", "/var/lib/pcsc/drivers",
-  ]
   private static let programs = ["/usr/sbin/pcscd", "/usr/bin/pcscd", "/usr/local/sbin/pcscd"]
   /// The folders in which polkit looks for rules (polkit(8)).
   private static let rulesFolders = [
@@ -33,10 +28,8 @@ extension ExaminedFiles {
     return seen
   }
 
-  /// pcscd takes another folder from this variable (pcsc-lite 2.0 and later, `hotplug_libudev.c`). So do tests.
   private func drivers() -> [ReaderDriver] {
-    let folders = environment["PCSCLITE_HP_DROPDIR"].map { [$0] } ?? Self.driverFolders
-    return folders.flatMap { folder in
+    directories.pcscDrivers.flatMap { folder in
       (FileContents.names(inDirectory: folder, atMost: 256) ?? []).filter { $0.hasSuffix(".bundle") }.sorted()
         .compactMap { bundle in
           text("\(folder)/\(bundle)/Contents/Info.plist", upTo: ReaderDriver.longestFile).map {
@@ -111,9 +104,10 @@ extension ExaminedFiles {
   }
 
   private func rulesFile() -> Examination.PCSC.RulesFile {
+    let name = ReaderRemedy.pcscRule.split(separator: "/").last ?? ""
     var isHidden = false
     for folder in Self.rulesFolders {
-      if access("\(folder)/\(Diagnosis.rulesName)", F_OK) == 0 { return .isThere }
+      if access("\(folder)/\(name)", F_OK) == 0 { return .isThere }
       if errno == EACCES { isHidden = true }
     }
     return isHidden ? .isHidden : .isMissing

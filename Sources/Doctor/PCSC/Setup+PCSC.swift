@@ -15,9 +15,9 @@ extension Setup {
   /// Starts pcscd on demand. The unit is nil without systemd.
   func startingPCSCD(_ unit: Examination.Unit?) -> Remedy {
     guard hasSystemd else { return .advise("start pcscd with your service manager") }
-    let enable = "sudo systemctl enable --now \(Self.pcscdSocket)"
-    guard let unit, unit.load == "masked" else { return .run(enable) }
-    return .run("sudo systemctl \(unit.unmask) \(Self.pcscdSocket) \(Self.pcscdService) && \(enable)")
+    guard let unit, unit.load == "masked" else { return .run(ReaderRemedy.startingPCSCD) }
+    return .run(
+      "sudo systemctl \(unit.unmask) \(Self.pcscdSocket) \(Self.pcscdService) && \(ReaderRemedy.startingPCSCD)")
   }
 
   func restartingPCSCD(_ then: String) -> Remedy {
