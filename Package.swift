@@ -244,7 +244,7 @@ let package = Package(
       dependencies: [
         "Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient",
         "TestSupport", "ndef-reader", "suica", "tag-handler", "tag-writer", "tagroute", "tagroute-agent",
-        "tagroute-reader", "tagroute-simulator", "tagrouted",
+        "tagroute-reader", "tagroute-reader-pcsc", "tagroute-simulator", "tagrouted",
       ],
       swiftSettings: settings),
   ],

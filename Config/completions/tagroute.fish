@@ -84,6 +84,7 @@ complete -c tagroute -n '__fish_seen_subcommand_from export' -l force -d 'overwr
 complete -c tagroute -n '__fish_seen_subcommand_from export' -F
 complete -c tagroute -n '__fish_seen_subcommand_from clear' -l older-than -x -d 'only taps older than this many days'
 
+complete -c tagroute -n '__fish_seen_subcommand_from demo' -l pcsc -d 'simulate a reader of pcscd'
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l unattended -d 'also click'
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l examples -x -a '(__fish_complete_directories)' -d 'use the sample app from this folder'
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l screenshot -r -F -d 'store a picture of the notification'

@@ -5,8 +5,21 @@ import Glibc
 /// It does not touch the machine's own buses, its devices or the user's files. Each process can be stopped and
 /// restarted separately, as by a crash and systemd.
 public actor Installation {
+  /// The kind of the simulated reader.
+  public enum Reader: Sendable {
+    /// A PN532 on a serial line, for libnfc.
+    case serial
+    /// An ACR1252U behind a pcscd of its own.
+    case pcsc
+
+    /// The model of the PC/SC reader, as `tagroute-simulator` names it, and the name of its slot without numbers.
+    fileprivate static let model = (name: "acr1252u", slot: "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC]")
+  }
+
   /// The options of an installation.
   public struct Options: Sendable {
+    /// The kind of the simulated reader.
+    public var reader = Reader.serial
     /// Lines for the daemon's configuration, by group.
     public var daemonSettings: [String: [String]] = ["Scan": ["Sessions=any"]]
     /// Lines for the agent's configuration, by group.
@@ -46,6 +59,8 @@ public actor Installation {
 
   private let options: Options
   private let starter: String
+  /// The socket of the simulated reader's pcscd, once that runs.
+  private var pcscdSocket: String?
 
   /// The data directory of the system. Entries in its `applications` folder are treated as installed by the system.
   public nonisolated var systemData: String { directory.file("share") }
@@ -80,7 +95,12 @@ public actor Installation {
     self.environment = environment
 
     var daemonSettings = options.daemonSettings
-    daemonSettings["Reader", default: []].append("Devices=pn532_uart:\(directory.file("reader"))")
+    let device =
+      switch options.reader {
+      case .serial: "pn532_uart:\(directory.file("reader"))"
+      case .pcsc: "pcsc:\(Reader.model.slot)"
+      }
+    daemonSettings["Reader", default: []].append("Devices=\(device)")
     try directory.write(Installation.keyFile(daemonSettings), to: "tagroute.conf")
     try directory.write(Installation.keyFile(options.agentSettings), to: "agent.conf")
   }
@@ -92,16 +112,24 @@ public actor Installation {
   /// Starts one of our programs, or one of the system, in the installation's environment. `program` is the name of one
   /// of ours, or an absolute path. With `input`, the caller can send lines to it.
   public func start(_ program: String, _ arguments: [String] = [], input: Bool = false) throws -> ChildProcess {
-    try ChildProcess(
+    var environment = environment
+    environment["PCSCLITE_CSOCK_NAME"] = pcscdSocket
+    return try ChildProcess(
       program.contains("/") ? program : BuiltProducts.program(program), arguments, environment: environment,
       input: input, starter: starter)
   }
 
-  /// Starts the simulated reader, or plugs a new one into the same place.
+  /// Starts the simulated reader, or plugs a new one into the same place. A pcscd has another socket each time, so start
+  /// the daemon after it.
   public func startSimulator() async throws {
-    let process = try start(
-      "tagroute-simulator", ["--link", directory.file("reader"), "--timing", options.timing], input: true)
-    try await process.line(containing: "ready")
+    let arguments =
+      switch options.reader {
+      case .serial: ["--link", directory.file("reader"), "--timing", options.timing]
+      case .pcsc: ["--pcsc", "--model", Reader.model.name]
+      }
+    let process = try start("tagroute-simulator", arguments, input: true)
+    let ready = try await process.line(containing: "ready")
+    if options.reader == .pcsc { pcscdSocket = String(ready.dropFirst("ready ".count)) }
     simulator = process
   }
 

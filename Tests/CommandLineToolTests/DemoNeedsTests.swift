@@ -20,7 +20,7 @@ import Testing
     return (result.status, result.log)
   }
 
-  @Test(arguments: [[], ["--uri", "https://menu.example.com/"]])
+  @Test(arguments: [[], ["--pcsc"], ["--uri", "https://menu.example.com/"]])
   func `without the simulator demo says how to install it`(_ arguments: [String]) async throws {
     let prefix = try install(beside: ["libexec/tagrouted"])
     let (status, log) = try await demo(prefix, arguments)

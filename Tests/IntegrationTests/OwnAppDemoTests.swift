@@ -28,11 +28,13 @@ import Testing
     try home.write("[D-BUS Service]\nName=\(id)\nExec=\(service)\n", to: ".local/share/dbus-1/services/\(id).service")
   }
 
-  @Test func `the output of a started program is printed`() async throws {
+  /// With a PN532 of libnfc, and with a reader of pcscd.
+  @Test(arguments: [[], ["--pcsc"]])
+  func `the output of a started program is printed`(reader: [String]) async throws {
     try install("org.example.Menu", of: "Config/examples")
     try home.write(
       try readFile("\(Self.root)/Config/examples/tagroute-example-menu"), to: "bin/tagroute-example-menu", mode: 0o755)
-    let (status, log) = try await demo(["--uri", "https://menu.example.com/table/7"])
+    let (status, log) = try await demo(reader + ["--uri", "https://menu.example.com/table/7"])
     #expect(status == .exited(0))
     #expect(
       log.suffix(3) == [

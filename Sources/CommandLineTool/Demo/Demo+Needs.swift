@@ -15,11 +15,16 @@ extension Demo {
     return "\(prefix)/share/tagroute/examples"
   }
 
-  /// The failure has the command that installs the simulated reader.
-  static func checkSimulator() throws(Failure) {
-    guard (try? BuiltProducts.program("tagroute-simulator")) == nil else { return }
+  /// The failure has the command that installs what the simulated reader needs.
+  static func checkSimulator(_ reader: Installation.Reader) throws(Failure) {
+    if (try? BuiltProducts.program("tagroute-simulator")) == nil {
+      throw Failure(
+        message: "demo needs tagroute-simulator, which is not installed: \(Setup.current.installingSimulator.text)",
+        exitCode: Names.ExitCode.failure)
+    }
+    guard reader == .pcsc, (try? BuiltProducts.systemProgram("pcscd", package: "pcscd")) == nil else { return }
     throw Failure(
-      message: "demo needs tagroute-simulator, which is not installed: \(Setup.current.installingSimulator.text)",
+      message: "demo --pcsc needs pcscd, which is not installed: \(Setup.current.installingPCSCD.text)",
       exitCode: Names.ExitCode.failure)
   }
 
@@ -31,5 +36,15 @@ extension Demo {
         demo: the sample app is missing: \(file): \(String(cString: strerror(errno))); it comes with \
         tagroute-simulator, and --examples names another folder
         """, exitCode: Names.ExitCode.failure)
+  }
+}
+
+extension Installation.Reader {
+  /// The simulated reader and what drives it, for a line of the demo.
+  var description: String {
+    switch self {
+    case .serial: "a simulated PN532 reader, libnfc"
+    case .pcsc: "a simulated ACR1252U, pcscd"
+    }
   }
 }

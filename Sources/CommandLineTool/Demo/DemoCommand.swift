@@ -24,6 +24,7 @@ extension Command {
       to end.
       """,
     options: [
+      .init("pcsc", "simulate a reader of pcscd instead of one of libnfc"),
       .init("unattended", "also click, and fail unless the app got the message"),
       .init("examples", "FOLDER", "use the sample app from this folder"),
       .init("screenshot", "FILE", "store a picture of the notification; only with --unattended"),
@@ -35,17 +36,18 @@ extension Command {
     guard arguments.has("uri") ? !isOfSample : !arguments.has("handler") else {
       throw .usage("use tagroute demo, or tagroute demo --uri URI [--handler APP]")
     }
-    try Demo.checkSimulator()
+    let reader = arguments.has("pcsc") ? Installation.Reader.pcsc : .serial
+    try Demo.checkSimulator(reader)
     do {
       let report: DemoReport
       if let uri = arguments.options["uri"] {
-        let demo = OwnAppDemo(uri: uri, handler: arguments.options["handler"], console: console)
+        let demo = OwnAppDemo(uri: uri, handler: arguments.options["handler"], reader: reader, console: console)
         report = try await untilSignal(demo.run)
       } else {
         let demo = Demo(
           examples: arguments.options["examples"] ?? Demo.installedExamples(beside: OwnProgram.directory),
           isUnattended: arguments.has("unattended"),
-          screenshot: arguments.options["screenshot"], console: console)
+          screenshot: arguments.options["screenshot"], reader: reader, console: console)
         try demo.checkExamples()
         report = try await untilSignal(demo.run)
       }
@@ -94,6 +96,7 @@ struct Demo {
   let examples: String
   let isUnattended: Bool
   let screenshot: String?
+  let reader: Installation.Reader
   let console: Console
 
   private static let link = "https://menu.example.com/table/7"
@@ -105,6 +108,7 @@ struct Demo {
     let screen = try await DemoScreen.open(isUnattended: isUnattended)
     if let bus = screen.sessionBus { try await makeSureOfRoom(on: bus) }
     var options = Installation.Options()
+    options.reader = reader
     options.environment = screen.environment
     options.environment["PATH"] = "\(examples):/usr/local/bin:/usr/bin:/bin"
     options.sessionBus = screen.sessionBus
@@ -115,7 +119,7 @@ struct Demo {
     say("an app that registers menu.example.com for tags: \(examples)/\(Demo.entry)")
     try installation.directory.write(
       try readFile("\(examples)/\(Demo.entry)"), to: "share/applications/\(Demo.entry)")
-    say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on private buses")
+    say("\(reader.description), tagrouted and tagroute-agent on private buses")
     try await screen.startServer(in: installation)
     try await installation.startAll()
     do {

@@ -11,6 +11,7 @@ import TagrouteClient
 struct OwnAppDemo {
   let uri: String
   let handler: String?
+  let reader: Installation.Reader
   let console: Console
 
   /// How long an app may run after the hand-over.
@@ -21,12 +22,13 @@ struct OwnAppDemo {
     let own = ProcessEnvironment.current
     let directories = BaseDirectories(environment: own)
     var options = Installation.Options()
+    options.reader = reader
     options.environment = Self.environment(own, data: directories.data)
     options.dataDirectories = directories.systemData ?? BaseDirectories.standardSystemData
     let installation = try await Installation(options)
     do {
       try await linkServices(of: [directories.data].compactMap(\.self) + options.dataDirectories, into: installation)
-      say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on private buses")
+      say("\(reader.description), tagrouted and tagroute-agent on private buses")
       try await installation.startAll()
       return try await tap(installation, message)
     } catch {

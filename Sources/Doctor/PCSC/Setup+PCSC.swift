@@ -5,6 +5,9 @@ extension Setup {
   static let pcscdSocket = "pcscd.socket"
   private static let pcscdService = "pcscd.service"
 
+  /// Installs pcscd and a driver for most readers.
+  package var installingPCSCD: Remedy { installing(.pcscd) }
+
   /// For users who want libnfc alone.
   var stoppingPCSCD: Remedy {
     let condition = "if you do not need it; or write Backend=auto below [Reader], which uses it"
