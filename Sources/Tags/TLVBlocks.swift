@@ -1,8 +1,9 @@
 /// The TLV blocks in the data area of a tag (Type 1 Tag Operation Specification 1.2, section 2.5; Type 2 1.1, section
-/// 2.3).
+/// 2.3; Type 5 Tag Technical Specification 1.0).
 ///
 /// A pure search in the known part of the memory. It returns the address of the next byte that it needs, or its result.
-enum TLVBlocks {
+/// The next call continues with the TLV that needed the byte.
+struct TLVBlocks {
   enum Outcome {
     /// The search needs the byte at this address.
     case needs(address: Int)
@@ -20,11 +21,31 @@ enum TLVBlocks {
     case problem(TagProblem)
   }
 
-  /// Looks for the first NDEF TLV in the known bytes. `reserved` are addresses in the area that hold no data, in
-  /// addition to those that control TLVs reserve.
+  /// In front of the first TLV that has not been searched completely.
+  private var cursor: Cursor
+  private var lockControls: [LockControl] = []
+  /// The start of the NULL blocks in front of the terminator or the end of the area.
+  private var free: Int?
+  private let hasControls: Bool
+
+  /// A search in the data area. `reserved` are addresses in the area that hold no data, in addition to those that
+  /// control TLVs reserve. `hasControls` is false for a type of tag without control TLVs, on which they are unknown
+  /// TLVs.
+  init(area: Range<Int>, reserved: Range<Int> = 0..<0, hasControls: Bool = true) {
+    cursor = Cursor(area, reserved)
+    self.hasControls = hasControls
+  }
+
+  /// Looks for the first NDEF TLV in the known bytes, from the start of the area.
   static func find(in memory: TagMemory, area: Range<Int>, reserved: Range<Int> = 0..<0) -> Outcome {
+    var blocks = TLVBlocks(area: area, reserved: reserved)
+    return blocks.find(in: memory)
+  }
+
+  /// Looks for the first NDEF TLV in the known bytes. `memory` still knows all bytes of the previous call.
+  mutating func find(in memory: TagMemory) -> Outcome {
     do throws(Stop) {
-      return try search(Cursor(memory, area, reserved))
+      return try search(memory)
     } catch {
       switch error {
       case .needs(let address): return .needs(address: address)
@@ -33,34 +54,36 @@ enum TLVBlocks {
     }
   }
 
-  private static func search(_ start: Cursor) throws(Stop) -> Outcome {
-    var cursor = start
-    var lockControls: [LockControl] = []
-    // The start of the NULL blocks in front of the terminator or the end of the area.
-    var free: Int?
+  private mutating func search(_ memory: TagMemory) throws(Stop) -> Outcome {
     while cursor.remaining > 0 {
-      let kind = try cursor.next()
+      // Stored only behind a whole TLV.
+      var cursor = cursor
+      let kind = try cursor.next(memory)
       let place = cursor.lastAddress
       if kind == 0x00 || kind == 0xFE { free = free ?? place }
-      if kind == 0x00 { continue }  // NULL has no length.
       if kind == 0xFE { break }  // Terminator.
-      free = nil
-      let (length, lengthSize) = try cursor.length()
-      // Checked before any byte of the value is fetched, because a tag can claim any length.
-      guard length <= cursor.remaining else { throw areaEnds }
-      switch kind {
-      case 0x01, 0x02:
-        guard length == 3 else { throw .problem(TagProblem(.damaged, "a control TLV of \(length) bytes")) }
-        let control = LockControl([try cursor.next(), try cursor.next(), try cursor.next()])
-        cursor.reserve(kind == 0x01 ? control.lockBytes : control.reservedBytes)
-        if kind == 0x01 { lockControls.append(control) }
-      case 0x03:
-        return .found(
-          NDEFBlock(
-            addresses: cursor.addresses(from: place), length: length, lengthSize: lengthSize,
-            lockControls: lockControls))
-      default: cursor.skip(length)  // Proprietary (FD), or of a later version.
+      if kind != 0x00 {  // NULL has no length.
+        free = nil
+        let (length, lengthSize) = try cursor.length(memory)
+        // Checked before any byte of the value is fetched, because a tag can claim any length.
+        guard length <= cursor.remaining else { throw Self.areaEnds }
+        switch kind {
+        case 0x01 where hasControls, 0x02 where hasControls:
+          guard length == 3 else { throw .problem(TagProblem(.damaged, "a control TLV of \(length) bytes")) }
+          let control = LockControl([
+            try cursor.next(memory), try cursor.next(memory), try cursor.next(memory),
+          ])
+          cursor.reserve(kind == 0x01 ? control.lockBytes : control.reservedBytes)
+          if kind == 0x01 { lockControls.append(control) }
+        case 0x03:
+          return .found(
+            NDEFBlock(
+              addresses: cursor.addresses(from: place), length: length, lengthSize: lengthSize,
+              lockControls: lockControls))
+        default: cursor.skip(length)  // Proprietary (FD), or of a later version.
+        }
       }
+      self.cursor = cursor
     }
     return .absent(
       NDEFBlock(
@@ -73,7 +96,6 @@ enum TLVBlocks {
 
   /// Iterates over the data bytes of the area in order.
   private struct Cursor {
-    let memory: TagMemory
     /// Whether an address of the area holds no data.
     private var isReserved: [Bool]
     private let area: Range<Int>
@@ -82,8 +104,7 @@ enum TLVBlocks {
     private(set) var remaining: Int
     private(set) var lastAddress = 0
 
-    init(_ memory: TagMemory, _ area: Range<Int>, _ reserved: Range<Int>) {
-      self.memory = memory
+    init(_ area: Range<Int>, _ reserved: Range<Int>) {
       self.area = area
       isReserved = [Bool](repeating: false, count: area.upperBound)
       address = area.lowerBound
@@ -91,7 +112,7 @@ enum TLVBlocks {
       reserve(reserved)
     }
 
-    mutating func next() throws(Stop) -> UInt8 {
+    mutating func next(_ memory: TagMemory) throws(Stop) -> UInt8 {
       guard remaining > 0 else { throw areaEnds }
       stepOverReserved()
       guard let byte = memory[address] else { throw .needs(address: address) }
@@ -99,11 +120,11 @@ enum TLVBlocks {
       return byte
     }
 
-    mutating func length() throws(Stop) -> (length: Int, size: Int) {
-      let length = Int(try next())
+    mutating func length(_ memory: TagMemory) throws(Stop) -> (length: Int, size: Int) {
+      let length = Int(try next(memory))
       guard length == 0xFF else { return (length, 1) }
-      let high = Int(try next())
-      return (high << 8 | Int(try next()), 3)
+      let high = Int(try next(memory))
+      return (high << 8 | Int(try next(memory)), 3)
     }
 
     mutating func skip(_ count: Int) {
