@@ -87,6 +87,8 @@ struct LimitedChannel<Channel: TagChannel>: TagChannel {
     try channel.reselect()
   }
 
+  func canSend(_ command: [UInt8]) -> Bool { channel.canSend(command) }
+
   private mutating func count() throws(TagChannelError) {
     guard left > 0 else { throw TagChannelError(.tooManyExchanges, "the tag takes too many exchanges") }
     left -= 1

@@ -21,6 +21,16 @@ public protocol TagChannel {
   /// Selects the same tag again. The tag is then in the state in which it was found. Fails with `noAnswer` if the tag
   /// was removed or replaced.
   mutating func reselect() throws(TagChannelError)
+
+  /// Whether the reader can send this command. If it cannot, `exchange` fails with `unsupported`.
+  ///
+  /// Some readers read and write blocks of a tag, but cannot send every command of its specification.
+  func canSend(_ command: [UInt8]) -> Bool
+}
+
+extension TagChannel {
+  /// True: the reader passes on every command.
+  public func canSend(_ command: [UInt8]) -> Bool { true }
 }
 
 /// Why a tag gave no answer.
@@ -35,6 +45,8 @@ public struct TagChannelError: Error, Sendable, Hashable {
     public static let noAnswer = Code("no answer")
     /// The answer is invalid: a wrong checksum, a collision or a protocol error.
     public static let transmission = Code("transmission")
+    /// The reader cannot send this command. There was no exchange, and the tag is as it was.
+    public static let unsupported = Code("unsupported")
     /// The reader itself does not answer.
     public static let readerGone = Code("reader gone")
     /// The reader process aborted the exchange.

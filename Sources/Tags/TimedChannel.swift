@@ -26,6 +26,9 @@ public struct TimedChannel<Channel: TagChannel>: TagChannel {
     try channel.reselect()
   }
 
+  /// Whether the reader can send this command.
+  public func canSend(_ command: [UInt8]) -> Bool { channel.canSend(command) }
+
   private func checkTime() throws(TagChannelError) {
     guard now() < end else { throw TagChannelError(.tooSlow, "the tag takes too long to answer") }
   }

@@ -47,6 +47,8 @@ package struct ProgressChannel<Channel: TagChannel>: TagChannel {
   }
 
   package mutating func reselect() throws(TagChannelError) { try channel.reselect() }
+
+  package func canSend(_ command: [UInt8]) -> Bool { channel.canSend(command) }
 }
 
 extension TagType {

@@ -3,6 +3,10 @@
 struct Type2Access {
   static let pageSize = 4
   private static let acknowledgement: [UInt8] = [0x0A]
+  private static let getVersion: [UInt8] = [0x60]
+  private static let sectorSelect: [UInt8] = [0xC2, 0xFF]
+  private static let beyondLimit = TagWriteError.refused(
+    .unsupported, "the NDEF message goes beyond page 255 of the tag, and this reader cannot read further")
   /// The first byte behind the capability container.
   private static let firstByte = 16
   /// The largest data area and the lock bytes behind it.
@@ -15,6 +19,10 @@ struct Type2Access {
   private var sector = 0
   private var fastRead: Type2ReadPlan.FastRead?
   private var versionAnswer: Version = .notAsked
+  /// Whether the reader can send GET_VERSION. Some readers can only send READ and WRITE.
+  private(set) var canAskForModel = true
+  /// The first page that cannot be reached, because the reader cannot send SECTOR SELECT; `Int.max` if it can.
+  private(set) var pageLimit = Int.max
 
   private enum Version {
     case notAsked
@@ -35,6 +43,9 @@ struct Type2Access {
   /// Reads the first pages, and checks that the tag is formatted for NDEF. Page 3 is the capability container. Page 2
   /// holds the static lock bytes.
   mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
+    canAskForModel = channel.canSend(Self.getVersion)
+    if !channel.canSend(Self.sectorSelect) { pageLimit = 0x100 }
+    if !channel.canSend([0x3A, 0x04, 0x04]) { fastRead = .absent }
     try read(page, &channel)
     let container = container
     guard container[0] == 0xE1 else {
@@ -70,6 +81,7 @@ struct Type2Access {
     for address in addresses where memory[address] == nil && missing.last != address / Self.pageSize {
       missing.append(address / Self.pageSize)
     }
+    if let last = missing.last, last >= pageLimit { throw Self.beyondLimit }
     let lastPage = area.upperBound / Self.pageSize - 1
     while true {
       let fastRead = self.fastRead ?? Type2ReadPlan.fastRead(manufacturer: manufacturer, memory)
@@ -102,6 +114,14 @@ struct Type2Access {
     // Behind the last page of a sector, the answer does not continue with the next page numbers.
     memory.learn(answer.prefix(min(16, (0x100 - page & 0xFF) * Self.pageSize)), at: page * Self.pageSize)
     return true
+  }
+
+  /// Reads a page of lock bytes, also if it is known.
+  ///
+  /// A reader that cannot send every command may lose a tag that refuses a page until the tag is taken away. On such a
+  /// reader, the four pages that READ returns end with this one, because the tag may have no page behind it.
+  mutating func readLocks(inPage page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
+    try read(canAskForModel ? page : max(page & ~0xFF, page - 3), &channel)
   }
 
   private mutating func askForPages(
@@ -140,8 +160,8 @@ struct Type2Access {
     case .none: return nil
     case .known(let version): return version
     case .notAsked:
-      var version = try ask([0x60], &channel)
-      if version == nil, isNXP { version = try ask([0x60], &channel) }
+      var version = try ask(Self.getVersion, &channel)
+      if version == nil, isNXP { version = try ask(Self.getVersion, &channel) }
       versionAnswer = version.map(Version.known) ?? .none
       return version
     }
@@ -203,9 +223,10 @@ struct Type2Access {
 
   /// Sends SECTOR SELECT in two packets. Silence confirms the second packet (section 5.4).
   private mutating func name(sector wanted: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
+    guard pageLimit > 0x100 else { throw Self.beyondLimit }
     // Retry once, in case the tag did not receive the command.
-    var answer = try ask([0xC2, 0xFF], &channel)
-    if answer == nil { answer = try ask([0xC2, 0xFF], &channel) }
+    var answer = try ask(Self.sectorSelect, &channel)
+    if answer == nil { answer = try ask(Self.sectorSelect, &channel) }
     guard (0...0xFE).contains(wanted), answer == Self.acknowledgement else {
       throw .silence(.unsupported, "the NDEF message goes beyond the first sector of the tag")
     }

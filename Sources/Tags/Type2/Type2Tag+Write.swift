@@ -24,7 +24,7 @@ extension Type2Tag {
         + block.addresses.dropFirst(kept).prefix { address in
           let page = address / Type2Access.pageSize
           return !Type2Locks.isLocked(page, access.memory) && !(areHigherPagesLocked && page > 15)
-            && page < firstProtectedPage
+            && page < firstProtectedPage && page < access.pageLimit
         }.count
     }
 
@@ -76,29 +76,9 @@ extension Type2Tag {
   private static func put(
     _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagWriteError) {
-    var new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
-    // A formatted tag without an NDEF TLV gets one.
-    if let type = survey.block.addresses.first, survey.isNew { new[type] = 0x03 }
-    let free = Set(survey.block.addresses)
-    let pages = Set(new.keys.map { $0 / Type2Access.pageSize }).sorted()
-    // Other bytes that share a page with the new bytes stay unchanged. Unused bytes of the TLV's space become zero.
-    let kept = pages.flatMap(addresses(of:)).filter { new[$0] == nil && !free.contains($0) }
-    try survey.access.require(kept, &channel)
-    let memory = survey.access.memory
-    func contents(of page: Int) -> [UInt8] {
-      addresses(of: page).map { new[$0] ?? memory[$0] ?? 0 }
-    }
-    let lengthAddress = survey.block.lengthAddress
-    let lengthPage = lengthAddress / Type2Access.pageSize
-    let others = pages.filter { page in
-      page != lengthPage && memory.known(at: addresses(of: page)) != contents(of: page)
-    }
-    let writes = NDEFBlock.lengthWrites(
-      from: addresses(of: lengthPage).map { memory[$0] ?? 0 }, to: contents(of: lengthPage),
-      length: lengthAddress % Type2Access.pageSize, othersChange: !others.isEmpty)
-    for bytes in writes.before { try survey.access.write(bytes, to: lengthPage, &channel) }
-    for page in others { try survey.access.write(contents(of: page), to: page, &channel) }
-    for bytes in writes.after { try survey.access.write(bytes, to: lengthPage, &channel) }
+    let plan = NDEFWritePlan(bytes, over: survey.block, isNew: survey.isNew, pageSize: Type2Access.pageSize)
+    try survey.access.require(plan.kept, &channel)
+    for (page, bytes) in plan.writes(survey.access.memory) { try survey.access.write(bytes, to: page, &channel) }
   }
 
   /// Sets the capability container to read-only first (section 6.2), then the lock bits.
@@ -106,7 +86,9 @@ extension Type2Tag {
     try surveying(&channel) { (survey, channel) throws(TagWriteError) in
       guard !survey.isNew else { throw .cannotLock("there is no NDEF message on the tag: write one first") }
       guard let dynamic = try Self.dynamicLocks(&survey, &channel) else {
-        throw .cannotLock("the tag does not say where the lock bits of its pages from 16 on are")
+        let reason = "the tag does not say where the lock bits of its pages from 16 on are"
+        throw .cannotLock(
+          survey.access.canAskForModel ? reason : reason + ", and this reader cannot ask for its model")
       }
       try Self.findProtection(&survey, &channel)
       guard (Type2Locks.static.pages + dynamic.pages).allSatisfy({ $0 < survey.firstProtectedPage }) else {
@@ -139,7 +121,7 @@ extension Type2Tag {
       let contents = locks.locked(page, survey.access.memory)
       guard contents != survey.access.memory.known(at: addresses(of: page)) else { continue }
       guard try survey.access.isAccepted(contents, page, &channel) else { return false }
-      try survey.access.read(page, &channel)
+      try survey.access.readLocks(inPage: page, &channel)
     }
     return locks.areAllSet(in: survey.access.memory)
   }
@@ -157,7 +139,8 @@ extension Type2Tag {
     return Survey(access: access, block: block)
   }
 
-  /// Finds the first page that a password protects, if the tag has a page with this setting.
+  /// Finds the first page that a password protects, if the tag has a page with this setting. A tag whose model is not
+  /// known refuses to have such a page written.
   private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard let place = try model(&survey.access, &channel)?.protection else { return }
     // If the tag does not let this page be read, it protects at least this page, and may protect any other.
@@ -182,15 +165,18 @@ extension Type2Tag {
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Type2Locks? {
     guard survey.access.area.count > 48 else { return .standard(behind: 0..<0) }
-    guard let found = try findDynamicLocks(&survey, &channel) else { return nil }
+    guard let found = try findDynamicLocks(&survey, &channel),
+      found.pages.allSatisfy({ $0 < survey.access.pageLimit })
+    else { return nil }
     for page in found.pages where survey.access.memory[page * Type2Access.pageSize] == nil {
-      try survey.access.read(page, &channel)
+      try survey.access.readLocks(inPage: page, &channel)
     }
     return found
   }
 
   /// Uses a lock control TLV, else the lock bytes of the tag's model, else the default of the specification. That
-  /// default may be wrong for a silent NXP tag, because its answer to GET_VERSION may have been lost.
+  /// default may be wrong for a silent NXP tag, because its answer to GET_VERSION may have been lost. If the reader
+  /// cannot ask for the model, only a lock control TLV counts.
   private static func findDynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Type2Locks? {
@@ -201,6 +187,7 @@ extension Type2Tag {
       let silent = isNXP && locks == .ntag203Control ? Type2Model.silent(size: survey.access.container[2]) : nil
       return silent?.locks ?? locks
     }
+    guard survey.access.canAskForModel else { return nil }
     if let model = try model(&survey.access, &channel) { return model.locks }
     guard isNXP else { return .standard(behind: area) }
     let isVersionKnown = try survey.access.version(&channel) != nil
@@ -209,10 +196,12 @@ extension Type2Tag {
     return !isVersionKnown && survey.access.container[2] == 0x10 ? .standard(behind: area) : nil
   }
 
-  /// Returns nil if the tag is not by NXP, or if its model is not known.
+  /// Returns nil if the tag is not by NXP, if its model is not known, or if the reader cannot ask for it. Silence then
+  /// says nothing about the model.
   private static func model(
     _ access: inout Type2Access, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Type2Model? {
+    guard access.canAskForModel else { return nil }
     if let version = try access.version(&channel) { return Type2Model.telling(version) }
     return access.isNXP ? Type2Model.silent(size: access.container[2]) : nil
   }
