@@ -30,33 +30,60 @@ public enum TagActivation: Sendable, Hashable {
 
 /// The activation data of a Type A tag (ISO/IEC 14443-3, 6.5).
 public struct TypeAActivation: Sendable, Hashable {
-  /// Answer to request. The byte that the standard sends last comes first: `00 44` for an Ultralight.
+  /// The type that determines how to read the tag.
+  public let type: TagType
+  /// Answer to request, two bytes; empty if the reader does not report it. The byte that the standard sends last comes
+  /// first: `00 44` for an Ultralight.
   public let atqa: [UInt8]
-  /// Select acknowledge.
-  public let sak: UInt8
+  /// Select acknowledge; nil if the reader does not report it.
+  public let sak: UInt8?
   /// 4, 7 or 10 bytes, without cascade tags.
   public let uid: [UInt8]
-  /// Answer to select as received, including its length byte; empty if there is none.
+  /// Answer to select as received, including its length byte; empty if there is none, or if the reader does not report
+  /// it.
   public let ats: [UInt8]
+  /// The bytes after the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2.7); empty if there are none.
+  public let historicalBytes: [UInt8]
 
-  /// A tag with these data; `atqa` has two bytes.
+  /// A tag with these data. Its type and its historical bytes follow from them; `atqa` has two bytes.
   public init(atqa: [UInt8], sak: UInt8, uid: [UInt8], ats: [UInt8] = []) {
+    type = Self.type(sak: sak)
     self.atqa = atqa
     self.sak = sak
     self.uid = uid
     self.ats = ats
+    historicalBytes = Self.isValid(ats) ? Self.historicalBytes(of: ats) : []
   }
 
-  /// The type that determines how to read the tag (NFC Forum Digital Protocol, SEL_RES; NXP AN10833 for MIFARE
-  /// Classic).
-  public var type: TagType {
+  /// A tag on a reader that reports neither answer to request nor select acknowledge nor answer to select, such as a
+  /// PC/SC reader. `type` is the type that the reader's own report suggests.
+  public init(type: TagType, uid: [UInt8], historicalBytes: [UInt8] = []) {
+    self.type = type
+    atqa = []
+    sak = nil
+    self.uid = uid
+    ats = []
+    self.historicalBytes = historicalBytes
+  }
+
+  /// Whether the first byte of the answer to select is its length, as ISO/IEC 14443-4, 5.2 requires. True if there is
+  /// no answer to select.
+  public var hasValidATS: Bool { Self.isValid(ats) }
+
+  private static func isValid(_ ats: [UInt8]) -> Bool { ats.isEmpty || Int(ats.first ?? 0) == ats.count }
+
+  /// NFC Forum Digital Protocol, SEL_RES; NXP AN10833 for MIFARE Classic.
+  private static func type(sak: UInt8) -> TagType {
     if sak & 0x20 != 0 { return .type4A }
     if sak & 0x40 != 0 { return .peer }
     return sak & 0x19 != 0 ? .mifareClassic : .type2
   }
 
-  /// Whether the first byte of the answer to select is its length, as ISO/IEC 14443-4, 5.2 requires.
-  public var hasValidATS: Bool { ats.isEmpty || Int(ats.first ?? 0) == ats.count }
+  /// T0 says which of the interface bytes TA, TB and TC there are (ISO/IEC 14443-4, 5.2.3).
+  private static func historicalBytes(of ats: [UInt8]) -> [UInt8] {
+    guard ats.count >= 2 else { return [] }
+    return Array(ats.dropFirst(2 + (ats[1] & 0x70).nonzeroBitCount))
+  }
 }
 
 /// The activation data of a Type B tag (ISO/IEC 14443-3, 7.9 and 7.11).
@@ -83,9 +110,9 @@ public struct TypeBActivation: Sendable, Hashable {
 public struct FeliCaActivation: Sendable, Hashable {
   /// Manufacture ID, 8 bytes.
   public let idm: [UInt8]
-  /// Manufacture parameters, 8 bytes.
+  /// Manufacture parameters, 8 bytes; empty if the reader does not report them.
   public let pmm: [UInt8]
-  /// The system code that the tag sent, 2 bytes; nil if it sent none.
+  /// The system code that the tag sent, 2 bytes; nil if it sent none, or if the reader does not report it.
   public let systemCode: [UInt8]?
   /// Kilobits per second: 212 or 424.
   public let bitRate: Int

@@ -1,6 +1,7 @@
 import Names
-import Tags
 import Testing
+
+@testable import Tags
 
 @Suite struct TagTypeTests {
   @Test(
@@ -10,6 +11,23 @@ import Testing
     ] as [(UInt8, TagType)])
   func `the select acknowledge determines the tag type`(_ sak: UInt8, _ type: TagType) {
     #expect(TypeAActivation(atqa: [0, 4], sak: sak, uid: [1, 2, 3, 4]).type == type)
+  }
+
+  @Test func `a reader may report the type without SAK, ATQA and ATS`() {
+    let card = TypeAActivation(type: .type4A, uid: [4, 1, 2, 3, 4, 5, 6], historicalBytes: [0x80])
+    #expect(card.type == .type4A && card.sak == nil && card.atqa.isEmpty && card.ats.isEmpty)
+    #expect(card.historicalBytes == [0x80] && card.hasValidATS)
+    #expect(TagActivation.typeA(card).type == .type4A && TagActivation.typeA(card).identifier == card.uid)
+    #expect(TypeAActivation(type: .type2, uid: [1, 2, 3, 4]).historicalBytes.isEmpty)
+    // The number of sectors of a MIFARE Classic is then unknown, and its directory limits them.
+    #expect(MIFAREClassicSector.count(sak: nil) == 40 && MIFAREClassicSector.count(sak: 0x08) == 16)
+  }
+
+  @Test func `the historical bytes come from the ATS`() {
+    let card = TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [1, 2, 3, 4], ats: [6, 0x75, 0x77, 0x81, 0x02, 0x80])
+    #expect(card.historicalBytes == [0x80])
+    let malformed = TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [1, 2, 3, 4], ats: [9, 0x75, 0x77])
+    #expect(malformed.historicalBytes.isEmpty && !malformed.hasValidATS)
   }
 
   @Test func `the first byte of an ATS is its length`() {

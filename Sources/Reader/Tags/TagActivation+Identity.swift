@@ -13,7 +13,9 @@ extension TagActivation {
   package func isAlike(_ other: TagActivation) -> Bool {
     guard mayChangeIdentifier, other.mayChangeIdentifier else { return false }
     switch (self, other) {
-    case (.typeA(let a), .typeA(let b)): return a.atqa == b.atqa && a.sak == b.sak && a.ats == b.ats
+    case (.typeA(let a), .typeA(let b)):
+      return a.type == b.type && a.atqa == b.atqa && a.sak == b.sak && a.ats == b.ats
+        && a.historicalBytes == b.historicalBytes
     case (.typeB(let a), .typeB(let b)):
       return a.applicationData == b.applicationData && a.protocolInfo == b.protocolInfo
     case (.felica(let a), .felica(let b)): return a.pmm == b.pmm && a.systemCode == b.systemCode

@@ -6,10 +6,11 @@ extension TagActivation {
   /// Whether the tag speaks ISO/IEC 14443-4.
   package var isISODEP: Bool { type == .type4A || type == .type4B }
 
-  /// Whether the card's answer to select conforms to its standard, so that the chip speaks its protocol with it.
+  /// Whether the card's answer to select conforms to its standard, so that the chip speaks its protocol with it. Also
+  /// true if the reader itself speaks the protocol and does not report the answer.
   package var isProper: Bool {
     guard case .typeA(let tag) = self, tag.type == .type4A else { return true }
-    return tag.hasValidATS && !tag.ats.isEmpty
+    return tag.hasValidATS && (tag.sak == nil || !tag.ats.isEmpty)
   }
 
   /// The report of the tag for the daemon.
@@ -30,15 +31,6 @@ extension TagActivation {
     case .jewel(let activation): tag.atqa = activation.atqa
     }
     return tag
-  }
-}
-
-extension TypeAActivation {
-  /// The bytes after the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2). T0 says which of TA, TB and TC
-  /// there are.
-  package var historicalBytes: [UInt8] {
-    guard hasValidATS, ats.count >= 2 else { return [] }
-    return Array(ats.dropFirst(2 + (ats[1] & 0x70).nonzeroBitCount))
   }
 }
 

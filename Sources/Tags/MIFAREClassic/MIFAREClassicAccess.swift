@@ -18,7 +18,7 @@ struct MIFAREClassicAccess {
   private(set) var hasClosedSectors = false
   private(set) var memory = TagMemory(size: largestMemory)
 
-  init(uid: [UInt8], sak: UInt8) {
+  init(uid: [UInt8], sak: UInt8?) {
     self.uid = Array(uid.suffix(4))
     sectorCount = MIFAREClassicSector.count(sak: sak)
   }

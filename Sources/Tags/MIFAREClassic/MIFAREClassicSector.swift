@@ -13,8 +13,10 @@ struct MIFAREClassicSector: Hashable {
   /// The number of data bytes.
   var dataSize: Int { dataBlockCount * Self.blockSize }
 
-  /// The number of sectors of a tag with this select acknowledge (AN10833, section 3).
-  static func count(sak: UInt8) -> Int {
+  /// The number of sectors of a tag with this select acknowledge (AN10833, section 3). If it is unknown, the maximum: a
+  /// smaller tag refuses to open the sectors that it does not have.
+  static func count(sak: UInt8?) -> Int {
+    guard let sak else { return 40 }
     if sak & 0x10 != 0 { return 40 }
     return sak & 0x01 != 0 ? 5 : 16
   }

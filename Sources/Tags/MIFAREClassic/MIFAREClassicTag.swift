@@ -4,8 +4,8 @@
 /// Their data blocks hold the TLV blocks of Type 2. An authentication opens one sector.
 struct MIFAREClassicTag: NDEFTag {
   let uid: [UInt8]
-  /// Select acknowledge. It determines the number of sectors.
-  let sak: UInt8
+  /// Select acknowledge. It determines the number of sectors. Nil if the reader does not report it.
+  let sak: UInt8?
 
   func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)

@@ -69,6 +69,8 @@ import Testing
     #expect(failure(.transceive([UInt8](repeating: 0, count: 251), timeout: 1), ultralight) == .tooLong)
     #expect(failure(.transceive([UInt8](repeating: 0, count: 251), timeout: 1), card) == nil)
     #expect(failure(.query, broken) == .refused)
+    // A PC/SC reader does not report the answer to select.
+    #expect(failure(.query, .typeA(TypeAActivation(type: .type4A, uid: [4, 1, 2, 3, 4, 5, 6]))) == nil)
   }
 
   @Test func `progress counts the bytes that are read or written`() throws {
