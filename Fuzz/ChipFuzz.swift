@@ -35,6 +35,7 @@ private func checkTargets(_ bytes: [UInt8], _ modulation: Modulation) {
     case .felica(let tag):
       require(tag.idm.count == 8 && tag.pmm.count == 8 && (tag.systemCode?.count ?? 2) == 2, "\(tag) is whole")
     case .jewel(let tag): require(tag.atqa.count == 2 && tag.uid.count == 4, "\(tag) is whole")
+    case .typeV: require(false, "a PN53x finds no such tag")
     }
     let said = targets.reduce(0) { $0 + $1.identifier.count }
     require(said <= bytes.count, "nothing is made up")

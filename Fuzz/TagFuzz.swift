@@ -41,6 +41,8 @@ private struct Kind: Sendable {
   /// The form of a valid answer: the bytes before and after those from the script, and how many come from the script.
   /// Nil if silence is the right answer.
   let form: @Sendable (_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])?
+  /// Whether the reader can only read and write single pages or blocks.
+  var isLimited = false
 
   static let all: [Kind] = [
     type2,
@@ -65,10 +67,16 @@ private struct Kind: Sendable {
     Kind(
       activation: .typeA(TypeAActivation(atqa: [0, 2], sak: 0x18, uid: [1, 2, 3, 4])),
       form: classic),
+    Kind(activation: typeV) { command in type5(command, magic: 0xE1, blockSize: 4) },
+    Kind(activation: typeV) { command in type5(command, magic: 0xE2, blockSize: 8) },
+    Kind(activation: typeV, form: { command in type5(command, magic: 0xE2, blockSize: 4) }, isLimited: true),
+    Kind(activation: type2.activation, form: type2.form, isLimited: true),
+    Kind(activation: .typeA(TypeAActivation(type: .mifareClassic, uid: [1, 2, 3, 4])), form: classic),
   ]
 
   private static let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
   private static let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+  private static let typeV = TagActivation.typeV(TypeVActivation(uid: [0xE0, 4, 1, 2, 3, 4, 5, 6]))
 
   private static let type2 = Kind(
     activation: .typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: uid))
@@ -103,6 +111,22 @@ private struct Kind: Sendable {
     }
   }
 
+  @Sendable private static func type5(
+    _ command: [UInt8], magic: UInt8, blockSize: Int
+  ) -> (before: [UInt8], count: Int, after: [UInt8])? {
+    guard command.count > 2 else { return nil }
+    let isExtended = command[1] & 0x10 != 0
+    // Behind the number of the first block: the number of blocks minus one.
+    let count = 1 + command.dropFirst(isExtended ? 4 : 3).prefix(2).reversed().reduce(0) { $0 << 8 | Int($1) }
+    switch command[1] & 0xEF {
+    case 0x20:
+      return !isExtended && command[2] == 0 ? ([0x00, magic, 0x40], blockSize - 2, []) : ([0x00], blockSize, [])
+    case 0x23: return ([0x00], count * blockSize, [])
+    case 0x2C: return ([0x00], count, [])
+    default: return ([0x00], 0, [])
+    }
+  }
+
   /// A directory that assigns every sector to NDEF, with its checksum. All other blocks come from the script.
   @Sendable private static func classic(_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])? {
     guard command.count == 2, command[0] == 0x30 else { return ([], 0, []) }
@@ -118,11 +142,22 @@ private struct Kind: Sendable {
   /// Whether a command changes a tag of any kind.
   func isWrite(_ command: [UInt8]) -> Bool {
     switch activation {
-    case .typeA(let tag) where tag.sak == 0x00: command.count == 6 && command[0] == 0xA2
-    case .typeA(let tag) where tag.sak != 0x20: command[0] == 0xA0
+    case .typeA(let tag) where tag.type == .type2: command.count == 6 && command[0] == 0xA2
+    case .typeA(let tag) where tag.type == .mifareClassic: command[0] == 0xA0
     case .typeA, .typeB: command.count > 1 && [0xD6, 0xD7].contains(command[1])
     case .felica: command[0] == 0x08
     case .jewel: [0x53, 0x1A, 0x54, 0x1B].contains(command[0])
+    case .typeV: command.count > 1 && [0x21, 0x22, 0x31, 0x32].contains(command[1])
+    }
+  }
+
+  /// Whether the reader can send a command.
+  func canSend(_ command: [UInt8]) -> Bool {
+    guard isLimited else { return true }
+    return if case .typeV = activation {
+      command.count > 1 && [0x20, 0x21].contains(command[1])
+    } else {
+      [0x30, 0xA2].contains(command[0])
     }
   }
 }
@@ -148,6 +183,7 @@ private struct HostileTag: TagChannel {
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     count()
     require(mayBeWritten || !kind.isWrite(command), "nothing is written to find something out")
+    require(kind.canSend(command), "no command is sent that the reader cannot send")
     let answer: [UInt8]
     switch next() {
     case 0xFF: throw TagChannelError(.noAnswer, "script")
@@ -165,6 +201,8 @@ private struct HostileTag: TagChannel {
     count()
     if next() == 0xFF { throw TagChannelError(.noAnswer, "script") }
   }
+
+  func canSend(_ command: [UInt8]) -> Bool { kind.canSend(command) }
 
   /// Starts the script over for the next operation.
   mutating func rewind() {

@@ -11,6 +11,8 @@ public enum TagType: String, Sendable, CaseIterable, CustomStringConvertible {
   case type4A = "type-4a"
   /// NFC Forum Type 4 over ISO/IEC 14443 B.
   case type4B = "type-4b"
+  /// NFC Forum Type 5 (ISO/IEC 15693): ICODE, ST25, Tag-it.
+  case type5 = "type-5"
   /// MIFARE Classic, which uses a proprietary protocol.
   case mifareClassic = "mifare-classic"
   /// Another device that only supports NFC-DEP. It cannot be read.

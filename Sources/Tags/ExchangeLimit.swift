@@ -22,6 +22,7 @@ extension TagType {
   /// |---|---|---|
   /// | 1 | the largest memory: 256 blocks, and each byte of the first 15 | each is read, written and retried |
   /// | 2 | the largest memory in pages of 4 bytes: 16 bytes, 255 times 8, 64 lock bytes | the same |
+  /// | 5 | the largest memory that is used, 64 KiB, in blocks of 4 bytes | the same; or each is locked |
   /// | MIFARE Classic | the largest memory: 256 blocks, and 40 sectors to authenticate | the same |
   /// | 3 | a block of 16 bytes: Nbr is at least 1 (Type 3 Tag, 6.1) | a poll, the attribute block; to lock, 4 more |
   /// | 4 | 13 bytes: MLe, at least 15 (Type 4 Tag, 5.1), less a data object's header | `opening`; the length, twice |
@@ -35,6 +36,7 @@ extension TagType {
     case .type1: return ofMemory(256 + 15 * 8)
     case .type2: return ofMemory((16 + 255 * 8 + 64) / 4)
     case .mifareClassic: return ofMemory(256 + 40)
+    case .type5: return ofMemory(Type5Access.mostMemory / Type5Access.leastBlock)
     case .type3: return 6 + pieces(size, of: 16)
     default: return Self.opening + 2 + 9 + 15 + pieces(size, of: 13)
     }
@@ -44,7 +46,7 @@ extension TagType {
   ///
   /// | Type | Smallest pieces | Other exchanges |
   /// |---|---|---|
-  /// | 1, 2, MIFARE Classic | the largest memory | included in the limit for reading |
+  /// | 1, 2, 5, MIFARE Classic | the largest memory | included in the limit for reading |
   /// | 3 | a block of 16 bytes: Nbw is at least 1 (Type 3 Tag, 6.1) | a poll, two blocks read, two written |
   /// | 4 | 2 bytes up to offset 7FFF, 1 byte beyond it | `opening`; the length, twice |
   ///
@@ -53,7 +55,7 @@ extension TagType {
   public func mostExchanges(writing size: Int) -> Int {
     let reading = mostExchanges(reading: size)
     switch self {
-    case .type1, .type2, .mifareClassic: return reading
+    case .type1, .type2, .type5, .mifareClassic: return reading
     case .type3: return reading + 5 + pieces(size, of: 16)
     default:
       let plain = min(size, Type4File.farthestOffset + 1)

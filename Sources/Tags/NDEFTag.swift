@@ -63,7 +63,7 @@ extension TagActivation {
 
   /// Makes the tag read-only. **This is permanent** and cannot be undone.
   ///
-  /// Types 1 and 2, MIFARE Classic and FeliCa Lite enforce it themselves. On FeliCa Standard and Type 4 it is only a
+  /// Types 1, 2 and 5, MIFARE Classic and FeliCa Lite enforce it themselves. On FeliCa Standard and Type 4 it is only a
   /// flag. Readers that follow the specification do not write such a card. Only some Type 4 cards themselves refuse to
   /// be written.
   ///
@@ -92,6 +92,7 @@ extension TagActivation {
       case .typeB: return Type4Tag()
       case .felica(let tag): return Type3Tag(tag)
       case .jewel(let tag): return Type1Tag(tag)
+      case .typeV: return Type5Tag()
       }
     }
   }

@@ -6,6 +6,7 @@ public enum TagActivation: Sendable, Hashable {
   case typeB(TypeBActivation)
   case felica(FeliCaActivation)
   case jewel(JewelActivation)
+  case typeV(TypeVActivation)
 
   /// The type that determines how to read the tag.
   public var type: TagType {
@@ -14,6 +15,7 @@ public enum TagActivation: Sendable, Hashable {
     case .typeB: .type4B
     case .felica: .type3
     case .jewel: .type1
+    case .typeV: .type5
     }
   }
 
@@ -24,6 +26,7 @@ public enum TagActivation: Sendable, Hashable {
     case .typeB(let tag): tag.pupi
     case .felica(let tag): tag.idm
     case .jewel(let tag): tag.uid
+    case .typeV(let tag): tag.uid
     }
   }
 }
@@ -138,4 +141,13 @@ public struct JewelActivation: Sendable, Hashable {
     self.atqa = atqa
     self.uid = uid
   }
+}
+
+/// The identification of a Type 5 tag (ISO/IEC 15693-3, 4.1).
+public struct TypeVActivation: Sendable, Hashable {
+  /// 8 bytes. The most significant byte, E0, comes first. On the air it comes last.
+  public let uid: [UInt8]
+
+  /// A tag with this UID.
+  public init(uid: [UInt8]) { self.uid = uid }
 }

@@ -10,10 +10,16 @@
 /// | ISO-DEP (Type 4) | a command APDU | the response APDU with its status word |
 /// | MIFARE Classic | authenticate: 60 or 61, block, key (6), UID (4) | empty |
 /// | MIFARE Classic | read: 30, block; write: A0, block, data (16); and the like | the data, if any |
+/// | Type 5 | request flags, command code, parameters, without SOF, CRC and EOF | response flags, data or error |
 ///
 /// A failed transmission between reader and tag is an error. An answer is never an error, even if it reports one. A
 /// Type 2 or MIFARE Classic tag refuses a command with silence or a negative acknowledgement. Both are `noAnswer`. The
 /// tag then has to be reselected before it accepts another command.
+///
+/// Type 5 (ISO/IEC 15693-3, 7.3 and 7.4): requests are not addressed, so they reach every such tag in the field. The
+/// flags are 02: high data rate, one subcarrier. With the option flag (42), the tag answers a write or lock request
+/// only after another EOF, which the reader sends 20 ms later. The answer `01 0F` is an error. A Type 5 tag may also
+/// refuse a command with silence, but then accepts the next one.
 public protocol TagChannel {
   /// Sends a command, as in the table, and waits for the answer, which may have any length and content.
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8]

@@ -4,7 +4,8 @@
 public enum TagWriteError: Error, Sendable, Hashable {
   /// An exchange failed. If writing had begun, the tag may hold no message now.
   case channel(TagChannelError)
-  /// The tag cannot be read or written for this reason.
+  /// The tag cannot be read or written for this reason. If a tag of Type 3 or 5 refuses a write after others, it may
+  /// hold no message now.
   case refused(TagProblem)
   /// The tag is read-only.
   case readOnly

@@ -56,7 +56,7 @@ import Testing
     (
       "[Reader]\nTechnologies=type-2;iso-15693\n",
       "d.conf:2: \"iso-15693\" is no kind of tag: "
-        + "write some of type-1, type-2, type-3, type-4a, type-4b, mifare-classic"
+        + "write some of type-1, type-2, type-3, type-4a, type-4b, type-5, mifare-classic"
     ),
     ("[Reader]\nTechnologies=\n", "d.conf:2: no kind of tag is named: name one, or use Enabled to stop scanning"),
     ("[Tags]\nSmartPosters=perhaps\n", "d.conf:2: SmartPosters=perhaps is neither yes nor no: write yes or no"),

@@ -46,6 +46,8 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
     guard left > 0 else { throw TagChannelError(.noAnswer, "the tag was removed") }
     try tag.reselect()
   }
+
+  func canSend(_ command: [UInt8]) -> Bool { tag.canSend(command) }
 }
 
 /// Answers every command with random bytes, and counts the exchanges.
@@ -82,6 +84,8 @@ struct HostileChannel: TagChannel {
 extension TagActivation {
   /// An NTAG or Ultralight.
   static let type2 = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
+  /// An ICODE.
+  static let type5 = TagActivation.typeV(TypeVActivation(uid: [0xE0, 4, 1, 2, 3, 4, 5, 6]))
   /// A card with ISO-DEP over Type A.
   static let type4A = TagActivation.typeA(
     TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6], ats: [6, 0x75, 0x77, 0x81, 0x02, 0x80]))

@@ -30,6 +30,12 @@ import Testing
     #expect(malformed.historicalBytes.isEmpty && !malformed.hasValidATS)
   }
 
+  @Test func `a tag of ISO 15693 is of Type 5`() {
+    #expect(TagActivation.type5.type == .type5)
+    #expect(TagActivation.type5.identifier == [0xE0, 4, 1, 2, 3, 4, 5, 6])
+    #expect(TagType.readable.contains(.type5) && TagType(rawValue: "type-5") == .type5)
+  }
+
   @Test func `the first byte of an ATS is its length`() {
     func isValid(_ ats: [UInt8]) -> Bool {
       TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [1, 2, 3, 4], ats: ats).hasValidATS

@@ -77,6 +77,7 @@ struct InfoReport {
     case .type3: "NFC Forum Type 3 (FeliCa)"
     case .type4A: "ISO-DEP card of Type A (NFC Forum Type 4)"
     case .type4B: "ISO-DEP card of Type B (NFC Forum Type 4)"
+    case .type5: "NFC Forum Type 5 (ISO/IEC 15693)"
     case .mifareClassic: "MIFARE Classic"
     case .peer, nil: nil
     }

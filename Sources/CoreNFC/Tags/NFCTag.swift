@@ -46,8 +46,7 @@ public enum NFCTag {
       } else {
         return nil
       }
-    // No reader of this version finds such a tag.
-    case nil where tag.technology == "type-5": self = .iso15693(ISO15693Tag(tag, in: session))
+    case .type5: self = .iso15693(ISO15693Tag(tag, in: session))
     case .type1, .mifareClassic, .peer, nil: return nil
     }
   }

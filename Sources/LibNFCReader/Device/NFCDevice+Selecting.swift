@@ -48,22 +48,25 @@ extension NFCDevice {
   ///
   /// With `orAlike`, accepts a tag that may be the wanted one with a new identifier, if the wanted one is not found.
   private func choose(_ tag: TagActivation, orAlike: Bool) throws(Failure) -> TagActivation? {
-    let found = try select(tag.modulation)
-    if let found, found.isSameTag(as: tag) || !tag.modulation.mayBeTwo { return found }
+    guard let modulation = tag.modulation else { return nil }
+    let found = try select(modulation)
+    if let found, found.isSameTag(as: tag) || !modulation.mayBeTwo { return found }
     // A similar tag may be another one of the same make, and the wanted tag may be the second one.
     if found != nil {
       try deselect()
-      if let chosen = try chooseOfTwo(tag, orAlike: orAlike) { return chosen }
+      if let chosen = try chooseOfTwo(tag, modulation, orAlike: orAlike) { return chosen }
     }
-    guard tag.modulation == .typeB else { return nil }
+    guard modulation == .typeB else { return nil }
     // A chip that looks by REQB does not wake a released tag (ISO/IEC 14443-3, 7.4). Without power the tag forgets its
     // release.
     try release()
-    return try chooseOfTwo(tag, orAlike: orAlike)
+    return try chooseOfTwo(tag, modulation, orAlike: orAlike)
   }
 
-  private func chooseOfTwo(_ tag: TagActivation, orAlike: Bool) throws(Failure) -> TagActivation? {
-    let all = try list(tag.modulation, atMost: 2)
+  private func chooseOfTwo(
+    _ tag: TagActivation, _ modulation: Modulation, orAlike: Bool
+  ) throws(Failure) -> TagActivation? {
+    let all = try list(modulation, atMost: 2)
     let same = all.firstIndex { $0.isSameTag(as: tag) }
     guard let index = same ?? (orAlike ? all.firstIndex { $0.isAlike(tag) } : nil) else {
       try deselect()

@@ -2,12 +2,13 @@ import Names
 import Tags
 
 extension TagType {
-  /// The modulations that find tags of this kind.
+  /// The modulations that find tags of this kind. A PN53x has none for Type 5.
   fileprivate var modulations: [Modulation] {
     switch self {
     case .type1: [.jewel]
     case .type3: [.felica212, .felica424]
     case .type4B: [.typeB]
+    case .type5: []
     case .type2, .type4A, .mifareClassic, .peer: [.typeA]
     }
   }
@@ -28,13 +29,14 @@ extension Modulation {
 }
 
 extension TagActivation {
-  /// The modulation that finds this tag again.
-  var modulation: Modulation {
+  /// The modulation that finds this tag again. Nil for Type 5, which a PN53x never finds.
+  var modulation: Modulation? {
     switch self {
     case .typeA: .typeA
     case .typeB: .typeB
     case .felica(let tag): tag.bitRate == 424 ? .felica424 : .felica212
     case .jewel: .jewel
+    case .typeV: nil
     }
   }
 }

@@ -39,7 +39,7 @@ struct InterruptedTags {
 
   /// Forgets the tags of technologies that are no longer polled.
   mutating func leaveOut(_ modulations: Set<Modulation>) {
-    entries.removeAll { modulations.contains($0.tag.modulation) }
+    entries.removeAll { $0.tag.modulation.map(modulations.contains) ?? false }
   }
 
   mutating func takeAll() -> [TagActivation] {

@@ -266,7 +266,7 @@ struct PlacementTracker {
   mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) {
     let leftOut = self.modulations.subtracting(modulations)
     (self.modulations, self.isWanted) = (modulations, isWanted)
-    resting.removeAll { leftOut.contains($0.tag.modulation) }
+    resting.removeAll { $0.tag.modulation.map(leftOut.contains) ?? false }
     interrupted.leaveOut(leftOut)
     first.leaveOut(leftOut)
     expectAgain()

@@ -49,7 +49,7 @@ extension Poller {
     var outcomes = try list(modulations, isAnew: isAnew, device)
     if try isInterrupted() { return try giveUp(outcomes) }
     // A new tag may have replaced a resting one. Find out first, because reading takes time.
-    let missed = Set(tracker.resting.filter { $0.misses > 0 }.map(\.tag.modulation))
+    let missed = Set(tracker.resting.filter { $0.misses > 0 }.compactMap(\.tag.modulation))
     if !missed.isEmpty, outcomes.contains(where: { if case .arrived = $0 { true } else { false } }) {
       do throws(Interruption) {
         outcomes = try list(modulations.filter(missed.contains), isAnew: true, device) + outcomes

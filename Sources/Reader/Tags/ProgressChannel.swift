@@ -60,6 +60,8 @@ extension TagType {
     case (.type2, 0x30), (.type2, 0x3A), (.mifareClassic, 0x30): count
     // Response code, identifier, status flags, number of blocks.
     case (.type3, 0x06): count - 12
+    // Flags. The command code follows the flags of the request, too.
+    case (.type5, _): [0x20, 0x23, 0x30, 0x33].contains(command.dropFirst().first) ? count - 1 : 0
     case (.type4A, 0x00), (.type4B, 0x00): command.dropFirst().first.map { $0 & 0xFE } == 0xB0 ? count - 2 : 0
     default: 0
     }
@@ -74,6 +76,9 @@ extension TagType {
     case (.mifareClassic, 0xA0): 16
     // The number of blocks follows the identifier, the number of services and the one service.
     case (.type3, 0x08): command.count > 12 ? 16 * Int(command[12]) : 0
+    // Flags, command code, and the number of the block in one or two bytes.
+    case (.type5, _) where command.dropFirst().first == 0x21: command.count - 3
+    case (.type5, _) where command.dropFirst().first == 0x31: command.count - 4
     case (.type4A, 0x00), (.type4B, 0x00): command.dropFirst().first.map { $0 & 0xFE } == 0xD6 ? command.count - 5 : 0
     default: 0
     }

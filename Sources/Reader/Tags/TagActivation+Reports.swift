@@ -29,6 +29,7 @@ extension TagActivation {
       tag.pmm = activation.pmm
       tag.systemCode = activation.systemCode.map { $0.reduce(0) { $0 << 8 | UInt16($1) } }
     case .jewel(let activation): tag.atqa = activation.atqa
+    case .typeV: break
     }
     return tag
   }

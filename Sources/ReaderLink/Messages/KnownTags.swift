@@ -33,7 +33,7 @@ public struct KnownTag: Sendable, Hashable {
   /// phone's card emulation (Android's HCE-F).
   public static func mayChange(_ technology: TagType, _ uid: [UInt8]) -> Bool {
     switch technology {
-    case .type1: false
+    case .type1, .type5: false
     case .type3: uid.count == 8 && [[0x01, 0xFE], [0x02, 0xFE]].contains(Array(uid.prefix(2)))
     case .type4B: true
     case .type2, .type4A, .mifareClassic, .peer: uid.count == 4 && uid.first == 0x08

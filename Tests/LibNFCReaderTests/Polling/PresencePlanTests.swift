@@ -15,8 +15,8 @@ import Testing
 
   func resting(_ tags: TagActivation..., misses: Int = 0) -> [PlacementTracker.Resting] {
     var tracker = PlacementTracker()
-    for tag in tags { _ = tracker.looked(for: tag.modulation, found: [tag]) }
-    for _ in 0..<misses { _ = tracker.looked(for: tags[0].modulation, found: []) }
+    for tag in tags { _ = tracker.looked(for: tag.modulation ?? .typeA, found: [tag]) }
+    for _ in 0..<misses { _ = tracker.looked(for: tags[0].modulation ?? .typeA, found: []) }
     return tracker.resting
   }
 
@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [false, true], [Duration.zero, .milliseconds(900)])
   mutating func `a removed tag is noticed after a few looks`(isAlone: Bool, _ later: Duration) {
     var tracker = PlacementTracker()
-    for tag in isAlone ? [tag] : [tag, other] { _ = tracker.looked(for: tag.modulation, found: [tag]) }
+    for tag in isAlone ? [tag] : [tag, other] { _ = tracker.looked(for: tag.modulation ?? .typeA, found: [tag]) }
     var selected = isAlone ? tag : nil
     _ = plan.next(tracker.resting, selected: selected, at: now)
     var (pauses, commands) = (Duration.zero, [String]())

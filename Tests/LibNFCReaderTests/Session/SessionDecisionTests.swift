@@ -96,6 +96,27 @@ import Testing
     #expect(told.suffix(2) == [4, 4])
   }
 
+  @Test(
+    arguments: [
+      ([0x02, 0x20, 0], 5, 4), ([0x02, 0x23, 1, 15], 65, 64), ([0x02, 0x33, 0, 1, 60, 0], 245, 244),
+      ([0x02, 0x2C, 0, 9], 11, 0), ([0x42, 0x21, 1, 1, 2, 3, 4], 1, 4), ([0x02, 0x31, 0, 1, 1, 2, 3, 4], 1, 4),
+      ([0x02, 0x22, 1], 1, 0),
+    ] as [([UInt8], Int, UInt32)]) func `progress counts the blocks of a Type 5 tag`(
+      command: [UInt8], answer: Int, bytes: UInt32
+    ) throws
+  {
+    var now = SuspendingClock.now
+    var told: [UInt32] = []
+    let script = Script(answers: [.success([UInt8](repeating: 0, count: answer))])
+    let isWrite = command[1] & 0x0F == 1
+    var channel = ProgressChannel(
+      script, .type5, counts: isWrite ? .writing : .reading, now: { now }, tell: { told.append($0) })
+    now += .seconds(1)
+    _ = try channel.exchange(command)
+    #expect(told == [bytes])
+    #expect(channel.canSend(command))
+  }
+
   @Test(arguments: [
     (Duration.milliseconds(1), UInt8(0x05)), (.milliseconds(51), 0x0A), (.milliseconds(52), 0x0B),
     (.milliseconds(1638), 0x0F), (.seconds(3), 0x10), (.seconds(5), 0x10),
