@@ -101,7 +101,8 @@ package final class DaemonConnection {
     return isToLookForDevice
   }
 
-  /// Sleeps for `duration`, or until the daemon sends a command. Nil means without a time limit.
+  /// Sleeps for `duration`, or until the daemon sends a command or another thread wakes this one. Nil means without a
+  /// time limit.
   package func sleep(_ duration: Duration?) throws(Interruption) {
     for command in try onLink({ (link) throws(ReaderLinkError) in try link.commands(within: duration) }) {
       switch command {

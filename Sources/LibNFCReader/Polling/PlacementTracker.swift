@@ -155,12 +155,7 @@ struct PlacementTracker {
   }
 
   private mutating func arrive(_ tag: TagActivation, isFirst: Bool) -> [Outcome] {
-    let fingerprint = TagFingerprint(tag.type, tag.identifier, key)
-    let index =
-      expected.firstIndex { $0.tag.fingerprint == fingerprint }
-      ?? expected.firstIndex {
-        $0.tag.mayHaveChanged && $0.tag.technology == tag.type && tag.mayChangeIdentifier
-      }
+    let index = expected.firstIndex { $0.tag.identifies(tag, key) } ?? expected.firstIndex { $0.tag.mayBe(tag) }
     if let index {
       let known = expected.remove(at: index).tag
       resting.append(Resting(tag: tag, number: known.number, isSuspect: known.isSuspect))

@@ -6,11 +6,6 @@ import Tags
 
 /// Reading new tags.
 extension Poller {
-  /// The most attempts to read a tag with doubtful data: it may still be moving towards the reader.
-  private static let attempts = 3
-  /// The time limit for reading one tag, all attempts together.
-  private static let readingAllowance = Duration.seconds(10)
-
   /// Reads a tag and announces its content.
   func examine(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device else { return }
@@ -127,16 +122,16 @@ extension Poller {
   private func readAll(
     _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: NFCDevice
   ) throws(Interruption) -> Examination {
-    let end = SuspendingClock.now + Self.readingAllowance
+    let end = SuspendingClock.now + Reading.allowance
     if selected != wanted { try selectAgain(wanted, device) }
     guard var tag = selected, tag.isSamePlacement(as: wanted) else {
       return .lost(Examined(wanted, nil, another: selected))
     }
     var before: Reading?
-    for attempt in 1...Self.attempts {
+    for attempt in 1...Reading.attempts {
       guard let reading = try read(&tag, until: end, device) else { return .interrupted }
       guard !isAnother(tag, than: numbers) else { return .lost(Examined(wanted, before, another: tag)) }
-      if !reading.isDoubtful(after: before) || attempt == Self.attempts { return .read(Examined(tag, reading)) }
+      if !reading.isDoubtful(after: before) || attempt == Reading.attempts { return .read(Examined(tag, reading)) }
       before = reading
       if try isInterrupted() { return .interrupted }
       let again = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAnew(tag) }
@@ -173,9 +168,7 @@ extension Poller {
   private func read(
     _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: NFCDevice
   ) throws(Interruption) -> Reading? {
-    if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
-      return Reading(problem: "damaged: the card's answer to select (ATS) is malformed")
-    }
+    if let malformed = Reading(improper: tag) { return malformed }
     let target = TargetChannel(device, tag, doubtsRepetitions: true, beforeEach: checkInterruption)
     var channel = TimedChannel(target, until: end)
     defer {
@@ -187,10 +180,7 @@ extension Poller {
     } catch {
       if let failure = channel.channel.failure { throw .deviceLost(failure) }
       if error.code == .aborted { return nil }
-      if [.tooSlow, .tooManyExchanges].contains(error.code) {
-        return Reading(problem: "unsupported: \(error.reason)", doubt: .none)
-      }
-      return Reading(problem: "damaged: reading failed: \(error.reason)")
+      return Reading(failure: error)
     }
   }
 

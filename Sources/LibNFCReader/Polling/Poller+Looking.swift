@@ -182,14 +182,9 @@ extension Poller {
     case .known(let number, let tag): try report(.known(Placement(number, tag)))
     case .recognized(let tag):
       try report(.log(.notice, "a tag that was there before is ignored until it is removed"))
-      try report(.log(.debug, "the known tag \(Self.hexadecimal(tag.identifier)) is ignored"))
+      try report(.log(.debug, "the known tag \(tag.digits) is ignored"))
     case .unwanted(let tag):
-      let uid = Self.hexadecimal(tag.identifier)
-      try report(.log(.debug, "the tag \(uid) is ignored: \(tag.type) is not configured"))
+      try report(.log(.debug, "the tag \(tag.digits) is ignored: \(tag.type) is not configured"))
     }
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
   }
 }

@@ -5,9 +5,6 @@ import Tags
 
 /// Performing a client's operations on the tags of a reader session.
 extension Poller {
-  /// The most attempts to read a tag with a malformed message: a frame may have been lost.
-  private static let attempts = 3
-
   private enum Outcome {
     case result(ReaderOperationResult)
     /// The tag gave no valid answer.
@@ -99,15 +96,7 @@ extension Poller {
     }
     do throws(TagChannelError) {
       guard request.operation == .read else { return .result(try request.operation.perform(on: tag, over: &channel)) }
-      var before: Reading?
-      for _ in 1..<Self.attempts {
-        let content = try channel.channel.channel.tag.readNDEF(over: &channel)
-        let reading = Reading(content)
-        if !reading.isDoubtful(after: before) { return .result(ReaderOperationResult(content)) }
-        before = reading
-        try channel.reselect()
-      }
-      return .result(ReaderOperationResult(try channel.channel.channel.tag.readNDEF(over: &channel)))
+      return .result(try ReaderOperation.read(over: &channel) { $0.channel.channel.tag })
     } catch {
       if let failure = channel.channel.channel.failure { throw .deviceLost(failure) }
       return error.code == .aborted ? .over : .silence(error)
@@ -122,10 +111,10 @@ extension Poller {
     if session?.applicationIsDue == true {
       session?.applicationIsDue = false
       if let application = session?.application(of: number) {
-        guard let answer = try exchange(TagSession.select(application), with: tag, device) else {
+        guard let answer = try exchange(ApplicationSelection.command(application), with: tag, device) else {
           return .silence(TagChannelError(.noAnswer, "the card does not answer"))
         }
-        guard answer.suffix(2) == [0x90, 0x00] else {
+        guard ApplicationSelection.isAccepted(answer) else {
           return .result(.failed(.refused, reason: "the card no longer accepts the SELECT of its application"))
         }
       }

@@ -163,8 +163,10 @@ extension Poller {
     }
     let result = try named(tag, number) { () throws(Interruption) in
       for application in current.polled.applicationIdentifiers {
-        guard let answer = try exchange(TagSession.select(application), with: tag, device) else { return .lost }
-        guard answer.suffix(2) == [0x90, 0x00] else { continue }
+        guard let answer = try exchange(ApplicationSelection.command(application), with: tag, device) else {
+          return .lost
+        }
+        guard ApplicationSelection.isAccepted(answer) else { continue }
         return .found(current.options.applicationIdentifiers.firstIndex(of: application))
       }
       return without

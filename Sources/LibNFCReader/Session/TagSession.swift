@@ -37,13 +37,6 @@ struct TagSession {
 
   /// The application that the card of a placement should have selected.
   func application(of number: UInt64) -> [UInt8]? {
-    guard let index = reported[number]?.initialApplication, options.applicationIdentifiers.indices.contains(index)
-    else { return nil }
-    return options.applicationIdentifiers[index]
-  }
-
-  /// SELECT by name (ISO/IEC 7816-4, 11.2.2).
-  static func select(_ application: [UInt8]) -> [UInt8] {
-    [0x00, 0xA4, 0x04, 0x00, UInt8(truncatingIfNeeded: application.count)] + application + [0x00]
+    options.application(of: reported[number])
   }
 }

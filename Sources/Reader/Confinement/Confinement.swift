@@ -19,7 +19,11 @@ package struct Confinement {
   /// Restricts the process, which itself uses a single thread, to what a device needs. `device` is libnfc's connection
   /// string; nil if libnfc is to search for a device.
   package init(device: String?, _ circumstances: ConfinementPlan.Circumstances = .own) {
-    let plan = ConfinementPlan(device: device, circumstances)
+    self.init(ConfinementPlan(device: device, circumstances), circumstances)
+  }
+
+  /// Restricts the process to a plan. It has a single thread: the threads that it starts later are restricted too.
+  package init(_ plan: ConfinementPlan, _ circumstances: ConfinementPlan.Circumstances = .own) {
     // A crash should end the process by its signal, which the daemon sees. Swift's own handler would start another
     // program to print more.
     if !circumstances.isSanitized { for number in Self.crashes { signal(number, SIG_DFL) } }
@@ -86,14 +90,14 @@ package struct Confinement {
   private nonisolated(unsafe) static var signalled: Int32 = -1  // written once, before there is a handler
 
   /// Returns a descriptor that becomes readable once a signal has asked the process to end; -1 if no descriptor is
-  /// free.
-  package static func begin() -> Int32 {
+  /// free. Clears the environment, except for the `kept` variables.
+  package static func begin(keeping kept: [String] = []) -> Int32 {
     let end = endInTime()
     // `init` asks the kernel whether these calls had an effect.
     _ = tagroute_set_no_new_privileges()
     _ = tagroute_set_not_dumpable()
     umask(0o077)
-    scrubEnvironment()
+    scrubEnvironment(keeping: kept)
     return end
   }
 
@@ -132,8 +136,10 @@ package struct Confinement {
     _ = alarm(ReaderTiming.secondsUntilAlarm(duration))
   }
 
-  private static func scrubEnvironment() {
+  private static func scrubEnvironment(keeping kept: [String]) {
+    let values = kept.map { name in getenv(name).map { String(cString: $0) } }
     clearenv()
+    for (name, value) in zip(kept, values) { if let value { setenv(name, value, 1) } }
     // libnfc prints an error for each attempt to open an absent device. This process reports its errors over the link.
     setenv("LIBNFC_LOG_LEVEL", "0", 1)
   }

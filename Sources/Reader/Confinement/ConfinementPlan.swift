@@ -1,7 +1,6 @@
 import Glibc
 
-/// The privileges that a confined reader process keeps, by its libnfc driver. This is only a value; other types enforce
-/// it.
+/// The privileges that a confined reader process keeps, by its driver. This is only a value; other types enforce it.
 package struct ConfinementPlan: Equatable {
   /// The kinds of devices that a process may use.
   package enum DeviceKind: CaseIterable {
@@ -54,6 +53,11 @@ package struct ConfinementPlan: Equatable {
   /// Whether libusb 1 may start a thread, and receive the messages of the kernel and of udev about plugged devices
   /// (NETLINK_KOBJECT_UEVENT). Their socket is the only one in addition to the link, which is already open.
   package private(set) var usesLibusb1 = false
+  /// Whether the process may start threads.
+  package private(set) var startsThreads = false
+  /// Whether the process may connect to local sockets, and wait for one to appear. Such a process can also reach the
+  /// system bus, as the daemon's user.
+  package private(set) var connectsLocally = false
   package private(set) var limits: [Limit] = []
 
   /// `device` is libnfc's connection string; nil if libnfc is to search for a device.
@@ -65,13 +69,29 @@ package struct ConfinementPlan: Equatable {
     case "pn532_i2c": allow(.i2c, at: path)
     case "pn532_spi": allow(.spi, at: path)
     case "pn53x_usb", "acr122_usb": allowUSB(parts.dropFirst(), circumstances)
-    // `DeviceSearch` refuses these drivers: a process that may speak to one local socket may also speak to the system
-    // bus, as the daemon's user.
+    // `DeviceSearch` refuses these drivers of libnfc. The other reader program uses pcscd itself.
     case "pcsc", "acr122_pcsc": break
     default: allowSearch(circumstances)
     }
     if circumstances.isSanitized { files.append(FileRule(path: "/proc/self", use: .read)) }
-    limits = Self.limits(circumstances, startsThreads: usesLibusb1)
+    startsThreads = usesLibusb1
+    limits = Self.limits(circumstances, startsThreads: startsThreads)
+  }
+
+  /// The ways in which a process uses pcscd.
+  package enum PCSCDUse: CaseIterable {
+    /// It uses cards, over connections to pcscd that exist already. It needs no other socket and no file.
+    case cards
+    /// It only lists readers, also after pcscd was restarted.
+    case list
+  }
+
+  /// The plan of a process that reaches its reader through pcscd. All of its calls block, so it has threads for them.
+  package init(_ use: PCSCDUse, _ circumstances: Circumstances) {
+    startsThreads = true
+    connectsLocally = use == .list
+    if circumstances.isSanitized { files.append(FileRule(path: "/proc/self", use: .read)) }
+    limits = Self.limits(circumstances, startsThreads: true)
   }
 
   private mutating func allow(_ kind: DeviceKind, at path: String?) {

@@ -42,7 +42,11 @@ struct SystemCallPolicy: Equatable {
 
   /// `process` is its ID. It may send signals only to itself, as abort(3) does.
   init(_ plan: ConfinementPlan, process: Int32) {
-    var rules = (Self.needed + (plan.usesLibusb1 ? Self.neededForLibusb1 : [])).map { Rule(.allow, $0) }
+    var needed = Self.needed
+    if plan.startsThreads { needed += Self.neededForThreads }
+    if plan.usesLibusb1 { needed += Self.neededForLibusb1 }
+    if plan.connectsLocally { needed += Self.neededForLocalSockets }
+    var rules = needed.map { Rule(.allow, $0) }
     rules += Self.bounded(process)
     rules += Set(plan.kinds.flatMap(Self.requests) + Self.terminalQuery).sorted().map { request in
       Rule(.allow, "ioctl", Self.isRequest(request))
@@ -55,9 +59,15 @@ struct SystemCallPolicy: Equatable {
     if plan.usesLibusb1 {
       rules.append(
         Rule(.allow, "socket", .equal(argument: 0, UInt64(AF_NETLINK)), .equal(argument: 2, Self.deviceEvents)))
+    }
+    if plan.connectsLocally {
+      rules.append(Rule(.allow, "socket", .equal(argument: 0, UInt64(AF_UNIX)), .equal(argument: 2, 0)))
+    }
+    if plan.startsThreads {
       rules.append(Rule(.allow, "clone", .masked(argument: 0, mask: Self.thread, Self.thread)))
     }
-    let fatal = Self.fatal + (plan.usesLibusb1 ? [] : Self.fatalWithoutSockets)
+    var fatal = Self.fatal
+    if !plan.usesLibusb1 { fatal += plan.connectsLocally ? ["bind"] : ["socket", "connect", "bind"] }
     self.init(rules: rules + fatal.map { Rule(.kill, $0) })
   }
 
@@ -179,9 +189,13 @@ struct SystemCallPolicy: Equatable {
     "sysinfo",
   ]
 
+  private static let neededForThreads = ["set_robust_list", "rseq", "set_tid_address"]
+
+  private static let neededForLocalSockets = ["connect", "inotify_init1", "inotify_add_watch", "inotify_rm_watch"]
+
   private static let neededForLibusb1 = [
-    // Threads.
-    "set_robust_list", "rseq", "set_tid_address", "eventfd2", "timerfd_create", "timerfd_settime",
+    // Events.
+    "eventfd2", "timerfd_create", "timerfd_settime",
     // Sockets.
     "connect", "bind", "getsockname", "getsockopt", "setsockopt", "sendmsg", "recvmsg", "shutdown",
   ]
@@ -209,6 +223,4 @@ struct SystemCallPolicy: Equatable {
     "semget", "mq_open",
     "socketpair", "accept", "accept4", "listen", "personality",
   ]
-
-  private static let fatalWithoutSockets = ["socket", "connect", "bind"]
 }

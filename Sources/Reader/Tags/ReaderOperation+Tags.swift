@@ -23,7 +23,8 @@ extension ReaderOperation {
     return nil
   }
 
-  /// Performs the operation, except for `.read` and `.transceive`, which the poller performs.
+  /// Performs the operation, except for `.read`, for which there is another method, and `.transceive`, which each
+  /// program performs in its own way.
   package func perform(
     on tag: TagActivation, over channel: inout some TagChannel
   ) throws(TagChannelError) -> ReaderOperationResult {
@@ -37,6 +38,22 @@ extension ReaderOperation {
     case .lock:
       return try Self.write(on: &channel) { (channel) throws(TagWriteError) in try tag.lockNDEF(over: &channel) }
     }
+  }
+
+  /// Performs `.read`. Repeats a doubtful reading. `tag` returns the channel's tag, which may have another identifier
+  /// after each selection.
+  package static func read<Channel: TagChannel>(
+    over channel: inout Channel, tag: (Channel) -> TagActivation
+  ) throws(TagChannelError) -> ReaderOperationResult {
+    var before: Reading?
+    for _ in 1..<Reading.attempts {
+      let content = try tag(channel).readNDEF(over: &channel)
+      let reading = Reading(content)
+      if !reading.isDoubtful(after: before) { return ReaderOperationResult(content) }
+      before = reading
+      try channel.reselect()
+    }
+    return ReaderOperationResult(try tag(channel).readNDEF(over: &channel))
   }
 
   private static func write<Channel: TagChannel>(

@@ -3,6 +3,12 @@ package import Tags
 
 /// The result of one attempt to read a tag.
 package struct Reading {
+  /// The most attempts to read a tag with doubtful data: it may still be moving towards the reader, or a frame may have
+  /// been lost.
+  package static let attempts = 3
+  /// The time limit for reading one tag, all attempts together.
+  package static let allowance = Duration.seconds(10)
+
   package let content: TagReport.Content
   /// Why another attempt may give a different result.
   package enum Doubt {
@@ -30,6 +36,21 @@ package struct Reading {
   package init(problem: String, doubt: Doubt = .damage) {
     content = .problem(reason: problem)
     self.doubt = doubt
+  }
+
+  /// An attempt that ended with a failed exchange.
+  package init(failure error: TagChannelError) {
+    if [.tooSlow, .tooManyExchanges].contains(error.code) {
+      self.init(problem: "unsupported: \(error.reason)", doubt: .none)
+    } else {
+      self.init(problem: "damaged: reading failed: \(error.reason)")
+    }
+  }
+
+  /// An attempt that was not made, because the card's answer to select does not conform to its standard. Nil if it does.
+  package init?(improper tag: TagActivation) {
+    guard !tag.isProper else { return nil }
+    self.init(problem: "damaged: the card's answer to select (ATS) is malformed")
   }
 
   /// Whether another attempt may give a different result. `before` is the previous attempt.

@@ -13,6 +13,9 @@ extension TagActivation {
     return tag.hasValidATS && (tag.sak == nil || !tag.ats.isEmpty)
   }
 
+  /// The identifier in hexadecimal digits, for the log.
+  package var digits: String { identifier.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined() }
+
   /// The report of the tag for the daemon.
   package func sessionTag(_ number: UInt64, application: Int?) -> SessionTag {
     var tag = SessionTag(placement: Placement(number, self), initialApplication: application)

@@ -1,19 +1,22 @@
 import Glibc
 
-/// The reader process's end of a link. Reads and writes block. The thread that owns libnfc reads it between its other
-/// work.
+/// The reader process's end of a link. Reads and writes block. The thread that makes the process's decisions reads it
+/// between its other work.
 public struct DaemonChannel: ~Copyable {
   private let descriptor: Int32
   private let end: Int32
+  private let wake: Int32
   private var decoder = FrameDecoder()
   /// The most bytes per read. A command that writes an NDEF message is long.
   private static let mostAtOnce = 32 * 1024
 
   /// `descriptor` is a connected stream socket that stays open while the process lives. `end` becomes readable when the
-  /// process should exit, as if the daemon had sent `shutDown`; -1 for none.
-  public init(descriptor: Int32, end: Int32 = -1) {
+  /// process should exit, as if the daemon had sent `shutDown`; -1 for none. If `wake` is readable, `commands` returns at
+  /// once, because another thread of the process has news. The caller reads it; -1 for none.
+  public init(descriptor: Int32, end: Int32 = -1, wake: Int32 = -1) {
     self.descriptor = descriptor
     self.end = end
+    self.wake = wake
   }
 
   /// Sends a message. Blocks until the socket has room. Fails if the daemon is gone.
@@ -28,7 +31,7 @@ public struct DaemonChannel: ~Copyable {
   }
 
   /// Waits for the first command, and returns all that have arrived, in order. A timeout of zero does not wait, nil
-  /// waits forever. The result is empty if no command arrived in time. Once the process should exit, each call returns
+  /// waits forever. The result is empty if no command arrived in time, or if `wake` is readable. Once the process should exit, each call returns
   /// only `shutDown`.
   ///
   /// Fails if the daemon is gone or does not speak this protocol.
@@ -46,12 +49,12 @@ public struct DaemonChannel: ~Copyable {
     return commands
   }
 
-  /// Waits until the link or `end` is readable. Zero does not wait, nil waits forever.
+  /// Waits until the link, `end` or `wake` is readable. Zero does not wait, nil waits forever.
   private func wait(_ timeout: Duration?) throws(ReaderLinkError) -> (link: Bool, end: Bool) {
     // poll(2) ignores a negative descriptor.
-    var entries = [descriptor, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    var entries = [descriptor, end, wake].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let milliseconds = timeout.map { Int32(clamping: Int64(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
-    let count = poll(&entries, 2, milliseconds)
+    let count = poll(&entries, nfds_t(entries.count), milliseconds)
     guard count >= 0 || errno == EINTR else { throw ReaderLinkError("a descriptor that is no link") }
     // If a signal interrupted the wait, the caller calls again.
     guard count > 0 else { return (false, false) }

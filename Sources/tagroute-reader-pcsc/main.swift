@@ -1,0 +1,4 @@
+import Glibc
+import PCSCReader
+
+exit(CardReaderProgram.run(CommandLine.arguments))
