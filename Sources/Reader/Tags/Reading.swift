@@ -40,7 +40,7 @@ package struct Reading {
 
   /// An attempt that ended with a failed exchange.
   package init(failure error: TagChannelError) {
-    if [.tooSlow, .tooManyExchanges].contains(error.code) {
+    if [.tooSlow, .tooManyExchanges, .unsupported].contains(error.code) {
       self.init(problem: "unsupported: \(error.reason)", doubt: .none)
     } else {
       self.init(problem: "damaged: reading failed: \(error.reason)")

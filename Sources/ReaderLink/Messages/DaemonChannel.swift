@@ -5,18 +5,18 @@ import Glibc
 public struct DaemonChannel: ~Copyable {
   private let descriptor: Int32
   private let end: Int32
-  private let wake: Int32
+  private let wakes: [Int32]
   private var decoder = FrameDecoder()
   /// The most bytes per read. A command that writes an NDEF message is long.
   private static let mostAtOnce = 32 * 1024
 
   /// `descriptor` is a connected stream socket that stays open while the process lives. `end` becomes readable when the
-  /// process should exit, as if the daemon had sent `shutDown`; -1 for none. If `wake` is readable, `commands` returns at
-  /// once, because another thread of the process has news. The caller reads it; -1 for none.
-  public init(descriptor: Int32, end: Int32 = -1, wake: Int32 = -1) {
+  /// process should exit, as if the daemon had sent `shutDown`; -1 for none. While one of `wakes` is readable, `commands`
+  /// does not wait, because the process has other news. The caller reads these descriptors.
+  public init(descriptor: Int32, end: Int32 = -1, wakes: [Int32] = []) {
     self.descriptor = descriptor
     self.end = end
-    self.wake = wake
+    self.wakes = wakes
   }
 
   /// Sends a message. Blocks until the socket has room. Fails if the daemon is gone.
@@ -31,8 +31,8 @@ public struct DaemonChannel: ~Copyable {
   }
 
   /// Waits for the first command, and returns all that have arrived, in order. A timeout of zero does not wait, nil
-  /// waits forever. The result is empty if no command arrived in time, or if `wake` is readable. Once the process should exit, each call returns
-  /// only `shutDown`.
+  /// waits forever. The result is empty if no command arrived in time, or if one of `wakes` is readable. Once the process
+  /// should exit, each call returns only `shutDown`.
   ///
   /// Fails if the daemon is gone or does not speak this protocol.
   public mutating func commands(within timeout: Duration?) throws(ReaderLinkError) -> [ReaderCommand] {
@@ -49,10 +49,10 @@ public struct DaemonChannel: ~Copyable {
     return commands
   }
 
-  /// Waits until the link, `end` or `wake` is readable. Zero does not wait, nil waits forever.
+  /// Waits until the link, `end` or one of `wakes` is readable. Zero does not wait, nil waits forever.
   private func wait(_ timeout: Duration?) throws(ReaderLinkError) -> (link: Bool, end: Bool) {
     // poll(2) ignores a negative descriptor.
-    var entries = [descriptor, end, wake].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    var entries = ([descriptor, end] + wakes).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let milliseconds = timeout.map { Int32(clamping: Int64(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
     let count = poll(&entries, nfds_t(entries.count), milliseconds)
     guard count >= 0 || errno == EINTR else { throw ReaderLinkError("a descriptor that is no link") }

@@ -1,0 +1,104 @@
+import CPCSC
+
+/// Makes the calls for one card. Only `CardThread` uses it, on its own thread.
+struct CardWorker {
+  private let context: PCSCContext
+  private var card: SCARDHANDLE?
+  private var activeProtocol: DWORD = 0
+  private var hasTransaction = false
+  private var answer = [UInt8](repeating: 0, count: Self.longestAnswer)
+
+  /// MAX_BUFFER_SIZE_EXTENDED of pcsclite.h, rounded up.
+  private static let longestAnswer = 65_552
+  /// The ATR of a contactless card offers both. T=0 alone fails with some drivers at the first command.
+  private static let protocols = DWORD(SCARD_PROTOCOL_T0 | SCARD_PROTOCOL_T1)
+
+  init(_ context: PCSCContext) { self.context = context }
+
+  /// Makes a call. `isAbandoned` tells whether its result is no longer wanted.
+  mutating func perform(_ call: CardCall, isAbandoned: () -> Bool) throws(PCSCError) -> [UInt8] {
+    switch call {
+    case .open(let reader):
+      try connect(reader)
+      // The wait for a transaction may be long, and no call can interrupt it.
+      if isAbandoned() { return [] }
+      try begin()
+      return []
+    case .transmit(let command): return try transmit(command)
+    case .control(let code, let command): return try control(code, command)
+    case .reset:
+      try reconnect(SCARD_UNPOWER_CARD)
+      return []
+    case .close(let disposition):
+      close(disposition)
+      return []
+    }
+  }
+
+  private mutating func connect(_ reader: ReaderName) throws(PCSCError) {
+    close(.leave)
+    var handle: SCARDHANDLE = 0
+    let result = SCardConnect(
+      context.handle, reader.terminated, DWORD(SCARD_SHARE_SHARED), Self.protocols, &handle, &activeProtocol)
+    try PCSCContext.check(result)
+    card = handle
+  }
+
+  private mutating func begin() throws(PCSCError) {
+    guard let card else { throw .removedCard }
+    try PCSCContext.check(SCardBeginTransaction(card))
+    hasTransaction = true
+  }
+
+  private mutating func transmit(_ command: [UInt8]) throws(PCSCError) -> [UInt8] {
+    guard let card else { throw .removedCard }
+    var header = SCARD_IO_REQUEST()
+    header.dwProtocol = activeProtocol
+    header.cbPciLength = UInt(MemoryLayout<SCARD_IO_REQUEST>.size)
+    var size = DWORD(answer.count)
+    let result = SCardTransmit(card, &header, command, DWORD(command.count), nil, &answer, &size)
+    if let error = PCSCError(result: result) {
+      // Every call fails with this error until the program reconnects.
+      if error == .resetCard { try reconnect(SCARD_LEAVE_CARD) }
+      throw error
+    }
+    return Array(answer.prefix(Int(clamping: size)))
+  }
+
+  private mutating func control(_ code: UInt32, _ command: [UInt8]) throws(PCSCError) -> [UInt8] {
+    guard let card else { throw .removedCard }
+    return try Self.control(card, code, command)
+  }
+
+  private mutating func reconnect(_ initialization: Int32) throws(PCSCError) {
+    guard let card else { throw .removedCard }
+    let result = SCardReconnect(
+      card, DWORD(SCARD_SHARE_SHARED), Self.protocols, DWORD(initialization), &activeProtocol)
+    try PCSCContext.check(result)
+  }
+
+  /// Ends the transaction and the connection, whatever state they are in.
+  mutating func close(_ disposition: CardDisposition) {
+    guard let card else { return }
+    if hasTransaction { _ = SCardEndTransaction(card, DWORD(SCARD_LEAVE_CARD)) }
+    let ending = disposition == .reset ? SCARD_UNPOWER_CARD : SCARD_LEAVE_CARD
+    // pcscd still has the connection if this call fails, for example with the error for a card that was reset.
+    if PCSCError(result: SCardDisconnect(card, DWORD(ending))) != nil, ending != SCARD_LEAVE_CARD {
+      _ = SCardDisconnect(card, DWORD(SCARD_LEAVE_CARD))
+    }
+    self.card = nil
+    hasTransaction = false
+  }
+
+  /// Sends a command to the driver of a connected reader.
+  static func control(_ card: SCARDHANDLE, _ code: UInt32, _ command: [UInt8]) throws(PCSCError) -> [UInt8] {
+    var answer = [UInt8](repeating: 0, count: longestControlAnswer)
+    var size: DWORD = 0
+    let result = SCardControl(
+      card, DWORD(code), command, DWORD(command.count), &answer, DWORD(answer.count), &size)
+    try PCSCContext.check(result)
+    return Array(answer.prefix(Int(clamping: size)))
+  }
+
+  private static let longestControlAnswer = 4096
+}

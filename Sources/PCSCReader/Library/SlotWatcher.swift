@@ -1,0 +1,89 @@
+import CPCSC
+import EventLoop
+import Names
+
+/// A thread that waits for changes of one reader's slot. It never connects to a card.
+///
+/// pcscd wakes it, so it costs no processor time while nothing happens. The thread ends only with the process, or if
+/// pcscd ends: a call that waits cannot be interrupted safely, because pcsc-lite forgets an `SCardCancel` that comes too
+/// early.
+final class SlotWatcher: Sendable {
+  private let events = Locked<[SlotEvent]>([])
+  private let wake: Signal
+
+  /// Starts the thread, which takes over the context. `wanted` is the reader's name, with or without pcscd's numbers.
+  /// The thread sends `wake` after each event. Fails if the system has no thread left.
+  init(_ context: PCSCContext, wanted: String, wake: Signal) throws(SystemError) {
+    self.wake = wake
+    try DedicatedThread.start { [self] in
+      do throws(PCSCError) {
+        try Self.watch(context, wanted, report: report)
+      } catch {
+        report(.lost(error))
+      }
+    }
+  }
+
+  /// The events since the last call, in order.
+  func takeEvents() -> [SlotEvent] {
+    events.withLock { events in
+      defer { events = [] }
+      return events
+    }
+  }
+
+  private func report(_ event: SlotEvent) {
+    events.withLock { $0.append(event) }
+    wake.send()
+  }
+
+  private static func watch(
+    _ context: PCSCContext, _ wanted: String, report: (SlotEvent) -> Void
+  ) throws(PCSCError) {
+    var list = ListWatch(context)
+    while true {
+      guard let name = find(wanted, in: list.readers) else {
+        report(.absent)
+        repeat { try list.wait() } while find(wanted, in: list.readers) == nil
+        continue
+      }
+      report(.reader(name))
+      try follow(name, context, report: report)
+      report(.absent)
+      // The list may still have a reader that pcscd is about to remove.
+      ListWatch.pauseBriefly()
+      try list.wait(atMost: .zero)
+    }
+  }
+
+  /// Returns the reader with exactly this name, or the first one that the name means without its numbers.
+  private static func find(_ wanted: String, in readers: [ReaderName]) -> ReaderName? {
+    readers.first { $0.text == wanted } ?? readers.first { Names.PCSC.means(wanted, $0.text) }
+  }
+
+  /// Reports the states of a reader until pcscd no longer has it.
+  private static func follow(
+    _ name: ReaderName, _ context: PCSCContext, report: (SlotEvent) -> Void
+  ) throws(PCSCError) {
+    var word: UInt32 = 0
+    while true {
+      let (result, next, atr) = name.terminated.withUnsafeBufferPointer { name in
+        var state = SCARD_READERSTATE()
+        state.szReader = name.baseAddress
+        state.dwCurrentState = DWORD(word & ~SlotState.Bits.changed)
+        let result = SCardGetStatusChange(context.handle, DWORD(INFINITE), &state, 1)
+        let atr = withUnsafeBytes(of: state.rgbAtr) { Array($0.prefix(Int(clamping: state.cbAtr))) }
+        return (result, UInt32(truncatingIfNeeded: state.dwEventState), atr)
+      }
+      switch PCSCError(result: result) {
+      case nil: break
+      case PCSCError.unknownReader?: return
+      case PCSCError.timeout?, PCSCError.cancelled?: continue
+      case let error?: throw error
+      }
+      word = next
+      if word & SlotState.Bits.unknown != 0 { return }
+      report(word & SlotState.Bits.unavailable != 0 ? .unavailable : .state(SlotState(word: word, atr: atr)))
+    }
+  }
+}

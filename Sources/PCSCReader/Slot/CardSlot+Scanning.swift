@@ -1,0 +1,159 @@
+import Names
+import Reader
+import ReaderLink
+import Tags
+
+/// The daemon's goals and known tags, and the work on one card.
+extension CardSlot {
+  // MARK: Goals
+
+  /// The reader scans for tags of these kinds. A resting card keeps its state, even if its kind becomes wanted.
+  mutating func scan(for wanted: Set<TagType>) {
+    isScanning = true
+    self.wanted = wanted
+  }
+
+  /// The reader no longer scans. It may scan again for another user, so a card that was not read is not announced.
+  mutating func stop() -> [Outcome] {
+    isScanning = false
+    guard case .unread(let card, var work) = state else { return [] }
+    if let tag = work.tag {
+      let number = newNumber()
+      state = .resting(card, number: number)
+      return [.known(number, tag)]
+    }
+    work.isSilent = true
+    state = .unread(card, work)
+    return []
+  }
+
+  /// The daemon has sent its known tags. Each of them that cannot be the card that lies there was removed.
+  mutating func know(_ known: KnownTags) -> [Outcome] {
+    key = known.key
+    var own: UInt64?
+    if case .resting(_, let number) = state { own = number }
+    // A tag that this process found and that does not rest here was removed, and the daemon will learn of it. But a tag
+    // with which the reader has failed may come back with the reader.
+    expected = known.tags.filter { $0.number != own && ($0.isSuspect || $0.number > lastNumber) }
+    if !hasSeenReader { includesFirst = known.includesFirst }
+    switch state {
+    case .unread(let card, var work):
+      if known.includesFirst { work.isSilent = true }
+      state = .unread(card, work)
+      return []
+    case .noReader, .examining, .ignored(_, isIdentified: false): return []
+    case .empty, .resting, .ignored(_, isIdentified: true): return expectNone()
+    }
+  }
+
+  // MARK: Work on one card
+
+  /// The next step.
+  mutating func next(at now: Instant) -> Step {
+    guard isScanning, case .unread(let card, let work) = state else { return .wait(until: deadline) }
+    guard card.mayBe(wanted) else {
+      state = .ignored(card, isIdentified: false)
+      return .wait(until: deadline)
+    }
+    guard let start = work.approach.notBefore, now < start else { return .examine }
+    return .wait(until: [start, deadline].compactMap(\.self).min())
+  }
+
+  /// Begins the work on the card. Returns the number of its placement; nil if there is no card to work on.
+  mutating func begin() -> UInt64? {
+    guard case .unread(let card, let work) = state else { return nil }
+    let number = newNumber()
+    state = .examining(card, Examination(number: number, work: work))
+    return number
+  }
+
+  /// What the identity of a tag means.
+  enum Identity: Hashable {
+    /// Read the tag and announce its content.
+    case new
+    /// The daemon knows the tag. Leave it alone.
+    case recognized
+    /// The tag is not announced. Leave it alone.
+    case known
+    /// Tags of this kind are not wanted. Leave it alone.
+    case unwanted
+  }
+
+  /// The card was identified. Unless it is new, the work on it is over.
+  mutating func identified(_ tag: TagActivation, at now: Instant) -> (Identity, [Outcome]) {
+    guard case .examining(let card, var examination) = state else { return (.unwanted, []) }
+    let index = expected.firstIndex { $0.identifies(tag, key) } ?? expected.firstIndex { $0.mayBe(tag) }
+    if let index {
+      let number = expected.remove(at: index).number
+      return (.recognized, expectNone() + end(.resting(card, number: number), at: now))
+    }
+    let others = expectNone()
+    if examination.work.isSilent {
+      let number = examination.number
+      return (.known, others + [.known(number, tag)] + end(.resting(card, number: number), at: now))
+    }
+    guard wanted.contains(tag.type) else {
+      return (.unwanted, others + end(.ignored(card, isIdentified: true), at: now))
+    }
+    examination.tag = tag
+    state = .examining(card, examination)
+    return (.new, others)
+  }
+
+  /// The card was read, or has a result that no other attempt changes. Its result is reported.
+  mutating func read(at now: Instant) -> [Outcome] {
+    guard case .examining(let card, let examination) = state else { return [] }
+    return end(.resting(card, number: examination.number), at: now)
+  }
+
+  /// The goal has changed before the card was read.
+  mutating func interrupted(at now: Instant) -> [Outcome] {
+    guard case .examining(let card, let examination) = state else { return [] }
+    var work = examination.work
+    work.tag = examination.tag
+    return giveUp(examination) + end(.unread(card, work), at: now)
+  }
+
+  /// The card could not be used: another program has it, or it was removed and pcscd has not said so yet. Returns whether
+  /// there is another attempt.
+  mutating func refused(at now: Instant) -> (isTriedAgain: Bool, [Outcome]) {
+    guard case .examining(let card, let examination) = state else { return (true, []) }
+    var work = examination.work
+    let isTriedAgain = work.approach.wasRefused(at: now)
+    let next = isTriedAgain ? State.unread(card, work) : .ignored(card, isIdentified: false)
+    return (isTriedAgain, giveUp(examination) + end(next, at: now))
+  }
+
+  /// The card gets no power. Returns nil if there is no other attempt. The work goes on then: report the problem.
+  mutating func mute(at now: Instant) -> [Outcome]? {
+    guard case .examining(let card, let examination) = state else { return [] }
+    var work = examination.work
+    guard work.approach.wasMute(at: now) else { return nil }
+    return end(.unread(card, work), at: now)
+  }
+
+  /// The card is left alone without a report, because it cannot be identified.
+  mutating func ignore(at now: Instant) -> [Outcome] {
+    guard case .examining(let card, let examination) = state else { return [] }
+    return giveUp(examination) + end(.ignored(card, isIdentified: false), at: now)
+  }
+
+  /// Whether the card on which this process works is only identified.
+  var isSilent: Bool { if case .examining(_, let examination) = state { examination.work.isSilent } else { true } }
+
+  /// The daemon was told that the tag is being read, and gets no content.
+  private func giveUp(_ examination: Examination) -> [Outcome] {
+    examination.tag == nil ? [] : [.removed(examination.number)]
+  }
+
+  /// Ends the work on the card. Then come the events that have happened meanwhile.
+  private mutating func end(_ next: State, at now: Instant) -> [Outcome] {
+    guard case .examining(_, let examination) = state else { return [] }
+    state = next
+    switch examination.successor {
+    case nil: return []
+    case .state(let new)?: return apply(new, at: now)
+    case .noReader?: return readerLeft()
+    }
+  }
+}

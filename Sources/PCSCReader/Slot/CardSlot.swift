@@ -1,0 +1,253 @@
+import Names
+import ReaderLink
+import Tags
+
+/// Decides what happens with the card on the reader: pcscd's events and the daemon's goals go in, steps and reports come
+/// out. It has no connection and no clock.
+///
+/// A placement is one value of pcscd's counter. It begins once and ends once. A card that came while the reader did not
+/// scan is never announced, as if it lay there before.
+struct CardSlot {
+  typealias Instant = SuspendingClock.Instant
+
+  /// A card that lies on the reader.
+  struct Card: Hashable {
+    /// Distinguishes this card from earlier ones. Unlike the counter it stays the same if this process resets the card
+    /// and the reader reports that as a removal.
+    let serial: UInt64
+    fileprivate(set) var state: SlotState
+
+    func `is`(_ other: SlotState) -> Bool { other.isPresent && other.counter == state.counter }
+
+    /// Whether its kind is unknown, because it has no power.
+    var isWithoutPower: Bool { state.isMute || state.atr.isEmpty }
+  }
+
+  /// What is left to do with a card.
+  struct Work: Hashable {
+    /// Whether the card is only identified and reported as known, not read.
+    var isSilent: Bool
+    var approach = CardApproach()
+    /// The tag, if it was identified before its reading was interrupted.
+    var tag: TagActivation?
+  }
+
+  /// A card on which this process works.
+  struct Examination: Hashable {
+    let number: UInt64
+    let work: Work
+    /// The tag, once its placement was reported.
+    var tag: TagActivation?
+    /// What has happened in the slot since the card left it; nil if it is still there.
+    var successor: Successor?
+  }
+
+  enum Successor: Hashable {
+    case state(SlotState)
+    case noReader
+  }
+
+  enum State: Hashable {
+    /// pcscd does not have the reader, or has not reported it yet. Can transition to: `.empty`, `.unread`, `.ignored`.
+    case noReader
+    /// No card lies there. Can transition to: `.noReader`, `.unread`, `.ignored`.
+    case empty
+    /// A card to work on while the reader scans. Can transition to: every state.
+    case unread(Card, Work)
+    /// Work on the card goes on. Events wait until it ends. Can transition to: every state.
+    case examining(Card, Examination)
+    /// A card that was announced or is known. It gets no commands while the reader scans. Can transition to:
+    /// `.noReader`, `.empty`, `.unread`, `.ignored`.
+    case resting(Card, number: UInt64)
+    /// A card that is left alone: it has contacts, its kind is not wanted, or connecting has failed too often. Its
+    /// identity is known if it cannot be one of the daemon's known tags. Can transition to: `.noReader`, `.empty`,
+    /// `.unread`, `.ignored`.
+    case ignored(Card, isIdentified: Bool)
+  }
+
+  /// A report for the daemon.
+  enum Outcome: Hashable {
+    /// The tag of this placement was removed.
+    case removed(UInt64)
+    /// A tag lies there that is not announced.
+    case known(UInt64, TagActivation)
+  }
+
+  /// What to do next.
+  enum Step: Hashable {
+    /// Wait for an event, at most until then.
+    case wait(until: Instant?)
+    /// Connect to the card: call `begin()`.
+    case examine
+  }
+
+  /// The time after a reset by this process in which a removal, followed by an insertion, is the same card. Some readers
+  /// report a card that they power anew as another one.
+  static let resetAllowance = Duration.milliseconds(1500)
+
+  var state = State.noReader
+  private var lastSerial: UInt64 = 0
+  /// The number of the newest placement. Each new placement gets the next number.
+  var lastNumber: UInt64 = 0
+  var isScanning = false
+  var wanted = Set(TagType.readable)
+
+  var key = TagFingerprint.Key(low: 0, high: 0)
+  /// The daemon's known tags that may be the card that lies there.
+  var expected: [KnownTag] = []
+  /// Whether pcscd has reported the reader since this process began.
+  private(set) var hasSeenReader = false
+  /// Whether the card that lies there at first is known (`KnownTags.includesFirst`).
+  var includesFirst = false
+
+  /// Until when a removal is taken for the effect of a reset; nil without one.
+  private var resetUntil: Instant?
+  /// The removal that is taken for such an effect, until an insertion follows.
+  private var removal: SlotState?
+
+  // MARK: Events
+
+  /// pcscd has reported the state of the slot.
+  mutating func handle(_ new: SlotState, at now: Instant) -> [Outcome] {
+    guard let card = present, !card.is(new) else { return apply(new, at: now) }
+    if let resetUntil, now <= resetUntil {
+      removal = new.isPresent ? nil : new
+      if new.isPresent { update(new) }
+      return []
+    }
+    (resetUntil, removal) = (nil, nil)
+    return apply(new, at: now)
+  }
+
+  /// Time has passed: a removal that was taken for the effect of a reset is one.
+  mutating func tick(at now: Instant) -> [Outcome] {
+    guard let end = resetUntil, now > end else { return [] }
+    let removal = removal
+    (resetUntil, self.removal) = (nil, nil)
+    return removal.map { apply($0, at: now) } ?? []
+  }
+
+  /// pcscd no longer has the reader. Known tags that were not found yet stay known: otherwise a tag that makes the reader
+  /// fail would be announced each time it comes back.
+  mutating func readerLeft() -> [Outcome] {
+    (resetUntil, removal) = (nil, nil)
+    switch state {
+    case .examining(let card, var examination):
+      examination.successor = .noReader
+      state = .examining(card, examination)
+      return []
+    case .resting(_, let number):
+      state = .noReader
+      return [.removed(number)]
+    case .noReader, .empty, .unread, .ignored:
+      state = .noReader
+      return []
+    }
+  }
+
+  /// This process is about to reset the card.
+  mutating func expectReset(at now: Instant) { resetUntil = now + Self.resetAllowance }
+
+  mutating func apply(_ new: SlotState, at now: Instant) -> [Outcome] {
+    switch state {
+    case .noReader:
+      let isFirst = !hasSeenReader
+      hasSeenReader = true
+      return settle(new, isSilent: isFirst ? includesFirst : !isScanning, at: now)
+    case .empty: return new.isPresent ? settle(new, isSilent: !isScanning, at: now) : []
+    case .unread(let card, _) where card.is(new):
+      refresh(new, at: now)
+      return []
+    case .examining(let card, var examination) where !card.is(new):
+      examination.successor = .state(new)
+      state = .examining(card, examination)
+      return []
+    case .resting(let card, let number) where !card.is(new):
+      return [.removed(number)] + settle(new, isSilent: !isScanning, at: now)
+    case .unread, .examining, .resting, .ignored:
+      if let card = present, card.is(new) {
+        update(new)
+        return []
+      }
+      return settle(new, isSilent: !isScanning, at: now)
+    }
+  }
+
+  /// The slot has no card, or another one.
+  private mutating func settle(_ new: SlotState, isSilent: Bool, at now: Instant) -> [Outcome] {
+    guard new.isPresent else {
+      state = .empty
+      return expectNone()
+    }
+    lastSerial += 1
+    let card = Card(serial: lastSerial, state: new)
+    guard card.mayBeContactless else {
+      state = .ignored(card, isIdentified: true)
+      return expectNone()
+    }
+    var work = Work(isSilent: isSilent)
+    if card.isWithoutPower { work.approach.awaitPower(at: now) }
+    state = .unread(card, work)
+    return []
+  }
+
+  /// The card that is to be read has got its power, or another program has given it up.
+  private mutating func refresh(_ new: SlotState, at now: Instant) {
+    guard case .unread(var card, var work) = state else { return }
+    let before = card
+    card.state = new
+    guard card.mayBeContactless else {
+      state = .ignored(card, isIdentified: true)
+      return
+    }
+    if before.isWithoutPower && !card.isWithoutPower || before.state.isExclusive && !new.isExclusive {
+      work.approach.hurry()
+    }
+    state = .unread(card, work)
+  }
+
+  private mutating func update(_ new: SlotState) {
+    func updated(_ card: Card) -> Card { Card(serial: card.serial, state: new) }
+    switch state {
+    case .noReader, .empty: break
+    case .unread(let card, let work): state = .unread(updated(card), work)
+    case .examining(let card, let examination): state = .examining(updated(card), examination)
+    case .resting(let card, let number): state = .resting(updated(card), number: number)
+    case .ignored(let card, let isIdentified): state = .ignored(updated(card), isIdentified: isIdentified)
+    }
+  }
+
+  /// None of the known tags lies there.
+  mutating func expectNone() -> [Outcome] {
+    defer { expected = [] }
+    return expected.map { .removed($0.number) }
+  }
+
+  // MARK: The card
+
+  /// The card that lies there, of whatever kind.
+  private var present: Card? {
+    switch state {
+    case .noReader, .empty: nil
+    case .unread(let card, _), .examining(let card, _), .resting(let card, _), .ignored(let card, _): card
+    }
+  }
+
+  /// The card that a reader session may use; nil if there is none, or if it may have contacts.
+  var card: Card? { present.flatMap { $0.mayBeContactless ? $0 : nil } }
+
+  /// Whether the card has left the slot, or may have: see `resetAllowance`.
+  var isAway: Bool {
+    if case .examining(_, let examination) = state, examination.successor != nil { return true }
+    return removal != nil
+  }
+
+  /// When `tick` is due; nil for never.
+  var deadline: Instant? { removal == nil ? nil : resetUntil }
+
+  /// The number of a new placement.
+  mutating func newNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+}
