@@ -56,35 +56,53 @@ extension Device {
       }
   }
 
+  /// The most bytes of a product name: a string descriptor holds 126 UTF-16 units (USB 2.0, 9.6.7).
+  private static let mostBytesOfName = 128
+
   private static func usb(_ device: OpaquePointer, _ context: OpaquePointer) -> USB? {
-    func attribute(_ name: String, radix: Int) -> Int? {
-      text(udev_device_get_sysattr_value(device, name)).flatMap { Int($0, radix: radix) }
-    }
     guard text(udev_device_get_devtype(device)) == "usb_device",
-      let vendor = attribute("idVendor", radix: 16).flatMap(UInt16.init(exactly:)),
-      let product = attribute("idProduct", radix: 16).flatMap(UInt16.init(exactly:)),
-      let bus = attribute("busnum", radix: 10), let number = attribute("devnum", radix: 10)
+      let vendor = integer(device, "idVendor", radix: 16).flatMap(UInt16.init(exactly:)),
+      let product = integer(device, "idProduct", radix: 16).flatMap(UInt16.init(exactly:)),
+      let bus = integer(device, "busnum", radix: 10), let number = integer(device, "devnum", radix: 10)
     else { return nil }
-    return USB(vendor: vendor, product: product, bus: bus, number: number, drivers: drivers(device, context))
+    let interfaces = interfaces(of: device, context)
+    return USB(
+      vendor: vendor, product: product, bus: bus, number: number, drivers: interfaces.drivers,
+      interfaceClasses: interfaces.classes, productName: productName(device))
   }
 
-  private static func drivers(_ device: OpaquePointer, _ context: OpaquePointer) -> [String] {
-    guard let enumeration = udev_enumerate_new(context) else { return [] }
+  private static func integer(_ device: OpaquePointer, _ attribute: String, radix: Int) -> Int? {
+    text(udev_device_get_sysattr_value(device, attribute)).flatMap { Int($0, radix: radix) }
+  }
+
+  /// The device chooses this text, so a hostile device can send anything.
+  private static func productName(_ device: OpaquePointer) -> String {
+    guard let name = text(udev_device_get_sysattr_value(device, "product")), name.utf8.count <= mostBytesOfName,
+      name.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+    else { return "" }
+    return name
+  }
+
+  private static func interfaces(
+    of device: OpaquePointer, _ context: OpaquePointer
+  ) -> (drivers: [String], classes: [UInt8]) {
+    guard let enumeration = udev_enumerate_new(context) else { return ([], []) }
     defer { udev_enumerate_unref(enumeration) }
     udev_enumerate_add_match_parent(enumeration, device)
     udev_enumerate_add_match_subsystem(enumeration, "usb")
-    guard udev_enumerate_scan_devices(enumeration) >= 0 else { return [] }
+    guard udev_enumerate_scan_devices(enumeration) >= 0 else { return ([], []) }
     var drivers: Set<String> = []
+    var classes: Set<UInt8> = []
     for path in names(udev_enumerate_get_list_entry(enumeration)) {
       guard let child = udev_device_new_from_syspath(context, path) else { continue }
       defer { udev_device_unref(child) }
       // The devices that are plugged into a hub are below it too.
       guard let owner = owner(ofInterface: child),
-        text(udev_device_get_syspath(owner)) == text(udev_device_get_syspath(device)),
-        let driver = text(udev_device_get_driver(child))
+        text(udev_device_get_syspath(owner)) == text(udev_device_get_syspath(device))
       else { continue }
-      drivers.insert(driver)
+      if let driver = text(udev_device_get_driver(child)) { drivers.insert(driver) }
+      if let code = integer(child, "bInterfaceClass", radix: 16).flatMap(UInt8.init(exactly:)) { classes.insert(code) }
     }
-    return drivers.sorted()
+    return (drivers.sorted(), classes.sorted())
   }
 }

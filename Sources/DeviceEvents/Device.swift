@@ -13,15 +13,24 @@ public struct Device: Sendable, Hashable {
     /// The kernel drivers that its interfaces are bound to, sorted, each once. `usbfs` means that a program has claimed
     /// an interface.
     public let drivers: [String]
+    /// `bInterfaceClass` of its interfaces (USB 2.0, 9.6.5), sorted, each once. Empty until the kernel has created them.
+    public let interfaceClasses: [UInt8]
+    /// `iProduct`, the device's own text. Empty if it has none, or one that is long or not printable.
+    public let productName: String
 
-    /// Creates USB properties: `idVendor`, `idProduct`, the bus, the device's number on it, the kernel drivers of its
-    /// interfaces.
-    public init(vendor: UInt16, product: UInt16, bus: Int, number: Int, drivers: [String] = []) {
+    /// Creates USB properties: `idVendor`, `idProduct`, the bus, the device's number on it, the kernel drivers and the
+    /// classes of its interfaces, its product name.
+    public init(
+      vendor: UInt16, product: UInt16, bus: Int, number: Int, drivers: [String] = [], interfaceClasses: [UInt8] = [],
+      productName: String = ""
+    ) {
       self.vendor = vendor
       self.product = product
       self.bus = bus
       self.number = number
       self.drivers = drivers
+      self.interfaceClasses = interfaceClasses
+      self.productName = productName
     }
   }
 
