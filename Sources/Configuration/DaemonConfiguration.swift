@@ -12,14 +12,29 @@ public struct DaemonConfiguration: KeyFileConfiguration {
     case any
   }
 
-  /// libnfc connection strings of the readers. If empty, the readers are those that libnfc finds itself.
+  /// Which library drives the readers that ``devices`` does not name.
+  public enum Backend: String, Sendable, CaseIterable {
+    /// PC/SC, if pcscd is installed and has a driver for the reader; else libnfc.
+    case auto
+    /// libnfc alone.
+    case libnfc
+    /// PC/SC alone.
+    case pcsc
+  }
+
+  /// The readers: connection strings of libnfc, and `pcsc:NAME` with the name by which pcscd knows a reader. If empty,
+  /// the readers are those that are plugged in.
   public var devices: [String] = []
+  /// Which library drives readers that ``devices`` does not name.
+  public var backend = Backend.auto
   /// The time from the start of one poll, when the field comes on, to the start of the next.
   public var pollInterval: Duration = .milliseconds(125)
   /// The poll interval after five minutes without activity.
   public var idlePollInterval: Duration = .milliseconds(250)
   /// The kinds of tags that are read.
   public var technologies = TagType.readable
+  /// Whether readers show the result of a tap with their LED and buzzer.
+  public var feedback = false
   /// How long a reader session may use the reader.
   public var sessionLimit: Duration = .seconds(60)
   /// The service that decides which session a tap belongs to.
@@ -37,16 +52,19 @@ public struct DaemonConfiguration: KeyFileConfiguration {
       guard let entry = file.entry("Reader", "Devices"), let devices = try file.strings("Reader", "Devices") else {
         return
       }
-      for device in devices where !isConnectionString(device) {
+      for device in devices where !isDevice(device) {
         throw file.mistake(
-          entry, "\"\(device)\" is not a libnfc connection string",
-          "write driver:device, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb")
+          entry, "\"\(device)\" names no reader",
+          "write driver:device for libnfc, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb, or pcsc:NAME for pcscd")
       }
       // Two reader processes on one port would take it from each other forever.
       for (index, device) in devices.enumerated() where devices[..<index].contains(device) {
         throw file.mistake(entry, "\"\(device)\" is named twice", "name each device once")
       }
       configuration.devices = devices
+    },
+    Setting("Reader", "Backend", \.backend) { configuration, file throws(KeyFileError) in
+      if let value = try file.choice("Reader", "Backend", of: Backend.allCases) { configuration.backend = value }
     },
     Setting("Reader", "PollInterval", \.pollInterval) { configuration, file throws(KeyFileError) in
       let value = try file.integer("Reader", "PollInterval", in: Names.pollIntervals, unit: "milliseconds")
@@ -73,6 +91,9 @@ public struct DaemonConfiguration: KeyFileConfiguration {
         throw file.mistake(entry, "no kind of tag is named", "name one, or use Enabled to stop scanning")
       }
       configuration.technologies = chosen
+    },
+    Setting("Reader", "Feedback", \.feedback) { configuration, file throws(KeyFileError) in
+      if let value = try file.boolean("Reader", "Feedback") { configuration.feedback = value }
     },
     Setting("Scan", "Sessions", \.sessions) { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)
@@ -105,6 +126,10 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   /// The files that are read without `--config`: the main file, then the drop-ins, which override it.
   public static func standardFiles() -> [String] {
     [Names.Files.daemonConfiguration] + dropIns(in: Names.Files.daemonDropIns)
+  }
+
+  private static func isDevice(_ text: String) -> Bool {
+    Names.PCSC.readerName(inDevice: text).map(Names.PCSC.isReaderName) ?? isConnectionString(text)
   }
 
   /// Whether the text is a libnfc connection string (nfc-internal.h, `connstring_decode`): a driver's name, then

@@ -15,10 +15,12 @@ import Testing
     let configuration = try read(
       """
       [Reader]
-      Devices=pn532_uart:/dev/pts/3;pn53x_usb;
+      Devices=pn532_uart:/dev/pts/3;pn53x_usb;pcsc:HID Global OMNIKEY 5422 Smartcard Reader [OMNIKEY 5422CL] 00 00;
+      Backend=libnfc
       PollInterval=250
       IdlePollInterval=1000
       Technologies=type-4a;type-2;type-2
+      Feedback=yes
       [Scan]
       Sessions=any
       WhenLocked=hold
@@ -26,7 +28,12 @@ import Testing
       [Tags]
       SmartPosters=no
       """)
-    #expect(configuration.devices == ["pn532_uart:/dev/pts/3", "pn53x_usb"])
+    #expect(
+      configuration.devices == [
+        "pn532_uart:/dev/pts/3", "pn53x_usb", "pcsc:HID Global OMNIKEY 5422 Smartcard Reader [OMNIKEY 5422CL] 00 00",
+      ])
+    #expect(configuration.backend == .libnfc)
+    #expect(configuration.feedback)
     #expect(configuration.pollInterval == .milliseconds(250))
     #expect(configuration.idlePollInterval == .seconds(1))
     #expect(configuration.technologies == [.type2, .type4A])
@@ -46,9 +53,11 @@ import Testing
     ),
     (
       "[Reader]\nDevices=/dev/ttyUSB0\n",
-      "d.conf:2: \"/dev/ttyUSB0\" is not a libnfc connection string: "
-        + "write driver:device, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb"
+      "d.conf:2: \"/dev/ttyUSB0\" names no reader: "
+        + "write driver:device for libnfc, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb, or pcsc:NAME for pcscd"
     ),
+    ("[Reader]\nBackend=PCSC\n", "d.conf:2: Backend=PCSC is not known: write auto or libnfc or pcsc"),
+    ("[Reader]\nFeedback=loud\n", "d.conf:2: Feedback=loud is neither yes nor no: write yes or no"),
     (
       "[Reader]\nDevices=pn53x_usb;pn532_uart:/dev/ttyUSB0;pn53x_usb\n",
       "d.conf:2: \"pn53x_usb\" is named twice: name each device once"
@@ -75,6 +84,16 @@ import Testing
     #expect(throws: KeyFileError.self) { try read("[Reader]\nDevices=pn532_uart:/dev/a\\nb\n") }
     let long = String(repeating: "a", count: 1024)
     #expect(throws: KeyFileError.self) { try read("[Reader]\nDevices=pn532_uart:\(long)\n") }
+  }
+
+  @Test(arguments: ["pcsc:", "pcsc:a\\tb", "pcsc:" + String(repeating: "a", count: 129), "pcsc:a\u{202E}b", "PCSC:a b"])
+  func `a name for pcscd that is empty, too long or not printable is an error`(device: String) {
+    #expect(throws: KeyFileError.self) { try read("[Reader]\nDevices=\(device)\n") }
+  }
+
+  @Test func `a name for pcscd may have any printable character, and a semicolon after a backslash`() throws {
+    let configuration = try read("[Reader]\nDevices=pcsc:Lesegerät (1)\\; [CL];pcsc:Lesegerät (1)\n")
+    #expect(configuration.devices == ["pcsc:Lesegerät (1); [CL]", "pcsc:Lesegerät (1)"])
   }
 
   @Test func `a file does not change the keys that it does not contain`() throws {

@@ -29,6 +29,8 @@ import Testing
     // In this configuration no key has its default. The file restores all of them.
     var configuration = DaemonConfiguration()
     configuration.devices = ["pn53x_usb"]
+    configuration.backend = .pcsc
+    configuration.feedback = true
     configuration.pollInterval = .seconds(1)
     configuration.idlePollInterval = .seconds(1)
     configuration.sessionLimit = .seconds(1)
