@@ -27,7 +27,7 @@ import Testing
     .heartbeat(within: 1000),
     .log(.warning, "the reader is gone"),
     .sessionTagRemoved(epoch: 3, placement: 8), .sessionRoundEnded(epoch: 3), .successorWanted,
-    .sessionPollingRestarted(epoch: 3),
+    .sessionPollingRestarted(epoch: 3), .waiting(reason: ""), .waiting(reason: "gpg has the card"),
     .sessionTag(epoch: 3, SessionTag(placement: placement, atqa: [0, 0x44], sak: 0)),
     .sessionTag(
       epoch: 3,
@@ -72,6 +72,7 @@ import Testing
       epoch: 3, .scan(ReaderPolling(interval: .milliseconds(10), idleInterval: .milliseconds(10_000))),
       known: KnownTags(includesFirst: true)),
     .goal(epoch: 3, .scan(ReaderPolling(technologies: [.type3, .mifareClassic])), known: KnownTags()),
+    .goal(epoch: 3, .scan(ReaderPolling(feedback: true)), known: KnownTags()),
     .perform(epoch: 1, request: 2, placement: 3, .query), .perform(epoch: 1, request: 2, placement: 3, .read),
     .perform(epoch: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true)),
     .perform(epoch: 1, request: 2, placement: 3, .lock),
@@ -94,27 +95,27 @@ import Testing
   }
 
   @Test func `a frame of another version is rejected`() throws {
-    let error = ReaderLinkError("a frame of version 1 instead of 3", isOtherVersion: true)
+    let error = ReaderLinkError("a frame of version 1 instead of 4", isOtherVersion: true)
     #expect(throws: error) { try ReaderMessage(payload: [1, 4, 1]) }
     #expect(throws: error) { try ReaderCommand(payload: [1, 1, 1]) }
   }
 
   @Test(
     arguments: [
-      [3, 99],  // an unknown kind
-      [3, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
-      [3, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
-      [3, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
+      [4, 99],  // an unknown kind
+      [4, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
+      [4, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
+      [4, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
         + [UInt8](repeating: 0, count: 11),
-      [3, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
-      [3, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
+      [4, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
+      [4, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
         + [0, 0, 0, 0, 0, 0, 0, 1, 0xD1],
-      [3, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
-      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // an unknown failure
-      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
-      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
-      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
-      [3, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
+      [4, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
+      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // an unknown failure
+      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
+      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
+      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
+      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
     ] as [[UInt8]])
   func `an invalid message is rejected`(_ payload: [UInt8]) {
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload[...]) }

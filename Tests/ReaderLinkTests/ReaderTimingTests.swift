@@ -7,6 +7,8 @@ import Testing
   static let devices: [(String?, Int)] = [
     ("pn532_uart:/dev/ttyUSB0", 1400), ("pn53x_usb:001:004", 3800), ("pn53x_usb", 3800), ("acr122_usb:001:004", 6100),
     ("acr122_usb", 6100), ("arygon:/dev/ttyS0", 1400), (nil, 6100),
+    // Not a command, but the longest time between two looks at the link: another thread makes the calls.
+    ("pcsc:ACS ACR122U PICC Interface 00 00", 1000),
   ]
 
   /// If a promise were shorter than libnfc's command, the daemon would kill a working process.
@@ -28,6 +30,8 @@ import Testing
     #expect(ReaderTiming(device: nil) == acr122)
     #expect(ReaderTiming(device: "acr122s:/dev/ttyS0") == ReaderTiming(device: "pn532_uart:/dev/ttyS0"))
     #expect(ReaderTiming(device: "pn532_uart:/dev/ttyS0").promise == .seconds(2))
+    let pcsc = ReaderTiming(device: "pcsc:ACS ACR122U PICC Interface 00 00")
+    #expect([pcsc.command, pcsc.opening, pcsc.closing] == [.seconds(1), .seconds(5), .seconds(2)])
   }
 
   @Test func `the alarm after a signal comes later than any promise`() {

@@ -19,7 +19,7 @@ public enum ReaderMessage: Sendable, Hashable {
   case known(Placement)
   /// The tag of this placement was removed.
   case removed(placement: UInt64)
-  /// The thread that owns libnfc is alive and will send a message within this many milliseconds. 0 means that it sleeps
+  /// The thread with the link is alive and will send a message within this many milliseconds. 0 means that it sleeps
   /// until the daemon sends a command.
   case heartbeat(within: UInt32)
   /// A line for the log. Only lines at `debug` may contain a tag's content.
@@ -42,6 +42,9 @@ public enum ReaderMessage: Sendable, Hashable {
   /// The device is present, but this process has confined itself and may not open it. The process exits, so that its
   /// successor can open the device. Only heartbeats may follow.
   case successorWanted
+  /// The open device works, but another program holds it or its card, and the process waits for that program. The reason
+  /// says which one, if known, and what to do. An empty reason ends the wait. A change of the device's state ends it, too.
+  case waiting(reason: String)
 }
 
 /// A reader's device, as its process sees it.
@@ -59,7 +62,7 @@ extension ReaderMessage {
     case absent = 1
     case ready, failed, reached, examining, message, problem, known, removed, heartbeat, log
     case sessionTag, sessionTagRemoved, performed, progress, successorWanted, sessionRoundEnded
-    case sessionPollingRestarted
+    case sessionPollingRestarted, waiting
   }
 
   /// The frame with this message. Texts are cut to their limits.
@@ -120,6 +123,7 @@ extension ReaderMessage {
         $0.write(bytes)
       }
     case .successorWanted: Self.frame(.successorWanted) { _ in }
+    case .waiting(let reason): Self.frame(.waiting) { $0.write(text: reason, ReaderLimits.text) }
     }
   }
 
@@ -175,6 +179,7 @@ extension ReaderMessage {
     case .successorWanted: self = .successorWanted
     case .sessionRoundEnded: self = .sessionRoundEnded(epoch: try reader.integer(UInt64.self))
     case .sessionPollingRestarted: self = .sessionPollingRestarted(epoch: try reader.integer(UInt64.self))
+    case .waiting: self = .waiting(reason: try reader.text(ReaderLimits.text))
     case nil: throw ReaderLinkError("a message of the unknown kind \(reader.kind)")
     }
     try reader.end()

@@ -8,15 +8,18 @@ public struct ReaderPolling: Sendable, Hashable {
   public var idleInterval: Duration
   /// The technologies to read, in the order of `TagType`.
   public var technologies: [TagType]
+  /// Whether the reader shows with its LED and buzzer how a tap ended.
+  public var feedback: Bool
 
-  /// Polling with these properties, by default for all technologies.
+  /// Polling with these properties, by default for all technologies and without feedback.
   public init(
     interval: Duration = ReaderTiming.pollInterval, idleInterval: Duration = ReaderTiming.idlePollInterval,
-    technologies: [TagType] = TagType.readable
+    technologies: [TagType] = TagType.readable, feedback: Bool = false
   ) {
     self.interval = interval
     self.idleInterval = idleInterval
     self.technologies = technologies
+    self.feedback = feedback
   }
 }
 
@@ -26,6 +29,7 @@ extension FrameWriter {
       write(UInt32(clamping: Int64(duration / .milliseconds(1))))
     }
     write(polling.technologies)
+    write(polling.feedback)
   }
 }
 
@@ -33,6 +37,8 @@ extension FrameReader {
   mutating func polling() throws(ReaderLinkError) -> ReaderPolling {
     let interval = Duration.milliseconds(try integer(UInt32.self))
     let idleInterval = Duration.milliseconds(try integer(UInt32.self))
-    return ReaderPolling(interval: interval, idleInterval: idleInterval, technologies: try technologies())
+    let technologies = try technologies()
+    return ReaderPolling(
+      interval: interval, idleInterval: idleInterval, technologies: technologies, feedback: try boolean())
   }
 }

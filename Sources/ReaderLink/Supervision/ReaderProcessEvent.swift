@@ -46,6 +46,9 @@ public enum ReaderProcessEvent: Sendable, Hashable {
   /// The phase of the reader, and the epoch of the goal in force; nil if none is. If that goal uses no field, the field
   /// is off, unless the device has failed.
   case phase(ReaderPhase, reached: UInt64?)
+  /// The reader is open and waits for another program, for this reason; empty if it no longer waits. A phase in which the
+  /// device is not open ends the wait without another event.
+  case waiting(reason: String)
   /// The contents of a tag, once per placement. It was found for the goal of this epoch.
   case tag(TagReport, epoch: UInt64)
   /// The tag of this placement was removed.

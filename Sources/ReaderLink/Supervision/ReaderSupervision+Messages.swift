@@ -44,7 +44,23 @@ extension ReaderSupervision {
       lifeDeadline = now + Self.hangUpAllowance
       return []
     case .log(let level, let text): return [.report(.log(level, text))]
+    case .waiting(let reason): return try wait(reason, at: now)
     }
+  }
+
+  /// Without an open device there is nothing to wait for, so the reason of an earlier state is dropped.
+  private mutating func wait(_ reason: String, at now: Instant) throws(ReaderLinkError) -> [Action] {
+    guard phase.isOpen, reason != waiting else { return [] }
+    guard mayChange(at: now) else { throw ReaderLinkError("changed what it waits for without end") }
+    waiting = reason
+    return [.report(.waiting(reason: reason))]
+  }
+
+  /// The device was opened again, or is no longer open.
+  private mutating func stopWaiting() -> [Action] {
+    guard !waiting.isEmpty else { return [] }
+    waiting = ""
+    return [.report(.waiting(reason: ""))]
   }
 
   private func check(_ epoch: UInt64) throws(ReaderLinkError) {
@@ -68,16 +84,17 @@ extension ReaderSupervision {
     guard new != phase else { return [] }
     guard mayChange(at: now) else { throw ReaderLinkError("changed its state without end") }
     if sent.goal.usesField { reached = nil }
+    let wait = stopWaiting()
     switch state {
     case .ready:
       opened = new
       placements.deviceIsOpen()
       placements.readerWorks()
-      return [note(new)].compactMap { $0 }
+      return wait + [note(new)].compactMap { $0 }
     case .absent(let reason), .failed(let reason):
       if case .absent = state { placements.deviceWasAway(isLent: sent.goal == .lent) }
       let tag = tagThatFailsReaders(reason, at: now)
-      return tag + [note(new)].compactMap { $0 } + sessions.end(.deviceLost, reason)
+      return wait + tag + [note(new)].compactMap { $0 } + sessions.end(.deviceLost, reason)
     }
   }
 
@@ -87,7 +104,9 @@ extension ReaderSupervision {
     var new = phase
     switch sent.goal {
     case .off: if phase.isOpen { new = opened }
-    case .lent: new = .released
+    case .lent:
+      new = .released
+      waiting = ""
     case .scan, .session:
       // The device is not open, as far as the daemon knows. The process sends `reached` again after it opens the
       // device.
@@ -130,7 +149,8 @@ extension ReaderMessage {
   /// Whether only a process with an open device sends this message.
   fileprivate var isOfOpenDevice: Bool {
     switch self {
-    case .examining, .tag, .state(.ready), .sessionTag, .sessionRoundEnded, .sessionPollingRestarted, .performed:
+    case .examining, .tag, .state(.ready), .sessionTag, .sessionRoundEnded, .sessionPollingRestarted, .performed,
+      .waiting:
       true
     default: false
     }

@@ -100,6 +100,8 @@ struct ReaderSupervision {
   /// Whether the present process has asked for a successor, which may open a device that the process itself may not
   /// open.
   var wantsSuccessor = false
+  /// The reason for which the process waits for another program, as it was reported last; empty if it does not wait.
+  var waiting = ""
   private var changes = WindowCount(within: changeWindow)
   private var reportedPhase: ReaderProcessEvent?
   private var reportedKnown: KnownTags
@@ -283,6 +285,7 @@ struct ReaderSupervision {
     wantsSuccessor = false
     restarts.started(at: now)
     placements.begin(at: now)
+    waiting = ""
     changes = WindowCount(within: Self.changeWindow)
     if phase != .released { phase = .opening }
     lifeDeadline = now + ReaderTiming.start

@@ -1,7 +1,7 @@
 /// The time limits of a reader process, how long the daemon waits for it, and the reason for each number.
 ///
 /// A chip that answers does so within milliseconds. The limits are for a chip that answers late or not at all. libnfc
-/// cannot be interrupted while it waits. Ending a process too early leaves its field on, or restarts a working reader.
+/// cannot be interrupted while it waits, and its thread has the link, too. Ending a process too early leaves its field on, or restarts a working reader.
 public struct ReaderTiming: Sendable, Hashable {
   /// The longest time that libnfc may wait for the chip, in each step of a command.
   public static let longestWait = Duration.milliseconds(700)
@@ -54,7 +54,7 @@ public struct ReaderTiming: Sendable, Hashable {
   /// The longest time for turning the field off and closing the device.
   public let closing: Duration
 
-  /// `device` is a libnfc connection string; nil for a device of any driver, which libnfc finds.
+  /// `device` is a device string, `pn532_uart:/dev/ttyUSB0` or `pcsc:NAME`; nil for a device of any of libnfc's drivers.
   public init(device: String?) {
     // From the source of libnfc 1.8.0: each driver waits in several steps, each for up to `longestWait` (W) or its own
     // second.
@@ -67,6 +67,12 @@ public struct ReaderTiming: Sendable, Hashable {
     case "pn53x_usb":
       // W each to write, for the acknowledgement, to reject it and to read; a second to cancel (pn53x_usb_ack).
       self.init(command: Self.longestWait * 4 + .seconds(1), opening: .seconds(8), closing: .seconds(4))
+    case "pcsc":
+      // pcscd can take any time: it waits for the reader, and for another program's transaction. So another thread makes
+      // each call, and the one with the link sends heartbeats meanwhile. These limits are for what remains: a second is
+      // far more than any step between two looks at the link takes. Opening includes the start of pcscd by its socket,
+      // closing the wait for a call that ends by itself.
+      self.init(command: .seconds(1), opening: .seconds(5), closing: .seconds(2))
     default:
       // On a serial line, SPI or I2C: W for the acknowledgement and W for the answer. A silent chip takes 1.4 s
       // to open.
