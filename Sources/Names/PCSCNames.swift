@@ -15,8 +15,11 @@ extension Names {
     /// Whether a text can be a reader's name. The name comes from a driver, or from the device itself, so it can have any
     /// content. It goes into log lines, arguments of programs and messages on the bus.
     public static func isReaderName(_ text: String) -> Bool {
-      (1...mostBytesOfName).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(isPrintable)
+      (1...mostBytesOfName).contains(text.utf8.count) && isPrintable(text)
     }
+
+    /// Whether a text has no control characters, and none that change how the text around them is shown.
+    public static func isPrintable(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isPrintable) }
 
     /// The name in a device string `pcsc:NAME`; nil if it is the string of another kind of reader.
     public static func readerName(inDevice device: String) -> String? {

@@ -25,13 +25,13 @@ enum ReaderChild {
   /// Starts a child with an argument vector, the program's path first, and with `environment` as all of its
   /// environment.
   ///
-  /// Without `output`, the child's standard output is /dev/null. `link` becomes the child's descriptor 3. `report` is
+  /// Without `input` or `output`, that standard stream of the child is /dev/null. `link` becomes the child's descriptor 3. `report` is
   /// called on the loop. Fails if no thread can be started.
   static func start(
-    _ arguments: [String], environment: [String], output: FileDescriptor?, link: FileDescriptor?, on loop: EventLoop,
-    report: @escaping @Sendable (Event) -> Void
+    _ arguments: [String], environment: [String], input: FileDescriptor? = nil, output: FileDescriptor? = nil,
+    link: FileDescriptor? = nil, on loop: EventLoop, report: @escaping @Sendable (Event) -> Void
   ) throws(SystemError) {
-    let given = Given(output: output, link: link)
+    let given = Given(input: input, output: output, link: link)
     try DedicatedThread.start(stackSize: 128 * 1024) {
       let child: pid_t
       do throws(SystemError) {
@@ -63,6 +63,7 @@ enum ReaderChild {
     _ arguments: [String], environment: [String], _ given: Given
   ) throws(SystemError) -> pid_t {
     var spawn = ProcessSpawn(arguments.first ?? "", arguments: arguments, environment: environment)
+    spawn.input = given.input.map { .file($0) } ?? .null
     spawn.output = given.output.map { .file($0) } ?? .null
     spawn.link = given.link
     return try spawn.start()
@@ -73,15 +74,18 @@ enum ReaderChild {
   ///
   /// `@unchecked` because only the thread that starts the child uses it, once that thread exists.
   private final class Given: @unchecked Sendable {
+    private(set) var input: FileDescriptor?
     private(set) var output: FileDescriptor?
     private(set) var link: FileDescriptor?
 
-    init(output: FileDescriptor?, link: FileDescriptor?) {
+    init(input: FileDescriptor?, output: FileDescriptor?, link: FileDescriptor?) {
+      self.input = input
       self.output = output
       self.link = link
     }
 
     func close() {
+      input = nil
       output = nil
       link = nil
     }

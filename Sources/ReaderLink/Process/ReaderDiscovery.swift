@@ -1,5 +1,4 @@
 public import EventLoop
-import Glibc
 
 /// Lists the readers that libnfc finds. Runs in a separate process, because the daemon does not load libnfc.
 public actor ReaderDiscovery {
@@ -23,9 +22,8 @@ public actor ReaderDiscovery {
   private nonisolated let loop: EventLoop
   private let program: String
   private let looksForMore: Bool
-  private var output: [UInt8] = []
-  private var watch: DescriptorWatch?
-  private var child: pid_t?
+  private var lines: [[UInt8]] = []
+  private var timer: LoopTimer?
   private var waiter: CheckedContinuation<Result<[String], Failure>, Never>?
 
   /// Finds the readers that libnfc knows, in libnfc's order, as connection strings. `program` is the absolute path of
@@ -57,61 +55,30 @@ public actor ReaderDiscovery {
   }
 
   private func start() throws(SystemError) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw SystemError("make a pipe") }
-    let reading = FileDescriptor(owning: ends[0])
-    let writing = FileDescriptor(owning: ends[1])
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    _ = fcntl(reading.rawValue, F_SETFL, O_NONBLOCK)
-    watch = try DescriptorWatch(reading, on: loop) { [self] in assumeIsolated { $0.read(reading) } }
-    let timer = loop.schedule(after: Self.allowance) { [self] in
-      assumeIsolated { if let child = $0.child { kill(child, SIGKILL) } }
-    }
-    let environment = looksForMore ? [] : ["LIBNFC_AUTO_SCAN=false"]
-    try ReaderChild.start(
-      [program, "--list"], environment: environment, output: writing, link: nil, on: loop
-    ) { [self] event in
-      assumeIsolated { discovery in
-        switch event {
-        case .started(let child): discovery.child = child
-        case .failed(let error):
-          timer.cancel()
-          discovery.finish(.failure(Failure(description: error.description)))
-        case .ended(let child):
-          timer.cancel()
-          discovery.ended(ReaderChild.reap(child), reading)
-        }
-      }
-    }
+    let limits = LineProcess.Limits(line: Self.mostBytes, total: Self.mostBytes)
+    let process = LineProcess(limits, on: loop) { [self] event in assumeIsolated { $0.receive(event) } }
+    timer = loop.schedule(after: Self.allowance) { process.assumeIsolated { $0.kill("did not end in time") } }
+    let (arguments, environment) = ([program, "--list"], looksForMore ? [] : ["LIBNFC_AUTO_SCAN=false"])
+    try process.assumeIsolated { process in
+      Result { () throws(SystemError) in try process.start(arguments, environment: environment) }
+    }.get()
   }
 
-  private func read(_ descriptor: FileDescriptor) {
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = Glibc.read(descriptor.rawValue, &bytes, bytes.count)
-    if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
-    guard count > 0, output.count + count <= Self.mostBytes else {
-      watch?.cancel()
-      // The output has ended, or it is longer than any valid output.
-      if count > 0, let child { kill(child, SIGKILL) }
-      return
+  private func receive(_ event: LineProcess.Event) {
+    switch event {
+    case .line(let line): lines.append(line)
+    case .closedOutput: break
+    case .failed(let error): finish(.failure(Failure(description: error.description)))
+    case .ended(ReaderChild.success): finish(.success(Self.connectionStrings(lines)))
+    case .ended(let how): finish(.failure(Failure(description: "\(program) --list \(how)")))
     }
-    output += bytes.prefix(count)
-  }
-
-  private func ended(_ how: String, _ descriptor: FileDescriptor) {
-    child = nil
-    for _ in 0...Self.mostBytes / 4096 { read(descriptor) }
-    guard how == ReaderChild.success else {
-      return finish(.failure(Failure(description: "\(program) --list \(how)")))
-    }
-    finish(.success(Self.connectionStrings(output)))
   }
 
   /// The lines that are connection strings, each once: a driver's name, and optionally a colon and the driver's name
   /// for the device.
-  private static func connectionStrings(_ output: [UInt8]) -> [String] {
+  private static func connectionStrings(_ lines: [[UInt8]]) -> [String] {
     var strings: [String] = []
-    for line in output.split(separator: UInt8(ascii: "\n")) {
+    for line in lines {
       // The name of a PC/SC reader may contain spaces.
       guard line.count < ReaderLimits.text, line.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
       let driver = line.prefix { $0 != UInt8(ascii: ":") }
@@ -131,8 +98,8 @@ public actor ReaderDiscovery {
   }
 
   private func finish(_ result: Result<[String], Failure>) {
-    watch?.cancel()
-    watch = nil
+    timer?.cancel()
+    timer = nil
     waiter?.resume(returning: result)
     waiter = nil
   }

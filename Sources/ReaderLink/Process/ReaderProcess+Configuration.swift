@@ -1,9 +1,9 @@
 extension ReaderProcess {
   /// The parameters for starting a reader process.
   public struct Configuration: Sendable, Hashable {
-    /// The absolute path of `tagroute-reader`.
+    /// The absolute path of `tagroute-reader`, or of `tagroute-reader-pcsc` for a device `pcsc:NAME`.
     public var program: String
-    /// A libnfc connection string, `pn532_uart:/dev/ttyUSB0`; nil for the first device that libnfc finds.
+    /// A libnfc connection string, `pn532_uart:/dev/ttyUSB0`, or `pcsc:NAME`; nil for the first device that libnfc finds.
     public var device: String?
     /// Whether the daemon calls `lookForDevice()` when the device is plugged in, or when a driver releases it. The
     /// process then retries less often.

@@ -2,7 +2,8 @@ public import EventLoop
 import Glibc
 import Journal
 
-/// The daemon's side of one reader: keeps a `tagroute-reader` process alive and reports its events.
+/// The daemon's side of one reader: keeps a `tagroute-reader` or `tagroute-reader-pcsc` process alive and reports its
+/// events.
 ///
 /// A crash, a hang or garbage of a process costs the daemon no more than an event. The daemon's loop owns this actor.
 /// It wakes only for messages and, while the process is busy, to check that the process is alive.
@@ -151,7 +152,7 @@ public actor ReaderProcess {
       }
       link = ours
       try ReaderChild.start(
-        configuration.arguments, environment: configuration.environment, output: nil, link: theirs, on: loop
+        configuration.arguments, environment: configuration.environment, link: theirs, on: loop
       ) { [self] event in
         assumeIsolated { $0.childReported(event) }
       }
