@@ -81,7 +81,7 @@ public struct TimingModel: Sendable, Hashable {
   func startUp(_ modulation: RadioModulation) -> Duration {
     switch modulation {
     case .felica212, .felica424: startUpFeliCa
-    case .typeA, .typeB, .jewel: guardTime
+    case .typeA, .typeB, .jewel, .vicinity: guardTime
     }
   }
 }
@@ -106,6 +106,8 @@ extension TimingModel {
     case .jewel:
       // Seven bits, and then byte by byte, each with start and end.
       return elementaryTimeUnit * (sender == .reader ? 9 + max(count - 1, 0) * 10 : 1 + count * 9)
+    // Two bits in 75.52 µs from the reader; 37.76 µs a bit from the card; start and end (ISO/IEC 15693-2).
+    case .vicinity: return carrierCycle * 512 * (sender == .reader ? count * 8 + 3 : count * 8 + 6)
     }
   }
 
@@ -113,6 +115,8 @@ extension TimingModel {
   func answerDelay(_ frame: RadioFrame, for purpose: RadioInterface.Purpose) -> Duration {
     switch (frame.modulation, purpose) {
     case (.typeA, _), (.jewel, _): carrierCycle * 1236
+    // t1 of ISO/IEC 15693-3.
+    case (.vicinity, _): carrierCycle * 4352
     // TR0 has 64 subcarrier cycles, TR1 has 80.
     case (.typeB, _): carrierCycle * 16 * 144
     case (.felica212, .activation), (.felica424, .activation): carrierCycle * 512 * 64
@@ -123,7 +127,7 @@ extension TimingModel {
   /// How long the chip waits for an answer to `request`, from the moment when an answer could begin.
   func wait(for request: RadioFrame) -> Duration {
     switch request.modulation {
-    case .typeA, .jewel: fruitlessRequest
+    case .typeA, .jewel, .vicinity: fruitlessRequest
     // The frame waiting time of an ATQB.
     case .typeB: fruitlessRequest + carrierCycle * 7680
     case .felica212, .felica424:

@@ -47,7 +47,7 @@ extension PN532Chip {
     guard let modulation = Self.modulation(targetType: type) else { return nil }
     let initiatorData: [UInt8] =
       switch modulation {
-      case .typeA, .jewel: []
+      case .typeA, .jewel, .vicinity: []
       case .typeB: [0x00]
       case .felica212, .felica424: [0x00, 0xFF, 0xFF, 0x01, 0x00]
       }
@@ -65,7 +65,7 @@ extension PN532Chip {
       case .felica212: 0x11 as UInt8
       case .felica424: 0x12 as UInt8
       case .typeB: 0x23 as UInt8
-      case .jewel: 0x04 as UInt8
+      case .jewel, .vicinity: 0x04 as UInt8
       }
     let description = [1] + target.description
     return [1, found, UInt8(truncatingIfNeeded: description.count)] + description

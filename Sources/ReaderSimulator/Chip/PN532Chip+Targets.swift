@@ -64,6 +64,7 @@ extension PN532Chip {
     case .typeB: listTypeB(request)
     case .felica212, .felica424: listFeliCa(request)
     case .jewel: listJewel()
+    case .vicinity: break
     }
     registers.looked(for: request.modulation, found: !targets.isEmpty, lastFrame: radio.lastFrame)
   }
@@ -71,7 +72,7 @@ extension PN532Chip {
   /// Whether the initiator data has the length that its technology requires (UM0701-02, section 7.3.5).
   private func isWellFormed(_ request: PassiveTargetRequest) -> Bool {
     switch request.modulation {
-    case .typeA, .jewel: true
+    case .typeA, .jewel, .vicinity: true
     case .typeB: (1...2).contains(request.initiatorData.count)
     case .felica212, .felica424: request.initiatorData.count == 5
     }

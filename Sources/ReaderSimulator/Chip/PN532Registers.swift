@@ -28,7 +28,7 @@ struct PN532Registers {
     guard found else { return }
     let speedAndFraming: UInt8 =
       switch modulation {
-      case .typeA, .jewel: 0x00
+      case .typeA, .jewel, .vicinity: 0x00
       case .typeB: 0x03
       case .felica212: 0x12
       case .felica424: 0x22

@@ -15,6 +15,7 @@ enum ControlCommand: Equatable {
     case type3 = "3"
     case type4 = "4"
     case type4B = "4b"
+    case type5 = "5"
     case mifareClassic = "classic"
     case desfire
     case payment
@@ -22,11 +23,13 @@ enum ControlCommand: Equatable {
     case application
     case contact
     case paymentChip = "payment-chip"
+    case openPGP = "openpgp"
+    case piv
 
     /// Whether a tag of this kind can hold a message.
     var holdsMessages: Bool { ![.payment, .transit, .application].contains(self) && !hasContacts }
     /// Whether this is a card with contacts, which only a PC/SC reader takes.
-    var hasContacts: Bool { [.contact, .paymentChip].contains(self) }
+    var hasContacts: Bool { [.contact, .paymentChip, .openPGP, .piv].contains(self) }
     /// Whether the tag is a FeliCa card, which generates its own IDm.
     var isFeliCa: Bool { self == .type3 || self == .transit }
   }
@@ -37,6 +40,7 @@ enum ControlCommand: Equatable {
     var type = Kind.type2
     var model: SimulatedType2Model?
     var card: Type3Options.Model?
+    var vicinity: SimulatedType5Model?
     var uid: TagUID?
     /// Whether to keep the tags that are on the reader already.
     var isAdditional = false
@@ -113,8 +117,11 @@ enum ControlCommand: Equatable {
         let value = words.popFirst()
         tap.model = SimulatedType2Model.all.first { $0.name == value }
         tap.card = value.flatMap(Type3Options.Model.init)
-        guard tap.model != nil || tap.card != nil else {
-          let names = SimulatedType2Model.all.map(\.name) + Type3Options.Model.allCases.map(\.rawValue)
+        tap.vicinity = SimulatedType5Model.all.first { $0.name == value }
+        guard tap.model != nil || tap.card != nil || tap.vicinity != nil else {
+          let names =
+            SimulatedType2Model.all.map(\.name) + Type3Options.Model.allCases.map(\.rawValue)
+            + SimulatedType5Model.all.map(\.name)
           throw SimulatorError("--model: one of \(names.joined(separator: ", "))")
         }
       case "--uid": tap.uid = try uid(words.popFirst())
@@ -136,10 +143,13 @@ enum ControlCommand: Equatable {
     }
     if !hasContents { tap.contents = .none }
     if case .memoryFile = tap.contents, tap.type != .type2 { throw SimulatorError("--memory: only for --type 2") }
-    if tap.model != nil && tap.type != .type2 || tap.card != nil && tap.type != .type3 {
+    if tap.model != nil && tap.type != .type2 || tap.card != nil && tap.type != .type3
+      || tap.vicinity != nil && tap.type != .type5
+    {
       throw SimulatorError("--model: not one of --type \(tap.type.rawValue)")
     }
     if case .memoryFile = tap.contents, tap.uid != nil { throw SimulatorError("--uid: the memory holds it already") }
+    if tap.type == .type5, tap.uid != nil { throw SimulatorError("--uid: a Type 5 tag makes up its UID") }
     if tap.type.isFeliCa, tap.uid != nil { throw SimulatorError("--uid: a FeliCa card makes up its IDm") }
     return tap
   }

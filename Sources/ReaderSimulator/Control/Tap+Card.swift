@@ -12,6 +12,8 @@ extension ControlCommand.Tap {
     switch type {
     case .contact: .contact()
     case .paymentChip: .paymentChip()
+    case .openPGP: .openPGP()
+    case .piv: .piv()
     default: SimulatedCard(try makeTag())
     }
   }
@@ -37,12 +39,13 @@ extension ControlCommand.Tap {
     case .type3: return try .type3(message: message, options: Type3Options(card ?? .liteS))
     case .type4: return try .type4(message: message, uid: uid)
     case .type4B: return try .type4B(message: message, pupi: try Self.pupi(self.uid))
+    case .type5: return try .type5(vicinity ?? .slix2, message: message)
     case .mifareClassic: return try .mifareClassic(.classic1K, message: message, uid: uid)
     case .desfire: return try .desfire(message: message, uid: uid)
     case .payment: return .paymentCard(uid: uid)
     case .transit: return try .transitCard()
     case .application: return .applicationCard(uid: uid)
-    case .contact, .paymentChip: throw SimulatorError("--type \(type.rawValue): only with --pcsc")
+    case .contact, .paymentChip, .openPGP, .piv: throw SimulatorError("--type \(type.rawValue): only with --pcsc")
     }
   }
 

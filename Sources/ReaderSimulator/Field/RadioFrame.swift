@@ -10,12 +10,14 @@ enum RadioModulation: Hashable, Sendable {
   case felica424
   /// Innovision Jewel and Topaz, on Type A's modulation.
   case jewel
+  /// ISO/IEC 15693, vicinity cards. No PN532 sends it; readers for PC/SC do.
+  case vicinity
 
   /// The checksum at the end of a frame.
   func checksum(_ data: some Sequence<UInt8>) -> [UInt8] {
     switch self {
     case .typeA: ProximityCRC.typeA(data)
-    case .typeB, .jewel: ProximityCRC.typeB(data)
+    case .typeB, .jewel, .vicinity: ProximityCRC.typeB(data)
     case .felica212, .felica424: FeliCaCRC.checksum(data)
     }
   }

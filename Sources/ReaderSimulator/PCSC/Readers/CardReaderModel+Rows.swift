@@ -58,6 +58,7 @@ extension CardReaderModel {
     $0.technologies = [.typeA, .typeB, .felica, .vicinity]
     $0.lengthError = .wrongLength
     $0.tellsAnswerToSelect = false
+    $0.reversesVicinityUID = true
   }
 
   /// Identiv uTrust 3700 F: with instructions of its own for FeliCa and Type 1.

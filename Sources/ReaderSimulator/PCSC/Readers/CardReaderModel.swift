@@ -86,6 +86,8 @@ public struct CardReaderModel: Sendable, Hashable {
   var selectsAgain = true
   /// Whether the reader names a FeliCa card as the ACR122U does: as a card of ISO/IEC 14443-3 Type A.
   var namesFeliCaAsTypeA = false
+  /// Whether `FF CA` tells the UID of ISO/IEC 15693 with its lowest byte first.
+  var reversesVicinityUID = false
   /// Whether the reader has LED, buzzer and polling at `FF 00 40` to `FF 00 52`.
   var hasChipPeripherals = false
   /// Whether the reader takes ACS's escape commands, which begin with `E0 00 00`.

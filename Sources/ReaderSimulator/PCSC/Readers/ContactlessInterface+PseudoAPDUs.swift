@@ -23,7 +23,7 @@ extension ContactlessInterface {
   /// FF CA: the identifier, or the answer to select.
   private func getData(_ command: PseudoAPDU, _ card: FoundCard) -> [UInt8] {
     switch (command.parameter1, command.parameter2, card) {
-    case (0x00, 0x00, _): return limited(card.identifier, to: command.expectedLength)
+    case (0x00, 0x00, _): return limited(card.identifier(by: model), to: command.expectedLength)
     case (0x01, 0x00, .typeA(_, _, let ats?)) where model.tellsAnswerToSelect:
       return limited(ats, to: command.expectedLength)
     default: return StatusWord.notSupported
@@ -39,6 +39,7 @@ extension ContactlessInterface {
 
   /// FF B0: pages of a Type 2 tag, or blocks of a MIFARE Classic.
   private mutating func readBinary(_ command: PseudoAPDU, _ card: FoundCard) -> [UInt8] {
+    if case .vicinity(_, let blockSize) = card { return readVicinity(command, blockSize) }
     guard case .typeA(_, _, nil) = card else { return refusal(StatusWord.notSupported) }
     let asked = command.expectedLength ?? 0
     let count = asked == 0 ? Self.blockSize : asked
@@ -62,6 +63,7 @@ extension ContactlessInterface {
 
   /// FF D6: one page of a Type 2 tag, or one block of a MIFARE Classic.
   private mutating func updateBinary(_ command: PseudoAPDU, _ card: FoundCard) -> [UInt8] {
+    if case .vicinity(_, let blockSize) = card { return updateVicinity(command, blockSize) }
     guard case .typeA(_, _, nil) = card else { return refusal(StatusWord.notSupported) }
     guard command.data.count == (card.isClassic ? Self.blockSize : Self.pageSize) else {
       return lengthError(card.isClassic ? Self.blockSize : Self.pageSize)
@@ -107,7 +109,7 @@ extension ContactlessInterface {
     }
   }
 
-  private func lengthError(_ right: Int) -> [UInt8] {
+  func lengthError(_ right: Int) -> [UInt8] {
     switch model.lengthError {
     case .rightLength: StatusWord.rightLength(right)
     case .wrongLength: StatusWord.wrongLength

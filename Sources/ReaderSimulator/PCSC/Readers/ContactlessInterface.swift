@@ -76,7 +76,7 @@ extension ContactlessInterface {
     switch found {
     case .typeA: _ = select(.typeA)
     case .typeB: _ = select(.typeB)
-    case .felica, .jewel: break
+    case .felica, .jewel, .vicinity: break
     }
   }
 
@@ -90,7 +90,7 @@ extension ContactlessInterface {
     case .jewel:
       guard let target = firstTarget([0x4A, 0x01, 0x04]), target.count == 6 else { return nil }
       return .jewel(uid: Array(target[2...]))
-    case .vicinity: return nil
+    case .vicinity: return selectVicinity()
     }
   }
 

@@ -7,13 +7,15 @@ enum FoundCard: Equatable {
   case felica(idm: [UInt8], modulation: RadioModulation)
   /// `uid` is the four bytes that commands carry.
   case jewel(uid: [UInt8])
+  /// `uid` is as on the air, the lowest byte first.
+  case vicinity(uid: [UInt8], blockSize: Int)
 
   /// Whether the card takes APDUs.
   var takesAPDUs: Bool {
     switch self {
     case .typeA(_, _, let ats): ats != nil
     case .typeB: true
-    case .felica, .jewel: false
+    case .felica, .jewel, .vicinity: false
     }
   }
 
@@ -29,17 +31,21 @@ enum FoundCard: Equatable {
 extension FoundCard {
   private static let standardA3: UInt8 = 0x03
   private static let standardFeliCa: UInt8 = 0x11
+  private static let standard15693: UInt8 = 0x0B
   private static let nameOfUltralight: UInt16 = 0x0003
   private static let nameOfTopaz: UInt16 = 0x0030
   private static let nameOfFeliCa: UInt16 = 0x003B
+  /// ICODE SLI and Tag-it, by manufacturer. Readers do not know the names of the others.
+  private static let vicinityNames: [UInt8: UInt16] = [0x04: 0x0014, 0x07: 0x0012]
 
   /// The identifier that `FF CA` tells.
-  var identifier: [UInt8] {
+  func identifier(by model: CardReaderModel) -> [UInt8] {
     switch self {
     case .typeA(_, let uid, _): uid
     case .typeB(let pupi, _, _, _): pupi
     case .felica(let idm, _): idm
     case .jewel(let uid): uid
+    case .vicinity(let uid, _): model.reversesVicinityUID ? uid : uid.reversed()
     }
   }
 
@@ -58,6 +64,8 @@ extension FoundCard {
     case .jewel:
       return AnswerToReset.storage(
         standard: Self.standardA3, name: model.namesFeliCaAsTypeA ? 0xF004 : Self.nameOfTopaz)
+    case .vicinity(let uid, _):
+      return AnswerToReset.storage(standard: Self.standard15693, name: Self.vicinityNames[uid[6]] ?? 0x0000)
     }
   }
 

@@ -18,48 +18,6 @@ struct TransparentSession {
   var removesChecksum = true
 }
 
-/// A data object: a tag of one or two bytes, a length and a value (ISO/IEC 7816-4, section 5.2.2).
-struct DataObject: Equatable {
-  let tag: UInt16
-  let value: [UInt8]
-
-  /// The objects one after the other; nil if a length is wrong.
-  static func objects(in bytes: [UInt8]) -> [DataObject]? {
-    var rest = bytes[...]
-    var objects: [DataObject] = []
-    while let first = rest.popFirst() {
-      var tag = UInt16(first)
-      if first & 0x1F == 0x1F {
-        guard let second = rest.popFirst() else { return nil }
-        tag = tag << 8 | UInt16(second)
-      }
-      guard var length = rest.popFirst().map({ Int($0) }) else { return nil }
-      if length > 0x80 {
-        let count = length - 0x80
-        guard count <= 2, rest.count >= count else { return nil }
-        length = BigEndian.number(rest.prefix(count))
-        rest = rest.dropFirst(count)
-      }
-      guard rest.count >= length else { return nil }
-      objects.append(DataObject(tag: tag, value: Array(rest.prefix(length))))
-      rest = rest.dropFirst(length)
-    }
-    return objects
-  }
-
-  /// The object as bytes, for a tag of one byte.
-  var bytes: [UInt8] {
-    let length = UInt8(truncatingIfNeeded: value.count)
-    let lengthBytes: [UInt8] =
-      switch value.count {
-      case 0...0x7F: [length]
-      case 0x80...0xFF: [0x81, length]
-      default: [0x82, UInt8(truncatingIfNeeded: value.count >> 8), length]
-      }
-    return [UInt8(truncatingIfNeeded: tag)] + lengthBytes + value
-  }
-}
-
 /// FF C2: manage the session, exchange frames, switch the protocol.
 extension ContactlessInterface {
   private static let malformed: [UInt8] = [0x6A, 0x80]
@@ -161,6 +119,7 @@ extension FoundCard {
     case .typeB: .typeB
     case .felica(_, let modulation): modulation
     case .jewel: .jewel
+    case .vicinity: .vicinity
     }
   }
 
@@ -170,6 +129,7 @@ extension FoundCard {
     case .typeA, .jewel: standard == .typeA
     case .typeB: standard == .typeB
     case .felica: standard == .felica
+    case .vicinity: standard == .vicinity
     }
   }
 }
