@@ -25,6 +25,7 @@ extension SimulatedCardReaders {
       return disconnect(number)
     }
     connections[number]?.purpose = operation == .openEvents ? .events(slot) : .requests(slot)
+    if operation == .openRequests { slots[slot.number].presence.forgetReports() }
     _ = connections[number]?.send(DriverAnswer.success(Array("\(slot)".utf8)).frame)
   }
 

@@ -104,8 +104,9 @@ public actor SimulatedCardReaders {
   /// The name of a slot without the numbers that pcscd appends.
   public func friendlyName(of slot: CardSlotID) -> String {
     let reader = readers[slots[slot.number].reader.number]
-    let name = reader.attached.model.slots[slot.number - reader.attached.slot.number].name
-    return reader.properties.serial.map { "\(name) (\($0))" } ?? name
+    let interface = reader.attached.model.slots[slot.number - reader.attached.slot.number].interfaceName
+    return reader.attached.model.friendlyName + (interface.map { " [\($0)]" } ?? "")
+      + (reader.properties.serial.map { " (\($0))" } ?? "")
   }
 
   /// The configuration file with which pcscd loads the driver once for each slot. `library` is the driver's path.

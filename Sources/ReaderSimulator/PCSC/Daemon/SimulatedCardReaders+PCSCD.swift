@@ -27,6 +27,19 @@ extension SimulatedCardReaders {
     return daemon
   }
 
+  /// Starts a pcscd that finds the readers as USB devices of a testbed, whose variables are in `options.environment`. A
+  /// reader is there while its device is plugged in there. Needs the right to mount.
+  public func startHotplugPCSCD(
+    in directory: String, options: PrivatePCSCD.Options = PrivatePCSCD.Options()
+  ) async throws(SimulatorError) -> PrivatePCSCD {
+    var options = options
+    let drivers = "\(directory)/drivers"
+    try DriverBundle.write(in: drivers, library: try Self.driverLibrary())
+    options.drivers = drivers
+    options.environment["TAGROUTE_IFD_SOCKET"] = socket
+    return try await PrivatePCSCD.start(in: directory, configuration: "", options: options)
+  }
+
   /// Waits until pcscd has opened every slot of the readers that are plugged in, also after a restart. Fails with its
   /// log if it ends.
   public func waitUntilOpen(by daemon: PrivatePCSCD) async throws(SimulatorError) {

@@ -1,8 +1,8 @@
-/// The models. The names are those of libccid's list; with the name of the interface if the device tells one.
+/// The models. The names are those of libccid's list.
 extension CardReaderModel {
   /// ACS ACR122U: a PN532 behind a smart card interface. A tag that has refused a command stays halted.
   public static let acr122U = CardReaderModel(
-    "acr122u", 0x072F, 0x2200, by: "ACS", contactless: ["ACS ACR122U PICC Interface"]
+    "acr122u", 0x072F, 0x2200, by: "ACS", "ACS ACR122U PICC Interface", contactless: [nil]
   ) {
     $0.technologies = [.typeA, .typeB, .felica, .jewel]
     $0.rawFrames = .chip
@@ -16,9 +16,8 @@ extension CardReaderModel {
 
   /// ACS ACR1252U: a contactless slot, and a slot for a security module.
   public static let acr1252U = CardReaderModel(
-    "acr1252u", 0x072F, 0x223B, by: "ACS",
-    contactless: ["ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC]"],
-    contact: ["ACS ACR1252 Dual Reader [ACR1252 Dual Reader SAM]"]
+    "acr1252u", 0x072F, 0x223B, by: "ACS", "ACS ACR1252 Dual Reader",
+    contactless: ["ACR1252 Dual Reader PICC"], contact: ["ACR1252 Dual Reader SAM"]
   ) {
     $0.rawFrames = .transparent
     $0.felicaCommands = .frame
@@ -29,8 +28,8 @@ extension CardReaderModel {
 
   /// ACS ACR1552U: also for tags of ISO/IEC 15693.
   public static let acr1552U = CardReaderModel(
-    "acr1552u", 0x072F, 0x2303, by: "ACS", contactless: ["ACS ACR1552 CL Reader [ACR1552 CL Reader PICC]"],
-    contact: ["ACS ACR1552 CL Reader [ACR1552 CL Reader SAM]"]
+    "acr1552u", 0x072F, 0x2303, by: "ACS", "ACS ACR1552 CL Reader", contactless: ["ACR1552 CL Reader PICC"],
+    contact: ["ACR1552 CL Reader SAM"]
   ) {
     $0.technologies = [.typeA, .typeB, .felica, .vicinity]
     $0.rawFrames = .transparent
@@ -42,8 +41,8 @@ extension CardReaderModel {
 
   /// HID OMNIKEY 5022 CL: the commands of PC/SC part 3 alone.
   public static let omnikey5022 = CardReaderModel(
-    "omnikey5022", 0x076B, 0x5022, by: "HID Global",
-    contactless: ["HID Global OMNIKEY 5022 Smart Card Reader [OMNIKEY 5022 Smart Card Reader]"]
+    "omnikey5022", 0x076B, 0x5022, by: "HID Global", "HID Global OMNIKEY 5022 Smart Card Reader",
+    contactless: ["OMNIKEY 5022 Smart Card Reader"]
   ) {
     $0.technologies = [.typeA, .typeB]
     $0.lengthError = .wrongLength
@@ -53,7 +52,7 @@ extension CardReaderModel {
 
   /// HID OMNIKEY 5427 CK: also for tags of ISO/IEC 15693, whose UID it tells with the lowest byte first.
   public static let omnikey5427 = CardReaderModel(
-    "omnikey5427", 0x076B, 0x5427, by: "HID Global", contactless: ["HID OMNIKEY 5427 CK"]
+    "omnikey5427", 0x076B, 0x5427, by: "HID Global", "HID OMNIKEY 5427 CK", contactless: [nil]
   ) {
     $0.technologies = [.typeA, .typeB, .felica, .vicinity]
     $0.lengthError = .wrongLength
@@ -63,8 +62,8 @@ extension CardReaderModel {
 
   /// Identiv uTrust 3700 F: with instructions of its own for FeliCa and Type 1.
   public static let uTrust3700 = CardReaderModel(
-    "utrust3700", 0x04E6, 0x5790, by: "Identiv",
-    contactless: ["Identiv uTrust 3700 F CL Reader [uTrust 3700 F CL Reader]"]
+    "utrust3700", 0x04E6, 0x5790, by: "Identiv", "Identiv uTrust 3700 F CL Reader",
+    contactless: ["uTrust 3700 F CL Reader"]
   ) {
     $0.technologies = [.typeA, .typeB, .felica, .jewel]
     $0.felicaCommands = .instructions
@@ -72,14 +71,16 @@ extension CardReaderModel {
   }
 
   /// Feitian R502: refuses the pages from 10h on.
-  public static let r502 = CardReaderModel("r502", 0x096E, 0x060D, by: "Feitian", contactless: ["Feitian R502"]) {
+  public static let r502 = CardReaderModel(
+    "r502", 0x096E, 0x060D, by: "Feitian", "Feitian R502", contactless: [nil]
+  ) {
     $0.lengthError = .wrongLength
     $0.lastPage = 0x0F
   }
 
   /// Sony RC-S300/S.
   public static let rcS300 = CardReaderModel(
-    "rcs300", 0x054C, 0x0DC8, by: "SONY", contactless: ["SONY FeliCa RC-S300/S"]
+    "rcs300", 0x054C, 0x0DC8, by: "SONY", "SONY FeliCa RC-S300/S", contactless: [nil]
   ) {
     $0.rawFrames = .transparent
     $0.hasClassic = false
@@ -88,11 +89,11 @@ extension CardReaderModel {
 
   /// Gemalto PC Twin Reader: for cards with contacts.
   public static let pcTwin = CardReaderModel(
-    "pctwin", 0x08E6, 0x3437, by: "Gemalto", contact: ["Gemalto PC Twin Reader"])
+    "pctwin", 0x08E6, 0x3437, by: "Gemalto", "Gemalto PC Twin Reader", contact: [nil])
 
   /// A YubiKey with its smart card; the card has to be inserted like any other.
   public static let yubiKey = CardReaderModel(
-    "yubikey", 0x1050, 0x0407, by: "Yubico", contact: ["Yubico YubiKey OTP+FIDO+CCID"])
+    "yubikey", 0x1050, 0x0407, by: "Yubico", "Yubico YubiKey OTP+FIDO+CCID", contact: [nil])
 
   /// All models.
   public static let all: [CardReaderModel] = [

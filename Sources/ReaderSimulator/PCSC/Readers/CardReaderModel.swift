@@ -10,8 +10,8 @@ public struct CardReaderModel: Sendable, Hashable {
       case contact
     }
 
-    /// The name without the numbers that pcscd appends.
-    public let name: String
+    /// The name of the USB interface, which pcscd puts into the reader's name; nil if the device tells none.
+    public let interfaceName: String?
     /// What the slot takes.
     public let kind: Kind
   }
@@ -61,7 +61,9 @@ public struct CardReaderModel: Sendable, Hashable {
   public let product: UInt16
   /// The maker, as the device tells it.
   public let manufacturer: String
-  /// The slots, the contactless one first.
+  /// The name in the list of the driver libccid. pcscd's name begins with it.
+  public let friendlyName: String
+  /// The slots, the contactless one first. Each is an interface of the USB device.
   public let slots: [Slot]
 
   // The rest describes the contactless slot.
@@ -97,17 +99,19 @@ public struct CardReaderModel: Sendable, Hashable {
   /// The version of the device, in BCD.
   var version: UInt16 = 0x0100
 
-  /// The row of one model. `names` are those of the slots.
+  /// The row of one model, with the names of the interfaces of its slots.
   init(
-    _ name: String, _ vendor: UInt16, _ product: UInt16, by manufacturer: String, contactless names: [String] = [],
-    contact contactNames: [String] = [], _ change: (inout CardReaderModel) -> Void = { _ in }
+    _ name: String, _ vendor: UInt16, _ product: UInt16, by manufacturer: String, _ friendlyName: String,
+    contactless: [String?] = [], contact: [String?] = [], _ change: (inout CardReaderModel) -> Void = { _ in }
   ) {
     self.name = name
     self.vendor = vendor
     self.product = product
     self.manufacturer = manufacturer
+    self.friendlyName = friendlyName
     slots =
-      names.map { Slot(name: $0, kind: .contactless) } + contactNames.map { Slot(name: $0, kind: .contact) }
+      contactless.map { Slot(interfaceName: $0, kind: .contactless) }
+      + contact.map { Slot(interfaceName: $0, kind: .contact) }
     change(&self)
   }
 }

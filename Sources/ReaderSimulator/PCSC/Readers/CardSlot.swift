@@ -99,6 +99,9 @@ struct CardPresence: Sendable {
   /// Whether a card that was reported has been away since.
   private var owesAbsence = false
 
+  /// Forgets what was reported: the next report goes to another pcscd.
+  mutating func forgetReports() { (hasReportedPresence, owesAbsence) = (false, false) }
+
   mutating func noteInsertion() {
     isPresent = true
     changes &+= 1
