@@ -205,7 +205,8 @@ let package = Package(
         "Bus", "DeviceEvents", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport",
         "tagroute-reader", "tagrouted",
       ]),
-    tests("Doctor", ["Bus", "Configuration", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
+    tests(
+      "Doctor", ["Bus", "Configuration", "Framing", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
     tests("EventLoop", ["CShims", "Rig"]),
     tests("CoreNFC", ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
     .testTarget(

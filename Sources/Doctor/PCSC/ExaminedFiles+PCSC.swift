@@ -67,9 +67,9 @@ extension ExaminedFiles {
 
   /// The title of a contactless reader; nil for any other device.
   private static func title(_ vendor: UInt16, _ product: UInt16, _ drivers: [ReaderDriver]) -> String? {
-    if let model = ReaderModel.find(vendor: vendor, product: product) { return model.title }
-    let name = drivers.lazy.compactMap { $0.name(vendor: vendor, product: product) }.first
-    return name.flatMap { ReaderModel.isContactlessName($0) ? $0 : nil }
+    let names = drivers.compactMap { $0.name(vendor: vendor, product: product) }
+    guard ReaderModel.isContactlessDevice(vendor: vendor, product: product, names: names) else { return nil }
+    return ReaderModel.find(vendor: vendor, product: product)?.title ?? names.first ?? "a contactless reader"
   }
 
   /// The form of the folder and file names below /dev/bus/usb.
