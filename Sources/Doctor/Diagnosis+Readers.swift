@@ -15,7 +15,7 @@ extension Diagnosis {
     if status.readers.isEmpty, pcscd.isEmpty {
       return findings + [.wrong(.reader, "no reader found", addingReader)]
     }
-    return findings + status.readers.map(finding)
+    return findings + status.readers.filter { !isExplained($0, by: pcscd) }.map(finding)
   }
 
   /// A program that uses readers, if it does not start. Otherwise its library is in the finding about versions.

@@ -191,17 +191,23 @@ struct ExaminedFiles {
   /// The device file of a reader with libnfc's connection string `pn532_uart:/dev/ttyUSB0` or `acr122_usb:001:004`; nil
   /// if the string names no file.
   func node(of device: String) -> Examination.Node? {
-    // pcscd opens its readers itself.
-    guard Names.PCSC.readerName(inDevice: device) == nil else { return nil }
+    // Only pcscd opens these.
+    guard ![Names.PCSC.devicePrefix, Diagnosis.undrivenPrefix].contains { device.hasPrefix($0) } else { return nil }
     let parts = device.split(separator: ":", omittingEmptySubsequences: false)
-    var node: Examination.Node
-    if parts.count > 1, parts[1].hasPrefix("/") {
-      node = Examination.Node(path: String(parts[1]))
-    } else if parts.count > 2, parts[1...2].allSatisfy({ $0.count == 3 && $0.allSatisfy(\.isWholeNumber) }) {
-      node = Examination.Node(path: "\(directories.devices)/bus/usb/\(parts[1])/\(parts[2])", isUSB: true)
-    } else {
+    if parts.count > 1, parts[1].hasPrefix("/") { return examined(Examination.Node(path: String(parts[1]))) }
+    guard parts.count > 2, parts[1...2].allSatisfy({ $0.count == 3 && $0.allSatisfy(\.isWholeNumber) }) else {
       return nil
     }
+    return node(ofUSB: "\(parts[1])/\(parts[2])")
+  }
+
+  /// The device file of a USB device at `001/004`.
+  func node(ofUSB place: String) -> Examination.Node {
+    examined(Examination.Node(path: "\(directories.devices)/bus/usb/\(place)", isUSB: true))
+  }
+
+  private func examined(_ node: Examination.Node) -> Examination.Node {
+    var node = node
     var file = stat()
     node.isThere = stat(node.path, &file) == 0
     guard node.isThere else { return node }

@@ -16,7 +16,7 @@ struct DiagnosisPCSCTests {
       <key>ifdFriendlyName</key><array><string>ACS ACR1252 Dual Reader</string></array>
       """)
   private static let reader = Examination.PluggedInReader(
-    vendor: 0x072F, product: 0x223B, title: "ACS ACR1252U", bus: 1, number: 5,
+    vendor: 0x072F, product: 0x223B, title: "ACS ACR1252U", place: "001:005",
     node: Examination.Node(path: "/dev/bus/usb/001/005", isUSB: true, group: 990, groupName: "pcscd", mode: 0o660))
 
   /// A machine with everything that an ACR1252U needs, and a daemon that does not list it.
@@ -72,7 +72,7 @@ struct DiagnosisPCSCTests {
     let findings = Seen.wrong {
       Self.unlisted(&$0)
       $0.pcsc.readers.append(Self.reader)
-      $0.pcsc.readers[1].number = 6
+      $0.pcsc.readers[1].place = "001:006"
       Self.list(["pcsc:\(Self.name)"], &$0)
     }
     #expect(findings.map(\.subject) == [.pcscd])
@@ -170,16 +170,16 @@ struct DiagnosisPCSCTests {
     for file in [Examination.PCSC.RulesFile.isThere, .isHidden] { #expect(text(file, asks: true) == unknown) }
   }
 
-  @Test func `a reader that the daemon lists as failed gets the command of this system too`() {
+  @Test func `a reader that the daemon cannot use gets the command of this system`() {
     func failed(_ change: (inout Examination) -> Void) -> [Finding] {
       Seen.wrong {
         Self.unlisted(&$0)
-        Self.list(["pcsc:ACS ACR1252U"], state: "failed", &$0)
+        Self.list(["usb:001:005"], state: "failed", &$0)
         change(&$0)
       }
     }
     let refused = failed { ($0.pcsc.asksPolkit, $0.pcsc.rulesFile) = (true, .isMissing) }
-    #expect(refused.map(\.subject) == [.pcscd, .reader])
+    #expect(refused.map(\.subject) == [.pcscd])
     #expect(refused.first?.remedy?.command == "sudo apt-get install --reinstall tagroute")
     #expect(failed { $0.pcsc.isInstalled = false }.first?.remedy?.command == "sudo apt-get install pcscd")
     // The daemon's own reason is enough.

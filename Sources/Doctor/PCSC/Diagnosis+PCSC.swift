@@ -7,9 +7,10 @@ extension Diagnosis {
     guard let status = seen.daemon.value else { return [] }
     let listed = status.readers.filter { Names.PCSC.readerName(inDevice: $0.device) != nil }
     let works = listed.filter { !["absent", "failed"].contains($0.state) }
-    let unused = unused(seen.pcsc.readers.filter { !isOfLibnfc($0, status) }, besides: works)
-    // The daemon shows a reader that cannot be used as one that has failed, with a reason for any system.
-    let findings = unused.compactMap { obstacle($0, isListed: listed.count > works.count) }
+    let failed = listed.count > works.count
+    let findings = unused(besides: works, status).compactMap {
+      obstacle($0, isListed: failed || status.readers.map(\.device).contains(Self.undrivenPrefix + $0.place))
+    }
     if findings.isEmpty, !works.isEmpty {
       let readers = works.count == 1 ? "1 reader" : "\(works.count) readers"
       return [.right(.pcscd, "pcscd drives \(readers) for Tagroute")]
@@ -19,10 +20,19 @@ extension Diagnosis {
     return findings.filter { reported.insert($0).inserted }
   }
 
-  /// The readers that are none of these. A name that no driver gives may be that of any reader.
-  private func unused(
-    _ readers: [Examination.PluggedInReader], besides works: [ReaderStatus]
-  ) -> [Examination.PluggedInReader] {
+  /// The daemon's device string of a contactless reader that no program can drive begins like this: `usb:001:004`. Its
+  /// reason is for any system, and the finding about its obstacle for this one.
+  static let undrivenPrefix = "usb:"
+
+  /// Whether a finding of `pcscd` explains this reader of the daemon's list.
+  func isExplained(_ reader: ReaderStatus, by findings: [Finding]) -> Bool {
+    reader.device.hasPrefix(Self.undrivenPrefix) && findings.contains { $0.verdict != .right }
+      && seen.pcsc.readers.contains { Self.undrivenPrefix + $0.place == reader.device }
+  }
+
+  /// The readers of pcscd that are none of these. A name that no driver gives may be that of any reader.
+  private func unused(besides works: [ReaderStatus], _ status: DaemonStatus) -> [Examination.PluggedInReader] {
+    let readers = seen.pcsc.readers.filter { !isOfLibnfc($0, status) }
     var (unused, unknown) = (readers, 0)
     for name in works.compactMap({ Names.PCSC.readerName(inDevice: $0.device) }) {
       if let index = unused.firstIndex(where: { isNamed(name, $0) }) {
@@ -44,8 +54,10 @@ extension Diagnosis {
 
   /// Whether it is the device of a libnfc connection string, such as `acr122_usb:001:004`.
   private func isOfLibnfc(_ reader: Examination.PluggedInReader, _ status: DaemonStatus) -> Bool {
-    let place = ":\(ExaminedFiles.threeDigits(reader.bus)):\(ExaminedFiles.threeDigits(reader.number))"
-    return status.readers.contains { Names.PCSC.readerName(inDevice: $0.device) == nil && $0.device.hasSuffix(place) }
+    status.readers.map(\.device).contains { device in
+      device.hasSuffix(":\(reader.place)")
+        && ![Names.PCSC.devicePrefix, Self.undrivenPrefix].contains { device.hasPrefix($0) }
+    }
   }
 
   /// Whether pcscd may give this reader this name. It begins with the driver's name for the model.

@@ -53,8 +53,8 @@ extension ExaminedFiles {
         let bus = number("busnum", radix: 10), let device = number("devnum", radix: 10)
       else { return nil }
       var reader = Examination.PluggedInReader(vendor: vendor, product: product, title: title)
-      (reader.bus, reader.number) = (bus, device)
-      reader.node = self.node(of: "usb:\(Self.threeDigits(bus)):\(Self.threeDigits(device))") ?? reader.node
+      reader.place = "\(Self.threeDigits(bus)):\(Self.threeDigits(device))"
+      reader.node = node(ofUSB: reader.place.replacing(":", with: "/"))
       reader.interfaceDrivers = Set(
         names.filter { $0.hasPrefix("\(name):") }.compactMap { target("\(folder)/\($0)/driver") }
           .compactMap { $0.split(separator: "/").last.map(String.init) })
@@ -73,7 +73,7 @@ extension ExaminedFiles {
   }
 
   /// The form of the folder and file names below /dev/bus/usb.
-  static func threeDigits(_ number: Int) -> String {
+  private static func threeDigits(_ number: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
   }

@@ -33,9 +33,8 @@ extension Examination {
     var product: UInt16
     /// The model for a person.
     var title: String
-    /// The numbers of the bus and of the device on it.
-    var bus = 0
-    var number = 0
+    /// The numbers of the bus and of the device on it: `001:004`.
+    var place = ""
     var node = Node(path: "", isUSB: true)
     /// The kernel drivers of its interfaces. `usbfs` means that a program has claimed an interface.
     var interfaceDrivers: Set<String> = []
