@@ -192,7 +192,7 @@ struct ExaminedFiles {
   /// if the string names no file.
   func node(of device: String) -> Examination.Node? {
     // Only pcscd opens these.
-    guard ![Names.PCSC.devicePrefix, Diagnosis.undrivenPrefix].contains { device.hasPrefix($0) } else { return nil }
+    if device.hasPrefix(Names.PCSC.devicePrefix) || device.hasPrefix(Diagnosis.undrivenPrefix) { return nil }
     let parts = device.split(separator: ":", omittingEmptySubsequences: false)
     if parts.count > 1, parts[1].hasPrefix("/") { return examined(Examination.Node(path: String(parts[1]))) }
     guard parts.count > 2, parts[1...2].allSatisfy({ $0.count == 3 && $0.allSatisfy(\.isWholeNumber) }) else {

@@ -55,8 +55,8 @@ extension Diagnosis {
   /// Whether it is the device of a libnfc connection string, such as `acr122_usb:001:004`.
   private func isOfLibnfc(_ reader: Examination.PluggedInReader, _ status: DaemonStatus) -> Bool {
     status.readers.map(\.device).contains { device in
-      device.hasSuffix(":\(reader.place)")
-        && ![Names.PCSC.devicePrefix, Self.undrivenPrefix].contains { device.hasPrefix($0) }
+      device.hasSuffix(":\(reader.place)") && !device.hasPrefix(Names.PCSC.devicePrefix)
+        && !device.hasPrefix(Self.undrivenPrefix)
     }
   }
 
