@@ -18,6 +18,8 @@ struct TransceivePolicy: Sendable, Hashable {
     case desfire
     case mifarePlus
     case felica(idm: [UInt8], systemCode: UInt16?)
+    /// Requests of ISO/IEC 15693-3. The UID is in the order in which it is displayed: E0 first.
+    case type5(uid: [UInt8])
     /// No raw commands, with the reason.
     case none(String)
   }
@@ -64,14 +66,23 @@ struct TransceivePolicy: Sendable, Hashable {
     guard command.count <= ReaderLimits.command else {
       throw .invalidArgument("the command has \(command.count) bytes: at most \(ReaderLimits.command) are allowed")
     }
+    if case .none(let reason) = kind { throw BusError(name: Names.Errors.notSupported, message: reason) }
+    guard first != Self.readerClass else {
+      throw .invalidArgument("commands of the class FF are for the reader, not for the tag: they are never sent")
+    }
     switch kind {
-    case .none(let reason): throw BusError(name: Names.Errors.notSupported, message: reason)
+    case .none: return
     case .type2: try checkType2(first, command)
     case .isoDEP: try checkAPDU(command)
     case .desfire, .mifarePlus: try checkMIFARE(first, command)
     case .felica(_, let systemCode): try checkFeliCa(first, command, systemCode)
+    case .type5(let uid): try checkType5(command, uid)
     }
   }
+
+  /// PC/SC readers carry out commands of this class themselves. Such a command can write a tag, load keys and configure
+  /// the reader (PC/SC part 3, 3.2.2). No card has a command of this class: it is invalid (ISO/IEC 7816-4, 5.4.1).
+  private static let readerClass: UInt8 = 0xFF
 
   /// Records the answer of a tag to the command that was sent; nil if there was none.
   mutating func learn(_ answer: [UInt8]?, to command: [UInt8]) {
@@ -83,7 +94,7 @@ struct TransceivePolicy: Sendable, Hashable {
         identifiers.count < 16
       else { return }
       identifiers.insert(Array(answer[1...8]))
-    case .type2, .none: return
+    case .type2, .type5, .none: return
     }
   }
 
@@ -114,7 +125,7 @@ struct TransceivePolicy: Sendable, Hashable {
   /// and keep every reason to refuse.
   mutating func doubtSelection() { isApplicationSelected = isApplicationSelected && isSelectedAtFirst }
 
-  private func requireWriting(_ what: String) throws(BusError) {
+  func requireWriting(_ what: String) throws(BusError) {
     guard mayWrite else {
       throw .notAuthorized("\(what) may change the tag: start the session with access “write”")
     }
@@ -261,7 +272,7 @@ struct TransceivePolicy: Sendable, Hashable {
     if first == FeliCa.write { try requireWriting("Write Without Encryption") }
   }
 
-  private func hexadecimal(_ byte: UInt8) -> String {
+  func hexadecimal(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return (digits.count < 2 ? "0" : "") + digits
   }
