@@ -152,9 +152,8 @@ let package = Package(
     module(
       "Daemon",
       [
-        "Bus", "CShims", "Configuration", "DeviceEvents", "EventLoop", "Journal", "KeyFile", "NDEF", "Names",
-        "ReaderLink",
-        "ScanGate", "Session",
+        "Bus", "CShims", "Configuration", "DeviceEvents", "EventLoop", "Framing", "Journal", "KeyFile", "NDEF", "Names",
+        "ReaderLink", "ScanGate", "Session",
       ]),
 
     // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
@@ -202,8 +201,8 @@ let package = Package(
     tests(
       "Daemon",
       [
-        "Bus", "DeviceEvents", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport",
-        "tagroute-reader", "tagrouted",
+        "Bus", "Configuration", "DeviceEvents", "EventLoop", "Framing", "Journal", "Names", "ReaderLink", "Rig",
+        "ScanGate", "Session", "TestSupport", "tagroute-reader", "tagrouted",
       ]),
     tests(
       "Doctor", ["Bus", "Configuration", "Framing", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),

@@ -9,6 +9,13 @@ extension BusError {
 
   static func notPossible(_ message: String) -> BusError { BusError(name: Names.Errors.notPossible, message: message) }
 
+  /// A reader cannot read any tag of these kinds.
+  static func cannotRead(_ technologies: [TagType]) -> BusError {
+    .notPossible(
+      "the reader cannot read \(technologies.map(\.rawValue).joined(separator: ", ")). Only some readers that pcscd drives "
+        + "support ISO/IEC 15693 (type-5)")
+  }
+
   static func notAuthorized(_ message: String) -> BusError {
     BusError(name: Names.Errors.notAuthorized, message: message)
   }

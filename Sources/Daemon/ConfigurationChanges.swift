@@ -6,8 +6,11 @@ struct ConfigurationChanges: Hashable, Sendable {
     /// Apply the new policy, and send the reader processes new goals if they have changed with it.
     case policy
     /// Change the readers.
-    case devices([String])
+    case readers
   }
+
+  /// The keys that only say which readers there are.
+  private static let keysOfReaders: Set<String> = ["Backend", "Devices"]
 
   /// The keys with different values, as they are written in the file.
   let keys: [String]
@@ -21,7 +24,7 @@ struct ConfigurationChanges: Hashable, Sendable {
     keys = new.keys(differingFrom: old)
     sessions = keys.contains("Sessions") ? new.sessions : nil
     actions =
-      (keys.allSatisfy { $0 == "Devices" } ? [] : [.policy])
-      + (keys.contains("Devices") ? [.devices(new.devices)] : [])
+      (Self.keysOfReaders.isSuperset(of: keys) ? [] : [.policy])
+      + (Self.keysOfReaders.isDisjoint(with: keys) ? [] : [.readers])
   }
 }

@@ -26,7 +26,8 @@ struct DaemonOptions: Hashable, Sendable {
       --version      print the version and exit
 
     Environment: DBUS_SYSTEM_BUS_ADDRESS is the address of the system bus, STATE_DIRECTORY the folder of the master
-    switch, TAGROUTE_LOG the log level (error, warning, notice, info, debug). SIGHUP reloads the configuration.
+    switch, PCSCLITE_CSOCK_NAME the socket of pcscd, TAGROUTE_LOG the log level (error, warning, notice, info, debug).
+    SIGHUP reloads the configuration.
     """
 
   var mode = Mode.run

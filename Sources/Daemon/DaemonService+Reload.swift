@@ -4,6 +4,7 @@ import EventLoop
 import Glibc
 import Journal
 import KeyFile
+import Names
 import ReaderLink
 
 /// The configuration, read again while the daemon runs.
@@ -34,6 +35,8 @@ extension DaemonService {
         "the configuration was read again: "
           + (changes.keys.isEmpty ? "no changes" : "changed: \(changes.keys.joined(separator: ", "))"))
       for action in changes.actions { await carryOut(action) }
+      // pcscd or a driver of it may have been installed since.
+      if !changes.actions.contains(.readers) { await carryOut(.readers) }
     } catch {
       // While the daemon stops, the failure is only that it has left the bus.
       guard !isEnding else { return }
@@ -79,9 +82,12 @@ extension DaemonService {
     guard !isEnding else { return }
     switch action {
     case .policy: handle(.policy(DaemonState.Policy(configuration, logThreshold: log.threshold)))
-    case .devices(let names):
-      perform(roster.handle(.configured(names)))
-      listReaders()
+    case .readers:
+      let listing = (roster.listing, roster.configured)
+      pcsc.program = Self.program(Names.Files.pcscReaderProgram)
+      perform(roster.handle(.configured(configuration.devices, configuration.backend, pcscSupport())))
+      pcsc.watch?.assumeIsolated { $0.hurry() }
+      if listing != (roster.listing, roster.configured) { listReaders() }
     }
   }
 }
@@ -90,6 +96,6 @@ extension ReaderPolling {
   init(_ configuration: DaemonConfiguration) {
     self.init(
       interval: configuration.pollInterval, idleInterval: configuration.idlePollInterval,
-      technologies: configuration.technologies)
+      technologies: configuration.technologies, feedback: configuration.feedback)
   }
 }

@@ -65,6 +65,7 @@ actor DaemonService {
   var leaving: [ObjectIdentifier: ReaderUnit] = [:]
   var roster = ReaderRoster(configured: [], hasUdev: false)
   var readerProgram = ""
+  var pcsc = PCSCAccess()
   /// The number of the last question to libnfc about readers. Answers to earlier questions are ignored.
   var listings = 0
   var deviceMonitor: DeviceMonitor?
@@ -144,12 +145,15 @@ actor DaemonService {
     await reloads.open()
   }
 
-  /// The path of `tagroute-reader`: beside `tagrouted`, as in a build folder, otherwise in libexec.
+  /// The path of one of our programs: beside `tagrouted`, as in a build folder, otherwise in libexec. Nil if it is not
+  /// installed.
+  static func program(_ name: String) -> String? {
+    let candidates = [OwnProgram.directory, Names.Files.libexec].compactMap(\.self).map { "\($0)/\(name)" }
+    return candidates.first { access($0, X_OK) == 0 }
+  }
+
   private static func readerProgram() throws(DaemonError) -> String {
-    let candidates = [OwnProgram.directory, Names.Files.libexec].compactMap(\.self).map {
-      "\($0)/\(Names.Files.readerProgram)"
-    }
-    if let program = candidates.first(where: { access($0, X_OK) == 0 }) { return program }
+    if let program = program(Names.Files.readerProgram) { return program }
     throw DaemonError(
       "\(Names.Files.readerProgram) was not found next to tagrouted or in \(Names.Files.libexec): install it",
       exitCode: Names.ExitCode.failure)
@@ -180,12 +184,15 @@ actor DaemonService {
     for task in agentWatches.values { task.cancel() }
     for task in clientWatches.values { task.cancel() }
     for watch in inhibitorWatches.values { watch.cancel() }
+    let watch = pcsc.watch
+    stopPCSCWatch()
     await deviceMonitor?.stop()
     await withTaskGroup(of: Void.self) { group in
       for unit in Array(units.values) + leaving.values { group.addTask { await self.end(unit.process) } }
     }
     units = [:]
     leaving = [:]
+    await watch?.stop()
     await radioSwitches?.stop()
     await leaveLogins()
     await connection?.close()

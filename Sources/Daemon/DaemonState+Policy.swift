@@ -7,7 +7,10 @@ extension DaemonState {
     _ policy: Policy, insteadOf servedAnySession: Bool, at now: TapQueue.Instant
   ) -> [Action] {
     sessions.timeLimit = policy.sessionLimit
-    for id in readers.keys { readers[id]?.properties.technologies = policy.technologies }
+    for (id, reader) in readers {
+      readers[id]?.properties.technologies = ReaderStatus.technologies(
+        of: reader.properties.device, among: policy.technologies)
+    }
     var actions: [Action] = []
     if policy.servesAnySession != servedAnySession {
       actions += policy.servesAnySession ? serveAnySession(at: now) : reconcile(with: login, at: now)

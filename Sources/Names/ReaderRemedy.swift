@@ -16,6 +16,18 @@ public enum ReaderRemedy {
   /// Stops pcscd permanently, if systemd starts it.
   public static let stoppingPCSCD = "sudo systemctl disable --now pcscd.socket pcscd.service"
 
+  /// Installs pcscd.
+  public static let installingPCSCD = "install it (on Debian and Ubuntu: sudo apt install pcscd)"
+
+  /// Lets systemd start pcscd when a program connects to it.
+  public static let startingPCSCD = "sudo systemctl enable --now pcscd.socket"
+
+  /// Installs the driver of most readers for pcscd.
+  public static let installingCCID = "install libccid (on Debian and Ubuntu: sudo apt install libccid)"
+
+  /// The polkit(8) rule that lets the daemon's user use pcscd.
+  public static let pcscRule = "/usr/share/polkit-1/rules.d/tagroute-pcscd.rules"
+
   /// Makes udev reload its rules and apply them to the devices that are plugged in (udevadm(8)).
   public static let applyingUdevRules =
     "sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=usb --action=change"

@@ -7,7 +7,8 @@ import Glibc
 public struct DeviceTestbed: Sendable {
   /// The environment for a program that should see the devices.
   public let environment: [String: String]
-  /// The replacement for /run. A control file makes udev appear to run there.
+  /// The replacement for /run. A control file makes udev appear to run there. Its folder `drivers` is that of pcscd's
+  /// drivers.
   public let runtime: TemporaryDirectory
   private let process: ChildProcess
 
@@ -29,6 +30,7 @@ public struct DeviceTestbed: Sendable {
     try runtime.write("", to: "udev/control")
     environment = [
       "LD_PRELOAD": "libumockdev-preload.so.0", "UMOCKDEV_DIR": String(root), "TAGROUTE_RUN": runtime.path,
+      "TAGROUTE_PCSC_DRIVERS": runtime.file("drivers"),
     ]
   }
 
@@ -42,10 +44,11 @@ public struct DeviceTestbed: Sendable {
   }
 
   /// Plugs a USB device in. `name` is its port, for example `1-1.2`, `identity` is vendor and product, for example
-  /// `072f:2200`, `number` is its number on bus 1, `hub` is a path, and `driver` is that of its only interface. Returns
-  /// its path.
+  /// `072f:2200`, `number` is its number on bus 1, `hub` is a path, and `driver` and `interfaceClass` (hexadecimal) are
+  /// those of its only interface. Returns its path.
   public func plugUSB(
-    _ name: String, _ identity: String, number: Int, on hub: String? = nil, driver: String? = nil, seat: String? = nil
+    _ name: String, _ identity: String, number: Int, on hub: String? = nil, driver: String? = nil,
+    interfaceClass: String? = nil, seat: String? = nil
   ) async throws -> String {
     let ids = identity.split(separator: ":")
     let digits = String(1000 + number).dropFirst()
@@ -55,7 +58,8 @@ public struct DeviceTestbed: Sendable {
     ]
     if let seat { values.append("ID_SEAT=\(seat)") }
     let path = try await add(name, "usb", on: hub, values)
-    _ = try await add(interface(of: path), "usb", on: path, ["DEVTYPE=usb_interface"])
+    let attributes = interfaceClass.map { ["bInterfaceClass=\($0)"] } ?? []
+    _ = try await add(interface(of: path), "usb", on: path, ["DEVTYPE=usb_interface"] + attributes)
     if let driver { try await bind(path, to: driver) }
     try await event(path, "add")
     return path

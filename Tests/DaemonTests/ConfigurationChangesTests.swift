@@ -17,11 +17,13 @@ import Testing
   }
 
   static let changes = [
-    Change(key: "Devices", group: "Reader", value: "pn53x_usb", actions: [.devices(["pn53x_usb"])]),
+    Change(key: "Devices", group: "Reader", value: "pn53x_usb", actions: [.readers]),
+    Change(key: "Backend", group: "Reader", value: "pcsc", actions: [.readers]),
     Change(key: "PollInterval", group: "Reader", value: "10", actions: [.policy]),
     Change(key: "IdlePollInterval", group: "Reader", value: "10", actions: [.policy]),
     Change(key: "SessionLimit", group: "Reader", value: "1", actions: [.policy]),
     Change(key: "Technologies", group: "Reader", value: "type-2", actions: [.policy]),
+    Change(key: "Feedback", group: "Reader", value: "yes", actions: [.policy]),
     Change(key: "Sessions", group: "Scan", value: "any", actions: [.policy]),
     Change(key: "WhenLocked", group: "Scan", value: "hold", actions: [.policy]),
     Change(key: "LockDetection", group: "Scan", value: "strict", actions: [.policy]),
@@ -60,6 +62,6 @@ import Testing
     let changes = ConfigurationChanges(from: DaemonConfiguration(), to: try Self.configuration(Self.changes))
     #expect(changes.keys.count == Self.changes.count)
     #expect(changes.sessions == .any)
-    #expect(changes.actions == [.policy, .devices(["pn53x_usb"])])
+    #expect(changes.actions == [.policy, .readers])
   }
 }

@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 import Glibc
 import Journal
 import Names
@@ -15,6 +16,8 @@ struct DaemonRig {
   let others: [ScriptedReader]
   let environment: [String: String]
   private(set) var daemon: ChildProcess
+  /// The named pipe with the lists of pcscd; nil without pcscd.
+  private let lists: FileDescriptor?
   private let starter: String
   /// The line that the daemon logs once the first reader is ready.
   private let readyLine: String
@@ -25,11 +28,11 @@ struct DaemonRig {
   static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
   /// Starts everything. Without `sessions` there is no logind, and the daemon serves any session. If `devices` is
-  /// empty, libnfc finds the devices in `found`.
+  /// empty, libnfc finds the devices in `found`. `pcscList` is pcscd's first list; nil if there is no pcscd.
   init(
     sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
-    others: [String] = [], environment: [String: String] = [:], readyLine: String = Self.readyLine,
-    starter: String = #function
+    pcscList: String? = nil, others: [String] = [], environment: [String: String] = [:],
+    readyLine: String = Self.readyLine, starter: String = #function
   ) async throws {
     self.starter = starter
     self.readyLine = readyLine
@@ -44,6 +47,12 @@ struct DaemonRig {
     reader = try ScriptedReader(in: directory)
     self.others = try others.map { try ScriptedReader(in: directory, name: $0) }
     if let found { try directory.write(found, to: "found") }
+    lists = try pcscList.map { _ in
+      guard mkfifo(directory.file("lists"), 0o600) == 0 else { throw SystemError("make a named pipe") }
+      // Open for reading and writing, so that the stand-in never reads an end of file.
+      return FileDescriptor(owning: open(directory.file("lists"), O_RDWR | O_CLOEXEC))
+    }
+    if let pcscList { try lists?.write(Array(pcscList.utf8)) }
     try directory.write(
       """
       [Reader]
@@ -51,11 +60,13 @@ struct DaemonRig {
       [Scan]
       Sessions=\(sessions == nil ? "any" : "logind")
       """, to: "tagroute.conf")
+    let pcscd = pcscList == nil ? [:] : ["PCSCLITE_CSOCK_NAME": directory.file("lists")]
     self.environment = [
       "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": directory.file("state"), "TAGROUTE_LOG": "debug",
       // The directory shows no running udev, so the daemon ignores the machine's own readers.
-      "TAGROUTE_RUN": directory.file("run"), "PATH": "/usr/bin:/bin",
-    ].merging(environment) { $1 }
+      "TAGROUTE_RUN": directory.file("run"), "TAGROUTE_PCSC_DRIVERS": directory.file("drivers"),
+      "PATH": "/usr/bin:/bin",
+    ].merging(pcscd) { $1 }.merging(environment) { $1 }
     daemon = try Self.start(directory, self.environment, starter)
     try await ready()
   }
@@ -90,6 +101,9 @@ struct DaemonRig {
 
   /// Starts another daemon after the previous one has ended.
   mutating func startDaemon() throws { daemon = try Self.start(directory, environment, starter) }
+
+  /// pcscd has this list now.
+  func list(_ text: String) throws { try lists?.write(Array(text.utf8)) }
 
   /// Creates an agent and registers it.
   func agent() async throws -> AgentDouble {

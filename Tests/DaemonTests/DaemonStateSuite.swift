@@ -90,7 +90,7 @@ extension DaemonStateSuite {
 extension DaemonState.Action {
   /// The goal to scan, or the goal `off`.
   static func scan(_ reader: Int, _ isOn: Bool) -> Self {
-    .pursue(reader, epoch: 0, isOn ? .scan(ReaderPolling()) : .off)
+    .pursue(reader, epoch: 0, isOn ? .scan(ReaderPolling(technologies: Samples.libnfcTechnologies)) : .off)
   }
 
   /// The same action with epoch 0. Another test checks the epochs.

@@ -46,13 +46,26 @@ enum Samples {
   /// The phase of a reader that is open and idle.
   static let ready = ReaderPhase.ready(name: "PN532", device: "pn532_uart:/dev/x")
 
+  /// What a reader of libnfc looks for by default. No chip that libnfc drives can read Type 5.
+  static let libnfcTechnologies = TagType.readable.filter { $0 != .type5 }
+
   /// An ACR122U, plugged into bus 1.
   static func acr122(
     _ path: String = "/sys/devices/a", number: Int = 4, seat: String? = nil, drivers: [String] = []
   ) -> Device {
+    usb(0x072F, 0x2200, path, number: number, seat: seat, drivers: drivers)
+  }
+
+  /// A USB device on bus 1.
+  static func usb(
+    _ vendor: UInt16, _ product: UInt16, _ path: String = "/sys/devices/a", number: Int = 4, seat: String? = nil,
+    drivers: [String] = [], classes: [UInt8] = [], productName: String = ""
+  ) -> Device {
     Device(
       path: path, subsystem: "usb", node: "/dev/bus/usb/001/004", seat: seat,
-      usb: .init(vendor: 0x072F, product: 0x2200, bus: 1, number: number, drivers: drivers))
+      usb: .init(
+        vendor: vendor, product: product, bus: 1, number: number, drivers: drivers, interfaceClasses: classes,
+        productName: productName))
   }
 
   /// "http://www.example.com" as a URI record.

@@ -4,7 +4,8 @@ import Names
 import ReaderLink
 import TestSupport
 
-/// A stand-in for `tagroute-reader` that sends the messages of a test on the link.
+/// A stand-in for `tagroute-reader` that sends the messages of a test on the link. `tagroute-reader-pcsc` is the same,
+/// and repeats pcscd's lists from the named pipe `lists`, if the rig has made one.
 ///
 /// The process is a shell that copies a named pipe to the link, and the link to another named pipe. The test writes and
 /// reads the pipes. The goals `off` and `scan` are reached at once, as by a correct reader.
@@ -35,6 +36,16 @@ final class ScriptedReader: Sendable {
       cat <&3 >orders &
       exec cat feed >&3
       """, to: "tagroute-reader", mode: 0o755)
+    try directory.write(
+      """
+      #!/bin/sh
+      cd "${0%/*}" || exit 1
+      if [ "$1" != --watch ]; then exec ./tagroute-reader "$@"; fi
+      cat lists &
+      cat >/dev/null
+      kill $!
+      echo "the watch has ended" >&2
+      """, to: "tagroute-reader-pcsc", mode: 0o755)
     let continuation: AsyncStream<ReaderCommand>.Continuation
     (commands, continuation) = AsyncStream.makeStream()
     // Open for reading and writing, so that neither side ever reads an end of file.

@@ -2,6 +2,7 @@ import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
+import Names
 import ReaderLink
 
 /// Events of udev, and the obstacles to opening a reader.
@@ -39,6 +40,7 @@ extension DaemonService {
       // Forget the known tags: a tag on the next reader in this port is a new one.
       keep(KnownTags(), on: unit.place)
     }
+    preparePCSC(for: event)
     perform(roster.handle(.device(event)))
     // The obstacle may have changed. The process cannot see it, and does not report the same failure again. So update
     // the reason here.
@@ -67,12 +69,14 @@ extension DaemonService {
 
   /// The obstacle to opening a reader that is plugged in; nil if the daemon sees none.
   private func obstacle(to id: Int) -> ReaderObstacle? {
+    // pcscd opens the device of such a reader, and its process reports the obstacle.
+    guard roster.readers[id]?.isPCSC == false else { return nil }
     guard let path = roster.readers[id]?.path,
       let device = deviceMonitor?.assumeIsolated({ $0.device(at: path) })
     else { return nil }
     let mayOpen = device.node.map { access($0, R_OK | W_OK) == 0 || errno == ENOENT } ?? true
     // If pcscd runs, or systemd starts it on demand, its socket for clients exists.
-    return ReaderObstacle(device, pcscdRuns: runtimeFileExists("pcscd/pcscd.comm"), mayOpen: mayOpen)
+    return ReaderObstacle(device, pcscdRuns: runtimeFileExists(Names.PCSC.socket), mayOpen: mayOpen)
   }
 
   private func runtimeFileExists(_ name: String) -> Bool { access("\(directories.runtime)/\(name)", F_OK) == 0 }

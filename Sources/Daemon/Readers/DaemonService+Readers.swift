@@ -3,6 +3,7 @@ import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
+import Names
 import ReaderLink
 
 /// Starts and stops the reader processes, and receives their events.
@@ -11,8 +12,11 @@ extension DaemonService {
   func startReaders(_ program: String) {
     let devices = watchDevices()
     loadKnownTags()
-    roster = ReaderRoster(configured: configuration.devices, hasUdev: devices != nil, resolve: Self.resolve)
     readerProgram = program
+    pcsc.program = Self.program(Names.Files.pcscReaderProgram)
+    roster = ReaderRoster(
+      configured: configuration.devices, backend: configuration.backend, support: pcscSupport(),
+      hasUdev: devices != nil, hasSystemd: directories.hasSystemd, resolve: Self.resolve)
     if let devices { perform(roster.handle(.device(.present(devices)))) }
     perform(roster.handle(.start))
     listReaders()
@@ -42,7 +46,7 @@ extension DaemonService {
   }
 
   /// Waits for the end of the stopped processes.
-  private func untilLeft() async {
+  func untilLeft() async {
     for unit in Array(leaving.values) { await unit.process.stop() }
   }
 
@@ -81,14 +85,21 @@ extension DaemonService {
       case .log(let level, let text): log(level, text)
       }
     }
+    followPCSCD()
   }
+
+  /// The environment of every program that the daemon starts.
+  var readerEnvironment: [String] { ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"] }
 
   private func startProcess(_ id: Int, device: String?) {
     let place = device ?? ""
+    let isPCSC = device?.hasPrefix(Names.PCSC.devicePrefix) == true
+    let pcscProgram = pcsc.program ?? "\(Names.Files.libexec)/\(Names.Files.pcscReaderProgram)"
     let process = ReaderProcess(
       .init(
-        program: readerProgram, device: device, isFollowed: roster.readers[id]?.isFollowed == true,
-        environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
+        program: isPCSC ? pcscProgram : readerProgram, device: device,
+        isFollowed: roster.readers[id]?.isFollowed == true,
+        environment: readerEnvironment + (isPCSC ? pcsc.environment : [])),
       known: knownTags.known(on: place), on: loop)
     let task = Task { [weak self] in
       for await event in process.events { await self?.receive(event, from: id, process) }

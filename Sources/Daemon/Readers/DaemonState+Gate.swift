@@ -54,7 +54,7 @@ extension DaemonState {
       // A failed reader gets the goal too: its process tries again, and scans as soon as it can. If udev will report
       // the device, retries are useless, so the goal is `off` and the process sleeps.
       let wantsTags = verdict.wantsReader && (reader.isReady || !reader.isAway)
-      var goal = wantsTags ? ReaderGoal.scan(policy.polling) : .off
+      var goal = wantsTags ? scan(with: reader) : .off
       if let session = reader.session { goal = .session(session) }
       if reader.isReleased { goal = .lent }
       let owner = seat(reader.properties.seat).agent?.session
@@ -68,6 +68,13 @@ extension DaemonState {
       }
     }
     return actions
+  }
+
+  /// The goal of a reader that should scan. It is `off` if the reader can read none of the configured technologies.
+  private func scan(with reader: ReaderStatus) -> ReaderGoal {
+    var polling = policy.polling
+    polling.technologies = reader.properties.technologies
+    return polling.technologies.isEmpty ? .off : .scan(polling)
   }
 
   // MARK: What clients see

@@ -17,6 +17,10 @@ extension DaemonState {
     case .removed:
       guard let label = readers[id]?.label else { return [] }
       return noteTag(.debug, "reader \(label): its tag was removed", of: id, at: now)
+    case .waiting(let reason):
+      guard readers[id]?.phase.isOpen == true else { return [] }
+      readers[id]?.wait(reason)
+      return noteVerdict(of: id, at: now) { reason.isEmpty ? "\($0) no longer waits" : "\($0) waits: \(reason)" }
     case .sessionTag(let number, let tag): return perform(sessions.found(tag, by: number))
     case .sessionTagRemoved(let number, let placement): return perform(sessions.removed(placement, from: number))
     case .sessionRoundEnded(let number): return perform(sessions.endedRound(of: number))

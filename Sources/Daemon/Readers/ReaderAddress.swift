@@ -1,16 +1,24 @@
 import DeviceEvents
+import Names
 
-/// The device that a libnfc connection string means.
+/// The device that a device string means: a connection string of libnfc, or a name of pcscd.
 enum ReaderAddress: Hashable, Sendable {
   /// The device with this file: `pn532_uart:/dev/ttyUSB0`.
   case file(String)
   /// A USB reader: the driver, then optionally bus and device number. `pn53x_usb` is any reader of this driver.
   case usb([String])
+  /// A reader that pcscd names, with or without its numbers: `pcsc:ACS ACR122U PICC Interface`. udev reports its device,
+  /// but only pcscd's list says which device that is.
+  case pcsc(String)
   /// A device that udev does not report.
   case other
 
-  init(_ connectionString: String) {
-    let parts = connectionString.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+  init(_ device: String) {
+    if let name = Names.PCSC.readerName(inDevice: device) {
+      self = .pcsc(name)
+      return
+    }
+    let parts = device.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     if parts.count > 1, parts[1].hasPrefix("/") {
       self = .file(parts[1])
     } else if let driver = parts.first, USBReaderModel.drivers.contains(driver) {
@@ -29,11 +37,11 @@ enum ReaderAddress: Hashable, Sendable {
     case .file(let path):
       ["/dev/tty", "/dev/serial/", "/dev/spidev", "/dev/i2c-"].contains { path.hasPrefix($0) }
     case .usb: true
-    case .other: false
+    case .pcsc, .other: false
     }
   }
 
-  /// Whether the connection string means the device. `resolve` follows the links of a path, as realpath(3) does.
+  /// Whether the string means the device. `resolve` follows the links of a path, as realpath(3) does.
   func means(_ device: Device, resolve: (String) -> String?) -> Bool {
     switch self {
     case .file(let path):
@@ -42,7 +50,7 @@ enum ReaderAddress: Hashable, Sendable {
     case .usb(let parts):
       guard let name = USBReaderModel.connectionString(of: device) else { return false }
       return name.split(separator: ":").starts(with: parts) { $0 == $1 }
-    case .other: return false
+    case .pcsc, .other: return false
     }
   }
 }

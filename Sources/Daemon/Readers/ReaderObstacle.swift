@@ -14,6 +14,13 @@ enum ReaderObstacle: Hashable, Sendable {
   /// The kernel's name for a program's claim on an interface.
   private static let claimedByProgram = "usbfs"
 
+  /// The kernel's drivers for NFC readers. Another driver, such as that of a keyboard, may have a different interface of
+  /// a reader and does not disturb.
+  private static let readerModules: Set<String> = ["nfcmrvl_usb", "pn533_usb", "port100"]
+
+  /// The module of the kernel that keeps pcscd from a reader; nil if none does.
+  static func module(holding usb: Device.USB) -> String? { usb.drivers.first(where: readerModules.contains) }
+
   /// Finds the obstacle to a reader that could not be opened; nil if there is none to see.
   ///
   /// `pcscdRuns` is also true if the PC/SC daemon would be started on demand. `mayOpen`: the permissions of the
@@ -48,7 +55,7 @@ enum ReaderObstacle: Hashable, Sendable {
       "it is taken by the kernel module \(driver): \(ReaderRemedy.unloading(driver)), and blacklist it in /etc/modprobe.d"
     case .program(isPCSCD: true):
       "it is taken by another program, probably pcscd: \(hasSystemd ? ReaderRemedy.stoppingPCSCD : "stop that program"), "
-        + "or keep pcscd from this reader"
+        + "or use the reader through pcscd, with Backend=auto and an empty Devices= in tagroute.conf"
     case .program(isPCSCD: false): "it is taken by another program: stop that program"
     case .permission(let node):
       "no permission for \(node): \(ReaderRemedy.applyingUdevRules) gives it to the group \(ReaderRemedy.owner); "

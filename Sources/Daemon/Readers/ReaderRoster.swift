@@ -1,12 +1,17 @@
+import Configuration
 import DeviceEvents
 import Journal
+import Names
+import ReaderLink
 
 /// Decides which readers exist, as devices are plugged in and removed.
 ///
 /// Pure: events in, actions out. Each event recomputes all readers, and the actions are the differences to the present
 /// ones. With `[Reader] Devices=`, these are the readers, present or not. Without it, the readers are the present USB
-/// readers and the others that libnfc names. Without udev, they are the readers that libnfc finds at the start, or the
-/// first one that it finds later.
+/// readers, each through the library of its `BackendChoice`, and the others that libnfc names. Without udev, they are
+/// the readers of pcscd's list, and those that libnfc finds at the start, or the first one that it finds later.
+///
+/// A USB reader that is used through pcscd exists once pcscd lists it, under each name that it has there.
 struct ReaderRoster: Sendable {
   enum Event: Sendable {
     /// The daemon starts.
@@ -18,8 +23,18 @@ struct ReaderRoster: Sendable {
     case opened(Int, device: String)
     /// The process of a reader cannot open its device.
     case failed(Int, ReaderObstacle?)
-    /// The configuration has changed and names these devices.
-    case configured([String])
+    /// The configuration was read, and names these devices. The support replaces that of `pcscd`.
+    case configured([String], DaemonConfiguration.Backend = .auto, PCSCSupport = .none)
+    /// What is known of pcscd now, for the devices that are plugged in from here on.
+    case pcscd(PCSCSupport)
+    /// pcscd's list. It replaces the one before it.
+    case pcscReaders([PCSCReader])
+    /// pcscd gives no list at present. The readers stay, because each process sees for itself what happens to its reader.
+    case pcscProblem(PCSCProblem)
+    /// Nobody asks pcscd for its list any more.
+    case pcscUnwatched
+    /// `awaited` has stayed the same for `PCSCAccess.patience`.
+    case waited
   }
 
   enum Action: Hashable, Sendable {
@@ -45,7 +60,7 @@ struct ReaderRoster: Sendable {
   }
 
   struct Reader: Hashable, Sendable {
-    /// The connection string for clients. Nil until a reader without a name has found its device.
+    /// The device string for clients. Nil until a reader without a name has found its device.
     var device: String?
     var seat = DaemonState.defaultSeat
     /// The path of its device; nil while udev reports none.
@@ -54,23 +69,46 @@ struct ReaderRoster: Sendable {
     var stays = true
     /// Whether udev reports its device.
     var isFollowed = false
-    /// The connection string for its process. Nil if it has no process, or one that takes the first device found.
+    /// The device string for its process. Nil if it has no process, or one that takes the first device found.
     var target: String?
-    /// The name of another reader that already has the same device. This reader then has no process.
-    var holder: String?
+    /// Its name in pcscd's list; nil if it is not a reader of pcscd, or is not listed.
+    var slot: String?
+    /// Why it has no process; nil if it has one.
+    var refusal: Refusal?
     /// The reason why it cannot be opened.
     var obstacle: ReaderObstacle?
 
-    var isRefused: Bool { holder != nil }
+    var isRefused: Bool { refusal != nil }
+
+    /// Whether it is used through pcscd.
+    var isPCSC: Bool { device?.hasPrefix(Names.PCSC.devicePrefix) == true }
 
     /// Whether its process takes the first device that libnfc finds.
     var seeks: Bool { target == nil && !isRefused }
 
     /// Whether one process and one D-Bus object can serve both readers.
-    fileprivate func isSame(as other: Self) -> Bool {
+    func isSame(as other: Self) -> Bool {
       var copy = self
       (copy.seat, copy.stays, copy.obstacle) = (other.seat, other.stays, other.obstacle)
+      copy.slot = other.slot
       return copy == other
+    }
+  }
+
+  /// Why a reader has no process.
+  enum Refusal: Hashable, Sendable {
+    /// The reader with this name already has the same device.
+    case sameDevice(String)
+    /// No program can drive it, for this reason.
+    case undriven(String)
+
+    init(holder: Reader) { self = .sameDevice(holder.device ?? "another reader") }
+
+    var reason: String {
+      switch self {
+      case .sameDevice(let holder): "\(holder) is the same device: name each device once in Devices"
+      case .undriven(let reason): reason
+      }
     }
   }
 
@@ -85,43 +123,68 @@ struct ReaderRoster: Sendable {
     case everything
   }
 
-  var listing: Listing { configured.isEmpty ? (hasUdev ? .named : .everything) : .nothing }
+  var listing: Listing {
+    guard configured.isEmpty, backend != .pcsc else { return .nothing }
+    return hasUdev ? .named : .everything
+  }
+
   private(set) var readers: [Int: Reader] = [:]
-  private var configured: [String]
-  /// The readers that stay, by their connection strings; nil is the first device that libnfc finds.
-  private var names: [String?] = []
-  private let hasUdev: Bool
-  private let resolve: @Sendable (String) -> String?
-  private var devices: [String: Device] = [:]
+  private(set) var configured: [String]
+  private(set) var backend: DaemonConfiguration.Backend
+  private(set) var support: PCSCSupport
+  /// The library of each present USB reader, by the path of the device.
+  private(set) var choices: [String: BackendChoice] = [:]
+  private(set) var devices: [String: Device] = [:]
+  /// What pcscd says.
+  var pcscList = PCSCList()
+  /// The answer of libnfc; nil until it has come.
+  private(set) var found: [String]?
+  private(set) var isStarted = false
+  let hasUdev: Bool
+  let hasSystemd: Bool
+  let resolve: @Sendable (String) -> String?
   /// The number of the next reader. No number is used twice.
   private var next = 0
   private var isFull = false
 
-  /// `configured` are connection strings. `resolve` follows the links of a path, like realpath(3).
-  init(configured: [String], hasUdev: Bool, resolve: @escaping @Sendable (String) -> String? = { $0 }) {
+  /// `configured` are device strings. `resolve` follows the links of a path, like realpath(3).
+  init(
+    configured: [String], backend: DaemonConfiguration.Backend = .auto, support: PCSCSupport = .none, hasUdev: Bool,
+    hasSystemd: Bool = true, resolve: @escaping @Sendable (String) -> String? = { $0 }
+  ) {
     self.configured = configured
+    self.backend = backend
+    self.support = support
     self.hasUdev = hasUdev
+    self.hasSystemd = hasSystemd
     self.resolve = resolve
   }
 
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .start: names = configured
-    case .configured(let new):
-      guard new != configured else { return [] }
-      (configured, names) = (new, new)
-      return update(startsOver: true)
-    case .listed(let found):
-      switch listing {
-      case .nothing: return []
-      // udev reports the USB readers.
-      case .named: names = found.filter { !ReaderAddress($0).isUSB }
-      case .everything: names = found.isEmpty ? [nil] : LastingDevice.names(of: found)
+    case .start: isStarted = true
+    case .configured(let names, let backend, let support):
+      let choices = devices.compactMapValues { BackendChoice($0, backend, support) }
+      guard names != configured || backend != self.backend || support != self.support || choices != self.choices else {
+        return []
       }
+      if names != configured { found = nil }
+      (configured, self.backend, self.support, self.choices) = (names, backend, support, choices)
+      return update(startsOver: true)
+    case .pcscd(let support):
+      self.support = support
+      return []
+    case .pcscReaders(let list): pcscList.take(list)
+    case .pcscProblem(let problem): pcscList.problem = problem
+    case .pcscUnwatched: pcscList = PCSCList()
+    case .waited: pcscList.overdue.formUnion(awaited)
+    case .listed(let found):
+      guard listing != .nothing else { return [] }
+      self.found = found
     case .device(.present(let present)):
       let changed = present.filter { devices[$0.path] != $0 }
       let paths = Set(present.map(\.path))
-      devices = devices.filter { paths.contains($0.key) }
+      for path in devices.keys where !paths.contains(path) { forget(path) }
       for device in changed { note(device) }
       return update(after: changed)
     case .device(.added(let device)):
@@ -130,7 +193,7 @@ struct ReaderRoster: Sendable {
     case .device(.changed(let device)):
       note(device)
       return update(after: [device])
-    case .device(.removed(let path)): devices[path] = nil
+    case .device(.removed(let path)): forget(path)
     case .opened(let id, let device): return opened(id, device)
     case .failed(let id, let obstacle):
       readers[id]?.obstacle = obstacle
@@ -156,13 +219,18 @@ struct ReaderRoster: Sendable {
   }
 
   private mutating func note(_ device: Device) {
-    if let before = devices[device.path], before.usb?.number != device.usb?.number || before.node != device.node,
-      let id = reader(at: device.path)
-    {
+    if let before = devices[device.path], before.usb?.number != device.usb?.number || before.node != device.node {
       // The device was replugged, and the event of its removal is missing.
-      readers[id]?.path = nil
+      if let id = reader(at: device.path) { readers[id]?.path = nil }
+      forget(device.path)
     }
     devices[device.path] = device
+    if choices[device.path] == nil { choices[device.path] = BackendChoice(device, backend, support) }
+  }
+
+  private mutating func forget(_ path: String) {
+    pcscList.overdue.remove(path)
+    (devices[path], choices[path]) = (nil, nil)
   }
 
   // MARK: Differences
@@ -178,7 +246,8 @@ struct ReaderRoster: Sendable {
     let before = sortedReaders
     var actions = before.flatMap { id, reader -> [Action] in
       guard let after = kept[id] else { return [.stop(id)] + (reader.device == nil ? [] : [.hide(id)]) }
-      return after.isRefused && !reader.isRefused ? [.stop(id), refusal(id, after)] : []
+      guard let refusal = after.refusal, refusal != reader.refusal else { return [] }
+      return (reader.isRefused ? [] : [.stop(id)]) + [.refuse(id, reason: refusal.reason)]
     }
     for (id, reader) in before {
       guard var after = kept[id] else { continue }
@@ -215,92 +284,11 @@ struct ReaderRoster: Sendable {
   private func introduction(_ id: Int, _ reader: Reader) -> [Action] {
     guard let device = reader.device else { return [.start(id, device: nil)] }
     let show = Action.show(id, device: device, seat: reader.seat)
-    guard let target = reader.target else { return [show, refusal(id, reader)] }
+    if let refusal = reader.refusal { return [show, .refuse(id, reason: refusal.reason)] }
+    guard let target = reader.target else { return [.start(id, device: nil), show] }
     // Start the process first, so that it exists when the reader gets its goal.
     return [.start(id, device: target), show] + (reader.isFollowed && reader.path == nil ? [.away(id, true)] : [])
   }
 
-  private func refusal(_ id: Int, _ reader: Reader) -> Action {
-    .refuse(id, reason: "\(reader.holder ?? "another reader") is the same device: name each device once in Devices")
-  }
-
-  // MARK: The wanted readers
-
-  /// The readers, each with the number of the present reader that it continues.
-  private func wanted(startsOver: Bool) -> [(id: Int?, reader: Reader)] {
-    var left = sortedReaders
-    func take(_ isMeant: (Reader) -> Bool) -> (id: Int, reader: Reader)? {
-      left.firstIndex { isMeant($0.value) }.map { left.remove(at: $0) }.map { ($0.key, $0.value) }
-    }
-    // Exact names choose first. A name that may mean several devices then takes one that no exact name means.
-    let named = (names.filter { !isLoose($0) } + names.filter(isLoose)).map { name in
-      (name: name, before: take { name == nil ? $0.seeks : !$0.seeks && $0.device == name && ($0.stays || startsOver) })
-    }
-    // The readers that have a device, by its path and by the file of their name.
-    var holders: [String: Reader] = [:]
-    for case let before? in named.map(\.before?.reader) where !startsOver {
-      if let path = before.path, devices[path] != nil { holders[path] = before }
-    }
-    var wanted = named.map { name, before -> (id: Int?, reader: Reader) in
-      guard let name else { return (before?.id, before?.reader ?? Reader()) }
-      let reader = reader(name, after: startsOver ? nil : before?.reader, &holders)
-      guard startsOver else { return (before?.id, reader) }
-      guard var same = before, same.reader.isSame(as: reader) else { return (nil, reader) }
-      same.reader.stays = true
-      return (same.id, same.reader)
-    }
-    guard configured.isEmpty else { return wanted }
-    for device in sortedDevices where holders[device.path] == nil {
-      guard let name = USBReaderModel.connectionString(of: device) else { continue }
-      var reader = Reader(device: name, path: device.path, stays: false, isFollowed: true, target: name)
-      let before = take { $0.isSame(as: reader) }
-      reader.obstacle = before?.reader.obstacle
-      reader.seat = device.seat ?? DaemonState.defaultSeat
-      wanted.append((before?.id, reader))
-    }
-    return wanted
-  }
-
-  /// The reader with the connection string `name`, which stays. It continues `before`: it keeps a device that is still
-  /// present. Without a device it keeps its seat.
-  private func reader(_ name: String, after before: Reader?, _ holders: inout [String: Reader]) -> Reader {
-    let address = ReaderAddress(name)
-    let meant = sortedDevices.filter { address.means($0, resolve: resolve) }
-    let own = before?.path.flatMap { devices[$0] }
-    let device = own ?? meant.first { holders[$0.path] == nil }
-    let file: String? = if case .file(let path) = address { resolve(path) ?? path } else { nil }
-    var holder: Reader?
-    if own == nil { holder = file.flatMap { holders[$0] } }
-    if device == nil { holder = meant.first.flatMap { holders[$0.path] } ?? holder }
-    var reader = before ?? Reader(device: name, seat: holder?.seat ?? DaemonState.defaultSeat)
-    reader.isFollowed = hasUdev && (reader.isFollowed || device != nil || address.isUdevs)
-    // Two processes with one device would take it from each other again and again. A refused reader stays refused until
-    // there is a device for it.
-    reader.holder = holder?.device ?? (device == nil ? before?.holder : nil)
-    guard !reader.isRefused else {
-      (reader.path, reader.target) = (nil, nil)
-      return reader
-    }
-    reader.path = device?.path
-    if let device { reader.seat = device.seat ?? DaemonState.defaultSeat }
-    reader.target = device.map { narrowed(name, to: $0) } ?? before?.target ?? name
-    for key in [reader.path, file].compactMap(\.self) { holders[key] = reader }
-    return reader
-  }
-
-  private var sortedReaders: [(key: Int, value: Reader)] { readers.sorted { $0.key < $1.key } }
-
-  private var sortedDevices: [Device] { devices.values.sorted { $0.path < $1.path } }
-
-  /// Whether a name may mean one of several devices.
-  private func isLoose(_ name: String?) -> Bool {
-    guard let name, case .usb(let parts) = ReaderAddress(name) else { return false }
-    return parts.count < 3
-  }
-
-  /// The connection string that opens exactly this device. With a name for several devices, libnfc takes the first one
-  /// in its own order, which may be on another seat.
-  private func narrowed(_ name: String, to device: Device) -> String {
-    isLoose(name) ? USBReaderModel.connectionString(of: device) ?? name : name
-  }
+  var sortedReaders: [(key: Int, value: Reader)] { readers.sorted { $0.key < $1.key } }
 }

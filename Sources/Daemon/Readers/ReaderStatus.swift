@@ -10,7 +10,7 @@ struct ReaderStatus: Sendable {
     let device: String
     var seat: String
     var state = "absent"
-    /// Why it is absent or has failed; empty otherwise.
+    /// Why it is absent or has failed, or in another state for which program it waits; empty otherwise.
     var stateReason = ""
     var technologies: [TagType]
     var counters = Counters()
@@ -51,6 +51,8 @@ struct ReaderStatus: Sendable {
   private var audience: SessionKey?
   /// Whether the field was on in the last phase that shows it. `opening` and `failed` do not show it.
   private var isFieldOn = false
+  /// Why it waits for another program although its device is open; empty if it does not wait.
+  private(set) var waitReason = ""
   /// Its device is unplugged, and udev will report its return.
   var isAway = false
   /// The reader session that should have the reader.
@@ -71,8 +73,20 @@ struct ReaderStatus: Sendable {
 
   init(path: ObjectPath, device: String, seat: String, technologies: [TagType], policy: ScanPolicy) {
     self.path = path
-    properties = Properties(device: device, seat: seat, technologies: technologies)
+    properties = Properties(
+      device: device, seat: seat, technologies: Self.technologies(of: device, among: technologies))
     verdict = ScanVerdict(ScanConditions(), policy: policy)
+  }
+
+  /// Those of the kinds of tags that a reader with this device string can read.
+  static func technologies(of device: String, among wanted: [TagType]) -> [TagType] {
+    let possible = ContactlessReaders.technologies(of: device)
+    return wanted.filter(possible.contains)
+  }
+
+  /// Whether the reader can read tags of one of these kinds, whatever the configuration lets it look for.
+  func canRead(some technologies: [TagType]) -> Bool {
+    !Self.technologies(of: properties.device, among: technologies).isEmpty
   }
 
   /// The reader's name in the log.
@@ -120,7 +134,8 @@ struct ReaderStatus: Sendable {
   /// Records a report of the process.
   mutating func update(_ phase: ReaderPhase, reached: UInt64?) {
     (self.phase, self.reached) = (phase, reached)
-    properties.stateReason = ""
+    if !phase.isOpen { waitReason = "" }
+    properties.stateReason = waitReason
     switch phase {
     case .absent(let reason), .failed(let reason): properties.stateReason = reason
     case .ready(let name, _): properties.name = name
@@ -133,6 +148,11 @@ struct ReaderStatus: Sendable {
     case .opening, .failed: break
     }
     showState()
+  }
+
+  /// Records that the open reader waits for another program, or no longer waits if the reason is empty.
+  mutating func wait(_ reason: String) {
+    (waitReason, properties.stateReason) = (reason, reason)
   }
 
   /// The reader has no process, or the daemon ignores it. So no goal is left to reach.

@@ -66,6 +66,10 @@ extension DaemonService {
   }
 
   private func restartPolling(_ id: UInt64, _ options: [String: Value]) throws -> [Value] {
+    if let session = state.sessions[id], let reader = state.readers[session.reader] {
+      let technologies = try session.request.limited(by: options).technologies
+      guard reader.canRead(some: technologies) else { throw BusError.cannotRead(technologies) }
+    }
     switch try state.sessions[id]?.planRestart(options, at: .now) {
     case nil: break
     case .zero?: restartNow(id)
@@ -75,8 +79,9 @@ extension DaemonService {
   }
 
   private func restartNow(_ id: UInt64) {
-    guard let session = state.sessions[id], session.isActive else { return }
-    units[session.reader]?.process.assumeIsolated { $0.restartPolling(session.options) }
+    guard let session = state.sessions[id], session.isActive, let reader = state.readers[session.reader] else { return }
+    let options = session.options.limited(to: reader)
+    units[session.reader]?.process.assumeIsolated { $0.restartPolling(options) }
   }
 
   private func setMessage(_ message: String, of id: UInt64) throws {

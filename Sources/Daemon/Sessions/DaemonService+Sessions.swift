@@ -55,7 +55,7 @@ extension DaemonService {
       guard state.obstacle(to: credentials.uid, on: seat) == nil else { throw refusal }
       reader = id
     } else {
-      guard let id = state.reader(for: credentials.uid) else {
+      guard let id = state.reader(for: credentials.uid, reading: request.technologies) else {
         guard state.readers.isEmpty else { throw refusal }
         throw BusError.notPossible("there is no reader: connect one")
       }
@@ -65,6 +65,7 @@ extension DaemonService {
       let reason = state.readers[reader]?.properties.stateReason ?? ""
       throw BusError.notPossible("the reader is not ready\(reason.isEmpty ? "" : ": \(reason)")")
     }
+    guard status.canRead(some: request.technologies) else { throw BusError.cannotRead(request.technologies) }
     return reader
   }
 

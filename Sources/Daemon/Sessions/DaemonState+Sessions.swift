@@ -28,10 +28,12 @@ extension DaemonState {
     return agent
   }
 
-  /// The reader for a session that names none: the first ready one on the user's seat, else the first one there.
-  func reader(for uid: UInt32) -> Int? {
+  /// The reader for a session that names none: the first ready one on the user's seat that can read some of the
+  /// technologies, else the first ready one there, else the first one there.
+  func reader(for uid: UInt32, reading technologies: [TagType] = TagType.readable) -> Int? {
     let own = readers.sorted { $0.key < $1.key }.filter { obstacle(to: uid, on: $0.value.properties.seat) == nil }
-    return (own.first { $0.value.isReady || $0.value.isReleased } ?? own.first)?.key
+    let ready = own.filter { $0.value.isReady || $0.value.isReleased }
+    return (ready.first { $0.value.canRead(some: technologies) } ?? ready.first ?? own.first)?.key
   }
 
   /// Whether a user may have a session at one of the readers now. polkit may still refuse it.
@@ -81,11 +83,21 @@ extension DaemonState {
     var rest: [Action] = []
     for action in actions {
       switch action {
-      case .begin(let reader, let options): readers[reader]?.session = options
+      case .begin(let reader, let options): readers[reader]?.session = readers[reader].map(options.limited(to:))
       case .release(let reader, let id): if readers[reader]?.session?.number == id { readers[reader]?.session = nil }
       default: rest.append(.session(action))
       }
     }
     return rest
+  }
+}
+
+extension ReaderSessionOptions {
+  /// The same options without the technologies that the reader cannot read.
+  func limited(to reader: ReaderStatus) -> ReaderSessionOptions {
+    ReaderSessionOptions(
+      number: number, technologies: ReaderStatus.technologies(of: reader.properties.device, among: technologies),
+      applicationIdentifiers: applicationIdentifiers, systemCodes: systemCodes,
+      reportsUndeclaredCards: reportsUndeclaredCards)
   }
 }

@@ -121,11 +121,9 @@ struct ReaderSessionRequest: Sendable, Hashable {
       throw .invalidArgument("technologies has \(names.count) entries: at most 32 are allowed")
     }
     let known = TagType.readable.map(\.rawValue)
+    // The name of the standard, which clients used before readers for it were supported.
+    let names = names.map { $0 == "iso-15693" ? TagType.type5.rawValue : $0 }
     for name in names where !known.contains(name) {
-      guard !["type-5", "iso-15693"].contains(name) else {
-        throw .notPossible(
-          "\(name) is not possible: readers with libnfc support ISO/IEC 14443 and FeliCa, but not ISO/IEC 15693")
-      }
       throw .invalidArgument(
         "technologies: \(name.prefix(32).debugDescription) is unknown: use "
           + known.joined(separator: ", "))

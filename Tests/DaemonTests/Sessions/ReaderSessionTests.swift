@@ -25,7 +25,7 @@ import Testing
     let session = try await client.start(["message": .string("Hold it there")])
     #expect(try await client.property(session, "Message")?.asString == "Hold it there")
     let options = try await rig.begin()
-    #expect(options == ReaderSessionOptions(number: options.number))
+    #expect(options == ReaderSessionOptions(number: options.number, technologies: Samples.libnfcTechnologies))
     try await client.expect("Activated", of: session)
     #expect(try await client.property(session, "State")?.asString == "active")
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["reader-session"])

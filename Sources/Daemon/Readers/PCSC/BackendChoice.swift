@@ -1,0 +1,36 @@
+import Configuration
+import DeviceEvents
+
+/// Which library drives a USB reader, so that it is never two. Pure.
+///
+/// The choice is made when the reader is plugged in, and again when the configuration is read. Otherwise a reader would
+/// change hands while somebody uses it.
+///
+/// | Backend | pcscd can be used and has a driver | libnfc has a driver | neither |
+/// |---|---|---|---|
+/// | `auto` | `pcsc`, also if libnfc has a driver | `libnfc` | `nobody` |
+/// | `libnfc` | the reader is ignored, unless libnfc has a driver | `libnfc` | ignored |
+/// | `pcsc` | `pcsc` | `nobody` | `nobody` |
+enum BackendChoice: Hashable, Sendable {
+  case libnfc
+  case pcsc
+  /// No program can drive the reader. It is shown with the reason.
+  case nobody(PCSCObstacle)
+
+  /// The choice for a device; nil if it is no contactless reader, or if the administrator does not want it.
+  init?(_ device: Device, _ backend: DaemonConfiguration.Backend, _ support: PCSCSupport) {
+    guard let usb = device.usb else { return nil }
+    let hasLibnfc = USBReaderModel.connectionString(of: device) != nil
+    let driverName = support.driverName(of: usb)
+    // A Touchatag has the numbers of a contact reader, and pcscd's name for it is that of the contact reader.
+    let isPCSCReader = ContactlessReaders.isReader(usb, driverName: driverName)
+    guard hasLibnfc || isPCSCReader else { return nil }
+    let hasPCSC = support.obstacle == nil && driverName != nil && isPCSCReader
+    switch backend {
+    case .auto where hasPCSC, .pcsc where hasPCSC: self = .pcsc
+    case .auto where hasLibnfc, .libnfc where hasLibnfc: self = .libnfc
+    case .auto, .pcsc: self = .nobody(support.obstacle ?? .noDriver(hasOthers: !support.drivers.isEmpty))
+    case .libnfc: return nil
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import DeviceEvents
+import ReaderLink
+import Testing
+
+@testable import Daemon
+
+/// Which readers exist through pcscd, if the configuration names none.
+@Suite struct RosterPCSCTests {
+  private static let acr122 = Samples.acr122()
+
+  /// The devices that clients see, by the number of the reader.
+  private static func shown(_ roster: ReaderRoster) -> [Int: String?] { roster.readers.mapValues(\.device) }
+
+  // MARK: With udev
+
+  @Test func `a reader exists from its place in pcscd's list to its unplugging`() {
+    var roster = PCSCSamples.roster(PCSCSamples.acr1252(seat: "seat1"))
+    #expect(roster.readers.isEmpty && roster.needsPCSCList)
+    // The slot for a security module is never used.
+    #expect(
+      roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
+    #expect(roster.reader(at: "/sys/devices/b") == 0)
+    // pcscd drops the reader a moment later.
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(!roster.needsPCSCList)
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
+    #expect(roster.handle(.pcscReaders([])) == [])
+  }
+
+  @Test func `a reader whose device udev reports later exists from then on`() {
+    var roster = PCSCSamples.roster(Self.acr122)
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
+    #expect(
+      roster.handle(.device(.added(PCSCSamples.acr1252(seat: "seat2"))))
+        == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat2"))
+  }
+
+  @Test func `a reader that is replugged is a new one`() {
+    var roster = PCSCSamples.roster(PCSCSamples.acr1252())
+    _ = roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)))
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.added(PCSCSamples.acr1252(number: 6)))) == [])
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 6))) == PCSCSamples.appears(1, PCSCSamples.picc))
+  }
+
+  @Test func `a reader stays while pcscd gives no list, and may have gone in the next one`() {
+    var roster = PCSCSamples.roster(PCSCSamples.acr1252())
+    _ = roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)))
+    #expect(roster.handle(.pcscProblem(PCSCProblem(.noService))) == [])
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
+    #expect(roster.handle(.pcscReaders([])) == [.stop(0), .hide(0)])
+  }
+
+  @Test func `a contact reader and a security key do not start pcscd, and are left alone`() {
+    let contact = Samples.usb(0x076B, 0x3021, "/sys/devices/c", number: 7, classes: [0x0B])
+    var roster = PCSCSamples.roster(PCSCSamples.yubiKey, contact)
+    #expect(!roster.needsPCSCList && roster.choices.isEmpty)
+    _ = roster.handle(.device(.added(PCSCSamples.acr1252())))
+    let list = [
+      PCSCSamples.listed("Yubico YubiKey OTP+FIDO+CCID 00 00", at: 9, 0x1050, 0x0407),
+      PCSCSamples.listed("HID Global OMNIKEY 3x21 Smart Card Reader [OMNIKEY 3x21] 01 00", at: 7, 0x076B, 0x3021),
+    ]
+    #expect(roster.handle(.pcscReaders(list + PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc))
+  }
+
+  // MARK: One backend
+
+  @Test func `a reader that both libraries can drive is pcscd's, and never libnfc's`() {
+    var roster = PCSCSamples.roster(Self.acr122)
+    #expect(roster.readers.isEmpty && roster.choices.values.contains(.pcsc))
+    let listed = PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)
+    #expect(roster.handle(.pcscReaders([listed])) == PCSCSamples.appears(0, PCSCSamples.acr122))
+    #expect(roster.handle(.device(.changed(Samples.acr122(drivers: ["usbfs"])))) == [])
+  }
+
+  @Test func `a change of pcscd counts for the next reader, and for all when the configuration is read`() {
+    var roster = PCSCSamples.roster(Self.acr122, support: .none)
+    #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
+    #expect(roster.handle(.pcscd(PCSCSamples.support)) == [])
+    #expect(!roster.needsPCSCList)
+    _ = roster.handle(.device(.added(PCSCSamples.acr1252())))
+    #expect(roster.needsPCSCList)
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(1, PCSCSamples.picc))
+    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [])
+    // And back: pcscd was removed.
+    #expect(
+      roster.handle(.configured([], .auto, .none)).prefix(4) == [
+        .stop(1), .hide(1), .start(2, device: "acr122_usb:001:004"),
+        .show(2, device: "acr122_usb:001:004", seat: "seat0"),
+      ])
+  }
+
+  @Test func `a reader that pcscd lists is pcscd's, even if no table of a driver names it`() {
+    var support = PCSCSamples.support
+    support.drivers[.init(vendor: 0x072F, product: 0x2200)] = nil
+    var roster = PCSCSamples.roster(Self.acr122, PCSCSamples.acr1252(), support: support)
+    #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
+    let list = [PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)]
+    #expect(roster.handle(.pcscReaders(list)) == [.stop(0), .hide(0)] + PCSCSamples.appears(1, PCSCSamples.acr122))
+  }
+
+  @Test func `with the backend libnfc no reader is pcscd's`() {
+    var roster = PCSCSamples.roster(Self.acr122, PCSCSamples.acr1252(), backend: .libnfc)
+    #expect(!roster.needsPCSCList)
+    #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
+  }
+
+  // MARK: The seat
+
+  @Test func `a driver that tells no place still shows the seat of its only device`() {
+    var roster = PCSCSamples.roster(PCSCSamples.acr1252(seat: "seat1"))
+    let identity = PCSCReader.Identity(vendor: 0x072F, product: 0x223B)
+    let slot = PCSCReader(name: PCSCSamples.picc, identity: identity)
+    #expect(roster.handle(.pcscReaders([slot])) == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
+    // A second one of the same model. The first one keeps its device, so the second one has the other.
+    _ = roster.handle(.device(.added(PCSCSamples.acr1252("/sys/devices/c", number: 6, seat: "seat2"))))
+    let other = PCSCReader(name: "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 02 00", identity: identity)
+    #expect(roster.handle(.pcscReaders([slot, other])) == PCSCSamples.appears(1, other.name, seat: "seat2"))
+  }
+
+  @Test func `two alike that pcscd cannot tell apart are on the first seat`() {
+    var roster = PCSCSamples.roster(
+      PCSCSamples.acr1252(seat: "seat1"), PCSCSamples.acr1252("/sys/devices/c", number: 6, seat: "seat2"))
+    let slots = ["00", "02"].map {
+      PCSCReader(
+        name: "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] \($0) 00",
+        identity: .init(vendor: 0x072F, product: 0x223B))
+    }
+    #expect(
+      roster.handle(.pcscReaders(slots)) == PCSCSamples.appears(0, slots[0].name)
+        + PCSCSamples.appears(1, slots[1].name))
+    #expect(roster.awaited.isEmpty)
+  }
+
+  @Test func `a pcscd that runs elsewhere may have readers that udev does not know`() {
+    var support = PCSCSamples.support
+    support.isElsewhere = true
+    var roster = PCSCSamples.roster(support: support)
+    #expect(roster.needsPCSCList)
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc))
+  }
+
+  // MARK: Without udev
+
+  @Test func `without udev the readers of pcscd's list come before those that libnfc finds`() {
+    var roster = PCSCSamples.roster(hasUdev: false)
+    #expect(roster.needsPCSCList && roster.listing == .everything)
+    // Who has the ACR122U is not known yet.
+    #expect(roster.handle(.listed(["acr122_usb:001:004", "pn532_uart:/dev/ttyUSB0"])) == [])
+    let list = [PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)]
+    #expect(
+      roster.handle(.pcscReaders(list)) == [
+        .start(0, device: "pn532_uart:/dev/ttyUSB0"), .show(0, device: "pn532_uart:/dev/ttyUSB0", seat: "seat0"),
+      ] + PCSCSamples.appears(1, PCSCSamples.acr122))
+  }
+
+  @Test func `without udev libnfc finds no later reader if pcscd does`() {
+    var roster = PCSCSamples.roster(hasUdev: false)
+    #expect(roster.handle(.listed([])) == [])
+    #expect(roster.handle(.pcscReaders([])) == [])
+    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc))
+  }
+
+  @Test(arguments: [ReaderRoster.Event.pcscProblem(PCSCProblem(.refused)), .waited])
+  func `without udev and without a list the readers are those that libnfc finds`(event: ReaderRoster.Event) {
+    var roster = PCSCSamples.roster(hasUdev: false)
+    #expect(roster.handle(.listed([])) == [])
+    #expect(roster.handle(event) == [.start(0, device: nil)])
+    // The list comes after all.
+    #expect(
+      roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [.stop(0)] + PCSCSamples.appears(1, PCSCSamples.picc))
+  }
+
+  @Test func `readers that libnfc would use through pcscd are left to pcscd`() {
+    var roster = PCSCSamples.roster(support: .none, hasUdev: false)
+    let found = ["acr122_pcsc:ACS ACR122U 00 00", "pcsc:ACS ACR122U 00 00"]
+    #expect(roster.handle(.listed(found)) == [.start(0, device: nil)])
+  }
+}
