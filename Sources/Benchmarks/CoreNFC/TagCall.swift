@@ -31,7 +31,8 @@ enum TagCall: CaseIterable, Sendable {
   var options: ReaderSessionOptions {
     switch self {
     case .message:
-      ReaderSessionOptions(access: .write, technologies: ["type-1", "type-2", "type-3", "type-4a", "type-4b"])
+      ReaderSessionOptions(
+        access: .write, technologies: ["type-1", "type-2", "type-3", "type-4a", "type-4b", "type-5"])
     case .pages, .selection:
       ReaderSessionOptions(
         access: .write, technologies: ["type-2", "type-4a", "type-4b"], applicationIdentifiers: [Self.application],

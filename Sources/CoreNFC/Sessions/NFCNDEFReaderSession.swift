@@ -1,5 +1,6 @@
 public import Dispatch
 public import Foundation
+import Names
 import Synchronization
 import TagrouteClient
 
@@ -79,7 +80,9 @@ open class NFCNDEFReaderSession: NFCReaderSession {
   }
 
   override var options: Result<ReaderSessionOptions, NFCReaderError> {
-    .success(ReaderSessionOptions(technologies: ["type-1", "type-2", "type-3", "type-4a", "type-4b"]))
+    // Every NFC Forum type. MIFARE Classic is none, and no phone of Apple reads it.
+    .success(
+      ReaderSessionOptions(technologies: [TagType.type1, .type2, .type3, .type4A, .type4B, .type5].map(\.rawValue)))
   }
 
   override func didBecomeActive() { receiver?.readerSessionDidBecomeActive(self) }

@@ -1,3 +1,4 @@
+import Names
 import TagrouteClient
 
 /// What a tag session asks the daemon for.
@@ -32,11 +33,11 @@ struct TagPolling: Sendable {
 
   /// The options for the daemon.
   ///
-  /// - Throws: 1 if no reader finds such tags; 2 if the kind needs a list and the list has no valid entry.
+  /// - Throws: 1 if there is no kind of tag; 2 if the kind needs a list and the list has no valid entry.
   func options() throws(NFCReaderError) -> ReaderSessionOptions {
     var options = ReaderSessionOptions()
     if kinds.contains(.iso14443) {
-      options.technologies += ["type-2", "type-4a", "type-4b"]
+      options.technologies += [TagType.type2, .type4A, .type4B].map(\.rawValue)
       if let applications {
         options.applicationIdentifiers = applications
         guard !options.applicationIdentifiers.isEmpty else { throw NFCReaderError(.readerErrorSecurityViolation) }
@@ -45,18 +46,18 @@ struct TagPolling: Sendable {
       }
     }
     if kinds.contains(.pace) {
-      options.technologies += ["type-4a", "type-4b"].filter { !options.technologies.contains($0) }
+      options.technologies += [TagType.type4A, .type4B].map(\.rawValue).filter { !options.technologies.contains($0) }
       options.applicationIdentifiers = applications ?? []
       options.reportsUndeclaredCards = true
       options.selectsApplication = false
     }
     if kinds.contains(.iso18092) {
-      options.technologies.append("type-3")
+      options.technologies.append(TagType.type3.rawValue)
       options.systemCodes = systems
       guard !options.systemCodes.isEmpty else { throw NFCReaderError(.readerErrorSecurityViolation) }
     }
-    // Beside other kinds, a reader without Type 5 finds the others.
-    if kinds == .iso15693 { options.technologies.append("iso-15693") }
+    // The daemon refuses this kind alone if the reader cannot find it. Beside other kinds, the reader finds the others.
+    if kinds.contains(.iso15693) { options.technologies.append(TagType.type5.rawValue) }
     guard !options.technologies.isEmpty else { throw NFCReaderError(.readerErrorUnsupportedFeature) }
     return options
   }

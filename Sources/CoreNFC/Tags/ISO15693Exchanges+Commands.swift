@@ -25,11 +25,6 @@ extension ISO15693Exchanges {
     }
   }
 
-  /// Stay quiet (02). It has no response, not even for an error.
-  func stayQuiet() throws(NFCReaderError) -> TagExchange<Void> {
-    try Self.packet(request(.highDataRate, 0x02, [], .always), Self.silence)
-  }
-
   /// Select (25).
   func select(_ flags: NFCISO15693RequestFlag) throws(NFCReaderError) -> TagExchange<Void> {
     try command(flags, 0x25, [], .always)

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A command is the request without start, checksum and end of frame: flags, command code, parameters (7.3). An answer
 /// begins with the response flags (7.4). An answer with the error flag is an error with code 102 and the tag's error
-/// code in the user info. If a command has no response, such as Stay quiet, the reader returns no bytes.
+/// code in the user info. If a command has no response, such as Challenge, the reader may return no bytes.
 ///
 /// Each function throws the error of a wrong parameter, whose codes `NFCISO15693Tag` lists.
 struct ISO15693Exchanges: Sendable {

@@ -4,7 +4,7 @@ import TagrouteClient
 /// A tag of ISO/IEC 15693.
 ///
 /// On the bus, the UID of a Type 5 tag has eight bytes, the most significant byte, E0, first. `transceive` takes a
-/// request as `ISO15693Exchanges` describes it, and returns the response, or no bytes after a command without one.
+/// request as `ISO15693Exchanges` describes it, and returns the response.
 ///
 /// The commands of iOS 14 that are not here are members of the protocol, and use `sendRequest`.
 final class ISO15693Tag: DetectedTag, NFCISO15693Tag {
@@ -103,8 +103,11 @@ final class ISO15693Tag: DetectedTag, NFCISO15693Tag {
 
   // MARK: The whole tag
 
+  /// Not sent: the reader would take a tag that does not answer for one that was removed.
   func stayQuiet(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-    startCommand({ try exchanges.stayQuiet() }, completionHandler)
+    refuse(.readerErrorUnsupportedFeature) { (result: Result<Void, any Error>) in
+      completionHandler(result.errorOrNil)
+    }
   }
 
   func select(

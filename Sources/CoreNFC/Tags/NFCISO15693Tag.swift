@@ -83,7 +83,10 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
 
   // MARK: The whole tag
 
-  /// Makes the tag ignore everything but requests with its UID (02). The tag does not answer.
+  /// Makes the tag ignore everything but requests with its UID (02).
+  ///
+  /// A tag that a session has found does not send it, and fails with code 1: its reader would treat a tag that does not
+  /// answer as removed.
   @preconcurrency
   func stayQuiet(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
   /// Selects the tag for requests with the flag `select` (25).

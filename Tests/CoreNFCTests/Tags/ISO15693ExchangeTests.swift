@@ -25,9 +25,8 @@ import Testing
     #expect(try exchanges.readBlock([.highDataRate, .option], 7, .short).command == addressed([0x62, 0x20], [7]))
   }
 
-  @Test func `Select and Stay quiet always have the UID`() throws {
+  @Test func `Select always has the UID`() throws {
     #expect(try exchanges.select([.highDataRate, .select]).command == addressed([0x22, 0x25]))
-    #expect(try exchanges.stayQuiet().command == addressed([0x22, 0x02]))
   }
 
   @Test func `custom and cryptographic commands have the UID on request`() throws {
@@ -151,12 +150,11 @@ import Testing
   }
 
   @Test func `a command without a response may have no bytes`() throws {
-    for exchange in [try exchanges.stayQuiet(), try exchanges.challenge(.highDataRate, 0, Data())] {
-      #expect(errorCode { try exchange.read([]) } == nil)
-      #expect(errorCode { try exchange.read([0]) } == nil)
-      #expect(errorCode { try exchange.read([1, 0x0F]) } == wrong)
-      #expect(errorCode { try exchange.read([0, 1]) } == wrong)
-    }
+    let exchange = try exchanges.challenge(.highDataRate, 0, Data())
+    #expect(errorCode { try exchange.read([]) } == nil)
+    #expect(errorCode { try exchange.read([0]) } == nil)
+    #expect(errorCode { try exchange.read([1, 0x0F]) } == wrong)
+    #expect(errorCode { try exchange.read([0, 1]) } == wrong)
   }
 
   @Test func `the security status has one byte for each block`() throws {

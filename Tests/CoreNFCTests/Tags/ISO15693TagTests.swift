@@ -1,5 +1,6 @@
 import Bus
 @testable import CoreNFC
+import Names
 import TestSupport
 import Testing
 
@@ -52,7 +53,7 @@ import Testing
 
   /// The answers to commands that return something. The others are acknowledged.
   private static let answers: [UInt8: [UInt8]] = [
-    0x02: [], 0x20: [0, 1, 2, 3, 4], 0x23: [0, 1, 2, 3, 4],
+    0x20: [0, 1, 2, 3, 4], 0x23: [0, 1, 2, 3, 4],
     0x2B: [0, 0x0F, 6, 5, 4, 3, 2, 1, 0x04, 0xE0, 0x11, 0x22, 27, 3, 0x33],
     0x2C: [0, 0, 1], 0x2D: [0, 5, 6], 0x30: [0, 9], 0x33: [0, 7, 8], 0x35: [0x02, 0x35], 0x36: [0x04, 0x36], 0x39: [],
     0x3A: [0x06, 0x3A], 0x3C: [0, 1, 0], 0x3D: [0, 7, 8], 0xA1: [0, 0xAA], 0xE5: [0x01, 0x0F],
@@ -130,7 +131,6 @@ import Testing
   @Test func `commands for the whole tag`() async throws {
     let call = try await Call(Self.answer)
     let tag = call.tag
-    try await tag.stayQuiet()
     try await tag.select(requestFlags: flags)
     try await tag.resetToReady(requestFlags: flags)
     try await tag.writeAFI(requestFlags: flags, afi: 0x50)
@@ -146,7 +146,7 @@ import Testing
     #expect(numbers == [0x11, 0x22, 4, 28, 0x33])
     #expect(
       await call.commands() == [
-        Self.addressed(0x02), Self.addressed(0x25), Self.addressed(0x26), Self.addressed(0x27, [0x50]),
+        Self.addressed(0x25), Self.addressed(0x26), Self.addressed(0x27, [0x50]),
         Self.addressed(0x28), Self.addressed(0x29, [0x60]), Self.addressed(0x2A), Self.addressed(0x2B),
         Self.addressed(0x2B),
       ])
@@ -181,7 +181,36 @@ import Testing
       ])
   }
 
+  // MARK: NDEF
+
+  @Test func `a message is read, written and locked`() async throws {
+    let call = try await Call(Self.answer)
+    let tag = call.tag
+    let (status, capacity) = try await tag.queryNDEFStatus()
+    #expect(status == .readWrite && capacity == 137)
+    #expect(await code { _ = try await tag.readNDEF() } == 403)
+    let payload = try #require(NFCNDEFPayload.wellKnownTypeURIPayload(string: "https://example.org/"))
+    let message = NFCNDEFMessage(records: [payload])
+    try await tag.writeNDEF(message)
+    let link = try await tag.readNDEF().records.first?.wellKnownTypeURIPayload()
+    #expect(link?.absoluteString == "https://example.org/")
+    try await tag.writeLock()
+    #expect(try await tag.queryNDEFStatus().0 == .readOnly)
+    #expect(await code { try await tag.writeNDEF(message) } == 400)
+    #expect(await call.commands() == [])
+  }
+
   // MARK: Errors
+
+  @Test func `a command that the reader cannot send has code 1`() async throws {
+    let call = try await Call { _ in
+      throw BusError(name: Names.Errors.notSupported, message: "this reader does not pass on raw commands")
+    }
+    let tag = call.tag
+    #expect(await code { _ = try await tag.systemInfo(requestFlags: flags) } == 1)
+    #expect(await code { _ = try await tag.sendRequest(requestFlags: 0x02, commandCode: 0x2B, data: nil) } == 1)
+    #expect(await call.commands() == [Self.addressed(0x2B), [0x02, 0x2B]])
+  }
 
   @Test func `an answer with the error flag has code 102, and the tag's code in the user info`() async throws {
     let call = try await Call { _ in [0x01, 0x10] }
@@ -191,7 +220,6 @@ import Testing
     let errors = [
       await failure { _ = try await tag.readSingleBlock(requestFlags: flags, blockNumber: 0) },
       await failure { try await tag.writeSingleBlock(requestFlags: flags, blockNumber: 0, dataBlock: block) },
-      await failure { try await tag.stayQuiet() },
       await failure { _ = try await tag.systemInfo(requestFlags: flags) },
       await failure { _ = try await tag.fastReadMultipleBlocks(requestFlags: flags, blockRange: range) },
       await failure { _ = try await tag.readBuffer(requestFlags: flags) },
@@ -212,6 +240,8 @@ import Testing
     #expect(await code { try await tag.writeSingleBlock(requestFlags: flags, blockNumber: 0, dataBlock: Data()) } == 4)
     let empty = NSRange(location: 0, length: 0)
     #expect(await code { _ = try await tag.fastReadMultipleBlocks(requestFlags: flags, blockRange: empty) } == 5)
+    // A tag that does not answer would count as removed.
+    #expect(await code { try await tag.stayQuiet() } == 1)
     #expect(await call.commands() == [])
   }
 

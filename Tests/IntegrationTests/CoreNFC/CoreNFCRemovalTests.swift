@@ -101,7 +101,7 @@ import Testing
       case .miFare(let tag): _ = try await tag.sendMiFareCommand(commandPacket: Data([0x60]))
       case .iso7816(let tag): _ = try await tag.sendCommand(apdu: CoreNFCCardTests.selectFile)
       case .feliCa(let tag): _ = try await tag.requestResponse()
-      case .iso15693: throw RigError("no reader finds such a tag")
+      case .iso15693: throw RigError("the simulated PN532 finds no such tag")
       }
     }
   }
