@@ -21,14 +21,15 @@ public struct ReaderTag: Sendable, Hashable {
 
   /// The object path.
   public let path: ObjectPath
-  /// `type-1`, `type-2`, `type-3`, `type-4a`, `type-4b` or `mifare-classic`. Later versions may add values. Empty if
-  /// the tag had gone before it could be asked.
+  /// `type-1`, `type-2`, `type-3`, `type-4a`, `type-4b`, `type-5` or `mifare-classic`. Later versions may add values.
+  /// Empty if the tag had gone before it could be asked.
   public let technology: String
-  /// UID, PUPI or IDm, 0 to 10 bytes.
+  /// UID, PUPI or IDm, 0 to 10 bytes. The UID of a tag of ISO/IEC 15693 has eight bytes, the first one is E0.
   public let uid: [UInt8]
-  /// Type A: the answer to request, two bytes, in reverse order of transmission (ISO/IEC 14443-3, 6.5.2); else empty.
+  /// Type A: the answer to request, two bytes, in reverse order of transmission (ISO/IEC 14443-3, 6.5.2). Empty for
+  /// other tags, and if the reader does not report it.
   public let atqa: [UInt8]
-  /// Type A: the select acknowledge (ISO/IEC 14443-3, 6.5.3); else nil.
+  /// Type A: the select acknowledge (ISO/IEC 14443-3, 6.5.3). Nil for other tags, and if the reader does not report it.
   public let sak: UInt8?
   /// Type 4A: the historical bytes of the answer to select (ISO/IEC 14443-4, 5.2.7); empty if there are none.
   public let historicalBytes: [UInt8]
@@ -103,7 +104,8 @@ public struct ReaderTag: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - command: for an ISO-DEP card an APDU, with its status word in the answer; for FeliCa the command code and the
-  ///     bytes after it, without the length; for an Ultralight or NTAG as in its data sheet, without checksum.
+  ///     bytes after it, without the length; for an Ultralight or NTAG as in its data sheet, without checksum; for a tag
+  ///     of ISO/IEC 15693 a request from its flags on, without checksum.
   ///   - timeout: how long the tag may take, 1 ms to 5 s.
   /// - Returns: the tag's answer.
   /// - Throws: `BusError`. A command needs the access `write`, unless it is known to change no data. A command is never
