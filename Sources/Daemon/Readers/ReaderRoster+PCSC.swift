@@ -12,11 +12,16 @@ extension ReaderRoster {
     var problem: PCSCProblem?
     /// The entries of `awaited` that were awaited for long enough.
     var overdue: Set<String> = []
+    /// The readers of the list whose device was unplugged. pcscd drops them in a moment.
+    var departed: Set<PCSCReader> = []
 
     /// Whether it need not be waited for any longer.
     var isKnown: Bool { readers != nil || problem != nil || overdue.contains(ReaderRoster.awaitedList) }
 
-    mutating func take(_ list: [PCSCReader]) { (readers, problem) = (list, nil) }
+    mutating func take(_ list: [PCSCReader]) {
+      (readers, problem) = (list, nil)
+      departed.formIntersection(list)
+    }
 
     func has(_ name: String) -> Bool { readers?.contains { $0.name == name } == true }
   }
@@ -64,12 +69,16 @@ extension ReaderRoster {
 
   func home(of slot: PCSCReader) -> Home {
     if let place = slot.place {
-      let device = sortedDevices.first { $0.usb?.bus == place.bus && $0.usb?.number == place.number }
-      return device.map(Home.device) ?? absence
+      let device = sortedDevices.first { device in
+        guard let usb = device.usb, (usb.bus, usb.number) == (place.bus, place.number) else { return false }
+        // Elsewhere, another device may have the same number.
+        return !support.isElsewhere || slot.identity.map { $0 == PCSCReader.Identity(usb) } ?? true
+      }
+      return device.map(Home.device) ?? absence(of: slot)
     }
     guard let identity = slot.identity else { return .unknown }
     let alike = sortedDevices.filter { $0.usb.map(PCSCReader.Identity.init) == identity }
-    guard let device = alike.first else { return absence }
+    guard let device = alike.first else { return absence(of: slot) }
     guard alike.count > 1 else { return .device(device) }
     // The first reader of two alike had a device before the second one came. The second one then has the other device.
     let others = Set(readers.values.filter { $0.slot != slot.name && $0.slot.map(pcscList.has) == true }.map(\.path))
@@ -79,7 +88,14 @@ extension ReaderRoster {
   }
 
   /// Without udev, no device is known. A pcscd that runs elsewhere, or serves simulated readers, may have others.
-  private var absence: Home { hasUdev && !support.isElsewhere ? .pending : .unknown }
+  private func absence(of slot: PCSCReader) -> Home {
+    hasUdev && (!support.isElsewhere || pcscList.departed.contains(slot)) ? .pending : .unknown
+  }
+
+  /// The readers of the list that are this device.
+  func slots(of device: Device) -> [PCSCReader] {
+    pcscList.readers?.filter { self.device(of: $0) == device } ?? []
+  }
 
   private func device(of slot: PCSCReader) -> Device? {
     if case .device(let device) = home(of: slot) { device } else { nil }

@@ -229,6 +229,7 @@ struct ReaderRoster: Sendable {
   }
 
   private mutating func forget(_ path: String) {
+    if let device = devices[path] { pcscList.departed.formUnion(slots(of: device)) }
     pcscList.overdue.remove(path)
     (devices[path], choices[path]) = (nil, nil)
   }

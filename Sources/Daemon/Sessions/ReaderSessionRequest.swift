@@ -122,12 +122,12 @@ struct ReaderSessionRequest: Sendable, Hashable {
     }
     let known = TagType.readable.map(\.rawValue)
     // The name of the standard, which clients used before readers for it were supported.
-    let names = names.map { $0 == "iso-15693" ? TagType.type5.rawValue : $0 }
-    for name in names where !known.contains(name) {
+    let wanted = names.map { $0 == "iso-15693" ? TagType.type5.rawValue : $0 }
+    for name in wanted where !known.contains(name) {
       throw .invalidArgument(
         "technologies: \(name.prefix(32).debugDescription) is unknown: use "
           + known.joined(separator: ", "))
     }
-    return TagType.readable.filter { names.contains($0.rawValue) }
+    return TagType.readable.filter { wanted.contains($0.rawValue) }
   }
 }

@@ -143,6 +143,19 @@ import Testing
     #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc))
   }
 
+  @Test func `a reader of such a pcscd that udev does know goes with its device`() {
+    var support = PCSCSamples.support
+    support.isElsewhere = true
+    var roster = PCSCSamples.roster(PCSCSamples.acr1252(seat: "seat1"), support: support)
+    let list = PCSCSamples.slots(at: 5)
+    #expect(roster.handle(.pcscReaders(list)) == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.pcscReaders(list)) == [])
+    #expect(roster.handle(.pcscReaders([])) == [])
+    // Now a reader of this name is another one.
+    #expect(roster.handle(.pcscReaders(list)) == PCSCSamples.appears(1, PCSCSamples.picc))
+  }
+
   // MARK: Without udev
 
   @Test func `without udev the readers of pcscd's list come before those that libnfc finds`() {
