@@ -142,7 +142,7 @@ let package = Package(
         "Bus", "Configuration", "CoreNFC", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator",
         "Rig", "Routing", "TagrouteClient", "TestSupport", "UniversalLinks",
       ],
-      exclude: ["Nfcpy/nfcpy-reader.py"]),
+      exclude: ["Nfcpy/nfcpy-reader.py", "PCSC/pyscard-monitor.py"]),
     module(
       "CommandLineTool",
       [

@@ -14,6 +14,7 @@ public enum Benchmarks {
            tagroute-bench flood [--bus dbus-daemon|dbus-broker]
            tagroute-bench inbox [--taps NUMBER]
            tagroute-bench core-nfc [--sessions NUMBER | --compile]
+           tagroute-bench pcsc [--taps NUMBER]
            tagroute-bench nfcpy
 
       tap    from a tag placed on the simulated reader to the call of Notify, through the real programs, and next to it a
@@ -34,6 +35,8 @@ public enum Benchmarks {
       core-nfc
              calls to a tag over Core NFC, next to the same calls over TagrouteClient; start-up and size of programs that
              use one or the other; with --compile only the time to type-check them
+      pcsc   from a tag on a simulated PC/SC reader to the call of Notify, through the real pcscd, next to pyscard; and what
+             the processes do while a tag rests
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
 
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
@@ -70,6 +73,8 @@ public enum Benchmarks {
     case ("core-nfc", nil, _): work = { try await CoreNFCBenchmark(sessions: 20).run() }
     case ("core-nfc", "--sessions", let number?): work = { try await CoreNFCBenchmark(sessions: number).run() }
     case ("core-nfc", "--compile", _) where arguments.count == 2: work = { try await CompileBenchmark(runs: 20).run() }
+    case ("pcsc", nil, _): work = { try await PCSCBenchmark(taps: 100).run() }
+    case ("pcsc", "--taps", let number?): work = { try await PCSCBenchmark(taps: number).run() }
     case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run() }
     case ("cost", "--seconds", let number?): work = { try await CostBenchmark(seconds: number).run() }
     default:

@@ -27,7 +27,7 @@ struct CostBenchmark {
     try await installation.startAll()
     try await installation.waitUntilScanning()
     guard let daemon = await installation.daemon?.identifier else { throw RigError("tagrouted does not run") }
-    let processes = [("tagrouted", daemon)] + (try children(of: daemon)).map { ("tagroute-reader", $0) }
+    let processes = [("tagrouted", daemon)] + (try ProcessTree.children(of: daemon)).map { ("tagroute-reader", $0) }
     let before = try processes.map { try ProcessorTime.of($0.1) }
     try await Task.sleep(for: .seconds(seconds))
     let after = try processes.map { try ProcessorTime.of($0.1) }
@@ -62,21 +62,6 @@ struct CostBenchmark {
     let percent = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
     let kinds = "\(memory.written) kB private and written, \(memory.alone) kB of files mapped by it alone"
     return "\(name): \(memory.resident) kB resident (\(kinds)), \(percent) % of a core over \(seconds) s of polling"
-  }
-
-  private func children(of process: Int32) throws -> [Int32] {
-    var found: [Int32] = []
-    guard let folder = opendir("/proc/\(process)/task") else { throw RigError("process \(process) is gone") }
-    defer { closedir(folder) }
-    while let entry = readdir(folder) {
-      let thread = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard Int32(thread) != nil else { continue }
-      let list = String(decoding: try readFile("/proc/\(process)/task/\(thread)/children"), as: UTF8.self)
-      found += list.split(separator: " ").compactMap { Int32($0) }
-    }
-    return found
   }
 
   /// Reads smaps_rollup, see proc_pid_smaps(5).

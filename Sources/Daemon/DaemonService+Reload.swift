@@ -86,7 +86,7 @@ extension DaemonService {
       let listing = (roster.listing, roster.configured)
       pcsc.program = Self.program(Names.Files.pcscReaderProgram)
       perform(roster.handle(.configured(configuration.devices, configuration.backend, pcscSupport())))
-      pcsc.watch?.assumeIsolated { $0.hurry() }
+      await pcsc.watch?.hurry()
       if listing != (roster.listing, roster.configured) { listReaders() }
     }
   }

@@ -204,7 +204,7 @@ struct DiagnosisPCSCTests {
         $0.pcsc.credentials = user.map { .init(user: $0, userName: "x", groupName: "x", groups: [990]) }
       }?.text
     }
-    for user in [nil, 989] { #expect(text(user)?.hasPrefix("/proc hides processes (hidepid)") == true) }
+    for user: UInt32? in [nil, 989] { #expect(text(user)?.hasPrefix("/proc hides processes (hidepid)") == true) }
     #expect(text(0)?.hasPrefix("pcscd does not list") == true)
     for (line, hides) in [
       ("proc /proc proc rw,nosuid,hidepid=2 0 0", true), ("proc /proc proc rw,hidepid=invisible,gid=5 0 0", true),

@@ -42,17 +42,18 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
   }
 
   @Test func `a long message is read by READ alone`() throws {
-    let message = try message(ofSize: 480)
+    let message = try TagsTests.message(ofSize: 480)
     let length: [UInt8] = [0x03, 0xFF, UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
     var reader = PageReader(Type2Memory(length + message + [0xFE], size: 0x3E))
     #expect(try TagActivation.type2.readNDEF(over: &reader) == .message(message))
     // The data area ends with page 127.
     #expect((reader.pages.max() ?? 0) <= 127)
-    #expect(reader.tag.reads.count == (4 + 4 + 480 + 15) / 16)
+    let reads = (4 + 4 + 480 + 15) / 16
+    #expect(reader.tag.reads.count == reads)
   }
 
   @Test func `a message behind page 255 is reported`() throws {
-    let message = try message(ofSize: 1_500)
+    let message = try TagsTests.message(ofSize: 1_500)
     let length: [UInt8] = [0x03, 0xFF, UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
     var reader = PageReader(Type2Memory(length + message + [0xFE], size: 0xEA))
     let reason = "the NDEF message goes beyond page 255 of the tag, and this reader cannot read further"
@@ -64,7 +65,7 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
     var reader = PageReader(WritableTag(size: 0xEA, message: Self.message, version: nil))
     reader.tag.memory += [UInt8](repeating: 0, count: 2_048 - reader.tag.memory.count)
     #expect(try TagActivation.type2.queryNDEF(over: &reader) == NDEFStatus(capacity: 1_004, isWritable: true))
-    let message = try message(ofSize: 1_004)
+    let message = try TagsTests.message(ofSize: 1_004)
     try TagActivation.type2.writeNDEF(message, isVerifying: true, over: &reader)
     #expect(throws: TagWriteError.tooLong(capacity: 1_004)) {
       try TagActivation.type2.writeNDEF(message + [0], over: &reader)

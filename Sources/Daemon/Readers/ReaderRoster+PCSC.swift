@@ -1,3 +1,4 @@
+import Configuration
 import DeviceEvents
 import Names
 import ReaderLink
@@ -162,8 +163,8 @@ extension ReaderRoster {
   func pcscReader(_ wanted: String, _ name: String, after before: Reader?, _ holders: inout Holders) -> Reader {
     let meant = pcscList.readers?.filter { Names.PCSC.means(wanted, $0.name) } ?? []
     let own = meant.first { $0.name == before?.slot }
-    let slot = own ?? meant.first { holder(of: $0, holders) == nil }
-    let holder = slot == nil ? meant.first.flatMap { holder(of: $0, holders) } : nil
+    let slot = own ?? meant.first { self.holder(of: $0, holders) == nil }
+    let holder = slot == nil ? meant.first.flatMap { self.holder(of: $0, holders) } : nil
     var reader = before ?? Reader(device: name, seat: holder?.seat ?? DaemonState.defaultSeat)
     reader.slot = slot?.name
     reader.refusal = holder.map(Refusal.init(holder:)) ?? (slot == nil ? before?.refusal : nil)

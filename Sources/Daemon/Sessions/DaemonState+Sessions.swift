@@ -83,7 +83,9 @@ extension DaemonState {
     var rest: [Action] = []
     for action in actions {
       switch action {
-      case .begin(let reader, let options): readers[reader]?.session = readers[reader].map(options.limited(to:))
+      case .begin(let reader, let options):
+        guard let status = readers[reader] else { continue }
+        readers[reader]?.session = options.limited(to: status)
       case .release(let reader, let id): if readers[reader]?.session?.number == id { readers[reader]?.session = nil }
       default: rest.append(.session(action))
       }

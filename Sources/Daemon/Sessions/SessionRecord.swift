@@ -191,8 +191,7 @@ extension SessionTag {
     case .type4B: return .isoDEP
     case .type5: return .type5(uid: placement.uid)
     case .mifareClassic: return .none("MIFARE Classic accepts no raw commands: use ReadNDEF and WriteNDEF")
-    case .type1, .type5, .peer:
-      return .none("\(placement.technology) accepts no raw commands: use ReadNDEF and WriteNDEF")
+    case .type1, .peer: return .none("\(placement.technology) accepts no raw commands: use ReadNDEF and WriteNDEF")
     }
   }
 }

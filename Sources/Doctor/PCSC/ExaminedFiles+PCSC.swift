@@ -1,3 +1,4 @@
+import EventLoop
 import Framing
 import Glibc
 import KeyFile

@@ -4,7 +4,7 @@
 ///
 /// A tag answers some commands with four bits. 0A is an acknowledgement; any other value is a refusal.
 package struct Type2Framing: ChipFraming {
-  private static let acknowledgement: UInt8 = 0x0A
+  static let acknowledgement: UInt8 = 0x0A
   private static let read: UInt8 = 0x30
   private static let write: UInt8 = 0xA2
   private static let sectorSelect: [UInt8] = [0xC2, 0xFF]
@@ -25,13 +25,23 @@ package struct Type2Framing: ChipFraming {
     case (Self.write, _):
       guard case .bytes = try chip.exchange(command) else { return .silence }
       return .bytes([Self.acknowledgement])
-    case (0xC2, _) where command == Self.sectorSelect: return try exchangeForAcknowledgement(command, chip)
-    case (let code?, _) where Self.acknowledged.contains(code): return try exchangeForAcknowledgement(command, chip)
-    case (_, 4): return try nameSector(command, chip)
-    // The second packet of COMPATIBILITY_WRITE: no other command has 16 bytes.
-    case (_, 16): return try exchangeForAcknowledgement(command, chip)
+    case _ where Self.isConfirmedBySilence(command): return try nameSector(command, chip)
+    case _ where Self.isAcknowledged(command): return try exchangeForAcknowledgement(command, chip)
     default: return try chip.communicateThru(command)
     }
+  }
+
+  /// Whether a tag answers a command with four bits: WRITE and the like, and the second packet of COMPATIBILITY_WRITE.
+  /// No other command has 16 bytes.
+  static func isAcknowledged(_ command: [UInt8]) -> Bool {
+    guard let code = command.first else { return false }
+    return code == write || acknowledged.contains(code) || command == sectorSelect || command.count == 16
+  }
+
+  /// Whether it is the second packet of SECTOR SELECT. No other command has four bytes.
+  static func isConfirmedBySilence(_ command: [UInt8]) -> Bool {
+    guard command.count == 4, let code = command.first else { return false }
+    return code != read && code != write && !acknowledged.contains(code)
   }
 
   /// Sends a command that a tag acknowledges with four bits, such as the first packet of SECTOR SELECT.

@@ -72,7 +72,7 @@ package actor PCSCWatch {
     pause?.cancel()
     pause = nil
     guard let process else { return }
-    process.assumeIsolated { $0.closeInput() }
+    await process.closeInput()
     killLater(process, "did not end")
     await withCheckedContinuation { stopWaiters.append($0) }
   }

@@ -1,4 +1,6 @@
+import Bus
 import Glibc
+import Journal
 import Names
 import ReaderLink
 import TestSupport

@@ -1,0 +1,61 @@
+import Names
+package import Tags
+
+/// The commands of a tag through a PC/SC reader: each is mapped to what the model of the reader can do.
+///
+/// Call `end` before the connection ends. Otherwise the reader may stay in a transparent session, in which it does not
+/// look for cards.
+package struct CardChannel<Connection: CardConnection>: TagChannel {
+  package private(set) var link: CardLink<Connection>
+  /// The tag as it was found, or as it is after the last reselection: its identifier may be random.
+  package private(set) var tag: TagActivation
+  /// The number of commands and reselections until now.
+  package private(set) var exchanges = 0
+
+  /// A channel to a tag that `CardLink.identify` has found.
+  package init(_ link: CardLink<Connection>, tag: TagActivation) {
+    self.link = link
+    self.tag = tag
+  }
+
+  /// Why the last transmission failed; nil if it succeeded.
+  package var failure: CardFailure? { link.failure }
+
+  /// Sends a command, in the form that the type has in `TagChannel`. Fails with `unsupported`, without a transmission, if
+  /// the model cannot send it. That includes any APDU of class FF.
+  package mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    exchanges += 1
+    if let obstacle = link.model.obstacle(to: command, for: tag.type, takesExtendedAPDUs: link.takesExtendedAPDUs) {
+      throw TagChannelError(.unsupported, obstacle)
+    }
+    switch tag.type {
+    case .type1: return try link.exchangeType1(command)
+    case .type2: return try link.exchangeType2(command)
+    case .type3: return try link.exchangeType3(command)
+    case .type4A, .type4B: return try link.exchangeType4(command)
+    case .type5: return try link.exchangeType5(command)
+    case .mifareClassic: return try link.exchangeMIFAREClassic(command)
+    case .peer: throw TagChannelError(.unsupported, "this reader cannot talk to another device")
+    }
+  }
+
+  /// Takes the card's power and restores it, and checks that it is the same card.
+  package mutating func reselect() throws(TagChannelError) {
+    exchanges += 1
+    try link.reset()
+    guard let now = try link.identifyAgain(tag) else { throw TagChannelError(.noAnswer, "the tag was removed") }
+    tag = now
+  }
+
+  /// Whether the reader can send a command, and no other command does the same with less risk.
+  package func canSend(_ command: [UInt8]) -> Bool {
+    let model = link.model
+    guard model.obstacle(to: command, for: tag.type, takesExtendedAPDUs: link.takesExtendedAPDUs) == nil,
+      !model.isBetterAvoided(command, for: tag.type)
+    else { return false }
+    return link.transparentSession != .refused || !model.needsSession(command, for: tag.type)
+  }
+
+  /// Ends a transparent session, so that the reader looks for cards again. Does nothing if there is none.
+  package mutating func end() { link.endSession() }
+}

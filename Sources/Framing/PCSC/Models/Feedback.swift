@@ -1,0 +1,61 @@
+/// How a tap ended, for the reader's LED and buzzer.
+package enum Feedback: Sendable, Hashable, CaseIterable {
+  /// One short beep, and a green light where the reader has one.
+  case success
+  /// Two beeps, or a long one if the reader cannot repeat it, and a red light where the reader has one.
+  case failure
+
+  /// A command to the reader. Its effect is over after half a second.
+  package enum Command: Sendable, Hashable {
+    /// An APDU for the connected card's slot. A reader that knows it answers 90 and a second byte, which is the state of
+    /// its lights.
+    case apdu([UInt8])
+    /// For SCardControl: SCARD_CTL_CODE(1) with libccid, which refuses it unless the administrator has allowed such
+    /// commands; SCARD_CTL_CODE(3500) with ACS's own driver.
+    case escape([UInt8])
+  }
+
+  /// What a model has to show it with.
+  package enum Means: Sendable, Hashable {
+    case none
+    /// `FF 00 40` (ACR122U API 2.04, 6.2).
+    case lightAndBuzzer
+    /// `FF 00 40` (ACM1252U-Y3 manual, 5.6.1), else a beep by an escape command.
+    case lightOrBuzzer
+    /// `E0 00 00 28`, with the time of the beep. The LED stays with the reader, which shows the presence of a card.
+    case buzzer
+    /// `E0 00 00 28`, with the times of beep and pause, and the number of beeps (ACR1552U manual, 6.2.5).
+    case buzzerWithPause
+  }
+}
+
+extension ReaderModel {
+  /// The commands that show how a tap ended, in the order in which to try them: the first that the reader accepts is the
+  /// only one to send. Empty if the model has no means for it.
+  package func commands(for feedback: Feedback) -> [Feedback.Command] {
+    switch self.feedback {
+    case .none: []
+    case .lightAndBuzzer: [.apdu(feedback.lightAndBuzzer)]
+    case .lightOrBuzzer: [.apdu(feedback.lightAndBuzzer), .escape(feedback.buzzer)]
+    case .buzzer: [.escape(feedback.buzzer)]
+    case .buzzerWithPause: [.escape(feedback.buzzerWithPause)]
+    }
+  }
+}
+
+extension Feedback {
+  /// Bits of P2, from bit 0 on: red and green at the end, change red and green, red and green at first, blink red and
+  /// green. The data are the first and the second part of a blink in units of 100 ms, the number of blinks, and 01 for a
+  /// beep in the first part.
+  fileprivate var lightAndBuzzer: [UInt8] {
+    switch self {
+    case .success: PseudoAPDU(0x00, 0x40, 0b1010_1110, data: [0x01, 0x00, 0x01, 0x01]).bytes
+    case .failure: PseudoAPDU(0x00, 0x40, 0b0101_0100, data: [0x01, 0x01, 0x02, 0x01]).bytes
+    }
+  }
+
+  /// In units of 10 ms.
+  fileprivate var buzzer: [UInt8] { [0xE0, 0x00, 0x00, 0x28, 0x01, self == .success ? 10 : 40] }
+
+  fileprivate var buzzerWithPause: [UInt8] { [0xE0, 0x00, 0x00, 0x28, 0x03, 10, 10, self == .success ? 1 : 2] }
+}
