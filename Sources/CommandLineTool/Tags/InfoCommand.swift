@@ -23,7 +23,7 @@ extension Command {
         guard TagFailure(error) == .refused else { throw Failure(tag: error) }
         refusal = error.message
       }
-      let info = InfoReport(tag, report, refusal: refusal, await ChipVersion.of(tag))
+      let info = InfoReport(tag, report, refusal: refusal, await ChipVersion.of(tag), await Type5Chip.of(tag))
       try await output.answer(info.json, info.lines)
     }.run()
   }
@@ -34,7 +34,7 @@ struct InfoReport {
   private(set) var json: JSON
   let lines: [String]
 
-  init(_ tag: ReaderTag, _ report: TagStatusReport?, refusal: String, _ chip: ChipVersion?) {
+  init(_ tag: ReaderTag, _ report: TagStatusReport?, refusal: String, _ chip: ChipVersion?, _ type5: Type5Chip?) {
     func text(_ bytes: [UInt8]) -> String? { bytes.isEmpty ? nil : Hexadecimal.text(bytes) }
     let kind = Self.kind(tag)
     // The daemon's word, or `refused`.
@@ -54,13 +54,19 @@ struct InfoReport {
       default: "\(status), \(used)"
       }
     let technology = kind.map { "\(tag.technology), \($0)" } ?? tag.technology
+    let memory = type5?.memory
+    let blocks = memory.map { "\($0.blockCount) blocks of \($0.blockSize) bytes" }
+    func digits(_ byte: UInt8?) -> String? { byte.map { Hexadecimal.text([$0]) } }
     let version = chip.map { Hexadecimal.text($0.answer) }
-    let sak = tag.sak.map { Hexadecimal.text([$0]) }
     let systemCode = tag.systemCode.map { Hexadecimal.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
     // The label for a person, the key for a script, and the value; nil if the tag has none.
     let rows: [(label: String, key: String?, value: String?)] = [
-      ("technology", nil, technology), ("chip", "chip", chip?.name), ("version", "version", version),
-      ("UID", nil, text(tag.uid)), ("NDEF", nil, ndef), ("ATQA", "atqa", text(tag.atqa)), ("SAK", "sak", sak),
+      ("technology", nil, technology), ("manufacturer", "manufacturer", type5?.manufacturer),
+      ("chip", "chip", chip?.name ?? type5?.name), ("version", "version", version), ("UID", nil, text(tag.uid)),
+      ("NDEF", nil, ndef), ("memory", nil, blocks), ("DSFID", "dsfid", digits(type5?.information?.dsfid)),
+      ("AFI", "afi", digits(type5?.information?.afi)),
+      ("IC reference", "icReference", digits(type5?.information?.icReference)), ("ATQA", "atqa", text(tag.atqa)),
+      ("SAK", "sak", digits(tag.sak)),
       ("historical bytes", "historicalBytes", text(tag.historicalBytes)),
       ("application data", "applicationData", text(tag.applicationData)),
       ("protocol info", "protocolInfo", text(tag.protocolInfo)), ("IDm", "idm", text(tag.idm)),
@@ -68,6 +74,8 @@ struct InfoReport {
     ]
     lines = rows.compactMap { row in row.value.map { "\(row.label): \($0)" } }
     for row in rows { if let key = row.key { json.members.append((key, row.value)) } }
+    json.members.append(("blockCount", memory?.blockCount))
+    json.members.append(("blockSize", memory?.blockSize))
   }
 
   private static func kind(_ tag: ReaderTag) -> String? {

@@ -1,4 +1,5 @@
 import Bus
+import Names
 import TagrouteClient
 
 extension Command {
@@ -12,6 +13,8 @@ extension Command {
         FeliCa card          command code and parameters, without the length; IDM
                              stands for the card's own IDm
         Ultralight and NTAG  as in the data sheet, without checksum
+        ISO 15693 tag        flags, command code and parameters, without checksum;
+                             UID stands for the tag's own UID, with the byte E0 last
 
       SELECT and FeliCa Polling commands reach only declared applications and systems,
       and NDEF. Payment applications are never selected.
@@ -36,7 +39,7 @@ extension Command {
       // Print the answers before a failure too, because the commands may have changed the tag.
       var failure: Failure?
       for command in commands where failure == nil {
-        let bytes = command.bytes(idm: tag.idm)
+        let bytes = command.bytes(idm: tag.idm, uid: tag.transmittedUID)
         do throws(Failure) {
           let answer = try await tag.attempt { tag throws(BusError) in
             try await tag.transceive(bytes, timeout: .milliseconds(limit))
@@ -68,35 +71,48 @@ extension Command {
   }
 }
 
-/// A command as typed, with a placeholder for the card's IDm.
+extension ReaderTag {
+  /// The UID in the order in which a command of the tag has it.
+  fileprivate var transmittedUID: [UInt8] { TagType(rawValue: technology) == .type5 ? uid.reversed() : uid }
+}
+
+/// A command as typed, with placeholders for the card's own identifiers.
 struct RawCommand: Equatable {
   private enum Part: Equatable {
     case bytes([UInt8])
     case idm
+    case uid
   }
 
   private let parts: [Part]
 
-  /// Parses hexadecimal digits and `IDM`.
+  /// Parses hexadecimal digits, `IDM` and `UID`.
   init(_ text: String) throws(Failure) {
     var parts: [Part] = []
-    for (index, piece) in text.uppercased().split(separator: "IDM", omittingEmptySubsequences: false).enumerated() {
-      if index > 0 { parts.append(.idm) }
-      guard !piece.isEmpty else { continue }
-      guard let bytes = Hexadecimal.bytes(String(piece)) else {
+    var rest = text.uppercased()[...]
+    while !rest.isEmpty {
+      if rest.hasPrefix("IDM") || rest.hasPrefix("UID") {
+        parts.append(rest.hasPrefix("IDM") ? .idm : .uid)
+        rest = rest.dropFirst(3)
+        continue
+      }
+      let digits = rest.prefix { $0 != "I" && $0 != "U" }
+      guard let bytes = Hexadecimal.bytes(String(digits)) else {
         throw .usage("\(text) is not a command: use hexadecimal digits")
       }
       parts.append(.bytes(bytes))
+      rest = rest.dropFirst(digits.count)
     }
     guard !parts.isEmpty else { throw .usage("a command is empty") }
     self.parts = parts
   }
 
-  func bytes(idm: [UInt8]) -> [UInt8] {
+  func bytes(idm: [UInt8], uid: [UInt8] = []) -> [UInt8] {
     parts.flatMap { part in
       switch part {
       case .bytes(let bytes): bytes
       case .idm: idm
+      case .uid: uid
       }
     }
   }

@@ -11,10 +11,14 @@ struct TagValueTests {
     for wrong in ["", "0", "0g", "0x12", "é", "+1"] { #expect(Hexadecimal.bytes(wrong) == nil, "\(wrong)") }
   }
 
-  @Test func `a command has a placeholder for the IDm`() throws {
+  @Test func `a command has placeholders for the IDm and the UID`() throws {
     #expect(try RawCommand("3004").bytes(idm: []) == [0x30, 4])
     #expect(try RawCommand("02idm010F09").bytes(idm: [1, 2]) == [2, 1, 2, 1, 0x0F, 9])
-    for wrong in ["", "IDX", "3", "0xIDM"] { #expect(throws: Failure.self) { try RawCommand(wrong) } }
+    #expect(try RawCommand("2220uid00").bytes(idm: [], uid: [1, 2]) == [0x22, 0x20, 1, 2, 0])
+    #expect(try RawCommand("UIDIDM").bytes(idm: [1], uid: [2]) == [2, 1])
+    for wrong in ["", "IDX", "3", "0xIDM", "UI", "22UI", "UIDM", "2UID0"] {
+      #expect(throws: Failure.self) { try RawCommand(wrong) }
+    }
   }
 
   @Test func `each kind of record is described in one line`() throws {
