@@ -326,7 +326,6 @@ extension DaemonState.Policy {
   init(_ configuration: DaemonConfiguration, logThreshold: LogLevel) {
     self.logThreshold = logThreshold
     servesAnySession = configuration.sessions == .any
-    technologies = configuration.technologies
     polling = ReaderPolling(configuration)
     sessionLimit = configuration.sessionLimit
     scan = configuration.scan

@@ -1,3 +1,4 @@
+import ReaderLink
 import Session
 
 /// Changes of the policy while the daemon runs.
@@ -9,7 +10,7 @@ extension DaemonState {
     sessions.timeLimit = policy.sessionLimit
     for (id, reader) in readers {
       readers[id]?.properties.technologies = ReaderStatus.technologies(
-        of: reader.properties.device, among: policy.technologies)
+        of: reader.properties.device, among: policy.polling.technologies)
     }
     var actions: [Action] = []
     if policy.servesAnySession != servedAnySession {

@@ -16,9 +16,7 @@ struct DaemonState: Sendable {
     var servesAnySession = false
     var scan = ScanPolicy()
     var smartPosters = true
-    /// The technologies that readers poll for.
-    var technologies = TagType.readable
-    /// The technologies and intervals that the daemon sends to reader processes.
+    /// The intervals and technologies that readers poll for. A reader gets those that it can read.
     var polling = ReaderPolling()
     /// How long a reader session may have the reader.
     var sessionLimit = ReaderSessions.defaultTimeLimit
@@ -109,7 +107,7 @@ struct DaemonState: Sendable {
     switch event {
     case .readerAdded(let id, let path, let device, let seat):
       readers[id] = ReaderStatus(
-        path: path, device: device, seat: seat, technologies: policy.technologies, policy: policy.scan)
+        path: path, device: device, seat: seat, technologies: policy.polling.technologies, policy: policy.scan)
     case .readerMoved(let id, let seat):
       readers[id]?.properties.seat = seat
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }

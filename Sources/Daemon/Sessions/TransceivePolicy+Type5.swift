@@ -3,7 +3,7 @@ import Bus
 extension TransceivePolicy {
   /// Checks a request to a Type 5 tag.
   ///
-  /// The reader process looks for tags, and a tag that does not answer counts as removed. So Inventory and Stay quiet
+  /// The reader process looks for tags, and a tag that does not answer seems to be removed. So Inventory and Stay quiet
   /// are refused. Select and Reset to ready are sent: the tag still answers the reader process, whose requests have no
   /// select flag.
   ///

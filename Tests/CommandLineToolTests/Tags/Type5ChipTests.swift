@@ -1,6 +1,7 @@
 import Bus
 import Foundation
 import Names
+import TagrouteClient
 import TestSupport
 import Testing
 

@@ -240,7 +240,7 @@ import Testing
     #expect(await code { try await tag.writeSingleBlock(requestFlags: flags, blockNumber: 0, dataBlock: Data()) } == 4)
     let empty = NSRange(location: 0, length: 0)
     #expect(await code { _ = try await tag.fastReadMultipleBlocks(requestFlags: flags, blockRange: empty) } == 5)
-    // A tag that does not answer would count as removed.
+    // A tag that does not answer would seem to be removed.
     #expect(await code { try await tag.stayQuiet() } == 1)
     #expect(await call.commands() == [])
   }

@@ -36,7 +36,6 @@ import Testing
     _ = tell(.readerAdded(1, path: path, device: "pcsc:Example NFC 00 00", seat: "seat0"))
     #expect(state.readers[1]?.properties.technologies == TagType.readable)
     var policy = DaemonState.Policy()
-    policy.technologies = [.type5]
     policy.polling.technologies = [.type5]
     let actions = tell(.policy(policy))
     #expect(state.readers[0]?.properties.technologies == [] && state.readers[1]?.properties.technologies == [.type5])
