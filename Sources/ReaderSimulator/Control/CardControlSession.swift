@@ -19,7 +19,9 @@ struct CardControlSession: CommandPerformer {
       }
     case .remove(nil): for slot in await slots { await readers.removeAll(from: slot) }
     case .fault: throw SimulatorError("fault: this one is not for --pcsc")
-    case .cardFault(let fault): for slot in await slots { await readers.add(fault, to: slot) }
+    case .cardFault(let fault):
+      guard let slot = await readers.latestSlot else { throw SimulatorError("fault: no card was inserted yet") }
+      await readers.add(fault, to: slot)
     case .noFaults: for slot in await slots { await readers.clearFaults(of: slot) }
     case .unplug: for reader in await readers.attachedReaders { await readers.unplug(reader.id) }
     case .plug: for reader in await readers.attachedReaders { await readers.plug(reader.id) }
@@ -39,7 +41,7 @@ struct CardControlSession: CommandPerformer {
 
   private var slots: [CardSlotID] { get async { await readers.attachedReaders.flatMap(\.slots) } }
 
-  /// The slot with a number, or the first one of a kind.
+  /// The slot with a number, or the first one of a kind. A slot for security modules only takes a card by its number.
   private func slot(_ number: Int?, for kind: CardReaderModel.Slot.Kind) async throws(SimulatorError) -> CardSlotID {
     if let number {
       guard let slot = await slots.first(where: { $0.number == number }) else {
@@ -48,7 +50,8 @@ struct CardControlSession: CommandPerformer {
       return slot
     }
     for reader in await readers.attachedReaders {
-      for (slot, description) in zip(reader.slots, reader.model.slots) where description.kind == kind { return slot }
+      for (slot, description) in zip(reader.slots, reader.model.slots)
+      where description.kind == kind && !description.isForModules { return slot }
     }
     throw SimulatorError("tap: no reader takes such a card; choose another --model")
   }

@@ -41,6 +41,8 @@ public actor SimulatedCardReaders {
   var activities: [TagID: Activity] = [:]
   /// Cards that a fault has taken away, until a test removes them.
   var takenAway: [TagID: SimulatedCard] = [:]
+  /// The slot into which the last card was inserted; nil if there was none.
+  private(set) var latestSlot: CardSlotID?
   private var nextCard: UInt64 = 1
   private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -132,6 +134,7 @@ public actor SimulatedCardReaders {
     let id = TagID(number: nextCard)
     nextCard += 1
     activities[id] = Activity()
+    latestSlot = slot
     change(slot) { $0.insert(card, as: id) }
     return id
   }
@@ -184,6 +187,13 @@ public actor SimulatedCardReaders {
 
   /// Injects a fault.
   public func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
+
+  /// Injects a fault on the air, or of the chip behind the antenna, into a contactless slot. Has no effect elsewhere.
+  public func addRadioFault(_ fault: Fault, to slot: CardSlotID) {
+    guard var interface = slots[slot.number].interface as? ContactlessInterface else { return }
+    interface.chip.radio.faults.add(fault)
+    slots[slot.number].interface = interface
+  }
 
   /// Discards the pending faults of a slot. An answer that is held stays held.
   public func clearFaults(of slot: CardSlotID) { slots[slot.number].faults.clear() }

@@ -15,6 +15,8 @@ public actor PrivatePCSCD {
     public var arguments: [String] = []
     /// A folder that pcscd sees in place of its folder of drivers for USB devices. Needs the right to mount.
     public var drivers: String?
+    /// Whether pcscd starts only when a client connects, as from systemd's socket unit.
+    public var startsOnDemand = false
     /// Whether the log has every step and every command.
     public var isVerbose = false
 
@@ -24,8 +26,10 @@ public actor PrivatePCSCD {
 
   /// The process.
   private enum State {
-    /// No process was started, or the last one has ended. Can transition to: `.running`.
+    /// No process was started, or the last one has ended. Can transition to: `.waiting`, `.running`.
     case ended
+    /// No client has connected yet. Can transition to: `.running`, `.ended`.
+    case waiting(DescriptorWatch)
     /// Can transition to: `.ended`.
     case running(identifier: pid_t, watch: DescriptorWatch)
   }
@@ -46,6 +50,7 @@ public actor PrivatePCSCD {
   private let options: Options
   private var state = State.ended
   private var endHandlers: [@Sendable () -> Void] = []
+  private var startWaiters: [CheckedContinuation<Void, Never>] = []
 
   /// Starts pcscd in a directory that exists. The directory then holds the socket, the configuration and the log.
   /// `configuration` is the text of the configuration file (reader.conf(5)). Fails if pcscd is not installed.
@@ -87,14 +92,46 @@ public actor PrivatePCSCD {
     close(number)
   }
 
-  /// Starts the process on the same path, after killing the one that runs.
+  /// Starts the process on the same path, after killing the one that runs. With `startsOnDemand`, waits for a client in
+  /// the background.
   public func restart() async throws(SimulatorError) {
     await kill()
     let listener = try ListeningSocket.create(at: socket, mode: 0o666)
+    guard options.startsOnDemand else { return try spawn(listener) }
+    do throws(SystemError) {
+      // The client's connection stays in the socket's queue until pcscd accepts it.
+      state = .waiting(
+        try DescriptorWatch(listener, on: loop) { [weak self] in self?.assumeIsolated { $0.serve(listener) } })
+    } catch {
+      throw SimulatorError(error.description)
+    }
+  }
+
+  /// Waits until the process runs: with `startsOnDemand`, until a client connects.
+  public func started() async {
+    guard case .waiting = state else { return }
+    await withCheckedContinuation { startWaiters.append($0) }
+  }
+
+  private func serve(_ listener: FileDescriptor) {
+    guard case .waiting(let watch) = state else { return }
+    watch.cancel()
+    state = .ended
+    // Without pcscd, the client's connection breaks.
+    _ = try? spawn(listener)
+    resumeStartWaiters()
+  }
+
+  private func resumeStartWaiters() {
+    let due = startWaiters
+    startWaiters = []
+    for waiter in due { waiter.resume() }
+  }
+
+  private func spawn(_ listener: FileDescriptor) throws(SimulatorError) {
     let log = open(logFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard log >= 0 else { throw SimulatorError(SystemError("open \(logFile)").description) }
     var spawn = try command()
-    spawn.input = .null
     spawn.output = .file(FileDescriptor(owning: log))
     spawn.errors = spawn.output
     spawn.link = listener
@@ -129,6 +166,11 @@ public actor PrivatePCSCD {
   }
 
   private func end(_ number: Int32) async {
+    if case .waiting(let watch) = state {
+      watch.cancel()
+      state = .ended
+      resumeStartWaiters()
+    }
     signal(number)
     await ended()
   }

@@ -17,13 +17,13 @@ extension SimulatedCardReaders {
   }
 
   /// Starts a pcscd with all readers in its configuration, and waits until it has opened those that are plugged in.
-  /// Fails with pcscd's log if it ends.
+  /// With `startsOnDemand`, it returns before that. Fails with pcscd's log if it ends.
   public func startPCSCD(
     in directory: String, options: PrivatePCSCD.Options = PrivatePCSCD.Options()
   ) async throws(SimulatorError) -> PrivatePCSCD {
     let daemon = try await PrivatePCSCD.start(
       in: directory, configuration: configuration(library: try Self.driverLibrary()), options: options)
-    try await waitUntilOpen(by: daemon)
+    if !options.startsOnDemand { try await waitUntilOpen(by: daemon) }
     return daemon
   }
 

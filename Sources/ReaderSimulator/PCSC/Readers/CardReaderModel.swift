@@ -14,6 +14,8 @@ public struct CardReaderModel: Sendable, Hashable {
     public let interfaceName: String?
     /// What the slot takes.
     public let kind: Kind
+    /// Whether the slot is for a security module, inside the reader.
+    public var isForModules: Bool { interfaceName?.hasSuffix("SAM") ?? false }
   }
 
   /// A technology that the reader looks for.
@@ -65,6 +67,11 @@ public struct CardReaderModel: Sendable, Hashable {
   public let friendlyName: String
   /// The slots, the contactless one first. Each is an interface of the USB device.
   public let slots: [Slot]
+
+  /// Vendor and product as udev writes them, for example `072f:223b`.
+  public var usbIdentity: String {
+    "\(Hexadecimal.string(BigEndian.bytes(vendor))):\(Hexadecimal.string(BigEndian.bytes(product)))"
+  }
 
   // The rest describes the contactless slot.
   var technologies: [Technology] = [.typeA, .typeB, .felica]

@@ -16,6 +16,8 @@ struct PseudoAPDU {
     switch bytes.count {
     case 4: (data, expectedLength) = ([], nil)
     case 5: (data, expectedLength) = ([], Int(bytes[4]))
+    // The older form of an authentication: the kind of the key and its slot, without a length.
+    case 6 where bytes[1] == 0x88: (data, expectedLength) = (Array(bytes[4...]), nil)
     default:
       let end = 5 + Int(bytes[4])
       guard bytes.count == end || bytes.count == end + 1 else { return nil }
