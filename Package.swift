@@ -79,7 +79,10 @@ let package = Package(
     .target(name: "CShims", cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
 
     // The reader simulator's driver for pcscd. It runs in that process, which has no sanitizer's runtime.
-    .target(name: "CSimulatedIFD", cSettings: [.unsafeFlags(["-fno-sanitize=all"])]),
+    // Nor has it the Swift runtime, which a library in C does not need either.
+    .target(
+      name: "CSimulatedIFD", cSettings: [.unsafeFlags(["-fno-sanitize=all"])],
+      linkerSettings: [.unsafeFlags(["-static-stdlib", "-nostartfiles"], .when(configuration: .release))]),
 
     // What every process stands on.
     module("EventLoop", ["CShims"]),
@@ -186,7 +189,7 @@ let package = Package(
     // Tests, each beside what it proves.
     .target(
       name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
-      exclude: ["association-server.py", "umockdev-testbed.py"], swiftSettings: settings),
+      exclude: ["association-server.py", "pcsc-client.py", "umockdev-testbed.py"], swiftSettings: settings),
     tests(
       "Agent",
       [

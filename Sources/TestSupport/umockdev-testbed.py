@@ -9,11 +9,13 @@ Prints the folder. Then takes one command per line, and answers each with "ok â€
     event PATH ACTION                       send an event, as udev would
     remove PATH                             send the event and remove the device, after its children
 
-PARENT is "-" if there is none. "add" sends no event, and answers "ok" and the device's path.
+PARENT is "-" if there is none. "add" sends no event, and answers "ok" and the device's path. A space in a VALUE is
+written as %20.
 """
 
 import os
 import sys
+import urllib.parse
 
 import gi
 
@@ -23,7 +25,7 @@ from gi.repository import UMockdev  # noqa: E402
 
 def pairs(words, are_properties):
     chosen = [word.partition("=") for word in words if word.partition("=")[0].isupper() == are_properties]
-    return [text for key, _, value in chosen for text in (key, value)]
+    return [text for key, _, value in chosen for text in (key, urllib.parse.unquote(value))]
 
 
 def remove(testbed, path):
