@@ -221,6 +221,7 @@ let package = Package(
         "tagroute-agent", "tagroute-reader", "tagrouted", "transit-card", "ultralight-writer",
       ],
       swiftSettings: settings),
+    tests("Framing", ["NDEF", "Names", "Rig", "Tags"]),
     tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["EventLoop", "Names", "TestSupport"]),
     tests("KeyFile", []),

@@ -65,7 +65,8 @@ struct PCSCBenchmark {
   }
 
   private func pyscard(_ installation: Installation) async throws -> [Duration] {
-    let python = try BuiltProducts.systemProgram("python3", package: "python3-pyscard")
+    // Debian's own interpreter, because the package is only for that.
+    let python = "/usr/bin/python3"
     let script = "Sources/Benchmarks/PCSC/pyscard-monitor.py"
     guard access(script, R_OK) == 0 else { throw RigError("\(script) is not here: start this in the package's folder") }
     let monitor = try await installation.start(python, [script], input: true)
@@ -95,7 +96,8 @@ struct PCSCBenchmark {
     try await Task.sleep(for: .seconds(idleSeconds))
     for (index, process) in processes.enumerated() {
       let time = try ProcessorTime.of(process.1) - before[index].0
-      let wakeUps = try ProcessTree.wakeUps(of: process.1) - before[index].1
+      let earlier = before[index].1
+      let wakeUps = try ProcessTree.wakeUps(of: process.1).reduce(0) { $0 + $1.value - earlier[$1.key, default: 0] }
       print(
         "  idle with a resting tag for \(idleSeconds) s: \(process.0) \(process.1): "
           + "\(Distribution.milliseconds(time)) ms of processor time, woken \(wakeUps) times")

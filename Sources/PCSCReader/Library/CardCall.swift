@@ -6,6 +6,8 @@ enum CardCall: Sendable {
   case transmit([UInt8])
   /// Send a command to the driver. The result is its answer.
   case control(UInt32, [UInt8])
+  /// Ask for an attribute of the reader or of the connection to the card.
+  case attribute(UInt32)
   /// Take the card's power for a moment. It is then in its initial state. The transaction goes on.
   case reset
   /// End the transaction and the connection.

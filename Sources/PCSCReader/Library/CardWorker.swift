@@ -1,4 +1,5 @@
 import CPCSC
+import Framing
 
 /// Makes the calls for one card. Only `CardThread` uses it, on its own thread.
 struct CardWorker {
@@ -6,6 +7,8 @@ struct CardWorker {
   private var card: SCARDHANDLE?
   private var activeProtocol: DWORD = 0
   private var hasTransaction = false
+  /// Whether the reader is in a transparent session, in which it looks for no card.
+  private var isInSession = false
   private var answer = [UInt8](repeating: 0, count: Self.longestAnswer)
 
   /// MAX_BUFFER_SIZE_EXTENDED of pcsclite.h, rounded up.
@@ -26,6 +29,9 @@ struct CardWorker {
       return []
     case .transmit(let command): return try transmit(command)
     case .control(let code, let command): return try control(code, command)
+    case .attribute(let number):
+      guard let card else { throw .removedCard }
+      return try Self.attribute(card, number)
     case .reset:
       try reconnect(SCARD_UNPOWER_CARD)
       return []
@@ -62,6 +68,7 @@ struct CardWorker {
       if error == .resetCard { try reconnect(SCARD_LEAVE_CARD) }
       throw error
     }
+    isInSession = TransparentSession.isOpen(after: command) ?? isInSession
     return Array(answer.prefix(Int(clamping: size)))
   }
 
@@ -80,6 +87,8 @@ struct CardWorker {
   /// Ends the transaction and the connection, whatever state they are in.
   mutating func close(_ disposition: CardDisposition) {
     guard let card else { return }
+    if isInSession { _ = try? transmit(TransparentSession.endCommand) }
+    isInSession = false
     if hasTransaction { _ = SCardEndTransaction(card, DWORD(SCARD_LEAVE_CARD)) }
     let ending = disposition == .reset ? SCARD_UNPOWER_CARD : SCARD_LEAVE_CARD
     // pcscd still has the connection if this call fails, for example with the error for a card that was reset.
@@ -98,6 +107,15 @@ struct CardWorker {
       card, DWORD(code), command, DWORD(command.count), &answer, DWORD(answer.count), &size)
     try PCSCContext.check(result)
     return Array(answer.prefix(Int(clamping: size)))
+  }
+
+  /// Asks for an attribute of a connected reader.
+  static func attribute(_ card: SCARDHANDLE, _ number: UInt32) throws(PCSCError) -> [UInt8] {
+    // The most that pcscd accepts, MAX_BUFFER_SIZE of pcsclite.h.
+    var value = [UInt8](repeating: 0, count: 264)
+    var size = DWORD(value.count)
+    try PCSCContext.check(SCardGetAttrib(card, DWORD(number), &value, &size))
+    return Array(value.prefix(Int(clamping: size)))
   }
 
   private static let longestControlAnswer = 4096

@@ -1,3 +1,4 @@
+import Framing
 import Names
 import Reader
 import ReaderLink
@@ -65,6 +66,14 @@ extension CardSlot {
     let number = newNumber()
     state = .examining(card, Examination(number: number, work: work))
     return number
+  }
+
+  /// The card has power after all. Returns its kind.
+  mutating func powered(_ atr: [UInt8]) -> CardKind {
+    guard case .examining(let card, let examination) = state else { return .unknown }
+    let powered = card.powered(atr)
+    state = .examining(powered, examination)
+    return powered.kind
   }
 
   /// What the identity of a tag means.

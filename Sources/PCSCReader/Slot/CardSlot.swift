@@ -19,6 +19,14 @@ struct CardSlot {
 
     func `is`(_ other: SlotState) -> Bool { other.isPresent && other.counter == state.counter }
 
+    /// The same card after it got power.
+    func powered(_ atr: [UInt8]) -> Card {
+      var card = self
+      card.state.atr = Array(atr.prefix(SlotState.longestATR))
+      card.state.isMute = false
+      return card
+    }
+
     /// Whether its kind is unknown, because it has no power.
     var isWithoutPower: Bool { state.isMute || state.atr.isEmpty }
   }
@@ -236,11 +244,11 @@ struct CardSlot {
   /// The card that a reader session may use; nil if there is none, or if it may have contacts.
   var card: Card? { present.flatMap { $0.mayBeContactless ? $0 : nil } }
 
+  /// Whether the card on which this process works has left the slot.
+  var isGone: Bool { if case .examining(_, let examination) = state { examination.successor != nil } else { false } }
+
   /// Whether the card has left the slot, or may have: see `resetAllowance`.
-  var isAway: Bool {
-    if case .examining(_, let examination) = state, examination.successor != nil { return true }
-    return removal != nil
-  }
+  var isAway: Bool { isGone || removal != nil }
 
   /// When `tick` is due; nil for never.
   var deadline: Instant? { removal == nil ? nil : resetUntil }

@@ -30,6 +30,9 @@ package enum CardKind: Sendable, Hashable {
 ///     ISO-DEP, B    3B 88 80 01 <application data, 4> <protocol info, 3> <MBLI and 0> TCK
 ///
 /// SS is the standard, NN the name of the card. TCK is the exclusive or of the bytes from the second one on.
+///
+/// The historical bytes come from the card, so that a card of ISO-DEP may imitate a memory card. It then fails to be read
+/// as one.
 package struct AnswerToReset: Sendable, Hashable {
   /// Direct convention, then inverse convention (ISO/IEC 7816-3, 8.1).
   private static let conventions: Set<UInt8> = [0x3B, 0x3F]

@@ -5,7 +5,7 @@ import Tags
 /// Published programs use it on an ACR1552U with tags of Type 2 and Type 5. The ACM1252U-Y3's manual (5.2.3) has it for the
 /// family of the ACR1252U. Nobody has tried it here. While a session is open, the reader does not look for cards, so it
 /// does not notice a removal.
-enum TransparentSession: Hashable {
+package enum TransparentSession: Hashable {
   /// No session is open. Can transition to: `.open`, `.refused`.
   case closed
   /// The reader speaks this protocol. Can transition to: `.open` with another protocol, `.closed`.
@@ -14,7 +14,7 @@ enum TransparentSession: Hashable {
   case refused
 
   /// The protocols that the reader can be switched to.
-  enum Technology: Hashable {
+  package enum Technology: Hashable {
     case typeA
     case feliCa
     case iso15693
@@ -38,6 +38,14 @@ enum TransparentSession: Hashable {
   static let start = manage(0x81)
   static let end = manage(0x82)
   static let turnFieldOn = manage(0x84)
+
+  /// The command that ends a session. Send it before a connection ends, else the reader looks for no card.
+  package static var endCommand: [UInt8] { end.bytes }
+
+  /// Whether a session is open after this command to the reader; nil if the command does not change that.
+  package static func isOpen(after command: [UInt8]) -> Bool? {
+    command == start.bytes ? true : command == end.bytes ? false : nil
+  }
 
   static func switchProtocol(_ technology: Technology) -> PseudoAPDU {
     PseudoAPDU(0xC2, 0x00, 0x02, data: [0x8F, 0x02] + technology.parameters)

@@ -26,9 +26,12 @@ struct Type1Request {
   /// The bytes of data in the answer; nil for an answer without an address.
   let answerSize: Int?
 
+  /// Code, block, data and UID.
+  private static let mostBytes = 14
+
   /// Nil if there is no such pseudo-APDU. The command has the form of `TagChannel`: code, address, data, UID.
   init?(_ command: [UInt8]) {
-    guard let code = command.first else { return nil }
+    guard let code = command.first, command.count <= Self.mostBytes else { return nil }
     operand = command.count > 1 ? command[1] : 0
     let byte = Array(command.dropFirst(2).prefix(1))
     let block = Array(command.dropFirst(2).prefix(8))

@@ -112,8 +112,7 @@ extension ReaderModel {
       return "commands of class FF are for the reader, not for the card"
     }
     guard command.count >= 4 else { return "a command APDU has at least four bytes" }
-    let isExtended = command.count >= 7 && command[4] == 0
-    guard isExtended || command.count > mostForShortAPDU else { return nil }
+    guard command.count >= 7, command[4] == 0 else { return command.count > mostForShortAPDU ? tooLong : nil }
     guard takesExtended else { return "this reader does not take extended APDUs" }
     return command.count > mostForExtendedAPDU ? tooLong : nil
   }

@@ -13,7 +13,7 @@ extension ReaderModel {
   private static let hid: [ReaderModel] = [
     omnikey("HID OMNIKEY 5022 CL", [0x5022], "OMNIKEY 5022"),
     omnikey("HID OMNIKEY 5023", [0x5023], "OMNIKEY 5023"),
-    omnikey("HID OMNIKEY 5427 CK", [0x5427, 0x5127, 0x5A27], "OMNIKEY 5427", "OMNIKEY 5127", "OMNIKEY 5027CK"),
+    omnikey("HID OMNIKEY 5427 CK", [0x5427, 0x5127], "OMNIKEY 5427", "OMNIKEY 5127"),
     omnikey("HID OMNIKEY 5321", [0x5321, 0x5121], "CardMan 5321", "CardMan 5121"),
     omnikey("HID OMNIKEY 5421", [0x5421], "OMNIKEY 5421"),
     omnikey("HID OMNIKEY 6321", [0x6321], "OMNIKEY 6321"),

@@ -5,7 +5,7 @@ extension ReaderModel {
   /// Words for a slot of a security module, or of a card with contacts in a device with several slots.
   private static let module: Set<String> = ["sam", "icc", "sim"]
   private static let contacts: Set<String> = ["contact", "contacted"]
-  /// Words of security keys. Some name NFC, because they have an antenna to be read by another reader.
+  /// Words of security keys, besides those that end with "key". Some name NFC: another reader can read them.
   private static let tokens: Set<String> = ["token", "fido", "fido2", "u2f", "epass", "epass2003"]
   /// Yubico makes no readers.
   private static let yubico: UInt16 = 0x1050
@@ -52,6 +52,7 @@ extension ReaderModel {
 
   private static func isToken(_ slot: SlotName) -> Bool {
     let words = slot.interface + slot.friendly
-    return !words.contains("reader") && words.contains { tokens.contains($0) || $0.hasSuffix("key") }
+    guard !words.contains("reader") else { return false }
+    return words.contains { tokens.contains($0) || $0.hasSuffix("key") && $0 != "omnikey" }
   }
 }

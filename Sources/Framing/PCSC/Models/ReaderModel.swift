@@ -191,5 +191,5 @@ extension ReaderModel {
     broadcom.map { Identifier(0x0A5C, $0) } + [Identifier(0x076B, 0x502A), Identifier(0x076B, 0x5125)]
 
   /// Parts of the names that pcscd has for them.
-  static let unusableNames = ["Broadcom Corp 58", "OMNIKEY 5025", "CardMan 5125"]
+  static let unusableNames = ["Broadcom Corp", "OMNIKEY 5025", "CardMan 5125"]
 }

@@ -1,0 +1,69 @@
+import Names
+
+/// The command-line options of `tagroute-reader-pcsc`.
+struct CardReaderOptions: Equatable {
+  enum Mode: Equatable {
+    /// Print the readers once.
+    case list
+    /// Print the readers, and again after each change, until standard input is closed.
+    case watch
+    /// Print the versions of this program and of libpcsclite.
+    case showVersion
+    /// Serve the daemon at the other end of this descriptor, with the reader of this name.
+    case serve(link: Int32, reader: String)
+  }
+
+  /// An error in the arguments, with a description for the user.
+  struct Mistake: Error, Equatable {
+    let description: String
+  }
+
+  static let usage = """
+    usage: tagroute-reader-pcsc --list | --watch | --version
+           tagroute-reader-pcsc --link DESCRIPTOR --device pcsc:NAME [--followed]
+
+    Started by tagrouted, one process per reader.
+    """
+
+  let mode: Mode
+  /// Whether the daemon reports when a device is plugged in or unplugged.
+  private(set) var isFollowed = false
+
+  // `arguments` does not include the program's name.
+  init(_ arguments: [String]) throws(Mistake) {
+    var modes: [Mode] = []
+    var link: Int32?
+    var reader: String?
+    var rest = arguments[...]
+    while let option = rest.popFirst() {
+      switch option {
+      case "--list": modes.append(.list)
+      case "--watch": modes.append(.watch)
+      case "--version": modes.append(.showVersion)
+      case "--followed": isFollowed = true
+      case "--link", "--device":
+        guard let value = rest.popFirst() else { throw Mistake(description: "\(option) needs a value") }
+        if option == "--device" {
+          guard let name = Names.PCSC.readerName(inDevice: value), !name.isEmpty else {
+            throw Mistake(description: "--device \(value): the device must be pcsc:NAME")
+          }
+          reader = name
+        } else {
+          guard let number = Int32(value), number >= 3 else {
+            throw Mistake(description: "--link \(value): the descriptor must be 3 or higher")
+          }
+          link = number
+        }
+      default: throw Mistake(description: "unknown option \(option)")
+      }
+    }
+    if let link {
+      guard let reader else { throw Mistake(description: "--link needs --device, too") }
+      modes.append(.serve(link: link, reader: reader))
+    }
+    guard modes.count == 1 else {
+      throw Mistake(description: "use one of --list, --watch, --version and --link")
+    }
+    mode = modes[0]
+  }
+}

@@ -1,0 +1,113 @@
+import EventLoop
+import Framing
+import Glibc
+import Names
+
+/// Prints the readers that pcscd has, each time that they change, in the format that `PCSCListing` of ReaderLink parses.
+///
+/// It never connects to a card. It asks the driver of a contactless reader for its USB numbers, and leaves every other
+/// reader alone.
+struct ReaderListing {
+  /// How long to wait for pcscd after an error that no event ends.
+  private static let pause = Duration.seconds(30)
+  /// The most readers in a list.
+  private static var most: Int { Names.PCSC.mostReaders }
+
+  let socket: ServiceSocket
+
+  /// Prints one block, and returns the exit code.
+  func printOnce() -> Int32 {
+    do throws(PCSCError) {
+      let context = try PCSCContext.establish()
+      defer { context.release() }
+      var facts: [ReaderName: ReaderFacts] = [:]
+      Self.say(Self.block(try context.readers(), &facts, context))
+      return 0
+    } catch {
+      Self.say(Self.block(ServiceProblem(error)))
+      return Names.ExitCode.failure
+    }
+  }
+
+  /// Prints blocks until one of the descriptors is readable or closed. Returns false if the system has no thread left.
+  func watch(endsWith descriptors: [Int32]) -> Bool {
+    do throws(SystemError) {
+      // Calls to pcscd block, and only the end of the process ends them.
+      try DedicatedThread.start { [socket] in Self.watch(socket) }
+    } catch {
+      return false
+    }
+    var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while poll(&entries, nfds_t(entries.count), -1) <= 0 {}
+    return true
+  }
+
+  private static func watch(_ watched: ServiceSocket) {
+    var socket = watched
+    var last = ""
+    func show(_ block: String) {
+      if block != last { say(block) }
+      last = block
+    }
+    while true {
+      do throws(PCSCError) {
+        let context = try PCSCContext.establish()
+        defer { context.release() }
+        var list = ListWatch(context)
+        var facts: [ReaderName: ReaderFacts] = [:]
+        while true {
+          show(block(list.readers, &facts, context))
+          try list.wait()
+        }
+      } catch {
+        let problem = ServiceProblem(error)
+        // pcscd has ended. The next attempt tells whether another one runs.
+        if error.endsContext, error != .noService, !last.hasPrefix("problem") {
+          ListWatch.pauseBriefly()
+          last = ""
+          continue
+        }
+        show(block(problem))
+        awaitService(&socket, problem)
+      }
+    }
+  }
+
+  /// Waits until another attempt makes sense.
+  private static func awaitService(_ socket: inout ServiceSocket, _ problem: ServiceProblem) {
+    var entry = pollfd(fd: -1, events: Int16(POLLIN), revents: 0)
+    // If the socket appears between the attempt and this watch, it is there now.
+    if problem == .noService, socket.watch() { entry.fd = socket.descriptor }
+    let isWatched = entry.fd >= 0 && !socket.exists
+    _ = poll(&entry, 1, isWatched ? -1 : Int32(pause / .milliseconds(1)))
+    _ = socket.drain()
+    ListWatch.pauseBriefly()
+  }
+
+  // MARK: Blocks
+
+  private static func block(
+    _ readers: [ReaderName], _ facts: inout [ReaderName: ReaderFacts], _ context: PCSCContext
+  ) -> String {
+    let shown = readers.prefix(most)
+    facts = facts.filter { shown.contains($0.key) }
+    let lines = shown.map { name -> String in
+      let found = facts[name] ?? ReaderFacts.ofContactless(name, context)
+      facts[name] = found
+      return "\(found.text) \(name.text)\n"
+    }
+    return "readers \(lines.count)\n" + lines.joined()
+  }
+
+  private static func block(_ problem: ServiceProblem) -> String { "problem \(problem.keyword) \(problem.reason)\n" }
+
+  private static func say(_ block: String) {
+    var rest = Array(block.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import Framing
+import Journal
+import Reader
+import ReaderLink
+
+/// Calls to pcscd for the card. The main thread waits for their end together with the daemon's commands.
+extension CardReader {
+  /// Why a call has no result.
+  enum CallFailure: Error {
+    case pcscd(PCSCError)
+    /// The goal has changed, the process ends, or the daemon is gone. Nothing more is sent to the card.
+    case aborted
+    /// The card did not answer in the time that the client gives it. It is reset.
+    case late
+  }
+
+  /// How long a call may wait for another program until the daemon is told.
+  static let waitingAllowance = Duration.milliseconds(300)
+  /// What pcscd and the driver may take in addition to the time that a client gives its tag.
+  static let transferAllowance = Duration.milliseconds(500)
+  /// How long an ending process waits for a call that ends by itself.
+  static let endingAllowance = Duration.seconds(1)
+
+  /// Makes a call and waits for its result. With a `limit`, a longer call is abandoned, and the card is reset.
+  ///
+  /// No call begins after the goal has changed, or after pcscd has reported that the card or the reader is gone.
+  func call(_ call: CardCall, within limit: Duration? = nil) throws(CallFailure) -> [UInt8] {
+    guard case .open(_, let thread) = service else { throw .pcscd(.readerUnavailable) }
+    try awaitIdle(thread)
+    try checkCard()
+    thread.begin(call)
+    let start = SuspendingClock.now
+    var result = thread.takeResult()
+    while result == nil {
+      let spent = start.duration(to: .now)
+      if let limit, spent >= limit {
+        isConnected = false
+        slot.expectReset(at: .now)
+        thread.abandon(.reset)
+        throw .late
+      }
+      do throws(CallFailure) {
+        if call.waitsForOthers, spent >= Self.waitingAllowance {
+          try onLink { () throws(Interruption) in try wait(for: "another program uses the card") }
+        }
+        try pause(limit.map { $0 - spent })
+      } catch {
+        isConnected = false
+        thread.abandon(.leave)
+        throw error
+      }
+      result = thread.takeResult()
+    }
+    switch result {
+    case .success(let answer)?:
+      if call.waitsForOthers { try onLink { () throws(Interruption) in try wait(for: "") } }
+      return answer
+    case .failure(let error)?:
+      if error.endsContext { try onLink { () throws(Interruption) in try loseCards() } }
+      throw .pcscd(error)
+    case nil: throw .aborted
+    }
+  }
+
+  /// Waits for the end of an abandoned call, which still blocks the thread.
+  private func awaitIdle(_ thread: CardThread) throws(CallFailure) {
+    let start = SuspendingClock.now
+    while thread.isBusy {
+      if start.duration(to: .now) >= Self.waitingAllowance {
+        try onLink { () throws(Interruption) in
+          try wait(for: "the reader is busy: another program uses the card, or the driver does not answer")
+        }
+      }
+      try pause(nil)
+    }
+  }
+
+  /// Waits for news, at most `limit`, and takes it. Fails if the goal has changed.
+  func pause(_ limit: Duration?) throws(CallFailure) {
+    let nap = min(limit ?? Self.waitingAllowance, Self.waitingAllowance)
+    let isUsable = try onLink { () throws(Interruption) in
+      try daemon.beat()
+      try daemon.sleep(max(nap, .zero))
+      wake.drain()
+      return try takeEventsInCall()
+    }
+    guard daemon.epoch == epoch, !daemon.isShuttingDown else { throw .aborted }
+    // A reader that is gone ends its calls, but pcscd's end may be noticed by one thread before the other.
+    if !isUsable, case .lost? = backlog.last { throw .pcscd(.communication) }
+  }
+
+  private func checkCard() throws(CallFailure) {
+    let isInterrupted = try onLink { () throws(Interruption) in try daemon.isInterrupted(epoch) }
+    guard !isInterrupted else { throw .aborted }
+    guard try onLink({ () throws(Interruption) in try takeEventsInCall() }) else { throw .pcscd(.readerUnavailable) }
+    guard !slot.isAway, slot.card?.serial == cardInUse else { throw .pcscd(.removedCard) }
+  }
+
+  /// A daemon that is gone aborts the work. The next message to it fails again.
+  private func onLink<Value>(_ body: () throws(Interruption) -> Value) throws(CallFailure) -> Value {
+    do throws(Interruption) { return try body() } catch { throw .aborted }
+  }
+
+  // MARK: The connection to the card
+
+  /// Connects to the card and begins a transaction.
+  func open() throws(CallFailure) {
+    guard let name else { throw .pcscd(.readerUnavailable) }
+    _ = try call(.open(name))
+    isConnected = true
+  }
+
+  /// Ends the transaction and the connection, and does not wait for that. The card stays as it is.
+  func disconnect() {
+    guard isConnected, case .open(_, let thread) = service else { return }
+    isConnected = false
+    thread.abandon(.leave)
+  }
+
+  /// Waits until no call runs and no card is connected. A call that waits for another program's transaction has no
+  /// connection that keeps others from the card, so there is a limit.
+  func awaitRelease() throws(Interruption) {
+    guard !isReached, case .open(_, let thread) = service else { return }
+    let end = SuspendingClock.now + daemon.timing.closing
+    while thread.isBusy, SuspendingClock.now < end, daemon.epoch == epoch, !daemon.isShuttingDown {
+      try daemon.pause(.milliseconds(50))
+      wake.drain()
+    }
+  }
+
+  /// Leaves the card before the process ends. pcscd would reset a card whose transaction is open.
+  func finish() {
+    disconnect()
+    guard case .open(_, let thread) = service else { return }
+    let end = SuspendingClock.now + Self.endingAllowance
+    while thread.isBusy, SuspendingClock.now < end {
+      wake.wait(milliseconds: 50)
+      wake.drain()
+    }
+  }
+}
+
+/// The connection to the card for Framing.
+///
+/// A class, so that its user sees why a command has failed.
+final class CardHandle: CardConnection {
+  private let reader: CardReader
+  /// Why the last command failed; nil if it did not.
+  private(set) var failure: CardFailure?
+  /// How long the card may take to answer; nil for as long as pcscd waits.
+  var limit: Duration?
+
+  init(_ reader: CardReader) { self.reader = reader }
+
+  func transmit(_ command: [UInt8]) throws(CardFailure) -> [UInt8] { try run(.transmit(command), within: limit) }
+
+  func reset() throws(CardFailure) {
+    reader.slot.expectReset(at: .now)
+    _ = try run(.reset, within: nil)
+  }
+
+  /// Sends a command to the driver.
+  func control(_ code: UInt32, _ command: [UInt8] = []) throws(CardFailure) -> [UInt8] {
+    try run(.control(code, command), within: nil)
+  }
+
+  /// Asks for the card's answer to reset (SCARD_ATTR_ATR_STRING). Not `SCardStatus`: see `PCSCContext`.
+  func answerToReset() throws(CardFailure) -> [UInt8] { try run(.attribute(0x9_0303), within: nil) }
+
+  private func run(_ call: CardCall, within limit: Duration?) throws(CardFailure) -> [UInt8] {
+    do throws(CardReader.CallFailure) {
+      failure = nil
+      return try reader.call(call, within: limit)
+    } catch {
+      let failure = CardFailure(error)
+      self.failure = failure
+      throw failure
+    }
+  }
+}
+
+extension CardFailure {
+  init(_ failure: CardReader.CallFailure) {
+    switch failure {
+    case .pcscd(let error): self.init(error)
+    case .aborted: self = .aborted
+    case .late: self = .exchange("the tag did not answer in time")
+    }
+  }
+}

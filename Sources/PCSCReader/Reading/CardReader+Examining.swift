@@ -1,0 +1,284 @@
+import Framing
+import Journal
+import Names
+import Reader
+import ReaderLink
+import Tags
+
+/// Reading new tags.
+extension CardReader {
+  /// How long pcscd's report of a removal may follow the first failed exchange. Drivers that are asked for it are asked
+  /// every 400 ms.
+  static let removalAllowance = Duration.milliseconds(600)
+  /// How often the work on a card begins again because another program has reset it. A program that does not know a card
+  /// may reset it without end.
+  static let mostResets = 5
+
+  /// The end of the work on a card.
+  private enum Ending {
+    /// The card is known, recognized, or not wanted. The slot has taken note of it.
+    case settled
+    case read(TagActivation, TagReport.Content)
+    /// The card cannot be identified. The type is the nearest one.
+    case unidentified(TagType, reason: String)
+    case stopped(Setback)
+  }
+
+  /// Identifies the card, reads it, and announces its content.
+  func examine() throws(Interruption) {
+    guard let card = slot.card, let number = slot.begin() else { return }
+    cardInUse = card.serial
+    defer { disconnect() }
+    if let obstacle = card.obstacle {
+      return try announce(obstacle.type, "unsupported: \(obstacle.reason)", number)
+    }
+    let handle = CardHandle(self)
+    switch try study(card, number, handle) {
+    case .settled: break
+    case .read(let tag, let content):
+      try report(.tag(epoch: epoch, TagReport(placement: Placement(number, tag), content: content)))
+      try report(slot.read(at: .now))
+      signal(content, handle)
+    case .unidentified(let type, let reason): try announce(type, reason, number)
+    case .stopped(let setback): try stop(setback, number)
+    }
+  }
+
+  private func stop(_ setback: Setback, _ number: UInt64) throws(Interruption) {
+    switch setback {
+    case .interrupted: try report(slot.interrupted(at: .now))
+    case .refused:
+      let (isTriedAgain, outcomes) = slot.refused(at: .now)
+      try report(outcomes)
+      if isTriedAgain {
+        try wait(for: "another program uses the card exclusively; end it, or take the card away")
+      } else {
+        try report(.log(.notice, "a card is left to another program, which uses it exclusively"))
+      }
+    case .forbidden:
+      try wait(for: ServiceProblem.refused.reason)
+      try report(slot.ignore(at: .now))
+    case .mute:
+      if let outcomes = slot.mute(at: .now) { return try report(outcomes) }
+      // Most cards that a reader finds and cannot power are of this type.
+      try announce(
+        .type2, "damaged: the reader finds the card but cannot give it power; hold it to the reader again", number)
+    case .failed, .reset, .readerGone: try report(slot.refused(at: .now).1)
+    }
+  }
+
+  /// Announces a card without an identifier, and why it cannot be read.
+  private func announce(_ type: TagType, _ reason: String, _ number: UInt64) throws(Interruption) {
+    guard !slot.isSilent, slot.wanted.contains(type) else { return try report(slot.ignore(at: .now)) }
+    let placement = Placement(number: number, technology: type, uid: [])
+    try report(.examining(placement))
+    try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
+    try report(slot.read(at: .now))
+  }
+
+  // MARK: Attempts
+
+  /// How an attempt to read the card begins.
+  private enum Beginning {
+    case connect
+    /// The card loses its power for a moment.
+    case reset
+    /// The card has lost its state already.
+    case identify
+  }
+
+  /// What is known from earlier attempts.
+  private struct Study {
+    var beginning = Beginning.connect
+    var attempt = 1
+    var resets = 0
+    /// The tag, once the slot knows it.
+    var tag: TagActivation?
+    var reading: Reading?
+    let end = SuspendingClock.now + Reading.allowance
+  }
+
+  /// Reads the card, and repeats a doubtful reading.
+  private func study(_ card: CardSlot.Card, _ number: UInt64, _ handle: CardHandle) throws(Interruption) -> Ending {
+    var study = Study()
+    while true {
+      let setback: Setback
+      do throws(Setback) {
+        if let ending = try attempt(&study, card, number, handle) { return ending }
+        continue
+      } catch {
+        setback = error
+      }
+      switch setback {
+      case .interrupted, .readerGone, .forbidden, .refused: return .stopped(setback)
+      case .mute where study.attempt == 1: return .stopped(setback)
+      case .reset:
+        study.resets += 1
+        study.beginning = .identify
+        guard study.resets <= Self.mostResets else { return conclude(study, "another program resets the card") }
+      case .mute, .failed:
+        var reason = "the reader cannot give the card power"
+        if case .failed(let words) = setback { reason = words }
+        // Others may use the card meanwhile.
+        disconnect()
+        do throws(CallFailure) {
+          if try isRemoved() { return .stopped(setback) }
+        } catch {
+          return .stopped(Setback(error))
+        }
+        guard study.attempt < Reading.attempts, SuspendingClock.now < study.end else {
+          return conclude(study, reason)
+        }
+        study.attempt += 1
+        study.beginning = .connect
+      }
+    }
+  }
+
+  /// The result if all attempts have failed.
+  private func conclude(_ study: Study, _ reason: String) -> Ending {
+    let words = "damaged: reading failed: \(reason)"
+    guard let tag = study.tag else { return .unidentified(.type2, reason: words) }
+    return .read(tag, study.reading?.content ?? .problem(reason: words))
+  }
+
+  /// Makes one attempt. Returns nil if there is another one.
+  private func attempt(
+    _ study: inout Study, _ card: CardSlot.Card, _ number: UInt64, _ handle: CardHandle
+  ) throws(Setback) -> Ending? {
+    let kind = try begin(study.beginning, card, handle)
+    guard kind.isContactless else {
+      try withLink { () throws(Interruption) in try report(slot.ignore(at: .now)) }
+      return .settled
+    }
+    var link = try makeLink(handle)
+    let identification = try asking(handle) { () throws(TagChannelError) in try link.identify(kind) }
+    guard case .success(.tag(let tag)) = identification else {
+      switch identification {
+      case .success(.notSupported(let reason)): return .unidentified(kind.nearestType, reason: "unsupported: \(reason)")
+      case .failure(let error): throw .failed(error.reason)
+      case .success(.tag): return nil
+      }
+    }
+    if let before = study.tag {
+      guard tag.isSamePlacement(as: before) else { throw .failed("another tag answers in its place") }
+    } else {
+      guard try withLink({ () throws(Interruption) in try isNew(tag, number) }) else { return .settled }
+    }
+    study.tag = tag
+    let (reading, latest) = try read(tag, link, handle, until: study.end)
+    study.tag = latest
+    if !reading.isDoubtful(after: study.reading) || study.attempt == Reading.attempts {
+      return .read(latest, reading.content)
+    }
+    study.reading = reading
+    study.attempt += 1
+    study.beginning = .reset
+    return nil
+  }
+
+  /// Makes the card ready for commands. Returns its kind.
+  private func begin(
+    _ beginning: Beginning, _ card: CardSlot.Card, _ handle: CardHandle
+  ) throws(Setback) -> CardKind {
+    switch beginning {
+    case .connect: do throws(CallFailure) { try open() } catch { throw Setback(error) }
+    case .reset: do throws(CardFailure) { try handle.reset() } catch { throw Setback(error) }
+    case .identify: break
+    }
+    guard card.isWithoutPower else { return card.kind }
+    do throws(CardFailure) {
+      return slot.powered(try handle.answerToReset())
+    } catch {
+      // The driver does not tell the answer to reset. pcscd reports it, or not.
+      if case .exchange = error { throw .mute }
+      throw Setback(error)
+    }
+  }
+
+  /// The way to the connected card.
+  func makeLink(_ handle: CardHandle) throws(Setback) -> CardLink<CardHandle> {
+    let traits = try traits(handle)
+    return CardLink(handle, model: traits.model, takesExtendedAPDUs: traits.takesExtendedAPDUs)
+  }
+
+  /// What is known about the reader. Asks its driver the first time.
+  private func traits(_ handle: CardHandle) throws(Setback) -> ReaderTraits {
+    if let traits { return traits }
+    do throws(CardFailure) {
+      let found = ReaderTraits(try handle.properties(), name ?? ReaderName(bytes: []))
+      traits = found
+      return found
+    } catch {
+      throw Setback(error)
+    }
+  }
+
+  /// Whether the tag is to be read. Otherwise the slot has taken note of it.
+  private func isNew(_ tag: TagActivation, _ number: UInt64) throws(Interruption) -> Bool {
+    let (identity, outcomes) = slot.identified(tag, at: .now)
+    try report(outcomes)
+    switch identity {
+    case .new:
+      try report(.examining(Placement(number, tag)))
+      return true
+    case .recognized:
+      try report(.log(.notice, "a tag that was there before is ignored until it is removed"))
+      try report(.log(.debug, "the known tag \(tag.digits) is ignored"))
+    case .known: try report(.log(.debug, "the tag \(tag.digits) is ignored: it came while the reader did not scan"))
+    case .unwanted: try report(.log(.debug, "the tag \(tag.digits) is ignored: \(tag.type) is not configured"))
+    }
+    return false
+  }
+
+  /// Reads the tag once.
+  private func read(
+    _ tag: TagActivation, _ link: CardLink<CardHandle>, _ handle: CardHandle, until end: SuspendingClock.Instant
+  ) throws(Setback) -> (Reading, TagActivation) {
+    if let malformed = Reading(improper: tag) { return (malformed, tag) }
+    var channel = TimedChannel(CardChannel(link, tag: tag), until: end)
+    switch try asking(handle, { () throws(TagChannelError) in try tag.readNDEF(over: &channel) }) {
+    case .success(let content): return (Reading(content), channel.channel.tag)
+    case .failure(let error): return (Reading(failure: error), channel.channel.tag)
+    }
+  }
+
+  /// Returns the result of an exchange, or the tag's own error. Throws if the connection has failed.
+  func asking<Value>(
+    _ handle: CardHandle, _ body: () throws(TagChannelError) -> Value
+  ) throws(Setback) -> Result<Value, TagChannelError> {
+    do throws(TagChannelError) {
+      return .success(try body())
+    } catch {
+      if let failure = handle.failure { throw Setback(failure) }
+      return .failure(error)
+    }
+  }
+
+  func withLink<Value>(_ body: () throws(Interruption) -> Value) throws(Setback) -> Value {
+    do throws(Interruption) { return try body() } catch { throw .interrupted }
+  }
+
+  /// Waits for pcscd's report that the card in use was removed. Returns whether it came.
+  func isRemoved() throws(CallFailure) -> Bool {
+    let end = SuspendingClock.now + Self.removalAllowance
+    while true {
+      let now = SuspendingClock.now
+      _ = slot.tick(at: now)
+      if slot.isGone || slot.card?.serial != cardInUse || !backlog.isEmpty { return true }
+      if !slot.isAway && now >= end { return false }
+      try pause(.milliseconds(50))
+    }
+  }
+}
+
+extension CardKind {
+  /// The type of tag that is nearest to a card that cannot be identified.
+  fileprivate var nearestType: TagType {
+    switch self {
+    case .isoDEPTypeA: .type4A
+    case .isoDEPTypeB: .type4B
+    case .storage, .contact, .unknown: .type2
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import Framing
+import ReaderLink
+
+/// Showing with the reader's LED and buzzer how a tap ended, if the configuration wants that.
+extension CardReader {
+  /// The control codes for commands to the reader itself: those of libccid and of ACS's own driver.
+  private static let escapeCodes = [ReaderProperties.controlCode(1), ReaderProperties.controlCode(3500)]
+
+  /// Shows the result of a reading. Sends the commands that the model may know, until the reader accepts one. A reader
+  /// that accepts none shows nothing.
+  func signal(_ content: TagReport.Content, _ handle: CardHandle) {
+    guard givesFeedback, let model = traits?.model else { return }
+    var feedback = Feedback.failure
+    if case .message = content { feedback = .success }
+    for command in model.commands(for: feedback) where isAccepted(command, handle) { return }
+  }
+
+  private func isAccepted(_ command: Feedback.Command, _ handle: CardHandle) -> Bool {
+    switch command {
+    case .apdu(let bytes): (try? handle.transmit(bytes))?.dropLast().last == 0x90
+    case .escape(let bytes): Self.escapeCodes.contains { (try? handle.control($0, bytes)) != nil }
+    }
+  }
+}

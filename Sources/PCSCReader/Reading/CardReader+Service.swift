@@ -1,0 +1,200 @@
+import EventLoop
+import Journal
+import Names
+import Reader
+import ReaderLink
+
+/// The connection to pcscd, and the events that come over it.
+extension CardReader {
+  enum Service {
+    /// There is no connection. Connect when that is due; nil for at once. Can transition to: `.opening`.
+    case closed(Retry?)
+    /// A thread establishes the contexts. Can transition to: `.closed`, `.open`, `.lost`.
+    case opening(ServiceOpening)
+    /// The process is confined and has both contexts. Can transition to: `.lost`.
+    case open(SlotWatcher, CardThread)
+    /// pcscd has ended, or has closed a connection. Another process connects again, from this time on.
+    case lost(successorAt: SuspendingClock.Instant)
+  }
+
+  /// When to try again to connect to pcscd.
+  struct Retry {
+    /// Nil for never.
+    var time: SuspendingClock.Instant?
+    /// From when on a change near pcscd's socket is a reason; nil if it is none.
+    var socketCounts: SuspendingClock.Instant?
+  }
+
+  /// After a refusal. pcscd writes a line into the log for each.
+  static let refusalPause = Duration.seconds(60)
+  /// After another failure, or if no change near the socket would be reported.
+  static let failurePause = Duration.seconds(30)
+  /// The shortest time between two attempts because of changes near the socket.
+  static let socketPause = Duration.milliseconds(100)
+  /// How long pcscd may take to accept a connection until that is a failure. polkit may ask a slow service.
+  static let openingAllowance = Duration.seconds(5)
+  /// How long the process waits, from its connection to pcscd on, until it makes way for another one. Without this, a
+  /// pcscd that ends at each connection would be started without end.
+  static let successorPause = Duration.seconds(5)
+  /// How long after a failed call the other context may fail, too, if pcscd has ended.
+  static let endAllowance = Duration.milliseconds(500)
+
+  // MARK: Connecting
+
+  /// Connects to pcscd if that is due, else sleeps until it is.
+  func connect(_ retry: Retry?) throws(Interruption) {
+    if let retry, retry.time.map({ $0 <= .now }) != true {
+      guard socketHasChanged, let start = retry.socketCounts else { return try sleep(until: retry.time) }
+      socketHasChanged = false
+      // The folder of the socket may have appeared.
+      _ = socket.watch()
+      guard socket.exists else { return try sleep(until: retry.time) }
+      if start > .now { try daemon.pause(SuspendingClock.now.duration(to: start)) }
+    }
+    try daemon.promise(daemon.timing.opening)
+    do throws(SystemError) {
+      service = .opening(try ServiceOpening(wake: wake))
+    } catch {
+      try close(.other(error.description))
+    }
+  }
+
+  /// Handles the end of the attempt to connect, or waits for it.
+  func settle(_ opening: ServiceOpening) throws(Interruption) {
+    switch opening.take() {
+    case nil:
+      if opening.since + Self.openingAllowance < .now {
+        try tell(.failed(reason: "pcscd does not answer; restart it: sudo systemctl restart pcscd.service"))
+      }
+      try daemon.pause(ReaderTiming.beatInterval)
+    case .failure(let error)?: try close(ServiceProblem(error))
+    case .success(let contexts)?: try begin(contexts)
+    }
+  }
+
+  private func close(_ problem: ServiceProblem) throws(Interruption) {
+    var retry = Retry()
+    switch problem {
+    case .noService:
+      // pcscd may have started between the attempt and this watch.
+      if socket.watch() { retry.socketCounts = .now + Self.socketPause }
+      if retry.socketCounts == nil || socket.exists { retry.time = .now + Self.failurePause }
+    case .refused: retry.time = .now + Self.refusalPause
+    case .otherVersion, .other: retry.time = .now + Self.failurePause
+    }
+    service = .closed(retry)
+    try tell(.failed(reason: problem.reason))
+  }
+
+  /// Confines the process, then starts its threads.
+  private func begin(_ contexts: ServiceOpening.Contexts) throws(Interruption) {
+    socket.stopWatching()
+    let confinement = Confinement(ConfinementPlan(.cards, .own))
+    try report(.log(.debug, confinement.summary))
+    if let gap = confinement.gap { try report(.log(.notice, "some restrictions are not in force: \(gap)")) }
+    do throws(Obstacle) {
+      service = try start(contexts, confinement)
+      connectedAt = .now
+    } catch {
+      service = .lost(successorAt: .now + Self.failurePause)
+      try tell(.failed(reason: error.reason))
+    }
+  }
+
+  /// Why this process cannot use pcscd, although it is connected to it.
+  private struct Obstacle: Error {
+    let reason: String
+  }
+
+  private func start(
+    _ contexts: ServiceOpening.Contexts, _ confinement: Confinement
+  ) throws(Obstacle) -> Service {
+    if let refusal = confinement.refusal { throw Obstacle(reason: refusal) }
+    guard let work = Signal() else { throw Obstacle(reason: SystemError("make a pipe").description) }
+    do throws(SystemError) {
+      let thread = try CardThread(contexts.card, work: work, wake: wake)
+      return .open(try SlotWatcher(contexts.slot, wanted: wanted, wake: wake), thread)
+    } catch {
+      throw Obstacle(reason: error.description)
+    }
+  }
+
+  /// Makes way for another process, which can connect to pcscd, once that is due.
+  func replace(_ due: SuspendingClock.Instant) throws(Interruption) {
+    guard due <= .now else { return try sleep(until: due) }
+    try report(.successorWanted)
+    isOver = true
+  }
+
+  // MARK: Events
+
+  /// Handles the events of the slot.
+  func takeEvents(_ watcher: SlotWatcher) throws(Interruption) {
+    let events = backlog + watcher.takeEvents()
+    backlog = []
+    for event in events { try handle(event) }
+  }
+
+  /// Takes the events during a call for a card. All but changes of the slot wait until the work on the card has ended.
+  /// Returns whether the reader can still be used.
+  func takeEventsInCall() throws(Interruption) -> Bool {
+    guard case .open(let watcher, _) = service else { return false }
+    for event in watcher.takeEvents() {
+      if case .state = event, backlog.isEmpty { try handle(event) } else { backlog.append(event) }
+    }
+    return backlog.isEmpty
+  }
+
+  private func handle(_ event: SlotEvent) throws(Interruption) {
+    switch event {
+    case .reader(let name):
+      self.name = name
+      traits = nil
+    case .state(let state):
+      try report(slot.handle(state, at: .now))
+      guard let name, presence != .present(name) else { return }
+      presence = .present(name)
+      if goal.usesField { isReached = false }
+      let device = Names.PCSC.devicePrefix + name.text
+      try tell(.ready(name: Names.PCSC.withoutNumbers(name.text), device: device))
+    case .unavailable:
+      try leave(.unavailable)
+      try tell(.failed(reason: "pcscd has the reader, but cannot reach it; unplug it and plug it in again"))
+    case .absent:
+      name = nil
+      try leave(.absent)
+      try tell(.absent(reason: "pcscd has no reader \(wanted); plug it in"))
+    case .lost(let error):
+      dropSession()
+      service = .lost(successorAt: max(.now, connectedAt + Self.successorPause))
+      try tell(.failed(reason: "\(error): it has ended or was restarted"))
+    }
+  }
+
+  /// The reader is gone, and its tags with it.
+  private func leave(_ presence: Presence) throws(Interruption) {
+    self.presence = presence
+    daemon.dropRequests()
+    dropSession()
+    if goal.usesField { isReached = false }
+    try report(slot.readerLeft())
+  }
+
+  /// pcscd has closed the connection for cards. If it has not ended, it does not allow the access to cards: before 2.0,
+  /// polkit's refusal looks like that.
+  func loseCards() throws(Interruption) {
+    let end = SuspendingClock.now + Self.endAllowance
+    while SuspendingClock.now < end, try takeEventsInCall() {
+      try daemon.beat()
+      try daemon.sleep(.milliseconds(50))
+      wake.drain()
+    }
+    // The reader may be gone, too, but pcscd's end comes last.
+    if case .lost? = backlog.last { return }
+    isConnected = false
+    backlog = []
+    dropSession()
+    service = .lost(successorAt: .now + Self.refusalPause)
+    try tell(.failed(reason: ServiceProblem.refused.reason))
+  }
+}
