@@ -19,10 +19,10 @@ extension Examination {
     seen.pcsc = files.pcsc()
     seen.policyFile = files.policy()
     seen.hasUdevRules = files.hasUdevRules
-    seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup), library: "libnfc")
+    seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup), libraries: ["libnfc"])
     if !seen.pcsc.readers.isEmpty {
       seen.pcscReaderProgram = await ReaderProgramProbe.run(
-        files.pcscReaderProgram(seen.setup), library: "pcsc-lite")
+        files.pcscReaderProgram(seen.setup), libraries: ["pcsc-lite", "libpcsclite"])
     }
     // Ask both buses at the same time, because a call on either may take long.
     let start = seen

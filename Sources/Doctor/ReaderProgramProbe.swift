@@ -8,8 +8,8 @@ enum ReaderProgramProbe {
   /// The exit code of the dynamic linker if a library is missing or has the wrong version.
   private static let isNotLinked: Int32 = 127
 
-  /// `library` is the library's name in the output.
-  static func run(_ path: String, library: String) async -> Examination.ReaderProgram {
+  /// `libraries` are the names that the library may have in the output.
+  static func run(_ path: String, libraries: Set<String>) async -> Examination.ReaderProgram {
     guard access(path, X_OK) == 0 else { return .isMissing(path: path) }
     let process: ChildProcess
     let status: ChildProcess.ExitStatus
@@ -26,7 +26,7 @@ enum ReaderProgramProbe {
     let lines = await process.log()
     switch status {
     case .exited(0):
-      let version = lines.first { isVersion($0, of: library) }
+      let version = lines.first { isVersion($0, of: libraries) }
       return version.map { .loads($0) } ?? .fails("it does not print its version")
     case .exited(isNotLinked):
       return .isNotLinked(lines.last { missingLibrary(in: $0) != nil } ?? lines.last ?? "a library is missing")
@@ -46,8 +46,8 @@ enum ReaderProgramProbe {
     return name.contains(".so") ? name : nil
   }
 
-  private static func isVersion(_ line: String, of library: String) -> Bool {
-    let words = line.split(separator: " ")
-    return words.count == 2 && words[0] == library
+  private static func isVersion(_ line: String, of libraries: Set<String>) -> Bool {
+    let words = line.split(separator: " ").map(String.init)
+    return words.count == 2 && libraries.contains(words[0])
   }
 }

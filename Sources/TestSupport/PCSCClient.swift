@@ -8,8 +8,9 @@ public struct PCSCClient: Sendable {
   /// Connects to pcscd. `socket` is the path of its socket, `starter` names the log.
   public init(socket: String, starter: String = #function) async throws {
     let script = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/pcsc-client.py"
+    // Debian's own interpreter, because the package python3-pyscard is only for that.
     process = try ChildProcess(
-      try BuiltProducts.systemProgram("python3", package: "python3-pyscard"), [script],
+      "/usr/bin/python3", [script],
       environment: ["PATH": "/usr/bin:/bin", "PCSCLITE_CSOCK_NAME": socket], input: true, starter: starter)
     try await process.line(containing: "ready")
   }

@@ -55,7 +55,7 @@ class Client:
     def __init__(self):
         code, self.context = scard.SCardEstablishContext(scard.SCARD_SCOPE_USER)
         check((code, None))
-        self.card = None
+        self.card, self.header = None, scard.SCARD_PCI_T1
 
     def readers(self):
         code, readers = scard.SCardListReaders(self.context, [])
@@ -109,6 +109,7 @@ class Client:
         if command == "connect":
             mode, reader = rest.split(" ", 1)
             self.card, protocol = check(scard.SCardConnect(self.context, reader, *MODES[mode]))
+            self.header = scard.SCARD_PCI_T0 if protocol == scard.SCARD_PROTOCOL_T0 else scard.SCARD_PCI_T1
             return str(protocol)
         if command == "reconnect":
             mode, protocols = MODES["shared"]
@@ -117,7 +118,7 @@ class Client:
             check((scard.SCardDisconnect(self.card, DISPOSITIONS[rest]), None))
             return ""
         if command == "transmit":
-            return bytes(check(scard.SCardTransmit(self.card, scard.SCARD_PCI_T1, list(bytes.fromhex(rest))))).hex()
+            return bytes(check(scard.SCardTransmit(self.card, self.header, list(bytes.fromhex(rest))))).hex()
         if command == "control":
             code, _, data = rest.partition(" ")
             return bytes(check(scard.SCardControl(self.card, int(code, 16), list(bytes.fromhex(data))))).hex()
@@ -133,7 +134,7 @@ class Client:
             count, data = rest.split(" ")
             bytes_list, begin = list(bytes.fromhex(data)), time.monotonic()
             for _ in range(int(count)):
-                check(scard.SCardTransmit(self.card, scard.SCARD_PCI_T1, bytes_list))
+                check(scard.SCardTransmit(self.card, self.header, bytes_list))
             return f"{(time.monotonic() - begin) * 1000:.3f}"
         raise Failure(f"no such command: {command}")
 

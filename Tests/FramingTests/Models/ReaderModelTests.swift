@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `no model was tried`() {
-    #expect(!ReaderModel.all.contains(where: \.tried))
+    #expect(!ReaderModel.all.contains { $0.tried })
   }
 
   @Test func `each model reads the types that it has commands for`() {

@@ -18,13 +18,15 @@ import Testing
   }
 
   @Test func `a slot takes only cards of its kind`() async throws {
-    let readers = try await SimulatedCardReaders.start(socket: try TemporaryDirectory().file("readers"))
+    let directory = try TemporaryDirectory()
+    let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
     let reader = await readers.addReader(.acr1252U)
     await #expect(throws: SimulatorError.self) { try await readers.insert(.contact(), into: reader.slots[0]) }
     await #expect(throws: SimulatorError.self) {
       try await readers.insert(SimulatedCard(try type2()), into: reader.slots[1])
     }
     await readers.stop()
+    _ = directory
   }
 
   @Test func `gpg shows the OpenPGP card`() async throws {

@@ -96,11 +96,12 @@ struct CardPresence: Sendable {
   private(set) var changes: UInt32 = 0
   private var isPresent = false
   private var hasReportedPresence = false
-  /// Whether a card that was reported has been away since.
-  private var owesAbsence = false
+  /// How often pcscd still has to be told that a card that was reported has been away. pcscd asks twice at each event,
+  /// and uses the second answer.
+  private var owedAbsences = 0
 
   /// Forgets what was reported: the next report goes to another pcscd.
-  mutating func forgetReports() { (hasReportedPresence, owesAbsence) = (false, false) }
+  mutating func forgetReports() { (hasReportedPresence, owedAbsences) = (false, 0) }
 
   mutating func noteInsertion() {
     isPresent = true
@@ -110,17 +111,17 @@ struct CardPresence: Sendable {
   mutating func noteRemoval() {
     isPresent = false
     changes &+= 1
-    owesAbsence = hasReportedPresence
+    owedAbsences = hasReportedPresence ? 2 : 0
   }
 
   /// Answers a presence check. `changes` is what the answer covers. If `isPresent` was false although a card is there
   /// again, the number of changes is higher afterwards.
   mutating func report() -> (isPresent: Bool, changes: UInt32) {
-    defer { owesAbsence = false }
-    guard owesAbsence else {
+    guard owedAbsences > 0 else {
       hasReportedPresence = isPresent
       return (isPresent, changes)
     }
+    owedAbsences -= 1
     hasReportedPresence = false
     let covered = changes
     if isPresent { changes &+= 1 }
