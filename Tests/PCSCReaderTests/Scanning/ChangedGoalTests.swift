@@ -7,7 +7,9 @@ import Testing
 /// The goal changes in the middle of a reading. No command follows.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ChangedGoalTests {
   /// Inserts a card, and waits until the answer to one of its commands is held back.
-  private func reading(_ rig: CardReaderRig, _ kind: TagKind, upTo command: Int) async throws -> TagID {
+  @discardableResult private func reading(
+    _ rig: CardReaderRig, _ kind: TagKind, upTo command: Int
+  ) async throws -> TagID {
     await rig.add(.hold(command: command))
     let id = try await rig.insert(try kind.make(try uri("https://example.com/")))
     try await rig.isHolding()
