@@ -11,6 +11,8 @@ public actor Installation {
     case serial
     /// An ACR1252U behind a pcscd of its own.
     case pcsc
+    /// None. The caller has the readers, and `daemonSettings` and `environment` name them.
+    case others
 
     /// The model of the PC/SC reader, as `tagroute-simulator` names it, and the name of its slot without numbers.
     fileprivate static let model = (name: "acr1252u", slot: "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC]")
@@ -95,12 +97,13 @@ public actor Installation {
     self.environment = environment
 
     var daemonSettings = options.daemonSettings
-    let device =
+    let device: String? =
       switch options.reader {
       case .serial: "pn532_uart:\(directory.file("reader"))"
       case .pcsc: "pcsc:\(Reader.model.slot)"
+      case .others: nil
       }
-    daemonSettings["Reader", default: []].append("Devices=\(device)")
+    if let device { daemonSettings["Reader", default: []].append("Devices=\(device)") }
     try directory.write(Installation.keyFile(daemonSettings), to: "tagroute.conf")
     try directory.write(Installation.keyFile(options.agentSettings), to: "agent.conf")
   }
@@ -113,7 +116,7 @@ public actor Installation {
   /// of ours, or an absolute path. With `input`, the caller can send lines to it.
   public func start(_ program: String, _ arguments: [String] = [], input: Bool = false) throws -> ChildProcess {
     var environment = environment
-    environment["PCSCLITE_CSOCK_NAME"] = pcscdSocket
+    if let pcscdSocket { environment["PCSCLITE_CSOCK_NAME"] = pcscdSocket }
     return try ChildProcess(
       program.contains("/") ? program : BuiltProducts.program(program), arguments, environment: environment,
       input: input, starter: starter)
@@ -126,6 +129,7 @@ public actor Installation {
       switch options.reader {
       case .serial: ["--link", directory.file("reader"), "--timing", options.timing]
       case .pcsc: ["--pcsc", "--model", Reader.model.name]
+      case .others: throw RigError("the caller has the readers of this installation")
       }
     let process = try start("tagroute-simulator", arguments, input: true)
     let ready = try await process.line(containing: "ready")

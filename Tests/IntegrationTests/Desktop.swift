@@ -19,6 +19,7 @@ struct Desktop {
   /// Starts the buses and the app, but no program of Tagroute.
   ///
   /// - Parameters:
+  ///   - kind: the kind of the simulated reader.
   ///   - scan: lines of the group `[Scan]`.
   ///   - reader: more lines of the group `[Reader]`.
   ///   - agentScan: lines of the agent's group `[Scan]`.
@@ -28,10 +29,12 @@ struct Desktop {
   ///   - starter: the test, which names the logs.
   /// - Throws: `RigError` or `BusError` if a bus does not start.
   init(
-    scan: [String] = ["Sessions=any"], reader: [String] = [], agentScan: [String] = [], log: String = "debug",
-    environment: [String: String] = [:], isSystems: Bool = true, starter: String = #function
+    _ kind: Installation.Reader = .serial, scan: [String] = ["Sessions=any"], reader: [String] = [],
+    agentScan: [String] = [], log: String = "debug", environment: [String: String] = [:], isSystems: Bool = true,
+    starter: String = #function
   ) async throws {
     var options = Installation.Options()
+    options.reader = kind
     options.daemonSettings = ["Reader": ["PollInterval=10"] + reader, "Scan": scan]
     options.agentSettings = ["Scan": agentScan]
     options.environment = environment.merging(["TAGROUTE_LOG": log]) { given, _ in given }
