@@ -1,5 +1,5 @@
 /// SplitMix64. The same seed gives the same random numbers in every run.
-public struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// - Parameter seed: The initial state.

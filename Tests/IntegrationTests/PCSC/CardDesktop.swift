@@ -62,10 +62,15 @@ struct CardDesktop {
 
   /// Starts the daemon and the agent, and waits until each contactless reader scans.
   func start() async throws {
+    try await startPrograms()
+    try await scanning()
+  }
+
+  /// Starts the daemon and the agent, and waits until the agent is registered.
+  func startPrograms() async throws {
     try await desktop.installation.startDaemon()
     try await desktop.installation.startAgent()
     try await desktop.agent.line(containing: Desktop.registered)
-    try await scanning()
   }
 
   /// Waits until each contactless reader scans, and requires that the daemon has no other reader.
@@ -149,7 +154,7 @@ struct CardDesktop {
   }
 
   /// Waits until the answer to a command is held (`CardFault.hold`).
-  func isHolding(_ slot: CardSlotID) async throws {
+  func awaitHold(in slot: CardSlotID) async throws {
     try await desktop.within("a held answer") { [readers] in await readers.wait { $0.isHolding(slot) } }
   }
 

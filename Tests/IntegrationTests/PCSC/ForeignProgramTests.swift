@@ -51,7 +51,7 @@ import Testing
     let slot = try desk.slot
     await desk.readers.add(.hold(command: 2), to: slot)
     try await desk.place(1)
-    try await desk.isHolding(slot)
+    try await desk.awaitHold(in: slot)
     // pcscd lets the program wait until the transaction ends.
     let seen = try await client.send("connect shared \(name)")
     await desk.readers.release(slot)
@@ -63,14 +63,18 @@ import Testing
     #expect(await desk.announcements(of: 1) == 1)
   }
 
-  @Test func `a tap waits for another program's transaction, and the status says so`() async throws {
-    let desk = try await CardDesktop()
+  /// The reader is in the configuration, or in the list of pcscd.
+  @Test(arguments: [false, true])
+  func `a tap waits for another program's transaction, and the status says so`(isNamed: Bool) async throws {
+    let desk = try await CardDesktop(
+      settings: isNamed ? ["Devices=pcsc:ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC]"] : ["Backend=pcsc"],
+      starter: "`a tap waits for another program's transaction, and the status says so`_\(isNamed)")
     let (client, name) = try await client(desk)
     try await desk.place(1)
     try await client.ask("await present \(name)")
     try await client.ask("connect shared \(name)")
     try await client.ask("begin")
-    try await desk.start()
+    try await desk.startPrograms()
     try await desk.desktop.status { $0.readers.first?.stateReason == "another program uses the card" }
     #expect(await desk.server.all.filter(\.isTap).isEmpty)
     #expect(try await client.transmit("ffca000000").hasSuffix("9000"))
@@ -111,7 +115,7 @@ import Testing
     let slot = try desk.slot
     await desk.readers.add(.hold(command: 2), to: slot)
     try await desk.place(1)
-    try await desk.isHolding(slot)
+    try await desk.awaitHold(in: slot)
     for number in 2...6 { try await desk.announces(number, on: 1) }
     await desk.readers.release(slot)
     #expect(try await desk.shown().body == Tag.text(1))

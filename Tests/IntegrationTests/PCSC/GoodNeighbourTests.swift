@@ -102,7 +102,7 @@ import Testing
       #expect(await desk.readers.commands(to: key).count > before)
       // scdaemon is still connected, and asks twice a second whether the key is gone.
       await desk.readers.remove(key)
-      try await isFree(desk)
+      try await awaitRelease(desk)
       try await desk.announces(round)
     }
     try await gpg.end()
@@ -110,7 +110,7 @@ import Testing
   }
 
   /// Waits until no program has the contactless reader for itself.
-  private func isFree(_ desk: CardDesktop) async throws {
+  private func awaitRelease(_ desk: CardDesktop) async throws {
     let client = try await PCSCClient(socket: desk.pcscd.socket)
     let connect = "connect direct \(await desk.readers.name(of: try desk.slot))"
     while try await client.error(of: connect) == "SCARD_E_SHARING_VIOLATION" {}
