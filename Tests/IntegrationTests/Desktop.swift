@@ -139,11 +139,16 @@ struct Desktop {
     try await within("a message at the app") { [app] in try await app.next() }
   }
 
-  /// Waits until the status of the daemon is as expected.
-  func status(_ isExpected: @escaping @Sendable (DaemonStatus) -> Bool) async throws {
+  /// Waits until the status of the daemon is as expected, and returns it.
+  @discardableResult
+  func status(_ isExpected: @escaping @Sendable (DaemonStatus) -> Bool) async throws -> DaemonStatus {
     let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))
-    try await within("a state of the daemon") {
-      for await _ in try await client.changes() where isExpected(try await client.status()) { return }
+    return try await within("a state of the daemon") { () async throws -> DaemonStatus in
+      for await _ in try await client.changes() {
+        let status = try await client.status()
+        if isExpected(status) { return status }
+      }
+      throw RigError("the bus is gone")
     }
   }
 
