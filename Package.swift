@@ -237,7 +237,12 @@ let package = Package(
         "tagroute-reader",
       ],
       exclude: ["Confinement/Attempts/attempts.c"]),
-    tests("PCSCReader", ["Framing", "Names", "Reader", "ReaderLink", "Tags"]),
+    tests(
+      "PCSCReader",
+      [
+        "EventLoop", "Framing", "Journal", "NDEF", "Names", "Reader", "ReaderLink", "ReaderSimulator", "Rig", "Tags",
+        "TestSupport", "tagroute-reader-pcsc",
+      ]),
     tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Names", "Rig"]),
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
     tests("Routing", ["NDEF", "Rig", "UniversalLinks"]),

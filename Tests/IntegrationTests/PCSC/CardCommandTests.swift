@@ -1,6 +1,7 @@
 import Foundation
 import Names
 import ReaderSimulator
+import TagrouteClient
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Bus
 import ReaderSimulator
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import NDEF
 import Names
 import ReaderSimulator
 import TagrouteClient

@@ -1,6 +1,7 @@
 import Glibc
 import Names
 import ReaderSimulator
+import TagrouteClient
 import TestSupport
 import Testing
 
@@ -71,7 +72,9 @@ struct CardDiscoveryTests {
     #expect(requests.allSatisfy { [.powerUp, .powerDown].contains($0.kind) }, "\(requests)")
 
     // Without the reader, the daemon leaves pcscd, which may then end (--auto-exit).
-    let processes = try machine.daemon.children().filter { $0.commandLine[0].hasSuffix("tagroute-reader-pcsc") }
+    let processes = try machine.daemon.children().filter {
+      $0.commandLine.first?.hasSuffix("tagroute-reader-pcsc") == true
+    }
     #expect(processes.count == 2)
     try await machine.testbed.unplug(path)
     try await machine.has([:])

@@ -1,6 +1,7 @@
 import Glibc
 import Names
 import ReaderSimulator
+import TagrouteClient
 import TestSupport
 import Testing
 

@@ -67,7 +67,7 @@ import Testing
       for (index, walk) in walks.enumerated() {
         group.addTask {
           var walk = walk
-          try await walk.run(tapsPerPart)
+          try await walk.run(Self.tapsPerPart)
           return (index, walk)
         }
       }

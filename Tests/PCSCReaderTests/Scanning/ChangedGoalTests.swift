@@ -1,3 +1,4 @@
+import Names
 import ReaderLink
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import EventLoop
 import ReaderLink
 import TestSupport
 import Testing
