@@ -32,9 +32,7 @@ struct PCSCError: Error, Hashable, Sendable {
   static let securityViolation = PCSCError(0x8010_006A)
 
   /// Whether the context can no longer be used, because pcscd has ended or has closed the connection.
-  var endsContext: Bool {
-    [.communication, .noService, .serviceStopped, .invalidHandle].contains(self)
-  }
+  var endsContext: Bool { [.communication, .noService, .serviceStopped].contains(self) }
 
   /// Whether the reader could not give the card power.
   var isMute: Bool { self == .unresponsiveCard || self == .unpoweredCard }
@@ -63,7 +61,7 @@ extension CardFailure {
     switch error {
     case .noCard, .removedCard: self = .removed
     case .resetCard: self = .reset
-    case .readerUnavailable, .unknownReader: self = .readerGone(error.description)
+    case .readerUnavailable, .unknownReader, .invalidHandle: self = .readerGone(error.description)
     case _ where error.endsContext: self = .readerGone(error.description)
     default: self = .exchange(error.description)
     }

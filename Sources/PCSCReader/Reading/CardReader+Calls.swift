@@ -35,7 +35,6 @@ extension CardReader {
       let spent = start.duration(to: .now)
       if let limit, spent >= limit {
         isConnected = false
-        slot.expectReset(at: .now)
         thread.abandon(.reset)
         throw .late
       }
@@ -56,7 +55,7 @@ extension CardReader {
       if call.waitsForOthers { try onLink { () throws(Interruption) in try wait(for: "") } }
       return answer
     case .failure(let error)?:
-      if error.endsContext { try onLink { () throws(Interruption) in try loseCards() } }
+      if error.endsContext { try onLink { () throws(Interruption) in try loseCards(error, call) } }
       throw .pcscd(error)
     case nil: throw .aborted
     }
@@ -93,7 +92,25 @@ extension CardReader {
     let isInterrupted = try onLink { () throws(Interruption) in try daemon.isInterrupted(epoch) }
     guard !isInterrupted else { throw .aborted }
     guard try onLink({ () throws(Interruption) in try takeEventsInCall() }) else { throw .pcscd(.readerUnavailable) }
-    guard !slot.isAway, slot.card?.serial == cardInUse else { throw .pcscd(.removedCard) }
+    guard !hasLeft else { throw .pcscd(.removedCard) }
+  }
+
+  /// Whether pcscd has reported that the card in use was removed.
+  private var hasLeft: Bool { slot.isGone || slot.card?.serial != cardInUse }
+
+  /// Waits for pcscd's report that the card in use was removed. Returns whether it came.
+  func isRemoved() throws(CallFailure) -> Bool {
+    let end = SuspendingClock.now + Self.removalAllowance
+    while true {
+      let now = SuspendingClock.now
+      if !backlog.isEmpty { return true }
+      if hasLeft {
+        if slot.mayReturnUntil.map({ $0 < now }) ?? true { return true }
+      } else if now >= end {
+        return false
+      }
+      try pause(.milliseconds(50))
+    }
   }
 
   /// A daemon that is gone aborts the work. The next message to it fails again.
@@ -144,7 +161,7 @@ extension CardReader {
 ///
 /// A class, so that its user sees why a command has failed.
 final class CardHandle: CardConnection {
-  private let reader: CardReader
+  private unowned let reader: CardReader
   /// Why the last command failed; nil if it did not.
   private(set) var failure: CardFailure?
   /// How long the card may take to answer; nil for as long as pcscd waits.

@@ -56,14 +56,14 @@ extension CardReader {
         try report(.log(.notice, "a card is left to another program, which uses it exclusively"))
       }
     case .forbidden:
-      try wait(for: ServiceProblem.refused.reason)
-      try report(slot.ignore(at: .now))
+      try report(slot.refused(at: .now).1)
+      backlog.append(.lost(.securityViolation))
     case .mute:
       if let outcomes = slot.mute(at: .now) { return try report(outcomes) }
       // Most cards that a reader finds and cannot power are of this type.
       try announce(
         .type2, "damaged: the reader finds the card but cannot give it power; hold it to the reader again", number)
-    case .failed, .reset, .readerGone: try report(slot.refused(at: .now).1)
+    case .failed, .replaced, .reset, .readerGone: try report(slot.refused(at: .now).1)
     }
   }
 
@@ -95,7 +95,8 @@ extension CardReader {
     /// The tag, once the slot knows it.
     var tag: TagActivation?
     var reading: Reading?
-    let end = SuspendingClock.now + Reading.allowance
+    /// The time limit since the last connection, because the wait for another program does not count.
+    var end = SuspendingClock.now
   }
 
   /// Reads the card, and repeats a doubtful reading.
@@ -112,13 +113,13 @@ extension CardReader {
       switch setback {
       case .interrupted, .readerGone, .forbidden, .refused: return .stopped(setback)
       case .mute where study.attempt == 1: return .stopped(setback)
+      case .replaced where slot.isGone: return .stopped(setback)
       case .reset:
         study.resets += 1
         study.beginning = .identify
         guard study.resets <= Self.mostResets else { return conclude(study, "another program resets the card") }
-      case .mute, .failed:
-        var reason = "the reader cannot give the card power"
-        if case .failed(let words) = setback { reason = words }
+      case .mute, .failed, .replaced:
+        let reason = setback.reason
         // Others may use the card meanwhile.
         disconnect()
         do throws(CallFailure) {
@@ -147,21 +148,21 @@ extension CardReader {
     _ study: inout Study, _ card: CardSlot.Card, _ number: UInt64, _ handle: CardHandle
   ) throws(Setback) -> Ending? {
     let kind = try begin(study.beginning, card, handle)
+    if study.beginning == .connect { study.end = .now + Reading.allowance }
     guard kind.isContactless else {
       try withLink { () throws(Interruption) in try report(slot.ignore(at: .now)) }
       return .settled
     }
     var link = try makeLink(handle)
-    let identification = try asking(handle) { () throws(TagChannelError) in try link.identify(kind) }
-    guard case .success(.tag(let tag)) = identification else {
-      switch identification {
-      case .success(.notSupported(let reason)): return .unidentified(kind.nearestType, reason: "unsupported: \(reason)")
-      case .failure(let error): throw .failed(error.reason)
-      case .success(.tag): return nil
-      }
+    let tag: TagActivation
+    switch try asking(handle, { () throws(TagChannelError) in try link.identify(kind) }) {
+    case .success(.tag(let found)): tag = found
+    case .success(.notSupported(let reason)):
+      return .unidentified(kind.nearestType, reason: "unsupported: \(reason)")
+    case .failure(let error): throw .failed(error.reason)
     }
     if let before = study.tag {
-      guard tag.isSamePlacement(as: before) else { throw .failed("another tag answers in its place") }
+      guard slot.verify(tag.isSamePlacement(as: before)) else { throw .replaced }
     } else {
       guard try withLink({ () throws(Interruption) in try isNew(tag, number) }) else { return .settled }
     }
@@ -257,18 +258,6 @@ extension CardReader {
 
   func withLink<Value>(_ body: () throws(Interruption) -> Value) throws(Setback) -> Value {
     do throws(Interruption) { return try body() } catch { throw .interrupted }
-  }
-
-  /// Waits for pcscd's report that the card in use was removed. Returns whether it came.
-  func isRemoved() throws(CallFailure) -> Bool {
-    let end = SuspendingClock.now + Self.removalAllowance
-    while true {
-      let now = SuspendingClock.now
-      _ = slot.tick(at: now)
-      if slot.isGone || slot.card?.serial != cardInUse || !backlog.isEmpty { return true }
-      if !slot.isAway && now >= end { return false }
-      try pause(.milliseconds(50))
-    }
   }
 }
 

@@ -166,8 +166,10 @@ extension CardReader {
       try tell(.absent(reason: "pcscd has no reader \(wanted); plug it in"))
     case .lost(let error):
       dropSession()
-      service = .lost(successorAt: max(.now, connectedAt + Self.successorPause))
-      try tell(.failed(reason: "\(error): it has ended or was restarted"))
+      let isRefused = error == .securityViolation
+      service = .lost(successorAt: isRefused ? .now + Self.refusalPause : max(.now, connectedAt + Self.successorPause))
+      let reason = isRefused ? ServiceProblem.refused.reason : "\(error): it has ended or was restarted"
+      try tell(.failed(reason: reason))
     }
   }
 
@@ -180,21 +182,18 @@ extension CardReader {
     try report(slot.readerLeft())
   }
 
-  /// pcscd has closed the connection for cards. If it has not ended, it does not allow the access to cards: before 2.0,
-  /// polkit's refusal looks like that.
-  func loseCards() throws(Interruption) {
+  /// pcscd has closed the connection for cards. If it has not ended, it does not allow the access to the card: before
+  /// 2.0, polkit's refusal looks like that. The state is reported after the work on the card has ended, so that the daemon
+  /// sees which tag was on the reader.
+  func loseCards(_ error: PCSCError, _ call: CardCall) throws(Interruption) {
     let end = SuspendingClock.now + Self.endAllowance
     while SuspendingClock.now < end, try takeEventsInCall() {
       try daemon.beat()
       try daemon.sleep(.milliseconds(50))
       wake.drain()
     }
-    // The reader may be gone, too, but pcscd's end comes last.
     if case .lost? = backlog.last { return }
-    isConnected = false
-    backlog = []
-    dropSession()
-    service = .lost(successorAt: .now + Self.refusalPause)
-    try tell(.failed(reason: ServiceProblem.refused.reason))
+    // polkit is asked only when a program connects to a card.
+    backlog.append(.lost(call.waitsForOthers ? .securityViolation : error))
   }
 }

@@ -133,7 +133,7 @@ final class CardReader {
     let isNew = daemon.epoch != epoch || daemon.goal != goal
     if isNew {
       dropSession()
-      if !daemon.goal.isScan { try report(slot.stop()) }
+      if goal.isScan && !daemon.goal.isScan { try report(slot.stop()) }
       let wasLent = goal == .lent
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
       if wasLent, let state { try tell(state) }
@@ -152,7 +152,6 @@ final class CardReader {
   /// Performs one step while the goal is to scan.
   private func scan() throws(Interruption) {
     try reach()
-    try report(slot.tick(at: .now))
     switch slot.next(at: .now) {
     case .examine: try examine()
     case .wait(let end):

@@ -7,6 +7,8 @@ enum Setback: Error {
   case interrupted
   /// The card was removed, or an exchange with it failed. pcscd may report a removal soon.
   case failed(String)
+  /// Another card answers. pcscd may report the change soon.
+  case replaced
   /// Another program has reset the card.
   case reset
   /// Another program has the card exclusively.
@@ -34,6 +36,20 @@ enum Setback: Error {
     case .reset: self = .reset
     case .readerGone: self = .readerGone
     case .aborted: self = .interrupted
+    }
+  }
+
+  /// What to tell the user, as the end of a sentence.
+  var reason: String {
+    switch self {
+    case .interrupted: "the work was interrupted"
+    case .failed(let reason): reason
+    case .replaced: "another tag answers in its place; put only one tag on the reader"
+    case .reset: PCSCError.resetCard.description
+    case .refused: PCSCError.sharingViolation.description
+    case .forbidden: ServiceProblem.refused.reason
+    case .mute: PCSCError.unresponsiveCard.description
+    case .readerGone: "the reader was removed or stopped working"
     }
   }
 }

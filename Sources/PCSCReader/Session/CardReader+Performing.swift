@@ -45,10 +45,15 @@ extension CardReader {
     switch setback {
     // The daemon expects no answer.
     case .interrupted: return
-    case .readerGone: result = .failed(.deviceLost, reason: "the reader was removed or stopped working")
-    case .refused: result = .failed(.refused, reason: "another program uses the card exclusively")
-    case .forbidden: result = .failed(.refused, reason: ServiceProblem.refused.reason)
-    case .reset: result = .failed(.timeout, reason: "another program has reset the card")
+    case .readerGone: result = .failed(.deviceLost, reason: setback.reason)
+    case .refused: result = .failed(.refused, reason: setback.reason)
+    case .forbidden:
+      backlog.append(.lost(.securityViolation))
+      result = .failed(.deviceLost, reason: setback.reason)
+    case .reset: result = .failed(.timeout, reason: setback.reason)
+    case .replaced:
+      try report(.performed(request: number, .failed(.tagLost, reason: "the tag was removed")))
+      return try lose()
     case .failed, .mute:
       let isRemoved: Bool
       do throws(CallFailure) { isRemoved = try self.isRemoved() } catch { return }
@@ -56,9 +61,7 @@ extension CardReader {
         try report(.performed(request: number, .failed(.tagLost, reason: "the tag was removed")))
         return try lose()
       }
-      var reason = "the reader cannot give the card power"
-      if case .failed(let words) = setback { reason = words }
-      result = .failed(.timeout, reason: reason)
+      result = .failed(.timeout, reason: setback.reason)
     }
     try report(.performed(request: number, result))
   }
@@ -97,9 +100,8 @@ extension CardReader {
     let identification = try asking(session.handle) { () throws(TagChannelError) in
       try systems.isEmpty ? link.identify(found.kind) : link.identify(found.kind, systems: systems)
     }
-    guard case .success(.tag(let tag)) = identification, tag.isSamePlacement(as: found.tag) else {
-      throw .failed("the card no longer identifies itself")
-    }
+    if case .failure(let error) = identification { throw .failed(error.reason) }
+    guard case .success(.tag(let tag)) = identification, tag.isSamePlacement(as: found.tag) else { throw .replaced }
     self.session?.channel = CardChannel(link, tag: tag)
     self.session?.applicationIsDue = true
     if session.isOutOfStep { try selectAgain() }

@@ -13,12 +13,11 @@ extension CardReader {
       session = CardSession(options, CardHandle(self))
       try reach()
     }
-    try report(slot.tick(at: .now))
     try noticeRemoval()
     if let options = daemon.takeRestart() { return try restart(options) }
     if let request = daemon.takeRequest() { return try perform(request) }
     let now = SuspendingClock.now
-    if let card = slot.card, !slot.isAway, let start = session?.start(card, at: now) {
+    if let card = slot.card, let start = session?.start(card, at: now) {
       return start <= now ? try meet(card) : try sleep(until: start)
     }
     if slot.card == nil { try wait(for: "") }
@@ -27,10 +26,9 @@ extension CardReader {
 
   /// Sleeps. Releases a card that has not been used for a while, so that other programs can use it.
   private func rest(at now: SuspendingClock.Instant) throws(Interruption) {
-    guard isConnected, let idleSince = session?.idleSince else { return try sleep(until: slot.deadline) }
+    guard isConnected, let idleSince = session?.idleSince else { return try sleep() }
     let end = idleSince + CardSession.idleAllowance
-    guard end <= now else { return try sleep(until: [end, slot.deadline].compactMap(\.self).min()) }
-    release()
+    if end <= now { release() } else { try sleep(until: end) }
   }
 
   /// Ends the connection to the session's card.
@@ -56,7 +54,7 @@ extension CardReader {
 
   /// Reports a card that was removed.
   private func noticeRemoval() throws(Interruption) {
-    guard let session, !slot.isAway else { return }
+    guard let session else { return }
     switch session.standing {
     case .waiting: break
     case .reported(let found): if slot.card?.serial != found.serial { try forget() }
@@ -95,14 +93,12 @@ extension CardReader {
     release()
     switch setback {
     case .interrupted, .readerGone: return
-    case .forbidden:
-      session?.standing = .ignored(card.serial)
-      try wait(for: ServiceProblem.refused.reason)
+    case .forbidden: backlog.append(.lost(.securityViolation))
     case .refused:
       guard session?.failed(card, isMute: false, at: .now) == true else { return try wait(for: "") }
       try wait(for: "another program uses the card exclusively; end it, or take the card away")
     case .mute: _ = session?.failed(card, isMute: true, at: .now)
-    case .reset, .failed: _ = session?.failed(card, isMute: false, at: .now)
+    case .reset, .replaced, .failed: _ = session?.failed(card, isMute: false, at: .now)
     }
   }
 

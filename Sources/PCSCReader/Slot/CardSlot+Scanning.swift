@@ -51,13 +51,13 @@ extension CardSlot {
 
   /// The next step.
   mutating func next(at now: Instant) -> Step {
-    guard isScanning, case .unread(let card, let work) = state else { return .wait(until: deadline) }
+    guard isScanning, case .unread(let card, let work) = state else { return .wait(until: nil) }
     guard card.mayBe(wanted) else {
       state = .ignored(card, isIdentified: false)
-      return .wait(until: deadline)
+      return .wait(until: nil)
     }
     guard let start = work.approach.notBefore, now < start else { return .examine }
-    return .wait(until: [start, deadline].compactMap(\.self).min())
+    return .wait(until: start)
   }
 
   /// Begins the work on the card. Returns the number of its placement; nil if there is no card to work on.
@@ -66,6 +66,29 @@ extension CardSlot {
     let number = newNumber()
     state = .examining(card, Examination(number: number, work: work))
     return number
+  }
+
+  /// This process is about to reset the card on which it works.
+  mutating func expectReset(at now: Instant) {
+    guard case .examining(let card, var examination) = state else { return }
+    examination.resetUntil = now + Self.resetAllowance
+    state = .examining(card, examination)
+  }
+
+  /// Until when the card that has left the slot may come back after a reset; nil if it has not left, or will not.
+  var mayReturnUntil: Instant? {
+    guard case .examining(_, let examination) = state, case .state? = examination.successor else { return nil }
+    return examination.resetUntil
+  }
+
+  /// The card was identified again. Returns whether it is the same one. Another one, or none, is its successor.
+  mutating func verify(_ isSame: Bool) -> Bool {
+    guard case .examining(var card, var examination) = state else { return false }
+    if isSame, let returned = examination.returned { card = Card(serial: card.serial, state: returned) }
+    if !isSame, let returned = examination.returned { examination.successor = .state(returned) }
+    examination.returned = nil
+    state = .examining(card, examination)
+    return isSame
   }
 
   /// The card has power after all. Returns its kind.
@@ -159,9 +182,10 @@ extension CardSlot {
   private mutating func end(_ next: State, at now: Instant) -> [Outcome] {
     guard case .examining(_, let examination) = state else { return [] }
     state = next
-    switch examination.successor {
+    // A card that came after a reset, and was not identified again, counts as another one.
+    switch examination.successor ?? examination.returned.map(Successor.state) {
     case nil: return []
-    case .state(let new)?: return apply(new, at: now)
+    case .state(let new)?: return handle(new, at: now)
     case .noReader?: return readerLeft()
     }
   }

@@ -12,8 +12,7 @@ struct CardSlot {
 
   /// A card that lies on the reader.
   struct Card: Hashable {
-    /// Distinguishes this card from earlier ones. Unlike the counter it stays the same if this process resets the card
-    /// and the reader reports that as a removal.
+    /// Distinguishes this card from earlier ones, also after the counter has wrapped.
     let serial: UInt64
     fileprivate(set) var state: SlotState
 
@@ -48,6 +47,10 @@ struct CardSlot {
     var tag: TagActivation?
     /// What has happened in the slot since the card left it; nil if it is still there.
     var successor: Successor?
+    /// Until when an insertion may be the effect of a reset by this process; nil without one.
+    var resetUntil: Instant?
+    /// The state of a card that came after such a reset. It is the same card if it has the same identity.
+    var returned: SlotState?
   }
 
   enum Successor: Hashable {
@@ -89,9 +92,9 @@ struct CardSlot {
     case examine
   }
 
-  /// The time after a reset by this process in which a removal, followed by an insertion, is the same card. Some readers
-  /// report a card that they power anew as another one.
-  static let resetAllowance = Duration.milliseconds(1500)
+  /// How long after a reset by this process an insertion may be the same card. Some readers report a card that they power
+  /// again as another one. This holds only while the process works on the card.
+  static let resetAllowance = Duration.seconds(1)
 
   var state = State.noReader
   private var lastSerial: UInt64 = 0
@@ -108,37 +111,11 @@ struct CardSlot {
   /// Whether the card that lies there at first is known (`KnownTags.includesFirst`).
   var includesFirst = false
 
-  /// Until when a removal is taken for the effect of a reset; nil without one.
-  private var resetUntil: Instant?
-  /// The removal that is taken for such an effect, until an insertion follows.
-  private var removal: SlotState?
-
   // MARK: Events
-
-  /// pcscd has reported the state of the slot.
-  mutating func handle(_ new: SlotState, at now: Instant) -> [Outcome] {
-    guard let card = present, !card.is(new) else { return apply(new, at: now) }
-    if let resetUntil, now <= resetUntil {
-      removal = new.isPresent ? nil : new
-      if new.isPresent { update(new) }
-      return []
-    }
-    (resetUntil, removal) = (nil, nil)
-    return apply(new, at: now)
-  }
-
-  /// Time has passed: a removal that was taken for the effect of a reset is one.
-  mutating func tick(at now: Instant) -> [Outcome] {
-    guard let end = resetUntil, now > end else { return [] }
-    let removal = removal
-    (resetUntil, self.removal) = (nil, nil)
-    return removal.map { apply($0, at: now) } ?? []
-  }
 
   /// pcscd no longer has the reader. Known tags that were not found yet stay known: otherwise a tag that makes the reader
   /// fail would be announced each time it comes back.
   mutating func readerLeft() -> [Outcome] {
-    (resetUntil, removal) = (nil, nil)
     switch state {
     case .examining(let card, var examination):
       examination.successor = .noReader
@@ -153,10 +130,8 @@ struct CardSlot {
     }
   }
 
-  /// This process is about to reset the card.
-  mutating func expectReset(at now: Instant) { resetUntil = now + Self.resetAllowance }
-
-  mutating func apply(_ new: SlotState, at now: Instant) -> [Outcome] {
+  /// pcscd has reported the state of the slot.
+  mutating func handle(_ new: SlotState, at now: Instant) -> [Outcome] {
     switch state {
     case .noReader:
       let isFirst = !hasSeenReader
@@ -166,8 +141,8 @@ struct CardSlot {
     case .unread(let card, _) where card.is(new):
       refresh(new, at: now)
       return []
-    case .examining(let card, var examination) where !card.is(new):
-      examination.successor = .state(new)
+    case .examining(let card, var examination) where examination.returned != nil || !card.is(new):
+      examination.note(new, at: now)
       state = .examining(card, examination)
       return []
     case .resting(let card, let number) where !card.is(new):
@@ -247,15 +222,20 @@ struct CardSlot {
   /// Whether the card on which this process works has left the slot.
   var isGone: Bool { if case .examining(_, let examination) = state { examination.successor != nil } else { false } }
 
-  /// Whether the card has left the slot, or may have: see `resetAllowance`.
-  var isAway: Bool { isGone || removal != nil }
-
-  /// When `tick` is due; nil for never.
-  var deadline: Instant? { removal == nil ? nil : resetUntil }
-
   /// The number of a new placement.
   mutating func newNumber() -> UInt64 {
     lastNumber += 1
     return lastNumber
+  }
+}
+
+extension CardSlot.Examination {
+  /// The card has left the slot, or has come back to it.
+  fileprivate mutating func note(_ new: SlotState, at now: CardSlot.Instant) {
+    if new.isPresent, returned?.counter == new.counter || resetUntil.map({ now <= $0 }) == true {
+      (returned, successor) = (new, nil)
+    } else {
+      successor = .state(new)
+    }
   }
 }
