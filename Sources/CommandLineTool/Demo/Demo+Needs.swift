@@ -45,6 +45,7 @@ extension Installation.Reader {
     switch self {
     case .serial: "a simulated PN532 reader, libnfc"
     case .pcsc: "a simulated ACR1252U, pcscd"
+    case .others: "readers of others"
     }
   }
 }
