@@ -13,14 +13,20 @@ struct ReaderFacts {
   /// The kind of channel in its high half: USB (PC/SC part 3, 3.1.4).
   private static let usb: UInt32 = 0x0020
 
-  /// Asks the driver, over a connection without a card. Only a contactless reader is asked.
-  static func ofContactless(_ name: ReaderName, _ context: PCSCContext) -> ReaderFacts {
+  /// Asks the driver, over a connection without a card. Only a contactless reader is asked. Nil if another program uses
+  /// the reader: the connection would wait for that program's transaction.
+  static func ofContactless(_ name: ReaderName, _ context: PCSCContext) -> ReaderFacts? {
     var facts = ReaderFacts()
     guard ReaderModel.isContactlessName(name.text) else { return facts }
+    guard !isInUse(name, context) else { return nil }
     var card: SCARDHANDLE = 0
     var active: DWORD = 0
     let result = SCardConnect(context.handle, name.terminated, DWORD(SCARD_SHARE_DIRECT), 0, &card, &active)
-    guard PCSCError(result: result) == nil else { return facts }
+    switch PCSCError(result: result) {
+    case nil: break
+    case PCSCError.sharingViolation?: return nil
+    case _?: return facts
+    }
     defer { _ = SCardDisconnect(card, DWORD(SCARD_LEAVE_CARD)) }
     if let features = try? CardWorker.control(card, ReaderProperties.featureRequest, []),
       let request = ReaderProperties.request(inFeatures: features),
@@ -34,6 +40,16 @@ struct ReaderFacts {
       if channel >> 16 == usb { facts.place = (Int(channel >> 8 & 0xFF), Int(channel & 0xFF)) }
     }
     return facts
+  }
+
+  private static func isInUse(_ name: ReaderName, _ context: PCSCContext) -> Bool {
+    name.terminated.withUnsafeBufferPointer { name in
+      var state = SCARD_READERSTATE()
+      state.szReader = name.baseAddress
+      let result = SCardGetStatusChange(context.handle, 0, &state, 1)
+      let word = UInt32(truncatingIfNeeded: state.dwEventState)
+      return result == 0 && word & (SlotState.Bits.exclusive | SlotState.Bits.inUse) != 0
+    }
   }
 
   /// The numbers in the output of `--watch`: `072f:223b 001:005`.

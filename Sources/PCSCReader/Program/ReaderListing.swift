@@ -10,6 +10,8 @@ import Names
 struct ReaderListing {
   /// How long to wait for pcscd after an error that no event ends.
   private static let pause = Duration.seconds(30)
+  /// How often to ask for the USB numbers of a reader that another program uses.
+  private static let busyPause = Duration.seconds(2)
   /// The most readers in a list.
   private static var most: Int { Names.PCSC.mostReaders }
 
@@ -21,7 +23,7 @@ struct ReaderListing {
       let context = try PCSCContext.establish()
       defer { context.release() }
       var facts: [ReaderName: ReaderFacts] = [:]
-      Self.say(Self.block(try context.readers(), &facts, context))
+      Self.say(Self.block(try context.readers(), &facts, context).text)
       return 0
     } catch {
       Self.say(Self.block(ServiceProblem(error)))
@@ -56,8 +58,9 @@ struct ReaderListing {
         var list = ListWatch(context)
         var facts: [ReaderName: ReaderFacts] = [:]
         while true {
-          show(block(list.readers, &facts, context))
-          try list.wait()
+          let block = block(list.readers, &facts, context)
+          show(block.text)
+          try list.wait(atMost: block.isWhole ? nil : busyPause)
         }
       } catch {
         let problem = ServiceProblem(error)
@@ -88,15 +91,14 @@ struct ReaderListing {
 
   private static func block(
     _ readers: [ReaderName], _ facts: inout [ReaderName: ReaderFacts], _ context: PCSCContext
-  ) -> String {
+  ) -> (text: String, isWhole: Bool) {
     let shown = readers.prefix(most)
     facts = facts.filter { shown.contains($0.key) }
     let lines = shown.map { name -> String in
-      let found = facts[name] ?? ReaderFacts.ofContactless(name, context)
-      facts[name] = found
-      return "\(found.text) \(name.text)\n"
+      facts[name] = facts[name] ?? ReaderFacts.ofContactless(name, context)
+      return "\((facts[name] ?? ReaderFacts()).text) \(name.text)\n"
     }
-    return "readers \(lines.count)\n" + lines.joined()
+    return ("readers \(lines.count)\n" + lines.joined(), facts.count == shown.count)
   }
 
   private static func block(_ problem: ServiceProblem) -> String { "problem \(problem.keyword) \(problem.reason)\n" }

@@ -28,7 +28,8 @@ extension CardReader {
     }
     switch outcome {
     case .result(let result):
-      if case .failed = result { session?.isOutOfStep = true }
+      // A command that the reader cannot send has not reached the tag.
+      if case .failed(let failure, _) = result, failure != .notSupported { session?.isOutOfStep = true }
       try answer(result)
     case .silence(let reason):
       // The tag has refused the command or is gone. Only a tag that is gone ends its placement.

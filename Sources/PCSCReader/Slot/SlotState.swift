@@ -40,6 +40,7 @@ struct SlotState: Hashable, Sendable {
     static let unavailable: UInt32 = 0x0008
     static let present: UInt32 = 0x0020
     static let exclusive: UInt32 = 0x0080
+    static let inUse: UInt32 = 0x0100
     static let mute: UInt32 = 0x0200
   }
 }

@@ -5,8 +5,6 @@ struct Type2Access {
   private static let acknowledgement: [UInt8] = [0x0A]
   private static let getVersion: [UInt8] = [0x60]
   private static let sectorSelect: [UInt8] = [0xC2, 0xFF]
-  private static let beyondLimit = TagWriteError.refused(
-    .unsupported, "the NDEF message goes beyond page 255 of the tag, and this reader cannot read further")
   /// The first byte behind the capability container.
   private static let firstByte = 16
   /// The largest data area and the lock bytes behind it.
@@ -33,6 +31,12 @@ struct Type2Access {
   /// If the UID has seven bytes, the first pages of the tag hold it.
   init(uid: [UInt8]) { self.uid = uid }
 
+  private var beyondLimit: TagWriteError {
+    .refused(
+      .unsupported,
+      "the NDEF message goes beyond page \(min(pageLimit, 0x100) - 1) of the tag, and this reader cannot read further")
+  }
+
   /// The first byte of the UID.
   var manufacturer: UInt8? { uid.first }
   var isNXP: Bool { manufacturer == 0x04 }
@@ -44,7 +48,9 @@ struct Type2Access {
   /// holds the static lock bytes.
   mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     canAskForModel = channel.canSend(Self.getVersion)
-    if !channel.canSend(Self.sectorSelect) { pageLimit = 0x100 }
+    if !channel.canSend(Self.sectorSelect) {
+      pageLimit = (0x04...0xFF).first { !channel.canSend([0x30, UInt8($0)]) } ?? 0x100
+    }
     if !channel.canSend([0x3A, 0x04, 0x04]) { fastRead = .absent }
     try read(page, &channel)
     let container = container
@@ -81,7 +87,7 @@ struct Type2Access {
     for address in addresses where memory[address] == nil && missing.last != address / Self.pageSize {
       missing.append(address / Self.pageSize)
     }
-    if let last = missing.last, last >= pageLimit { throw Self.beyondLimit }
+    if let last = missing.last, last >= pageLimit { throw beyondLimit }
     let lastPage = area.upperBound / Self.pageSize - 1
     while true {
       let fastRead = self.fastRead ?? Type2ReadPlan.fastRead(manufacturer: manufacturer, memory)
@@ -223,7 +229,7 @@ struct Type2Access {
 
   /// Sends SECTOR SELECT in two packets. Silence confirms the second packet (section 5.4).
   private mutating func name(sector wanted: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
-    guard pageLimit > 0x100 else { throw Self.beyondLimit }
+    guard pageLimit > 0x100 else { throw beyondLimit }
     // Retry once, in case the tag did not receive the command.
     var answer = try ask(Self.sectorSelect, &channel)
     if answer == nil { answer = try ask(Self.sectorSelect, &channel) }

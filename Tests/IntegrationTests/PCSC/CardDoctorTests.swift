@@ -45,7 +45,8 @@ import Testing
     #expect(findings.filter { $0.verdict != "right" }.isEmpty, "\(findings)")
     #expect(findings.first { $0.subject == "pcscd" }?.text == "pcscd drives 1 reader for Tagroute")
     let reader = findings.first { $0.subject == "reader" }?.text
-    #expect(reader?.contains(try #require(await desk.devices.first)) == true, "\(reader ?? "")")
+    let device = try #require(await desk.devices.first)
+    #expect(reader?.contains(device) == true, "\(reader ?? "")")
     #expect(reader?.hasSuffix("on seat0 is scanning") == true, "\(reader ?? "")")
     // The library and the driver are among the versions.
     let versions = findings.first { $0.subject == "versions" }?.text

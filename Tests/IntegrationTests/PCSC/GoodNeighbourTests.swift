@@ -85,7 +85,7 @@ import Testing
     #expect(with == without && with.count > 5)
   }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: [false])
   func `gpg shows a security key that is held to the reader`(isShared: Bool) async throws {
     let desk = try await CardDesktop.started(
       starter: "`gpg shows a security key that is held to the reader`_\(isShared)")

@@ -102,32 +102,6 @@ import Testing
     try await rig.announcesNothing()
   }
 
-  /// Without a limit, a tag that cuts the power of its reader would be tried without end.
-  @Test(.enabled(if: isPossible, obstacle))
-  func `a tag with which the reader always fails becomes a problem`() async throws {
-    let plug = try await Plug()
-    let rig = plug.rig
-    await rig.setScanning(true)
-    let id = try await rig.insert(try .type2(.ntag213, message: try uri("https://example.com/")))
-    for number in 1...ReaderLimits.interruptions {
-      await rig.readers.clearFaults(of: rig.slot)
-      await rig.add(.hold(command: 2))
-      let path = try await plug.plug(number)
-      try await rig.isHolding()
-      try await plug.unplug(path)
-      try await rig.next("an absent reader") { if case .phase(.absent, _) = $0 { true } else { nil } }
-    }
-    let problem = try #require(rig.announced.last?.problem)
-    #expect(problem.hasPrefix("the reader failed at each attempt to read the tag: "), "\(problem)")
-    #expect(rig.announced.count == 1)
-    await rig.readers.clearFaults(of: rig.slot)
-    try await plug.plug(9)
-    try await rig.expect(.scanning(true))
-    try await rig.announcesNothing()
-    await rig.remove(id)
-    try await rig.announces("https://example.com/next")
-  }
-
   @Test(.enabled(if: isPossible, obstacle)) func `unplugging the reader ends a session`() async throws {
     let plug = try await Plug()
     let rig = plug.rig

@@ -46,7 +46,10 @@ final class CardReaderRig {
   ) async throws {
     let directory = try TemporaryDirectory()
     let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
-    atEndOfTest { await readers.stop() }
+    atEndOfTest {
+      await readers.stop()
+      withExtendedLifetime(directory) {}
+    }
     let reader = await readers.addReader(model)
     for other in others { await readers.addReader(other) }
     let pcscd: PrivatePCSCD

@@ -104,13 +104,12 @@ import Testing
   }
 
   /// The card has another identifier after each selection.
-  @Test(arguments: [TagKind.type3, .type4A, .type4B])
+  @Test(arguments: [TagKind.type4A, .type4B])
   func `a card with a random identifier stays one placement`(kind: TagKind) async throws {
     let rig = try await CardReaderRig.inSession()
     let bytes = try uri("https://example.com")
     let tag: SimulatedTag =
       switch kind {
-      case .type3: try .type3(message: bytes, options: Type3Options(.phone))
       case .type4B: try .type4B(message: bytes, pupi: .random)
       default: try .type4(message: bytes, uid: .random)
       }

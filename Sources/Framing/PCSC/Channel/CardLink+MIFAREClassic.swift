@@ -57,7 +57,8 @@ extension CardLink {
         return place
       }
     }
-    throw status.error
+    // The key goes to the reader alone, so the refusal is not the tag's.
+    throw TagChannelError(.unsupported, "this reader does not take keys for MIFARE Classic (\(status))")
   }
 }
 

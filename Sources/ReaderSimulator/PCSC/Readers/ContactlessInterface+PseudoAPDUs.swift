@@ -99,7 +99,9 @@ extension ContactlessInterface {
       parameters = Array(bytes[2...])
     }
     guard parameters[0] == 0, [0x60, 0x61].contains(parameters[2]) else { return refusal(StatusWord.noSuchBlock) }
-    guard let key = keys[parameters[3]] else { return refusal(StatusWord.noSuchKey) }
+    // Identiv's command names the kind of key, which is the slot.
+    let slot = model.felicaCommands == .instructions ? parameters[2] : parameters[3]
+    guard let key = keys[slot] else { return refusal(StatusWord.noSuchKey) }
     do throws(PN532Failure) {
       _ = try exchange([parameters[2], parameters[1]] + key + uid.suffix(4))
       return StatusWord.success
