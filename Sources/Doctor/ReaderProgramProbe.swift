@@ -3,8 +3,8 @@ import Rig
 
 /// Asks a program that uses readers for its version of the library that no other program loads.
 enum ReaderProgramProbe {
-  /// `--version` opens no device, so it should be fast.
-  private static let timeout = Duration.seconds(10)
+  /// `--version` opens no device, so it is fast, except on a machine that is very busy.
+  private static let timeout = Duration.seconds(30)
   /// The exit code of the dynamic linker if a library is missing or has the wrong version.
   private static let isNotLinked: Int32 = 127
 

@@ -65,9 +65,10 @@ import Testing
     try await desktop.simulator.signal(SIGKILL)
     // The reader fails first, and is absent at the next attempt.
     try await desktop.status { $0.readers.first?.state == "absent" }
+    let absent = try await desktop.wrong()["reader"]
     #expect(
-      try await desktop.wrong()["reader"]?.remedy
-        == "plug it in, or change Devices= below [Reader] in \(directory.file("tagroute.conf"))")
+      absent?.remedy == "plug it in, or change Devices= below [Reader] in \(directory.file("tagroute.conf"))",
+      "\(String(describing: absent))")
 
     try await desktop.daemon.exit(after: SIGKILL)
     // The programs come from a build, and there is no systemd that could start them.

@@ -23,7 +23,7 @@ import Testing
     Mistake(program: "tagrouted", configuration: "[Reader]\nPollInterval=1\n", line: 2, problem: "1", remedy: "10"),
     Mistake(
       program: "tagrouted", configuration: "# readers\n[Reader]\nDevices=/dev/ttyUSB0\n", line: 3,
-      problem: "not a libnfc connection string", remedy: "pn532_uart:/dev/ttyUSB0"),
+      problem: "names no reader", remedy: "pn532_uart:/dev/ttyUSB0"),
     Mistake(
       program: "tagrouted", configuration: "Sessions=any\n", line: 1, problem: "does not start with a group",
       remedy: "write [Group] lines"),

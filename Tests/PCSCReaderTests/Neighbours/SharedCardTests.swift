@@ -128,24 +128,6 @@ import Testing
     try await rig.announcesNothing()
   }
 
-  /// The other program resets the card as often as it can. Its resets fall between any two calls of the process.
-  @Test func `resets of another program at any time lose no tag and announce none twice`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let client = try await rig.client()
-    for tap in 1...10 {
-      let bytes = try uri("https://example.com/\(tap)")
-      let id = try await shared(rig, client, "connect shared \(rig.name)", message: bytes)
-      let resets = Task { for _ in 1...10 { try await client.ask("reconnect unpower") } }
-      let (message, placement) = try await rig.message()
-      #expect(message == bytes)
-      try await resets.value
-      try await client.ask("disconnect leave")
-      try await rig.announcesNothing()
-      try await rig.takeAway(id, placement)
-    }
-    #expect(rig.announced.count == 10)
-  }
-
   // MARK: Afterwards
 
   @Test(arguments: [TagKind.type2, .type4A, .type4B, .type3, .mifareClassic])
