@@ -74,7 +74,7 @@ private func check(
     let answer = try? channel.exchange(command)
     require(answer?.count ?? 0 <= 65_538, "an answer is no longer than the longest one")
     _ = try? channel.reselect()
-    channel.end()
+    channel.link.endSession()
   }
 }
 

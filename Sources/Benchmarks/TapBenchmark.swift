@@ -15,21 +15,7 @@ struct TapBenchmark {
   func run() async throws {
     try await Programs.build()
     let installation = try await Installation()
-    try installation.directory.write(
-      """
-      [Desktop Entry]
-      Type=Application
-      Name=Menu
-      Exec=/bin/true %u
-      Implements=org.tagroute.Handler1;
-
-      [org.tagroute.Handler1]
-      Domains=menu.example.com;
-      """, to: "share/applications/org.example.Menu.desktop")
-    let server = try await NotificationServerStandIn.start(
-      on: BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""))
-    try await installation.startAll()
-    try await installation.waitUntilScanning()
+    let server = try await installation.startWithMenu()
 
     var latencies: [Duration] = []
     var commands: [Int] = []
@@ -108,6 +94,27 @@ struct TapBenchmark {
 }
 
 extension Installation {
+  /// Installs an app for menu.example.com, and starts a stand-in for a notification server and all programs. Returns
+  /// once the reader scans.
+  func startWithMenu() async throws -> NotificationServerStandIn {
+    try directory.write(
+      """
+      [Desktop Entry]
+      Type=Application
+      Name=Menu
+      Exec=/bin/true %u
+      Implements=org.tagroute.Handler1;
+
+      [org.tagroute.Handler1]
+      Domains=menu.example.com;
+      """, to: "share/applications/org.example.Menu.desktop")
+    let server = try await NotificationServerStandIn.start(
+      on: BusAddress(environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""))
+    try await startAll()
+    try await waitUntilScanning()
+    return server
+  }
+
   /// Waits until the daemon reports that it is scanning.
   func waitUntilScanning() async throws {
     let daemon = try await DaemonClient.connect(to: BusAddress(systemBus.address), on: EventLoop(label: "bench"))

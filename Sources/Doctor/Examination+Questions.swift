@@ -1,3 +1,4 @@
+import Framing
 import Bus
 import EventLoop
 import Names

@@ -1,4 +1,5 @@
 import Foundation
+import Framing
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
+import EventLoop
 import Names
-import Synchronization
 
 @testable import Notifications
 
@@ -85,7 +85,7 @@ extension [NotificationBoard.Action] {
 
 /// The suffixes ".1", ".2" and so on.
 final class Suffixes: Sendable {
-  private let last = Mutex(0)
+  private let last = Locked(0)
 
   func next() -> String {
     last.withLock {

@@ -17,21 +17,7 @@ struct PCSCBenchmark {
     var options = Installation.Options()
     options.reader = .pcsc
     let installation = try await Installation(options)
-    try installation.directory.write(
-      """
-      [Desktop Entry]
-      Type=Application
-      Name=Menu
-      Exec=/bin/true %u
-      Implements=org.tagroute.Handler1;
-
-      [org.tagroute.Handler1]
-      Domains=menu.example.com;
-      """, to: "share/applications/org.example.Menu.desktop")
-    let server = try await NotificationServerStandIn.start(
-      on: BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""))
-    try await installation.startAll()
-    try await installation.waitUntilScanning()
+    let server = try await installation.startWithMenu()
     print(Distribution(try await ours(installation, server)).line("NTAG215 with 37 bytes placed to Notify"))
     try await printIdleCost(installation)
 

@@ -1,5 +1,5 @@
+import EventLoop
 import Foundation
-import Synchronization
 import TagrouteClient
 
 /// What an app declares in its Info.plist on iOS (an addition of Linux's).
@@ -36,7 +36,7 @@ public struct NFCDeclarations: Sendable, Hashable {
     set { set.withLock { $0 = newValue } }
   }
 
-  private static let set = Mutex<NFCDeclarations?>(nil)
+  private static let set = Locked<NFCDeclarations?>(nil)
 
   private static let ofProgram: NFCDeclarations = {
     // Without an Info.plist, a bundle may have an empty dictionary instead of none.

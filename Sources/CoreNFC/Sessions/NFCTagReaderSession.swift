@@ -1,6 +1,6 @@
 public import Dispatch
 public import Foundation
-import Synchronization
+import EventLoop
 import TagrouteClient
 
 /// Takes the callbacks of a tag session (iOS 13).
@@ -58,7 +58,7 @@ open class NFCTagReaderSession: NFCReaderSession {
   private weak var receiver: (any NFCTagReaderSessionDelegate)?
   let polling: TagPolling
   /// The tag of the last connection, since a tag may keep what a command has selected.
-  private let connection = Mutex(OnQueue<NFCTag?>(nil))
+  private let connection = Locked(OnQueue<NFCTag?>(nil))
 
   /// Creates a session for the applications and systems that `NFCDeclarations.current` declares. Fails if
   /// `pollingOption` is empty.

@@ -1,7 +1,6 @@
 import Bus
 import Dispatch
 import EventLoop
-import Synchronization
 import TagrouteClient
 
 /// The one question that Core NFC asks without a callback.
@@ -31,7 +30,7 @@ enum ReadingAvailability {
   }
 
   private final class Answer: Sendable {
-    private let value = Mutex(false)
+    private let value = Locked(false)
     private let arrival = DispatchSemaphore(value: 0)
 
     func give(_ isAvailable: Bool) {

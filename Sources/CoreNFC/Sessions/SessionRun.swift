@@ -1,7 +1,6 @@
 import Bus
 import Dispatch
 import EventLoop
-import Synchronization
 import TagrouteClient
 
 /// Carries out one session on the bus. What it decides is in `SessionState`.
@@ -18,14 +17,14 @@ final class SessionRun: Sendable {
     case invalidate(errorMessage: String?)
   }
 
-  private let state = Mutex(SessionState())
+  private let state = Locked(SessionState())
   /// The queue of every callback.
   let queue: DispatchQueue
   private let requests: AsyncStream<Request>
   private let calls: AsyncStream<@Sendable () async -> Void>
   private let request: AsyncStream<Request>.Continuation
   private let call: AsyncStream<@Sendable () async -> Void>.Continuation
-  private let start = Mutex<Task<(ReaderSession, Connection), any Error>?>(nil)
+  private let start = Locked<Task<(ReaderSession, Connection), any Error>?>(nil)
 
   init(queue: DispatchQueue?) {
     self.queue = queue ?? DispatchQueue(label: "org.tagroute.core-nfc.session")

@@ -1,5 +1,5 @@
+import EventLoop
 import Foundation
-import Synchronization
 import TagrouteClient
 
 /// A FeliCa card with a system that the program has declared.
@@ -113,7 +113,7 @@ final class FeliCaTag: DetectedTag, NFCFeliCaTag {
 
 /// What Polling has selected. It is renewed on the session's queue, and read by the program anywhere.
 private final class FeliCaSelection: Sendable {
-  private let selected = Mutex<(idm: Data, systemCode: Data)?>(nil)
+  private let selected = Locked<(idm: Data, systemCode: Data)?>(nil)
 
   /// Nil before the first Polling of the program's own. The IDm is empty if the card did not answer the last one.
   var current: (idm: Data, systemCode: Data)? {

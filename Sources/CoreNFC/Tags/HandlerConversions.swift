@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 
 // Every call to a tag has a form with a completion handler, which is the requirement of the tag's protocol. The
 // functions here make the two other forms of it.
@@ -77,7 +77,7 @@ final class PendingAnswer<Value>: Sendable {
     case taken
   }
 
-  private let state = Mutex(State.unanswered)
+  private let state = Locked(State.unanswered)
 
   /// Answers the call. Only the first answer has an effect.
   func finish(_ result: Result<Value, any Error>) {

@@ -25,7 +25,7 @@ struct ReaderRoster: Sendable {
     case failed(Int, ReaderObstacle?)
     /// The configuration was read, and names these devices. The support replaces that of `pcscd`.
     case configured([String], DaemonConfiguration.Backend = .auto, PCSCSupport = .none)
-    /// What is known of pcscd now, for the devices that are plugged in from here on.
+    /// The present state of pcscd, for devices that are plugged in later.
     case pcscd(PCSCSupport)
     /// pcscd's list. It replaces the one before it.
     case pcscReaders([PCSCReader])

@@ -1,3 +1,4 @@
+import Framing
 extension Examination {
   /// What the system says about pcscd and the contactless readers that need it.
   struct PCSC: Sendable, Hashable {

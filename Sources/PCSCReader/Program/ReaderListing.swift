@@ -12,6 +12,8 @@ struct ReaderListing {
   private static let pause = Duration.seconds(30)
   /// How often to ask for the USB numbers of a reader that another program uses.
   private static let busyPause = Duration.seconds(2)
+  /// The most attempts to connect to a pcscd that closes each connection, until that is a problem.
+  private static let mostAttempts = 3
   /// The most readers in a list.
   private static var most: Int { Names.PCSC.mostReaders }
 
@@ -47,6 +49,7 @@ struct ReaderListing {
   private static func watch(_ watched: ServiceSocket) {
     var socket = watched
     var last = ""
+    var attempts = 0
     func show(_ block: String) {
       if block != last { say(block) }
       last = block
@@ -60,16 +63,17 @@ struct ReaderListing {
         while true {
           let block = block(list.readers, &facts, context)
           show(block.text)
+          attempts = 0
           try list.wait(atMost: block.isWhole ? nil : busyPause)
         }
       } catch {
-        let problem = ServiceProblem(error)
-        // pcscd has ended. The next attempt tells whether another one runs.
-        if error.endsContext, error != .noService, !last.hasPrefix("problem") {
+        // pcscd has closed the connection. It ends, or it refuses connections. Later attempts tell which.
+        if error.endsContext, error != .noService, attempts < mostAttempts {
+          attempts += 1
           ListWatch.pauseBriefly()
-          last = ""
           continue
         }
+        let problem = ServiceProblem(error)
         show(block(problem))
         awaitService(&socket, problem)
       }

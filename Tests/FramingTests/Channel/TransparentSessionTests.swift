@@ -64,7 +64,7 @@ import Testing
       .send("FF C2 00 00 02 82 00", "90 00"))
     #expect(errorCode { try channel.exchange([0x60]) } == .noAnswer)
     #expect(channel.failure == .exchange("no answer"))
-    channel.end()
+    channel.link.endSession()
     #expect(channel.failure == .exchange("no answer"))
     #expect(channel.remaining == 0)
   }
@@ -73,7 +73,7 @@ import Testing
     var channel = cardChannel(
       .acr1252, .type2, Self.start, .fail("FF C2 00 02 04 8F 02 00 03", .removed))
     #expect(errorCode { try channel.exchange([0x60]) } == .noAnswer)
-    channel.end()
+    channel.link.endSession()
     #expect(channel.remaining == 0)
   }
 

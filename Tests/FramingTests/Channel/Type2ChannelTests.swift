@@ -131,8 +131,8 @@ import Testing
     // While the session is open, everything goes through it.
     #expect(try channel.exchange([0x30, 0x04]) == hex(Self.pages))
     #expect(try channel.exchange([0xA2, 0x04, 1, 2, 3, 4]) == [0x0A])
-    channel.end()
-    channel.end()
+    channel.link.endSession()
+    channel.link.endSession()
     #expect(channel.remaining == 0)
   }
 
@@ -140,7 +140,7 @@ import Testing
     var channel = cardChannel(.acr1252, .type2, .send("FF B0 00 04 10", "\(Self.pages) 90 00"))
     #expect(!channel.canSend([0x3A, 0x04, 0x27]))
     #expect(try channel.exchange([0x30, 0x04]) == hex(Self.pages))
-    channel.end()
+    channel.link.endSession()
     #expect(channel.remaining == 0)
   }
 
@@ -151,7 +151,7 @@ import Testing
     #expect(!channel.canSend([0x60]))
     #expect(errorCode { try channel.exchange([0x60]) } == .unsupported)
     #expect(try channel.exchange([0x30, 0x04]) == hex(Self.pages))
-    channel.end()
+    channel.link.endSession()
     #expect(channel.remaining == 0)
   }
 

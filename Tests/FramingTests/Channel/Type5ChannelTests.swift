@@ -16,6 +16,19 @@ import Testing
     #expect(channel.remaining == 0)
   }
 
+  @Test func `a reader of blocks takes requests with the tag's own address`() throws {
+    var channel = cardChannel(
+      .omnikey, .type5, .send("FF B0 00 00 00", "E1 40 20 01 90 00"), .send("FF D6 00 01 04 01 02 03 04", "90 00"))
+    let address = Array(channel.tag.identifier.reversed())
+    #expect(try channel.exchange([0x22, 0x20] + address + [0x00]) == hex("00 E1 40 20 01"))
+    #expect(channel.canSend([0x62, 0x21] + address + [0x01, 1, 2, 3, 4]))
+    #expect(try channel.exchange([0x62, 0x21] + address + [0x01, 1, 2, 3, 4]) == hex("00"))
+    var other = address
+    other[0] ^= 1
+    #expect(errorCode { try channel.exchange([0x22, 0x20] + other + [0x00]) } == .unsupported)
+    #expect(channel.remaining == 0)
+  }
+
   @Test(arguments: ["67 00", "6A 82", "63 00"])
   func `a reader that wants a length is asked for four bytes`(_ status: String) throws {
     var channel = cardChannel(

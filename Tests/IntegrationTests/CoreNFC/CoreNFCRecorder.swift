@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 import Testing
 
 @testable import CoreNFC
@@ -26,7 +26,7 @@ enum Told {
 final class Callbacks: Sendable {
   private let stream: AsyncStream<OnQueue<Told>>
   private let continuation: AsyncStream<OnQueue<Told>>.Continuation
-  private let hasEnded = Mutex(false)
+  private let hasEnded = Locked(false)
 
   init() { (stream, continuation) = AsyncStream.makeStream() }
 

@@ -3,7 +3,6 @@ import ReaderLink
 import Tags
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
 @testable import Reader
 

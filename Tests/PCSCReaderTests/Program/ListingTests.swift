@@ -118,6 +118,19 @@ private final class Watch {
         """)
   }
 
+  /// The daemon parses what the program prints.
+  @Test func `the daemon gets the list, and each change of it`() async throws {
+    let rig = try await ServiceRig(Self.models)
+    let watch = try await rig.watch()
+    #expect(try await watch.list(5) == Self.expected)
+    await rig.pcscd.kill()
+    guard case .problem(let problem)? = await watch.next() else { throw RigError("expected a problem") }
+    #expect(problem.kind == .noService)
+    #expect(problem.text.hasPrefix("pcscd does not run; start it: "))
+    try await rig.pcscd.restart()
+    #expect(try await watch.list(5) == Self.expected)
+  }
+
   /// pcscd starts because a client connects, as with its socket unit.
   @Test func `pcscd is started by the list`() async throws {
     let directory = try TemporaryDirectory()

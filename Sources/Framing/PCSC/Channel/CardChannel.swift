@@ -3,10 +3,10 @@ package import Tags
 
 /// The commands of a tag through a PC/SC reader: each is mapped to what the model of the reader can do.
 ///
-/// Call `end` before the connection ends. Otherwise the reader may stay in a transparent session, in which it does not
-/// look for cards.
+/// After it, the reader may be in a transparent session, in which it does not look for cards. Send
+/// `TransparentSession.endCommand` before the connection ends.
 package struct CardChannel<Connection: CardConnection>: TagChannel {
-  package private(set) var link: CardLink<Connection>
+  package internal(set) var link: CardLink<Connection>
   /// The tag as it was found, or as it is after the last reselection: its identifier may be random.
   package private(set) var tag: TagActivation
   /// The number of commands and reselections until now.
@@ -25,6 +25,7 @@ package struct CardChannel<Connection: CardConnection>: TagChannel {
   /// the model cannot send it. That includes any APDU of class FF.
   package mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     exchanges += 1
+    let command = withoutAddress(command)
     if let obstacle = link.model.obstacle(to: command, for: tag.type, takesExtendedAPDUs: link.takesExtendedAPDUs) {
       throw TagChannelError(.unsupported, obstacle)
     }
@@ -50,12 +51,19 @@ package struct CardChannel<Connection: CardConnection>: TagChannel {
   /// Whether the reader can send a command, and no other command does the same with less risk.
   package func canSend(_ command: [UInt8]) -> Bool {
     let model = link.model
+    let command = withoutAddress(command)
     guard model.obstacle(to: command, for: tag.type, takesExtendedAPDUs: link.takesExtendedAPDUs) == nil,
       !model.isBetterAvoided(command, for: tag.type)
     else { return false }
     return link.transparentSession != .refused || !model.needsSession(command, for: tag.type)
   }
 
-  /// Ends a transparent session, so that the reader looks for cards again. Does nothing if there is none.
-  package mutating func end() { link.endSession() }
+  /// A request of ISO/IEC 15693-3 without the UID of this tag (7.3.1: the address flag, and the UID in reverse order), if
+  /// the reader itself addresses the tag. Other commands are returned as they are.
+  private func withoutAddress(_ command: [UInt8]) -> [UInt8] {
+    guard case .blocks = link.model.type5, tag.type == .type5, command.count >= 10, command[0] & ~0x40 == 0x22,
+      command[2..<10].elementsEqual(tag.identifier.reversed())
+    else { return command }
+    return [command[0] & ~0x20, command[1]] + command[10...]
+  }
 }

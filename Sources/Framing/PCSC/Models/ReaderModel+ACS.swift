@@ -78,7 +78,7 @@ extension ReaderModel {
     $0.note = "Needs a driver that knows it: libccid 1.5.3 or later, or a recent driver of ACS"
   }
 
-  /// Contactless models in the list of ACS's driver of which nothing else is known.
+  /// Contactless models that are known only from the list of ACS's driver.
   private static let otherACS = ReaderModel(
     "ACS contactless reader", devices(0x222E, 0x2237, 0x2211, 0x2252, 0x2100, 0x2213, 0x222C, 0x2258, 0x224A),
     ["ACR123", "ACR1261", "ACR128U", "ACR1283", "ACR1311", "AMR220"], triesAll)

@@ -150,7 +150,7 @@ extension ReaderModel {
   /// A model that is not known: the commands of PC/SC part 3, and a transparent session for FeliCa cards.
   package static let generic = ReaderModel("PC/SC reader", [], [], triesAll)
 
-  /// Adds what a reader of which nothing is known is tried with.
+  /// Adds the access that is tried with an unknown reader.
   static func triesAll(_ model: inout ReaderModel) {
     model.feliCa = [.transparent]
     model.type5 = .blocks(lock: .partThree)

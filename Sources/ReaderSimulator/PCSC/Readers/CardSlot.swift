@@ -96,8 +96,8 @@ struct CardPresence: Sendable {
   private(set) var changes: UInt32 = 0
   private var isPresent = false
   private var hasReportedPresence = false
-  /// How often pcscd still has to be told that a card that was reported has been away. pcscd asks twice at each event,
-  /// and uses the second answer.
+  /// The answers that still have to report a removal, although the card may be back. pcscd asks twice at each event, and
+  /// uses the second answer.
   private var owedAbsences = 0
 
   /// Forgets what was reported: the next report goes to another pcscd.

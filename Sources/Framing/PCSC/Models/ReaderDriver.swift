@@ -1,33 +1,39 @@
 /// A driver of pcscd: a bundle in its drivers folder, as the bundle's Info.plist describes it.
-struct ReaderDriver: Sendable, Hashable {
+package struct ReaderDriver: Sendable, Hashable {
   /// The file name of the bundle, such as `ifd-ccid.bundle`.
-  let bundle: String
+  package let bundle: String
   /// `CFBundleShortVersionString`; nil if it is missing.
-  let version: String?
-  /// The reader's name, by vendor and product. pcscd begins the names of its readers with it.
-  private let names: [UInt32: String]
+  package let version: String?
+  /// The name of each model. pcscd begins the names of its readers with it. Of a model that is listed twice, the first
+  /// name counts.
+  package let names: [ReaderModel.Identifier: String]
 
   /// The longest Info.plist that is read. libccid's has some 60,000 bytes.
-  static let longestFile = 1 << 20
+  package static let longestFile = 1 << 20
+  /// The most models of a driver. libccid has 560.
+  package static let mostModels = 8192
 
   /// `text` are the contents of the bundle's Info.plist. pcscd takes the lists of vendors, products and names as they
   /// are, and so does this (`hotplug_libudev.c`, `HPReadBundleValues`; `tokenparser.l`).
-  init(bundle: String, propertyList text: String) {
+  package init(bundle: String, propertyList text: String) {
     self.bundle = bundle
     let values = Self.values(of: text)
     version = values["CFBundleShortVersionString"]?.first
-    var names: [UInt32: String] = [:]
+    var names: [ReaderModel.Identifier: String] = [:]
     let vendors = values["ifdVendorID"] ?? []
     let products = values["ifdProductID"] ?? []
-    for ((vendor, product), name) in zip(zip(vendors, products), values["ifdFriendlyName"] ?? []) {
-      guard let vendor = Self.identifier(vendor), let product = Self.identifier(product) else { continue }
-      names[Self.key(vendor, product)] = name
+    for ((vendor, product), name) in zip(zip(vendors, products), values["ifdFriendlyName"] ?? []).prefix(
+      Self.mostModels)
+    {
+      guard let vendor = Self.number(vendor), let product = Self.number(product) else { continue }
+      let model = ReaderModel.Identifier(vendor, product)
+      if names[model] == nil { names[model] = name }
     }
     self.names = names
   }
 
   /// `ccid 1.5.2`; nil without a version.
-  var nameAndVersion: String? {
+  package var nameAndVersion: String? {
     var name = bundle[...]
     if name.hasPrefix("ifd-") { name = name.dropFirst(4) }
     if name.hasSuffix(".bundle") { name = name.dropLast(7) }
@@ -35,10 +41,10 @@ struct ReaderDriver: Sendable, Hashable {
   }
 
   /// The name that the driver gives this model; nil if it does not know the model.
-  func name(vendor: UInt16, product: UInt16) -> String? { names[Self.key(vendor, product)] }
+  package func name(vendor: UInt16, product: UInt16) -> String? { names[ReaderModel.Identifier(vendor, product)] }
 
   /// Whether the version is below `major.minor.patch`; false if it is unknown.
-  func isOlder(than other: (Int, Int, Int)) -> Bool {
+  package func isOlder(than other: (Int, Int, Int)) -> Bool {
     guard let parts = version?.split(separator: ".").map({ Int($0) }), parts.count >= 2,
       let major = parts[0], let minor = parts[1]
     else { return false }
@@ -46,18 +52,17 @@ struct ReaderDriver: Sendable, Hashable {
     return (major, minor, patch) < other
   }
 
-  private static func key(_ vendor: UInt16, _ product: UInt16) -> UInt32 { UInt32(vendor) << 16 | UInt32(product) }
-
-  /// `0x072F`.
-  private static func identifier(_ text: String) -> UInt16? {
+  /// A number as pcscd reads it: hexadecimal digits, with or without `0x`.
+  private static func number(_ text: String) -> UInt16? {
     let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : Substring(text)
     return UInt16(digits, radix: 16)
   }
 
-  /// The strings behind each key, in order. Everything but keys and strings is skipped.
+  /// The strings of each key's array, or its only string. Everything else is skipped.
   private static func values(of text: String) -> [String: [String]] {
     var values: [String: [String]] = [:]
     var key: String?
+    var isArray = false
     var isComment = false
     for part in text.split(separator: "<", omittingEmptySubsequences: true) {
       if isComment || part.hasPrefix("!--") {
@@ -67,8 +72,13 @@ struct ReaderDriver: Sendable, Hashable {
       guard let end = part.firstIndex(of: ">") else { continue }
       let content = part[part.index(after: end)...]
       switch part[..<end] {
-      case "key": key = String(content)
-      case "string": if let key { values[key, default: []].append(decoded(content)) }
+      case "key": (key, isArray) = (String(content), false)
+      case "array": isArray = true
+      case "/array": key = nil
+      case "string":
+        guard let name = key else { continue }
+        values[name, default: []].append(decoded(content))
+        if !isArray { key = nil }
       default: break
       }
     }
@@ -76,6 +86,8 @@ struct ReaderDriver: Sendable, Hashable {
   }
 
   private static func decoded(_ text: Substring) -> String {
-    String(text).replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&amp;", with: "&")
+    guard text.contains("&") else { return String(text) }
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")]
+    return entities.reduce(String(text)) { $0.replacing($1.0, with: $1.1) }
   }
 }
