@@ -12,8 +12,9 @@ struct ReaderListing {
   private static let pause = Duration.seconds(30)
   /// How often to ask for the USB numbers of a reader that another program uses.
   private static let busyPause = Duration.seconds(2)
-  /// The most attempts to connect to a pcscd that closes each connection, until that is a problem.
-  private static let mostAttempts = 3
+  /// The most attempts to connect to a pcscd that closes each connection, until that is a problem: five seconds. On a
+  /// busy machine the kernel may take that long to close the socket of a pcscd that was killed.
+  private static let mostAttempts = 25
   /// The most readers in a list.
   private static var most: Int { Names.PCSC.mostReaders }
 
