@@ -58,7 +58,11 @@ class Client:
         self.card, self.header = None, scard.SCARD_PCI_T1
 
     def readers(self):
-        code, readers = scard.SCardListReaders(self.context, [])
+        try:
+            code, readers = scard.SCardListReaders(self.context, [])
+        except SystemError:
+            # The list has grown between pyscard's two calls.
+            return self.readers()
         return readers if code & 0xFFFFFFFF == scard.SCARD_S_SUCCESS else []
 
     def state(self, reader, known=scard.SCARD_STATE_UNAWARE, timeout=0):

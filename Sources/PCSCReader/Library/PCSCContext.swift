@@ -7,10 +7,16 @@ import CPCSC
 struct PCSCContext: Sendable {
   let handle: SCARDCONTEXT
 
-  /// Connects to pcscd. Blocks until pcscd answers, possibly forever.
+  /// Connects to pcscd. Blocks until pcscd answers, possibly forever. Retries a connection that is closed at once: pcscd
+  /// may be ending. If pcscd refuses it, the next attempts fail too.
   static func establish() throws(PCSCError) -> PCSCContext {
     var handle: SCARDCONTEXT = 0
-    try check(SCardEstablishContext(DWORD(SCARD_SCOPE_SYSTEM), nil, nil, &handle))
+    var attempt = 1
+    while let error = PCSCError(result: SCardEstablishContext(DWORD(SCARD_SCOPE_SYSTEM), nil, nil, &handle)) {
+      guard error.endsContext, error != .noService, attempt < attempts else { throw error }
+      attempt += 1
+      ListWatch.pauseBriefly()
+    }
     return PCSCContext(handle: handle)
   }
 

@@ -31,8 +31,10 @@ struct PCSCError: Error, Hashable, Sendable {
   static let removedCard = PCSCError(0x8010_0069)
   static let securityViolation = PCSCError(0x8010_006A)
 
-  /// Whether the context can no longer be used, because pcscd has ended or has closed the connection.
-  var endsContext: Bool { [.communication, .noService, .serviceStopped].contains(self) }
+  /// Whether the context can no longer be used, because pcscd has ended, has closed the connection, or does not allow
+  /// the access. The last three look alike: libpcsclite 1.9.9 calls a connection that was reset a security violation,
+  /// and pcscd before 2.0 closes a connection that polkit refuses.
+  var endsContext: Bool { [.communication, .noService, .serviceStopped, .securityViolation].contains(self) }
 
   /// Whether the reader could not give the card power.
   var isMute: Bool { self == .unresponsiveCard || self == .unpoweredCard }

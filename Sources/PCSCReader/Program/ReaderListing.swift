@@ -12,9 +12,6 @@ struct ReaderListing {
   private static let pause = Duration.seconds(30)
   /// How often to ask for the USB numbers of a reader that another program uses.
   private static let busyPause = Duration.seconds(2)
-  /// The most attempts to connect to a pcscd that closes each connection, until that is a problem: five seconds. On a
-  /// busy machine the kernel may take that long to close the socket of a pcscd that was killed.
-  private static let mostAttempts = 25
   /// The most readers in a list.
   private static var most: Int { Names.PCSC.mostReaders }
 
@@ -50,45 +47,46 @@ struct ReaderListing {
   private static func watch(_ watched: ServiceSocket) {
     var socket = watched
     var last = ""
-    var attempts = 0
     func show(_ block: String) {
       if block != last { say(block) }
       last = block
     }
     while true {
+      // Before the attempt, so that a pcscd that starts after it is noticed.
+      let isWatched = socket.watch()
+      _ = socket.drain()
+      var isConnected = false
       do throws(PCSCError) {
         let context = try PCSCContext.establish()
+        isConnected = true
+        socket.stopWatching()
         defer { context.release() }
         var list = ListWatch(context)
         var facts: [ReaderName: ReaderFacts] = [:]
         while true {
           let block = block(list.readers, &facts, context)
           show(block.text)
-          attempts = 0
           try list.wait(atMost: block.isWhole ? nil : busyPause)
         }
       } catch {
-        // pcscd has closed the connection. It ends, or it refuses connections. Later attempts tell which.
-        if error.endsContext, error != .noService, attempts < mostAttempts {
-          attempts += 1
+        // The next attempt tells why pcscd has closed the connection.
+        if isConnected, error.endsContext {
           ListWatch.pauseBriefly()
           continue
         }
         let problem = ServiceProblem(error)
         show(block(problem))
-        awaitService(&socket, problem)
+        wait(for: isWatched && problem == .noService ? socket : nil)
       }
     }
   }
 
-  /// Waits until another attempt makes sense.
-  private static func awaitService(_ socket: inout ServiceSocket, _ problem: ServiceProblem) {
-    var entry = pollfd(fd: -1, events: Int16(POLLIN), revents: 0)
-    // If the socket appears between the attempt and this watch, it is there now.
-    if problem == .noService, socket.watch() { entry.fd = socket.descriptor }
-    let isWatched = entry.fd >= 0 && !socket.exists
-    _ = poll(&entry, 1, isWatched ? -1 : Int32(pause / .milliseconds(1)))
-    _ = socket.drain()
+  /// Waits until another attempt makes sense. `socket` is nil if no change near it does.
+  private static func wait(for socket: ServiceSocket?) {
+    var entry = pollfd(fd: socket?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+    // A socket without a pcscd may begin to work without any change near it.
+    let isLimited = socket?.exists ?? true
+    _ = poll(&entry, 1, isLimited ? Int32(pause / .milliseconds(1)) : -1)
     ListWatch.pauseBriefly()
   }
 

@@ -55,9 +55,6 @@ extension CardReader {
       } else {
         try report(.log(.notice, "a card is left to another program, which uses it exclusively"))
       }
-    case .forbidden:
-      try report(slot.refused(at: .now).1)
-      backlog.append(.lost(.securityViolation))
     case .mute:
       if let outcomes = slot.mute(at: .now) { return try report(outcomes) }
       // Most cards that a reader finds and cannot power are of this type.
@@ -111,7 +108,7 @@ extension CardReader {
         setback = error
       }
       switch setback {
-      case .interrupted, .readerGone, .forbidden, .refused: return .stopped(setback)
+      case .interrupted, .readerGone, .refused: return .stopped(setback)
       case .mute where study.attempt == 1: return .stopped(setback)
       case .replaced where slot.isGone: return .stopped(setback)
       case .reset:

@@ -51,6 +51,10 @@ extension CardReader {
       guard socket.exists else { return try sleep(until: retry.time) }
       if start > .now { try daemon.pause(SuspendingClock.now.duration(to: start)) }
     }
+    // Before the attempt, so that a pcscd that starts after it is noticed.
+    _ = socket.watch()
+    _ = socket.drain()
+    socketHasChanged = false
     try daemon.promise(daemon.timing.opening)
     do throws(SystemError) {
       service = .opening(try ServiceOpening(wake: wake))
@@ -76,8 +80,8 @@ extension CardReader {
     var retry = Retry()
     switch problem {
     case .noService:
-      // pcscd may have started between the attempt and this watch.
       if socket.watch() { retry.socketCounts = .now + Self.socketPause }
+      // A socket without a pcscd may begin to work without any change near it.
       if retry.socketCounts == nil || socket.exists { retry.time = .now + Self.failurePause }
     case .refused: retry.time = .now + Self.refusalPause
     case .otherVersion, .other: retry.time = .now + Self.failurePause
@@ -166,10 +170,12 @@ extension CardReader {
       try tell(.absent(reason: "pcscd has no reader \(wanted); plug it in"))
     case .lost(let error):
       dropSession()
-      let isRefused = error == .securityViolation
-      service = .lost(successorAt: isRefused ? .now + Self.refusalPause : max(.now, connectedAt + Self.successorPause))
-      let reason = isRefused ? ServiceProblem.refused.reason : "\(error): it has ended or was restarted"
-      try tell(.failed(reason: reason))
+      service = .lost(successorAt: max(.now, connectedAt + Self.successorPause))
+      try tell(.failed(reason: "\(error): it has ended or was restarted"))
+    case .forbidden:
+      dropSession()
+      service = .lost(successorAt: .now + Self.refusalPause)
+      try tell(.failed(reason: ServiceProblem.refused.reason))
     }
   }
 
@@ -182,8 +188,8 @@ extension CardReader {
     try report(slot.readerLeft())
   }
 
-  /// pcscd has closed the connection for cards. If it has not ended, it does not allow the access to the card: before
-  /// 2.0, polkit's refusal looks like that. The state is reported after the work on the card has ended, so that the daemon
+  /// pcscd has closed the connection for cards. If it has not ended, it does not allow the access to the card: polkit's
+  /// refusal looks like that. The state is reported after the work on the card has ended, so that the daemon
   /// sees which tag was on the reader.
   func loseCards(_ error: PCSCError, _ call: CardCall) throws(Interruption) {
     let end = SuspendingClock.now + Self.endAllowance
@@ -194,6 +200,6 @@ extension CardReader {
     }
     if case .lost? = backlog.last { return }
     // polkit is asked only when a program connects to a card.
-    backlog.append(.lost(call.waitsForOthers ? .securityViolation : error))
+    backlog.append(call.waitsForOthers ? .forbidden : .lost(error))
   }
 }

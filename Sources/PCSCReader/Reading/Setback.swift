@@ -13,8 +13,6 @@ enum Setback: Error {
   case reset
   /// Another program has the card exclusively.
   case refused
-  /// polkit does not allow the access to the card.
-  case forbidden
   /// The card gets no power.
   case mute
   /// The reader or pcscd is gone.
@@ -25,7 +23,6 @@ enum Setback: Error {
     case .aborted: self = .interrupted
     case .late: self = .failed(CardFailure(failure).channelError.reason)
     case .pcscd(.sharingViolation): self = .refused
-    case .pcscd(.securityViolation): self = .forbidden
     case .pcscd(let error): self = error.isMute ? .mute : Setback(CardFailure(error))
     }
   }
@@ -47,7 +44,6 @@ enum Setback: Error {
     case .replaced: "another tag answers in its place; put only one tag on the reader"
     case .reset: PCSCError.resetCard.description
     case .refused: PCSCError.sharingViolation.description
-    case .forbidden: ServiceProblem.refused.reason
     case .mute: PCSCError.unresponsiveCard.description
     case .readerGone: "the reader was removed or stopped working"
     }

@@ -48,9 +48,6 @@ extension CardReader {
     case .interrupted: return
     case .readerGone: result = .failed(.deviceLost, reason: setback.reason)
     case .refused: result = .failed(.refused, reason: setback.reason)
-    case .forbidden:
-      backlog.append(.lost(.securityViolation))
-      result = .failed(.deviceLost, reason: setback.reason)
     case .reset: result = .failed(.timeout, reason: setback.reason)
     case .replaced:
       try report(.performed(request: number, .failed(.tagLost, reason: "the tag was removed")))

@@ -93,7 +93,6 @@ extension CardReader {
     release()
     switch setback {
     case .interrupted, .readerGone: return
-    case .forbidden: backlog.append(.lost(.securityViolation))
     case .refused:
       guard session?.failed(card, isMute: false, at: .now) == true else { return try wait(for: "") }
       try wait(for: "another program uses the card exclusively; end it, or take the card away")

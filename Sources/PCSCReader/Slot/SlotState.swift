@@ -57,4 +57,6 @@ enum SlotEvent: Hashable, Sendable {
   case absent
   /// pcscd has ended or closed the connection. No event follows.
   case lost(PCSCError)
+  /// pcscd does not allow the access to cards. No event follows.
+  case forbidden
 }
