@@ -4,8 +4,9 @@ import Glibc
 /// Waits for changes of pcscd's list of readers, on the pseudo reader `\\?PnP?\Notification`.
 ///
 /// pcsc-lite before 2.3.0 compares only the number of readers at the beginning of a call with that at its end. A reader
-/// that comes between listing and waiting is missed. So the first waits after a change are short, and the list is read
-/// again after each. Later versions count the changes and lose none.
+/// that comes between listing and waiting is missed. So the list is read again soon after each change. Later versions
+/// count the changes and lose none. No call has a time limit: in 1.9.9, an event at the moment of a timeout leaves an
+/// answer in the connection, and every later call reads the wrong one.
 struct ListWatch {
   private let context: PCSCContext
   /// The list after the last wait.
@@ -16,7 +17,7 @@ struct ListWatch {
   private var waits = 0
 
   private static let pseudoReader = "\\\\?PnP?\\Notification"
-  private static let shortWaits: [Duration] = [.seconds(1), .seconds(4), .seconds(15)]
+  private static let naps: [Duration] = [.milliseconds(100), .milliseconds(400), .seconds(1)]
 
   /// Sleeps after a call that has returned without a change. A driver that fails without end could otherwise keep this
   /// thread busy.
@@ -28,30 +29,17 @@ struct ListWatch {
     readers = (try? context.readers()) ?? []
   }
 
-  /// Waits until the list may have changed, at most for `limit`, and reads it. Returns whether pcscd has reported a
-  /// change.
-  @discardableResult
-  mutating func wait(atMost limit: Duration? = nil) throws(PCSCError) -> Bool {
-    let isCounted = word >> 16 != 0
-    let patience = limit ?? (isCounted || waits >= Self.shortWaits.count ? nil : Self.shortWaits[waits])
+  /// Waits until the list may have changed, or for `limit`, and reads it.
+  mutating func wait(atMost limit: Duration? = nil) throws(PCSCError) {
     var hasChanged = false
-    if patience != .zero {
-      let milliseconds = patience.map { DWORD(clamping: Int64($0 / .milliseconds(1))) } ?? DWORD(INFINITE)
-      let result = Self.pseudoReader.withCString { name in
-        var state = SCARD_READERSTATE()
-        state.szReader = name
-        state.dwCurrentState = DWORD(word & ~SlotState.Bits.changed)
-        let result = SCardGetStatusChange(context.handle, milliseconds, &state, 1)
-        word = UInt32(truncatingIfNeeded: state.dwEventState)
-        return result
-      }
-      switch PCSCError(result: result) {
-      case nil: hasChanged = true
-      case PCSCError.timeout?, PCSCError.cancelled?: break
-      case let error?: throw error
-      }
-      waits = min(waits + 1, Self.shortWaits.count)
+    let isCounted = word >> 16 != 0
+    if let nap = limit ?? (isCounted || waits >= Self.naps.count ? nil : Self.naps[waits]) {
+      usleep(UInt32(nap / .microseconds(1)))
+    } else {
+      try awaitChange()
+      hasChanged = true
     }
+    waits = min(waits + 1, Self.naps.count)
     let now = try context.readers()
     if now != readers {
       waits = 0
@@ -59,6 +47,17 @@ struct ListWatch {
       Self.pauseBriefly()
     }
     readers = now
-    return hasChanged
+  }
+
+  private mutating func awaitChange() throws(PCSCError) {
+    let result = Self.pseudoReader.withCString { name in
+      var state = SCARD_READERSTATE()
+      state.szReader = name
+      state.dwCurrentState = DWORD(word & ~SlotState.Bits.changed)
+      let result = SCardGetStatusChange(context.handle, DWORD(INFINITE), &state, 1)
+      word = UInt32(truncatingIfNeeded: state.dwEventState)
+      return result
+    }
+    if let error = PCSCError(result: result), error != .cancelled { throw error }
   }
 }
