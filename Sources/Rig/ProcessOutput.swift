@@ -59,15 +59,7 @@ actor ProcessOutput {
     self.name = name
     self.identifier = identifier
     self.input = input
-    logFile = ProcessOutput.openLog(name: name, identifier: identifier, starter: starter)
-  }
-
-  private static func openLog(name: String, identifier: pid_t, starter: String) -> FileDescriptor? {
-    guard let folder = getenv("TAGROUTE_TEST_LOGS").map({ String(cString: $0) }) else { return nil }
-    let safe = String(starter.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-    let descriptor = Glibc.open(
-      "\(folder)/\(safe).\(name).\(identifier).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
+    logFile = openLog(of: "\(name).\(identifier)", starter: starter)
   }
 
   /// Starts to follow a process, directly on the loop. A task would start on Swift's cooperative pool, behind every
@@ -239,4 +231,18 @@ actor ProcessOutput {
     let bytes = Array((line + "\n").utf8)
     guard write(input.rawValue, bytes, bytes.count) == bytes.count else { throw failure("reads no more") }
   }
+}
+
+/// Opens the log of a process for appending, in the folder of the test's logs; nil if there is none.
+private func openLog(of name: String, starter: String) -> FileDescriptor? {
+  guard let folder = getenv("TAGROUTE_TEST_LOGS").map({ String(cString: $0) }) else { return nil }
+  let safe = String(starter.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+  let descriptor = Glibc.open("\(folder)/\(safe).\(name).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+  return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
+}
+
+/// Keeps the log of a process that writes it to a file, as those of the other processes of the test. `name` is the
+/// process, `starter` the test.
+public func keepLog(_ text: String, of name: String, starter: String) {
+  try? openLog(of: name, starter: starter)?.write(Array(text.utf8))
 }

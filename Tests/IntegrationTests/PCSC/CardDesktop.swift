@@ -40,6 +40,7 @@ struct CardDesktop {
     // The programs of the desktop are stopped before this.
     atEndOfTest {
       await pcscd.kill()
+      keepLog(pcscd.log(), of: "pcscd", starter: starter)
       await readers.stop()
       withExtendedLifetime(directory) {}
     }

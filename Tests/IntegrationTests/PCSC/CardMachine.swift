@@ -61,6 +61,7 @@ struct CardMachine {
     self.pcscd = pcscd
     atEndOfTest {
       await pcscd.kill()
+      keepLog(pcscd.log(), of: "pcscd", starter: starter)
       await readers.stop()
       withExtendedLifetime(testbed) {}
     }

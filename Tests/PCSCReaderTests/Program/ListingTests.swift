@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import Names
 import ReaderLink
+import Rig
 import TestSupport
 import Testing
 
@@ -14,7 +15,7 @@ private struct ServiceRig {
   let pcscd: PrivatePCSCD
 
   /// With a `testbed`, the readers are USB devices that are not plugged in yet.
-  init(_ models: [CardReaderModel], testbed: DeviceTestbed? = nil) async throws {
+  init(_ models: [CardReaderModel], testbed: DeviceTestbed? = nil, starter: String = #function) async throws {
     let directory = try TemporaryDirectory()
     let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
     atEndOfTest {
@@ -30,7 +31,10 @@ private struct ServiceRig {
     } else {
       pcscd = try await readers.startPCSCD(in: directory.path)
     }
-    atEndOfTest { await pcscd.kill() }
+    atEndOfTest {
+      await pcscd.kill()
+      keepLog(pcscd.log(), of: "pcscd", starter: starter)
+    }
     (self.directory, self.readers, self.pcscd) = (directory, readers, pcscd)
   }
 

@@ -62,7 +62,7 @@ final class CardReaderRig {
     }
     atEndOfTest {
       await pcscd.kill()
-      CardReaderRig.save(pcscd.log(), starter)
+      keepLog(pcscd.log(), of: "pcscd", starter: starter)
     }
     let slot = reader.slots[index]
     let name = await readers.name(of: slot)
@@ -94,14 +94,6 @@ final class CardReaderRig {
     try await rig.isReady()
     try await rig.isAsleep()
     return rig
-  }
-
-  /// Appends pcscd's log to a file beside those of the other processes of the test.
-  private static func save(_ log: String, _ starter: String) {
-    guard let folder = getenv("TAGROUTE_TEST_LOGS").map({ String(cString: $0) }) else { return }
-    let safe = String(starter.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-    let number = open("\(folder)/\(safe).pcscd.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    if number >= 0 { try? FileDescriptor(owning: number).write(Array(log.utf8)) }
   }
 
   // MARK: Goals

@@ -82,7 +82,9 @@ import Testing
     let reader = await readers.addReader(.acr1252U)
     var options = PrivatePCSCD.Options()
     options.environment = testbed.environment
+    options.isVerbose = true
     let daemon = try await readers.startHotplugPCSCD(in: directory.path, options: options)
+    defer { keepLog(daemon.log(), of: "pcscd", starter: #function) }
     let client = try await PCSCClient(socket: daemon.socket)
     #expect(try await client.ask("list").isEmpty)
     for number in [5, 6] {
