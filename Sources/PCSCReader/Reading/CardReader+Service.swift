@@ -37,7 +37,7 @@ extension CardReader {
   /// pcscd that ends at each connection would be started without end.
   static let successorPause = Duration.seconds(5)
   /// How long after a failed call the other context may fail, too, if pcscd has ended.
-  static let endAllowance = Duration.milliseconds(500)
+  static let endAllowance = Duration.seconds(2)
 
   // MARK: Connecting
 
