@@ -16,6 +16,9 @@ struct CardWorker {
   /// The ATR of a contactless card offers both. T=0 alone fails with some drivers at the first command.
   private static let protocols = DWORD(SCARD_PROTOCOL_T0 | SCARD_PROTOCOL_T1)
 
+  /// How often a transaction is requested again because another program has reset the card.
+  private static let mostResets = 5
+
   init(_ context: PCSCContext) { self.context = context }
 
   /// Makes a call. `isAbandoned` tells whether its result is no longer wanted.
@@ -50,10 +53,22 @@ struct CardWorker {
     card = handle
   }
 
+  /// Begins a transaction. Another program may reset the card while this call waits for that program's transaction. The
+  /// call then fails, and every later one, until this program reconnects. After any failure, the card is not connected.
   private mutating func begin() throws(PCSCError) {
     guard let card else { throw .removedCard }
-    try PCSCContext.check(SCardBeginTransaction(card))
-    hasTransaction = true
+    do throws(PCSCError) {
+      var resets = 0
+      while let error = PCSCError(result: SCardBeginTransaction(card)) {
+        resets += 1
+        guard error == .resetCard, resets <= Self.mostResets else { throw error }
+        try reconnect(SCARD_LEAVE_CARD)
+      }
+      hasTransaction = true
+    } catch {
+      close(.leave)
+      throw error
+    }
   }
 
   private mutating func transmit(_ command: [UInt8]) throws(PCSCError) -> [UInt8] {
