@@ -135,7 +135,7 @@ extension CardReader {
 
   /// The result if all attempts have failed.
   private func conclude(_ study: Study, _ reason: String) -> Ending {
-    let words = "damaged: reading failed: \(reason)"
+    let words = Reading.failed(reason)
     guard let tag = study.tag else { return .unidentified(.type2, reason: words) }
     return .read(tag, study.reading?.content ?? .problem(reason: words))
   }

@@ -1,3 +1,4 @@
+import ReaderLink
 import Rig
 import TestSupport
 import Testing

@@ -113,6 +113,8 @@ package struct ReaderModel: Sendable, Hashable {
   package internal(set) var type5 = Type5Access.none
   /// The last page of a Type 2 tag that FF B0 reads.
   package internal(set) var lastType2Page = 0xFF
+  /// Whether the reader answers every failed exchange with 63 00, also with a Type 4 card.
+  package internal(set) var hasOneFailureWord = false
   package internal(set) var feedback = Feedback.Means.none
   package internal(set) var slots = Slots.single
   /// What users should know, as a sentence without a full stop; empty if there is nothing.
