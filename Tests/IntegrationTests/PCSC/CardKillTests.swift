@@ -36,14 +36,15 @@ import Testing
     /// A reader session writes to the tag.
     case writing
 
-    /// The command whose answer is held: the message of the tag takes three reads. A write reads the tag first.
+    /// The command whose answer is held: the message of the tag takes three reads. A write begins with five commands that
+    /// read the tag.
     var heldCommand: Int? {
       switch self {
       case .before, .inserted, .announced, .inSession: nil
       case .identifying: 1
       case .reading: 2
       case .ending: 4
-      case .writing: 5
+      case .writing: 7
       }
     }
 
