@@ -78,10 +78,10 @@ extension CardWalk {
   }
 
   private func rival(_ card: SimulatedCard) async throws -> (id: TagID, report: TagReport) {
-    let rival = Task { [client, name = rig.name] in await Self.probe(name, client) }
+    async let rival: Void = Self.probe(rig.name, client)
     let id = try await rig.insert(card)
     let report = try await rig.tag()
-    await rival.value
+    await rival
     try await rig.isFree(client)
     return (id, report)
   }
