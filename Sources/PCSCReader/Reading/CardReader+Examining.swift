@@ -235,10 +235,26 @@ extension CardReader {
   ) throws(Setback) -> (Reading, TagActivation) {
     if let malformed = Reading(improper: tag) { return (malformed, tag) }
     var channel = TimedChannel(CardChannel(link, tag: tag), until: end)
-    switch try asking(handle, { () throws(TagChannelError) in try tag.readNDEF(over: &channel) }) {
-    case .success(let content): return (Reading(content), channel.channel.tag)
-    case .failure(let error): return (Reading(failure: error), channel.channel.tag)
+    let result = try asking(handle, { () throws(TagChannelError) in try tag.readNDEF(over: &channel) })
+    let latest = try confirm(channel.channel, handle)
+    switch result {
+    case .success(let content): return (Reading(content), latest)
+    case .failure(let error): return (Reading(failure: error), latest)
     }
+  }
+
+  /// Identifies the card again if pcscd has reported another one since the tag's own commands have reset it. Returns the
+  /// tag as it is now. Without this, the card would be announced a second time.
+  private func confirm(
+    _ channel: CardChannel<CardHandle>, _ handle: CardHandle
+  ) throws(Setback) -> TagActivation {
+    var channel = channel
+    guard slot.hasReturned else { return channel.tag }
+    switch try asking(handle, { () throws(TagChannelError) in try channel.isSameTag() }) {
+    case .success(let isSame): guard slot.verify(isSame) else { throw .replaced }
+    case .failure(let error): throw .failed(error.reason)
+    }
+    return channel.tag
   }
 
   /// Returns the result of an exchange, or the tag's own error. Throws if the connection has failed.

@@ -81,6 +81,12 @@ extension CardSlot {
     return examination.resetUntil
   }
 
+  /// Whether a card came after a reset and was not identified yet. It may be the same one.
+  var hasReturned: Bool {
+    guard case .examining(_, let examination) = state else { return false }
+    return examination.returned != nil
+  }
+
   /// The card was identified again. Returns whether it is the same one. Another one, or none, is its successor.
   mutating func verify(_ isSame: Bool) -> Bool {
     guard case .examining(var card, var examination) = state else { return false }

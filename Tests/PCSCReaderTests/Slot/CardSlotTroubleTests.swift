@@ -118,9 +118,9 @@ import Testing
     #expect(rig.slot.mayReturnUntil != nil)
     rig.pass(.milliseconds(200))
     #expect(rig.insert() == [])
-    #expect(!rig.slot.isGone)
+    #expect(!rig.slot.isGone && rig.slot.hasReturned)
     let isSame = rig.slot.verify(true)
-    #expect(isSame)
+    #expect(isSame && !rig.slot.hasReturned)
     #expect(rig.slot.read(at: rig.now) == [])
     #expect(rig.takeAway() == [.removed(1)])
   }

@@ -78,7 +78,8 @@ extension CardWalk {
   }
 
   private func rival(_ card: SimulatedCard) async throws -> (id: TagID, report: TagReport) {
-    async let rival: Void = Self.probe(rig.name, client)
+    let (name, client) = (rig.name, client)
+    async let rival: Void = Self.probe(name, client)
     let id = try await rig.insert(card)
     let report = try await rig.tag()
     await rival
