@@ -61,12 +61,14 @@ struct ReaderListing {
         isConnected = true
         socket.stopWatching()
         defer { context.release() }
-        var list = ListWatch(context)
+        var list = try ListWatch(context)
         var facts: [ReaderName: ReaderFacts] = [:]
         while true {
           let block = block(list.readers, &facts, context)
           show(block.text)
+          let before = list.readers
           try list.wait(atMost: block.isWhole ? nil : busyPause)
+          if !Set(before).isSubset(of: list.readers) { try list.confirm() }
         }
       } catch {
         // The next attempt tells why pcscd has closed the connection.
