@@ -30,6 +30,10 @@ enum ServiceProblem: Hashable, Sendable {
     }
   }
 
+  /// How long to wait for the next attempt, if no event ends the problem. pcscd writes a line into the log for each
+  /// connection that it refuses.
+  var pause: Duration { self == .refused ? .seconds(60) : .seconds(30) }
+
   /// What happened and what to do.
   var reason: String {
     switch self {

@@ -8,8 +8,6 @@ import Names
 /// It never connects to a card. It asks the driver of a contactless reader for its USB numbers, and leaves every other
 /// reader alone.
 struct ReaderListing {
-  /// How long to wait for pcscd after an error that no event ends.
-  private static let pause = Duration.seconds(30)
   /// How often to ask for the USB numbers of a reader that another program uses.
   private static let busyPause = Duration.seconds(2)
   /// The most readers in a list.
@@ -78,17 +76,17 @@ struct ReaderListing {
         }
         let problem = ServiceProblem(error)
         show(block(problem))
-        wait(for: isWatched && problem == .noService ? socket : nil)
+        wait(for: isWatched && problem == .noService ? socket : nil, atMost: problem.pause)
       }
     }
   }
 
-  /// Waits until another attempt makes sense. `socket` is nil if no change near it does.
-  private static func wait(for socket: ServiceSocket?) {
+  /// Waits until another attempt makes sense. `socket` is nil if no change near it is a reason for one.
+  private static func wait(for socket: ServiceSocket?, atMost limit: Duration) {
     var entry = pollfd(fd: socket?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
     // A socket without a pcscd may begin to work without any change near it.
     let isLimited = socket?.exists ?? true
-    _ = poll(&entry, 1, isLimited ? Int32(pause / .milliseconds(1)) : -1)
+    _ = poll(&entry, 1, isLimited ? Int32(limit / .milliseconds(1)) : -1)
     ListWatch.pauseBriefly()
   }
 

@@ -25,9 +25,7 @@ extension CardReader {
     var socketCounts: SuspendingClock.Instant?
   }
 
-  /// After a refusal. pcscd writes a line into the log for each.
-  static let refusalPause = Duration.seconds(60)
-  /// After another failure, or if no change near the socket would be reported.
+  /// After a failure of this process.
   static let failurePause = Duration.seconds(30)
   /// The shortest time between two attempts because of changes near the socket.
   static let socketPause = Duration.milliseconds(100)
@@ -82,9 +80,8 @@ extension CardReader {
     case .noService:
       if socket.watch() { retry.socketCounts = .now + Self.socketPause }
       // A socket without a pcscd may begin to work without any change near it.
-      if retry.socketCounts == nil || socket.exists { retry.time = .now + Self.failurePause }
-    case .refused: retry.time = .now + Self.refusalPause
-    case .otherVersion, .other: retry.time = .now + Self.failurePause
+      if retry.socketCounts == nil || socket.exists { retry.time = .now + problem.pause }
+    case .refused, .otherVersion, .other: retry.time = .now + problem.pause
     }
     service = .closed(retry)
     try tell(.failed(reason: problem.reason))
@@ -176,7 +173,7 @@ extension CardReader {
       try tell(.failed(reason: "\(reason): it has ended or was restarted"))
     case .forbidden:
       dropSession()
-      service = .lost(successorAt: .now + Self.refusalPause)
+      service = .lost(successorAt: .now + ServiceProblem.refused.pause)
       try tell(.failed(reason: ServiceProblem.refused.reason))
     }
   }

@@ -22,6 +22,8 @@ private struct ServiceStandIn {
 
   let directory: TemporaryDirectory
   let socket: String
+  /// The number of connections so far.
+  let connections = Locked(0)
   private let listener: FileDescriptor
 
   init(_ manner: Manner) throws {
@@ -30,10 +32,11 @@ private struct ServiceStandIn {
     let listener = try ListeningSocket.create(at: socket, mode: 0o666)
     self.listener = listener
     guard manner != .isSilent else { return }
-    try DedicatedThread.start {
+    try DedicatedThread.start { [connections] in
       while true {
         let client = accept(listener.rawValue, nil, nil)
         guard client >= 0 else { return }
+        connections.withLock { $0 += 1 }
         Self.answer(FileDescriptor(owning: client), manner)
       }
     }
@@ -81,6 +84,9 @@ private struct ServiceStandIn {
     for await event in process.events {
       guard case .phase(.failed(let said), _) = event else { continue }
       #expect(said.hasPrefix(reason), "\(said)")
+      // pcscd logs each attempt that polkit refuses. The next one comes after a minute.
+      let connections = service.connections.withLock { $0 }
+      if manner == .closes || manner == .forbids { #expect(connections == 3) }
       return
     }
     Issue.record("the reader did not fail")
