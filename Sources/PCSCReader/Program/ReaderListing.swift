@@ -53,10 +53,10 @@ struct ReaderListing {
       // Before the attempt, so that a pcscd that starts after it is noticed.
       let isWatched = socket.watch()
       _ = socket.drain()
-      var isConnected = false
+      var connectedAt: SuspendingClock.Instant?
       do throws(PCSCError) {
         let context = try PCSCContext.establish()
-        isConnected = true
+        connectedAt = .now
         socket.stopWatching()
         defer { context.release() }
         var list = try ListWatch(context)
@@ -69,9 +69,11 @@ struct ReaderListing {
           if !Set(before).isSubset(of: list.readers) { try list.confirm() }
         }
       } catch {
-        // The next attempt tells why pcscd has closed the connection.
-        if isConnected, error.endsContext {
+        // The next attempt tells why pcscd has closed the connection. It may also start pcscd, and systemd gives up a
+        // service that it has to start too often, for all programs.
+        if let connectedAt, error.endsContext {
           ListWatch.pauseBriefly()
+          pause(until: connectedAt + CardReader.successorPause)
           continue
         }
         let problem = ServiceProblem(error)
@@ -88,6 +90,11 @@ struct ReaderListing {
     let isLimited = socket?.exists ?? true
     _ = poll(&entry, 1, isLimited ? Int32(limit / .milliseconds(1)) : -1)
     ListWatch.pauseBriefly()
+  }
+
+  private static func pause(until end: SuspendingClock.Instant) {
+    let rest = SuspendingClock.now.duration(to: end)
+    if rest > .zero { usleep(UInt32(rest / .microseconds(1))) }
   }
 
   // MARK: Blocks

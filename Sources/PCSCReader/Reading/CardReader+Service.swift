@@ -31,8 +31,8 @@ extension CardReader {
   static let socketPause = Duration.milliseconds(100)
   /// How long pcscd may take to accept a connection until that is a failure. polkit may ask a slow service.
   static let openingAllowance = Duration.seconds(5)
-  /// How long the process waits, from its connection to pcscd on, until it makes way for another one. Without this, a
-  /// pcscd that ends at each connection would be started without end.
+  /// The shortest time from one connection to pcscd to the next one, by this process's successor. Without this, a pcscd
+  /// that ends at each connection would be started without end.
   static let successorPause = Duration.seconds(5)
   /// How long after a failed call the other context may fail, too, if pcscd has ended.
   static let endAllowance = Duration.seconds(2)
