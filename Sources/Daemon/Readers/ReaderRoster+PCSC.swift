@@ -47,7 +47,7 @@ extension ReaderRoster {
       let count = configured.count { $0.hasPrefix(Names.PCSC.devicePrefix) }
       return count > (hasUdev ? 0 : 1)
     }
-    return !hasUdev || support.isElsewhere || backend == .pcsc || choices.values.contains(.pcsc)
+    return !hasUdev || support.isElsewhere || choices.values.contains(.pcsc)
   }
 
   /// What pcscd's list should show in a moment: itself, and the paths of devices. Empty if nothing is missing.
