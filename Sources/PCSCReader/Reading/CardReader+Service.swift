@@ -81,7 +81,7 @@ extension CardReader {
       if socket.watch() { retry.socketCounts = .now + Self.socketPause }
       // A socket without a pcscd may begin to work without any change near it.
       if retry.socketCounts == nil || socket.exists { retry.time = .now + problem.pause }
-    case .refused, .otherVersion, .other: retry.time = .now + problem.pause
+    case .refused, .closed, .otherVersion, .other: retry.time = .now + problem.pause
     }
     service = .closed(retry)
     try tell(.failed(reason: problem.reason))

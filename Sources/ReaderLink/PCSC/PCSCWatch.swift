@@ -109,7 +109,9 @@ package actor PCSCWatch {
       guard count.next(at: .now) <= Self.mostEvents else { throw ReaderLinkError("lists without end") }
       continuation.yield(event)
       // Another process would meet the same problem, and pcscd logs each attempt that polkit refuses.
-      if case .problem(let problem) = event, [.refused, .otherVersion].contains(problem.kind) { restarts.isHopeless() }
+      if case .problem(let problem) = event, [.refused, .closed, .otherVersion].contains(problem.kind) {
+        restarts.isHopeless()
+      }
     } catch {
       process?.assumeIsolated { $0.kill("sent \(error)") }
     }

@@ -10,7 +10,7 @@ import Testing
 /// A socket in pcscd's place. It answers the first message of pcsc-lite's protocol, or does not.
 private struct ServiceStandIn {
   enum Manner: Sendable, CaseIterable {
-    /// A pcscd before 2.0 that polkit does not let this program use.
+    /// A pcscd that crashes, or one before 2.0 that polkit does not let this program use.
     case closes
     /// A later pcscd that polkit does not let this program use: `SCARD_W_SECURITY_VIOLATION`.
     case forbids
@@ -60,7 +60,7 @@ private struct ServiceStandIn {
 /// Services that do not let `tagroute-reader-pcsc` in. Its reason tells the user what to do.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct UnwillingServiceTests {
   private static let reasons: [(ServiceStandIn.Manner, String)] = [
-    (.closes, "pcscd refuses the connection; allow the actions org.debian.pcsc-lite.access_pcsc and access_card"),
+    (.closes, "pcscd closes the connection: it ends at once, or polkit does not allow it; see journalctl -u pcscd"),
     (.forbids, "pcscd refuses the connection; allow the actions org.debian.pcsc-lite.access_pcsc and access_card"),
     (.isAnotherVersion, "pcscd and libpcsclite are of different versions; restart it:"),
     (.isSilent, "pcscd does not answer; restart it:"),

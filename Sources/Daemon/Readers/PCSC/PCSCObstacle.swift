@@ -60,7 +60,7 @@ enum PCSCObstacle: Hashable, Sendable {
         + "rule before it says no"
     case .otherVersion:
       "pcscd and libpcsclite are of different versions\(words): update both, and restart pcscd"
-    case .other: "pcscd does not show \(title)\(words)"
+    case .closed, .other: "pcscd does not show \(title)\(words)"
     }
   }
 
