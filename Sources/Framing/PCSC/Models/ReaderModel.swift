@@ -102,8 +102,6 @@ package struct ReaderModel: Sendable, Hashable {
   package let identifiers: [Identifier]
   /// Parts of the names that pcscd has for the model.
   package let names: [String]
-  /// The model was never tried on hardware, nor was any other.
-  package let tried = false
 
   package internal(set) var rawFrames = RawFrames.none
   /// The ways to a FeliCa card, the most likely one first; empty if there are none.
@@ -177,6 +175,15 @@ extension ReaderModel {
       }
     }
     return best?.model
+  }
+}
+
+/// Models that are newer than the libccid of some supported distributions.
+extension ReaderModel {
+  /// The first version of libccid with a driver for a device; nil if every supported one has it, or none.
+  package static func firstCCID(vendor: UInt16, product: UInt16) -> String? {
+    // The ACR1552U (ChangeLog of CCID 1.5.3). Its other devices are in the list of ACS's driver alone.
+    [Identifier(0x072F, 0x2303), Identifier(0x072F, 0x2308)].contains(Identifier(vendor, product)) ? "1.5.3" : nil
   }
 }
 
