@@ -102,7 +102,11 @@ struct ReaderListing {
   private static func block(
     _ readers: [ReaderName], _ facts: inout [ReaderName: ReaderFacts], _ context: PCSCContext
   ) -> (text: String, isWhole: Bool) {
-    let shown = readers.prefix(most)
+    // From pcsc-lite 2.5 on, there may be more readers. Those that the daemon may use come first.
+    let isCut = readers.count > most
+    let first = isCut ? readers.filter { ReaderModel.isContactlessName($0.text) } : readers
+    let others = isCut ? readers.filter { !ReaderModel.isContactlessName($0.text) } : []
+    let shown = (first + others).prefix(most)
     facts = facts.filter { shown.contains($0.key) }
     let lines = shown.map { name -> String in
       facts[name] = facts[name] ?? ReaderFacts.ofContactless(name, context)
