@@ -51,7 +51,7 @@ extension CardReader {
       let (isTriedAgain, outcomes) = slot.refused(at: .now)
       try report(outcomes)
       if isTriedAgain {
-        try wait(for: "another program uses the card exclusively; end it, or take the card away")
+        try wait(for: Self.exclusiveUse)
       } else {
         try report(.log(.notice, "a card is left to another program, which uses it exclusively"))
       }
@@ -60,7 +60,7 @@ extension CardReader {
       // Most cards that a reader finds and cannot power are of this type.
       try announce(
         .type2, "damaged: the reader finds the card but cannot give it power; hold it to the reader again", number)
-    case .failed, .replaced, .reset, .readerGone: try report(slot.refused(at: .now).1)
+    case .failed, .replaced, .reset, .readerGone: try report(slot.failed(at: .now))
     }
   }
 

@@ -155,12 +155,15 @@ final class CardReader {
     switch slot.next(at: .now) {
     case .examine: try examine()
     case .wait(let end):
-      if end == nil { try wait(for: "") }
+      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : "") }
       try sleep(until: end)
     }
   }
 
   // MARK: The daemon
+
+  /// The reason for waiting while another program has the card exclusively.
+  static let exclusiveUse = "another program uses the card exclusively; end it, or take the card away"
 
   func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
 

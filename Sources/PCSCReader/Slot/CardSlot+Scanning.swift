@@ -56,6 +56,7 @@ extension CardSlot {
       state = .ignored(card, isIdentified: false)
       return .wait(until: nil)
     }
+    if work.approach.isOver { return .wait(until: nil) }
     guard let start = work.approach.notBefore, now < start else { return .examine }
     return .wait(until: start)
   }
@@ -152,14 +153,23 @@ extension CardSlot {
     return giveUp(examination) + end(.unread(card, work), at: now)
   }
 
-  /// The card could not be used: another program has it, or it was removed and pcscd has not said so yet. Returns whether
-  /// there is another attempt.
+  /// Another program has the card exclusively. Returns whether there is another attempt before that ends.
   mutating func refused(at now: Instant) -> (isTriedAgain: Bool, [Outcome]) {
     guard case .examining(let card, let examination) = state else { return (true, []) }
     var work = examination.work
     let isTriedAgain = work.approach.wasRefused(at: now)
-    let next = isTriedAgain ? State.unread(card, work) : .ignored(card, isIdentified: false)
-    return (isTriedAgain, giveUp(examination) + end(next, at: now))
+    return (isTriedAgain, giveUp(examination) + end(.unread(card, work), at: now))
+  }
+
+  /// Whether a card lies there unread because another program has it exclusively, and no attempt is due.
+  var isHeld: Bool { if case .unread(_, let work) = state { work.approach.isOver } else { false } }
+
+  /// The card could not be used: it was removed and pcscd has not said so yet, or the reader is gone.
+  mutating func failed(at now: Instant) -> [Outcome] {
+    guard case .examining(let card, let examination) = state else { return [] }
+    var work = examination.work
+    let next = work.approach.wasRefused(at: now) ? State.unread(card, work) : .ignored(card, isIdentified: false)
+    return giveUp(examination) + end(next, at: now)
   }
 
   /// The card gets no power. Returns nil if there is no other attempt. The work goes on then: report the problem.

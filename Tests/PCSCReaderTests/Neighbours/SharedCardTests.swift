@@ -74,23 +74,40 @@ import Testing
   // MARK: Exclusive use
 
   /// Each refused attempt leaves a line in pcscd's log.
-  @Test func `a card that another program keeps is tried three times, and then left`() async throws {
+  @Test func `a card that another program keeps is tried three times, and again when that program ends`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    let client = try await rig.client()
+    let bytes = try uri("https://example.com/")
+    let id = try await shared(rig, client, "connect exclusive \(rig.name)", message: bytes)
+    try await rig.next("the end of the attempts") { event in
+      if case .log(.notice, let line) = event, line.hasPrefix("a card is left to another program") { true } else { nil }
+    }
+    let attempts = rig.pcscd.log().split(separator: "\n").count { $0.contains("Error Reader Exclusive") }
+    #expect(attempts == 3)
+    // The card lies there unread, so the reason stays.
+    try await rig.announcesNothing()
+    #expect(rig.waits == [Self.exclusive])
+    #expect(await rig.commands(id).isEmpty)
+    #expect(await rig.powerUps(id) == 1)
+    try await client.ask("disconnect leave")
+    let (message, placement) = try await rig.message()
+    #expect(message == bytes)
+    #expect(rig.waits == [Self.exclusive, ""])
+    try await rig.takeAway(id, placement)
+  }
+
+  @Test func `a card that was left to another program no longer waits when it is removed`() async throws {
     let rig = try await CardReaderRig.scanning()
     let client = try await rig.client()
     let id = try await shared(rig, client, "connect exclusive \(rig.name)", message: try uri("https://example.com/"))
     try await rig.next("the end of the attempts") { event in
       if case .log(.notice, let line) = event, line.hasPrefix("a card is left to another program") { true } else { nil }
     }
-    let attempts = rig.pcscd.log().split(separator: "\n").count { $0.contains("Error Reader Exclusive") }
-    #expect(attempts == 3)
-    #expect(rig.waits == [Self.exclusive])
-    try await client.ask("disconnect leave")
-    try await rig.announcesNothing()
-    #expect(rig.waits == [Self.exclusive, ""])
-    #expect(await rig.commands(id).isEmpty)
-    #expect(await rig.powerUps(id) == 1)
-    await rig.remove(id)
+    try await rig.awaken { await rig.remove(id) }
+    _ = try await client.error(of: "disconnect leave")
     try await rig.announces("https://example.com/next")
+    #expect(rig.announced.count == 1)
+    #expect(rig.waits == [Self.exclusive, ""])
   }
 
   @Test func `a card that another program gives up in time is read`() async throws {

@@ -104,7 +104,7 @@ import Testing
     rig.insert()
     _ = rig.begin()
     _ = rig.identify(tag)
-    #expect(rig.slot.refused(at: rig.now).1 == [.removed(1)])
+    #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
 
     var next = SlotRig()
     #expect(next.slot.know(SlotRig.known([], includesFirst: wasInSession)) == [])
