@@ -64,14 +64,20 @@ extension CardReader {
     }
   }
 
-  /// Announces a card without an identifier, and why it cannot be read.
+  /// Announces a card without an identifier, and why it cannot be read, unless the daemon knows it.
   private func announce(_ type: TagType, _ reason: String, _ number: UInt64) throws(Interruption) {
+    if let outcomes = slot.recognized(type, at: .now) {
+      try report(outcomes)
+      return try report(.log(.notice, Self.recognizedLine))
+    }
     guard !slot.isSilent, slot.wanted.contains(type) else { return try report(slot.ignore(at: .now)) }
     let placement = Placement(number: number, technology: type, uid: [])
     try report(.examining(placement))
     try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
     try report(slot.read(at: .now))
   }
+
+  private static let recognizedLine = "a tag that was there before is ignored until it is removed"
 
   // MARK: Attempts
 
@@ -221,7 +227,7 @@ extension CardReader {
       try report(.examining(Placement(number, tag)))
       return true
     case .recognized:
-      try report(.log(.notice, "a tag that was there before is ignored until it is removed"))
+      try report(.log(.notice, Self.recognizedLine))
       try report(.log(.debug, "the known tag \(tag.digits) is ignored"))
     case .known: try report(.log(.debug, "the tag \(tag.digits) is ignored: it came while the reader did not scan"))
     case .unwanted: try report(.log(.debug, "the tag \(tag.digits) is ignored: \(tag.type) is not configured"))

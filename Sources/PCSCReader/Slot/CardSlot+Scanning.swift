@@ -122,10 +122,7 @@ extension CardSlot {
   mutating func identified(_ tag: TagActivation, at now: Instant) -> (Identity, [Outcome]) {
     guard case .examining(let card, var examination) = state else { return (.unwanted, []) }
     let index = expected.firstIndex { $0.identifies(tag, key) } ?? expected.firstIndex { $0.mayBe(tag) }
-    if let index {
-      let number = expected.remove(at: index).number
-      return (.recognized, expectNone() + end(.resting(card, number: number), at: now))
-    }
+    if let index { return (.recognized, recognize(expected[index], card, at: now)) }
     let others = expectNone()
     if examination.work.isSilent {
       let number = examination.number
@@ -137,6 +134,21 @@ extension CardSlot {
     examination.tag = tag
     state = .examining(card, examination)
     return (.new, others)
+  }
+
+  /// The card has no identifier. If the daemon knows a card of this type without one, the work is over. Returns nil if it
+  /// does not.
+  mutating func recognized(_ type: TagType, at now: Instant) -> [Outcome]? {
+    guard case .examining(let card, _) = state else { return [] }
+    let fingerprint = TagFingerprint(type, [], key)
+    guard let known = expected.first(where: { $0.fingerprint == fingerprint }) else { return nil }
+    return recognize(known, card, at: now)
+  }
+
+  /// The card is this known tag.
+  private mutating func recognize(_ tag: KnownTag, _ card: Card, at now: Instant) -> [Outcome] {
+    expected.removeAll { $0.number == tag.number }
+    return expectNone() + end(.resting(card, number: tag.number), at: now)
   }
 
   /// The card was read, or has a result that no other attempt changes. Its result is reported.

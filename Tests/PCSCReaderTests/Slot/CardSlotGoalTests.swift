@@ -176,6 +176,24 @@ import Testing
     #expect(rig.takeAway() == [.removed(1 << 32)])
   }
 
+  /// A PicoPass, for example.
+  @Test(arguments: [TagType.type5, .type2]) func `a known card without an identifier is recognized by its type`(
+    known: TagType
+  ) {
+    var rig = SlotRig()
+    let key = TagFingerprint.Key(low: 1, high: 2)
+    let card = KnownTag(number: 1 << 32, fingerprint: TagFingerprint(known, [], key), technology: known)
+    #expect(rig.slot.know(KnownTags(key: key, tags: [card])) == [])
+    rig.slot.scan(for: all)
+    rig.insert(SlotRig.ATR.picoPass)
+    #expect(rig.begin() == 1)
+    let outcomes = rig.slot.recognized(.type5, at: rig.now)
+    #expect((outcomes == nil) == (known == .type2))
+    if outcomes == nil { #expect(rig.slot.read(at: rig.now) == []) }
+    let removals: [CardSlot.Outcome] = known == .type5 ? [.removed(1 << 32)] : [.removed(1), .removed(1 << 32)]
+    #expect(rig.takeAway() == removals)
+  }
+
   @Test func `a tag with which the reader has failed is recognized when the reader comes back`() {
     var rig = SlotRig.scanning()
     rig.insert()
