@@ -25,10 +25,13 @@ struct CardWorker {
   mutating func perform(_ call: CardCall, isAbandoned: () -> Bool) throws(PCSCError) -> [UInt8] {
     switch call {
     case .open(let reader):
-      try connect(reader)
+      try connect(reader, SCARD_SHARE_SHARED, protocols: Self.protocols)
       // The wait for a transaction may be long, and no call can interrupt it.
       if isAbandoned() { return [] }
       try begin()
+      return []
+    case .openReader(let reader):
+      try connect(reader, SCARD_SHARE_DIRECT, protocols: 0)
       return []
     case .transmit(let command): return try transmit(command)
     case .control(let code, let command): return try control(code, command)
@@ -44,11 +47,11 @@ struct CardWorker {
     }
   }
 
-  private mutating func connect(_ reader: ReaderName) throws(PCSCError) {
+  private mutating func connect(_ reader: ReaderName, _ mode: Int32, protocols: DWORD) throws(PCSCError) {
     close(.leave)
     var handle: SCARDHANDLE = 0
     let result = SCardConnect(
-      context.handle, reader.terminated, DWORD(SCARD_SHARE_SHARED), Self.protocols, &handle, &activeProtocol)
+      context.handle, reader.terminated, DWORD(mode), protocols, &handle, &activeProtocol)
     try PCSCContext.check(result)
     card = handle
   }

@@ -29,22 +29,22 @@ extension CardReader {
     guard let card = slot.card, let number = slot.begin() else { return }
     cardInUse = card.serial
     defer { disconnect() }
-    if let obstacle = card.obstacle {
-      return try announce(obstacle.type, "unsupported: \(obstacle.reason)", number)
-    }
     let handle = CardHandle(self)
+    if let obstacle = card.obstacle {
+      return try announce(obstacle.type, "unsupported: \(obstacle.reason)", number, handle)
+    }
     switch try study(card, number, handle) {
     case .settled: break
     case .read(let tag, let content):
       try report(.tag(epoch: epoch, TagReport(placement: Placement(number, tag), content: content)))
       try report(slot.read(at: .now))
       signal(content, handle)
-    case .unidentified(let type, let reason): try announce(type, reason, number)
-    case .stopped(let setback): try stop(setback, number)
+    case .unidentified(let type, let reason): try announce(type, reason, number, handle)
+    case .stopped(let setback): try stop(setback, number, handle)
     }
   }
 
-  private func stop(_ setback: Setback, _ number: UInt64) throws(Interruption) {
+  private func stop(_ setback: Setback, _ number: UInt64, _ handle: CardHandle) throws(Interruption) {
     switch setback {
     case .interrupted: try report(slot.interrupted(at: .now))
     case .refused:
@@ -59,13 +59,16 @@ extension CardReader {
       if let outcomes = slot.mute(at: .now) { return try report(outcomes) }
       // Most cards that a reader finds and cannot power are of this type.
       try announce(
-        .type2, "damaged: the reader finds the card but cannot give it power; hold it to the reader again", number)
+        .type2, "damaged: the reader finds the card but cannot give it power; hold it to the reader again", number,
+        handle)
     case .failed, .replaced, .reset, .readerGone: try report(slot.failed(at: .now))
     }
   }
 
   /// Announces a card without an identifier, and why it cannot be read, unless the daemon knows it.
-  private func announce(_ type: TagType, _ reason: String, _ number: UInt64) throws(Interruption) {
+  private func announce(
+    _ type: TagType, _ reason: String, _ number: UInt64, _ handle: CardHandle
+  ) throws(Interruption) {
     if let outcomes = slot.recognized(type, at: .now) {
       try report(outcomes)
       return try report(.log(.notice, Self.recognizedLine))
@@ -73,8 +76,10 @@ extension CardReader {
     guard !slot.isSilent, slot.wanted.contains(type) else { return try report(slot.ignore(at: .now)) }
     let placement = Placement(number: number, technology: type, uid: [])
     try report(.examining(placement))
-    try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
+    let content = TagReport.Content.problem(reason: reason)
+    try report(.tag(epoch: epoch, TagReport(placement: placement, content: content)))
     try report(slot.read(at: .now))
+    signal(content, handle)
   }
 
   private static let recognizedLine = "a tag that was there before is ignored until it is removed"
@@ -207,7 +212,7 @@ extension CardReader {
   }
 
   /// What is known about the reader. Asks its driver the first time.
-  private func traits(_ handle: CardHandle) throws(Setback) -> ReaderTraits {
+  func traits(_ handle: CardHandle) throws(Setback) -> ReaderTraits {
     if let traits { return traits }
     do throws(CardFailure) {
       let found = ReaderTraits(try handle.properties(), name ?? ReaderName(bytes: []))
