@@ -137,6 +137,8 @@ final class CardReader {
       let wasLent = goal == .lent
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
       if wasLent, let state { try tell(state) }
+      // The wait was part of the work for the previous goal. Scanning reports its own reason at each step.
+      if !goal.isScan { try wait(for: "") }
     }
     if var known = daemon.takeKnown() {
       // Only scanning announces tags.

@@ -49,6 +49,7 @@ import Testing
       rig, client, "connect shared \(rig.name)", "begin", message: try uri("https://example.com/"))
     try await rig.next("a wait") { if case .waiting = $0 { true } else { nil } }
     try await rig.scan(false)
+    #expect(rig.waits.last == "")
     try await client.ask("end")
     try await client.ask("disconnect leave")
     try await rig.isFree(client)
