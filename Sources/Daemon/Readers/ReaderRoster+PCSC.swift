@@ -68,6 +68,12 @@ extension ReaderRoster {
     return all.filter { ContactlessReaders.isUsable($0, among: all) && home(of: $0) != .pending }
   }
 
+  /// The numbers of a reader of pcscd's list with this device string; nil if they are not known.
+  func identity(ofDevice device: String) -> PCSCReader.Identity? {
+    guard let name = Names.PCSC.readerName(inDevice: device) else { return nil }
+    return pcscList.readers?.first { Names.PCSC.means(name, $0.name) }?.identity
+  }
+
   func home(of slot: PCSCReader) -> Home {
     if let place = slot.place {
       let device = sortedDevices.first { device in
