@@ -1,3 +1,4 @@
+import Configuration
 import DeviceEvents
 import Names
 import ReaderLink
