@@ -32,32 +32,6 @@ import Testing
     #expect(!rig.seen.contains { $0.isCrash })
   }
 
-  /// Each time the reader is back, it fails at the same command. Without an end to the attempts, the process would work all
-  /// the time.
-  @Test(arguments: 1...3)
-  func `a tag with which the reader always fails is never announced`(command: Int) async throws {
-    let rig = try await CardReaderRig.scanning()
-    let slot = rig.slot
-    var id: TagID?
-    for round in 1...4 {
-      await rig.add(.unplug(command: command))
-      if round == 1 {
-        id = try await rig.insert(try .type2(.ntag213, message: try uri("https://example.com/1")))
-      } else {
-        await rig.readers.plug(rig.reader.id)
-      }
-      try await rig.wait(for: "fault \(round)") { $0.strikes(in: slot) == round }
-      try await rig.isAsleep()
-    }
-    #expect(rig.announced.isEmpty)
-    await rig.remove(try #require(id))
-    await rig.readers.plug(rig.reader.id)
-    try await rig.announces("https://example.com/2")
-    try await rig.announcesNothing()
-    #expect(rig.announced.count == 1)
-    #expect(!rig.seen.contains { $0.isCrash })
-  }
-
   // MARK: USB devices
 
   /// A reader on a simulated USB.

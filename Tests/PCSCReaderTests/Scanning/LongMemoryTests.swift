@@ -38,9 +38,9 @@ import Testing
   }
 
   @Test(arguments: [CardReaderModel.acr122U, .acr1252U, .omnikey5022, .uTrust3700])
-  func `a Type 2 tag of 888 bytes is read to its end`(model: CardReaderModel) async throws {
+  func `a Type 2 tag with 868 bytes is read to its end`(model: CardReaderModel) async throws {
     let rig = try await CardReaderRig.scanning(model)
-    let bytes = message(ofSize: 880)
+    let bytes = message(ofSize: 868)
     try await rig.insert(try .type2(.ntag216, message: bytes))
     #expect(try await rig.message().message == bytes)
   }
