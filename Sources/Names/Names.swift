@@ -158,6 +158,8 @@ public enum Names {
     public static let cannotLock = prefix + "CannotLock"
     /// The tag is formatted and holds no message.
     public static let empty = prefix + "Empty"
+    /// The tag is blank, and the session does not format tags.
+    public static let notFormatted = prefix + "NotFormatted"
     /// The reader failed or was removed.
     public static let readerLost = prefix + "ReaderLost"
     /// The session has ended.

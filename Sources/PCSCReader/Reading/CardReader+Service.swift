@@ -25,17 +25,19 @@ extension CardReader {
     var socketCounts: SuspendingClock.Instant?
   }
 
-  /// After a failure of this process.
+  /// After a refusal. pcscd writes a line into the log for each.
+  static let refusalPause = Duration.seconds(60)
+  /// After another failure, or if no change near the socket would be reported.
   static let failurePause = Duration.seconds(30)
   /// The shortest time between two attempts because of changes near the socket.
   static let socketPause = Duration.milliseconds(100)
   /// How long pcscd may take to accept a connection until that is a failure. polkit may ask a slow service.
   static let openingAllowance = Duration.seconds(5)
-  /// The shortest time from one connection to pcscd to the next one, by this process's successor. Without this, a pcscd
-  /// that ends at each connection would be started without end.
+  /// How long the process waits, from its connection to pcscd on, until it makes way for another one. Without this, a
+  /// pcscd that ends at each connection would be started without end.
   static let successorPause = Duration.seconds(5)
   /// How long after a failed call the other context may fail, too, if pcscd has ended.
-  static let endAllowance = Duration.seconds(2)
+  static let endAllowance = Duration.milliseconds(500)
 
   // MARK: Connecting
 
@@ -80,8 +82,9 @@ extension CardReader {
     case .noService:
       if socket.watch() { retry.socketCounts = .now + Self.socketPause }
       // A socket without a pcscd may begin to work without any change near it.
-      if retry.socketCounts == nil || socket.exists { retry.time = .now + problem.pause }
-    case .refused, .closed, .otherVersion, .other: retry.time = .now + problem.pause
+      if retry.socketCounts == nil || socket.exists { retry.time = .now + Self.failurePause }
+    case .refused: retry.time = .now + Self.refusalPause
+    case .otherVersion, .other: retry.time = .now + Self.failurePause
     }
     service = .closed(retry)
     try tell(.failed(reason: problem.reason))
@@ -168,12 +171,10 @@ extension CardReader {
     case .lost(let error):
       dropSession()
       service = .lost(successorAt: max(.now, connectedAt + Self.successorPause))
-      // The other errors of an ended connection name causes that only the next attempt to connect can tell.
-      let reason = error.endsContext ? PCSCError.communication : error
-      try tell(.failed(reason: "\(reason): it has ended or was restarted"))
+      try tell(.failed(reason: "\(error): it has ended or was restarted"))
     case .forbidden:
       dropSession()
-      service = .lost(successorAt: .now + ServiceProblem.refused.pause)
+      service = .lost(successorAt: .now + Self.refusalPause)
       try tell(.failed(reason: ServiceProblem.refused.reason))
     }
   }
@@ -192,14 +193,12 @@ extension CardReader {
   /// sees which tag was on the reader.
   func loseCards(_ error: PCSCError, _ call: CardCall) throws(Interruption) {
     let end = SuspendingClock.now + Self.endAllowance
-    while SuspendingClock.now < end {
-      // A pcscd that ends may report first that the reader is gone.
-      _ = try takeEventsInCall()
-      if case .lost? = backlog.last { return }
+    while SuspendingClock.now < end, try takeEventsInCall() {
       try daemon.beat()
       try daemon.sleep(.milliseconds(50))
       wake.drain()
     }
+    if case .lost? = backlog.last { return }
     // polkit is asked only when a program connects to a card.
     backlog.append(call.waitsForOthers ? .forbidden : .lost(error))
   }

@@ -1,5 +1,4 @@
-/// When to connect to a card that cannot be connected to at once. Each limit is per placement, but the attempts begin
-/// again when the obstacle is gone.
+/// When to connect to a card that cannot be connected to at once. Each limit is per placement.
 struct CardApproach: Hashable {
   typealias Instant = SuspendingClock.Instant
 
@@ -13,8 +12,6 @@ struct CardApproach: Hashable {
 
   /// When to connect; nil for at once.
   private(set) var notBefore: Instant?
-  /// Whether the card is left to another program: all attempts have failed, and the next one waits for `hurry()`.
-  private(set) var isOver = false
   private var refusals = 0
   private var powerFailures = 0
 
@@ -23,8 +20,7 @@ struct CardApproach: Hashable {
 
   /// An attempt has failed, because another program has the card. Returns whether there is another attempt.
   mutating func wasRefused(at now: Instant) -> Bool {
-    isOver = refusals >= Self.sharingPauses.count
-    guard !isOver else { return false }
+    guard refusals < Self.sharingPauses.count else { return false }
     notBefore = now + Self.sharingPauses[refusals]
     refusals += 1
     return true
@@ -39,5 +35,5 @@ struct CardApproach: Hashable {
   }
 
   /// The obstacle is gone.
-  mutating func hurry() { (notBefore, isOver, refusals) = (nil, false, 0) }
+  mutating func hurry() { notBefore = nil }
 }
