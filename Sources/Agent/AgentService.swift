@@ -27,6 +27,8 @@ actor AgentService {
   var routing: RoutingPolicy
   /// ``Notification/timeout`` of a tap.
   var timeout: Int32
+  /// Which notifications make a sound.
+  var sound: AgentConfiguration.Sound
   let languages: [String]
   let now: @Sendable () -> Timestamp
   /// Reports the user's command to lock or unlock.
@@ -85,6 +87,7 @@ actor AgentService {
     notifications = NotificationClient(on: session)
     routing = RoutingPolicy(schemes: schemes, smartPosters: configuration.smartPosters)
     timeout = configuration.notificationTimeout
+    sound = configuration.sound
     languages = UserLanguages.codes(in: ProcessEnvironment.current)
     self.now = now
     self.declareLocked = declareLocked
@@ -189,7 +192,8 @@ actor AgentService {
         log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
         await perform([.announceClosed(offer.id, state)])
         if case .refused(let refusal) = offer.obstacle {
-          await notifications.show(RefusedLinkNotice.notification(refusal), as: RefusedLinkNotice.key)
+          let notice = RefusedLinkNotice.notification(refusal).sounding(sound.chosen(.failure))
+          await notifications.show(notice, as: RefusedLinkNotice.key)
         }
       }
       return
@@ -233,14 +237,15 @@ actor AgentService {
       switch action {
       case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
       case .putOnScreen(let id, let place): await putOnScreen(id, at: place)
-      case .show(let offer, let previous):
+      case .show(let offer, let previous, let isNews):
+        let notification = offer.notification(timeout: timeout, canCopy: canCopy)
         await notifications.show(
-          offer.notification(timeout: timeout, canCopy: canCopy), as: NotificationKey(offer.id),
+          notification.sounding(isNews ? sound.chosen(.arrival) : .silent), as: NotificationKey(offer.id),
           replacing: previous.map(NotificationKey.init))
-      case .showFailure(let offer, let reason):
+      case .showFailure(let offer, let reason, let isNews):
+        let notification = offer.notification(failed: reason, timeout: timeout, canCopy: canCopy)
         await notifications.show(
-          offer.notification(failed: reason, timeout: timeout, canCopy: canCopy),
-          as: NotificationKey(offer.id))
+          notification.sounding(isNews ? sound.chosen(.failure) : .silent), as: NotificationKey(offer.id))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
       case .remember(let id, let change): await remember(change, from: id)
       case .handOver(let offer, let token): start(offer) { await $0.deliver(offer, token: token) }

@@ -67,6 +67,48 @@ import Testing
     #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, SupervisionRig.goal(2, .off, first: true)])
   }
 
+  // MARK: A device that has failed
+
+  /// pcscd has ended, for example. The tags still lie on the reader, and the successor connects again.
+  private func succeed(_ rig: inout SupervisionRig) -> [ReaderSupervision.Action] {
+    _ = rig(.received(.successorWanted))
+    return Array(rig(.exited("exited with code 0")).suffix(2))
+  }
+
+  @Test func `a tag that was being read when the device failed is new to the successor`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.received(.examining(placement)))
+    _ = rig(.received(.removed(placement: 1)))
+    _ = rig(.received(.state(.failed(reason: "pcscd has ended"))))
+    let actions = succeed(&rig)
+    #expect(actions == [.spawn, SupervisionRig.goal(1, scan)])
+  }
+
+  @Test func `a tag that was announced before the device failed is known to the successor`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.received(.examining(placement)))
+    _ = rig(.received(.tag(epoch: 1, TagReport(placement: placement, content: .problem(reason: "x")))))
+    _ = rig(.received(.state(.failed(reason: "pcscd has ended"))))
+    let actions = succeed(&rig)
+    let known = SupervisionRig.known(placement, number: 1 << 32 | 1)
+    #expect(actions == [.spawn, SupervisionRig.goal(1, scan, [known])])
+  }
+
+  /// The goal changes before or after the process makes way.
+  @Test(arguments: [false, true]) func `the tags of a session are known to the successor`(isLate: Bool) {
+    var rig = SupervisionRig.ready()
+    _ = rig(.pursue(1, .session(ReaderSessionOptions(number: 1))))
+    _ = rig(.received(.reached(epoch: 1)))
+    _ = rig(.received(.state(.failed(reason: "pcscd has ended"))))
+    if !isLate { _ = rig(.pursue(2, scan)) }
+    let actions = succeed(&rig)
+    #expect(actions == [.spawn, SupervisionRig.goal(isLate ? 1 : 2, isLate ? .off : scan, first: true)])
+    guard isLate else { return }
+    _ = rig(.received(.state(.ready(name: "x", device: "y"))))
+    _ = rig(.received(.reached(epoch: 1)))
+    #expect(rig(.pursue(2, scan)) == [SupervisionRig.goal(2, scan, first: true)])
+  }
+
   // MARK: Tags that make the reader fail
 
   /// Starts to read the tag, is interrupted, and fails.

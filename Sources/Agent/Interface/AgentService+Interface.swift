@@ -119,7 +119,7 @@ extension AgentService {
     let schemes = Set(configuration.schemes)
     let mayChangeDecisions = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
     (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)
-    timeout = configuration.notificationTimeout
+    (timeout, sound) = (configuration.notificationTimeout, configuration.sound)
     await prune()
     await handlers.setSchemes(schemes)
     guard mayChangeDecisions else { return }

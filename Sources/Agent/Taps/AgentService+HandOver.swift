@@ -62,9 +62,10 @@ extension AgentService {
       return HandOver(outcome: await launcher.copy(offer.copied))
     }
     do {
-      let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
-      let click = Launcher.Click(activationToken: token, tapID: offer.id)
-      return await launcher.open(handler, uri, message: message, click: click)
+      // An app that gets the link alone gets neither the message nor the UID.
+      let tap = offer.handsOverMessage ? try await inbox.tap(offer.id).tap : nil
+      let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: tap.map { TagDetails($0) })
+      return await launcher.open(handler, uri, message: tap?.message, click: click)
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
 
@@ -101,4 +102,12 @@ extension AgentService {
 
 extension BusError {
   static let beingOpened = BusError(name: Names.Errors.notPossible, message: "it is being opened already")
+}
+
+extension TagDetails {
+  /// The data about a tap in the inbox.
+  fileprivate init(_ tap: Tap) {
+    self.init(
+      uid: tap.uid, technology: tap.technology, reader: tap.reader, time: UInt64(clamping: tap.time.microseconds))
+  }
 }

@@ -17,7 +17,6 @@ struct TagReading: Sendable, Hashable {
 
   /// The interface's limit.
   static let maximumMessage = 1 << 20
-  private static let maximumUID = 10
 
   /// Reads the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents, and ignores others. Without a valid time, it
   /// is `now`. The error names the key.
@@ -31,7 +30,7 @@ struct TagReading: Sendable, Hashable {
     let technology = values["technology"]?.asString ?? ""
     guard technology.utf8.count <= 32 else { throw .invalidArgument("technology is longer than 32 bytes") }
     let uid = values["uid"]?.asBytes ?? []
-    guard uid.count <= TagReading.maximumUID else { throw .invalidArgument("uid is longer than 10 bytes") }
+    guard uid.count <= TagUID.maximumCount else { throw .invalidArgument("uid is longer than 10 bytes") }
     let reader = values["reader"]?.asString ?? values["reader"]?.asObjectPath?.string ?? ""
     guard reader.utf8.count <= 255 else { throw .invalidArgument("reader is longer than 255 bytes") }
     self.id = id

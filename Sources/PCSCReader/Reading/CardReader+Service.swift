@@ -171,7 +171,9 @@ extension CardReader {
     case .lost(let error):
       dropSession()
       service = .lost(successorAt: max(.now, connectedAt + Self.successorPause))
-      try tell(.failed(reason: "\(error): it has ended or was restarted"))
+      // The other errors of an ended connection name causes that only the next attempt to connect can tell.
+      let reason = error.endsContext ? PCSCError.communication : error
+      try tell(.failed(reason: "\(reason): it has ended or was restarted"))
     case .forbidden:
       dropSession()
       service = .lost(successorAt: .now + Self.refusalPause)
@@ -193,12 +195,14 @@ extension CardReader {
   /// sees which tag was on the reader.
   func loseCards(_ error: PCSCError, _ call: CardCall) throws(Interruption) {
     let end = SuspendingClock.now + Self.endAllowance
-    while SuspendingClock.now < end, try takeEventsInCall() {
+    while SuspendingClock.now < end {
+      // A pcscd that ends may report first that the reader is gone.
+      _ = try takeEventsInCall()
+      if case .lost? = backlog.last { return }
       try daemon.beat()
       try daemon.sleep(.milliseconds(50))
       wake.drain()
     }
-    if case .lost? = backlog.last { return }
     // polkit is asked only when a program connects to a card.
     backlog.append(call.waitsForOthers ? .forbidden : .lost(error))
   }

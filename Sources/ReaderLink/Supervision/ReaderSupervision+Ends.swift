@@ -28,7 +28,7 @@ extension ReaderSupervision {
     // Only a successful exit makes way for a successor. Any other exit is a crash.
     if isRunning, wantsSuccessor, reason == ReaderChild.success, restarts.maySucceed(at: now) {
       _ = placements.end(at: now, wasLooking: false)
-      if !owesStop { placements.deviceWasAway(isLent: wanted.goal == .lent) }
+      if !owesStop, !phase.hasFailed { placements.deviceWasAway(isLent: wanted.goal == .lent) }
       let word =
         wanted.goal == .lent ? released() : endGoal(phase.isOpen ? .absent(reason: "it was plugged in again") : phase)
       return answers + [word].compactMap { $0 } + spawn(at: now)
@@ -66,4 +66,9 @@ extension ReaderSupervision {
       return []
     }
   }
+}
+
+extension ReaderPhase {
+  /// Whether the device is present and cannot be used. Its tags may still lie on it: pcscd has ended, for example.
+  fileprivate var hasFailed: Bool { if case .failed = self { true } else { false } }
 }

@@ -98,6 +98,28 @@ import Testing
     }
   }
 
+  /// The process that was reading it has lost pcscd. In a session, the tag belonged to the client.
+  @Test(arguments: [false, true]) func `a tag that was not read when pcscd ended is new`(wasInSession: Bool) {
+    var rig = SlotRig.scanning()
+    rig.insert()
+    _ = rig.begin()
+    _ = rig.identify(tag)
+    #expect(rig.slot.refused(at: rig.now).1 == [.removed(1)])
+
+    var next = SlotRig()
+    #expect(next.slot.know(SlotRig.known([], includesFirst: wasInSession)) == [])
+    next.slot.scan(for: all)
+    next.insert()
+    #expect(next.begin() == 1)
+    #expect(next.identify(tag).0 == (wasInSession ? .known : .new))
+    if !wasInSession { #expect(next.slot.read(at: next.now) == []) }
+    #expect(next.takeAway() == [.removed(1)])
+    // Placed again, it is a new tap.
+    next.insert()
+    #expect(next.begin() == 2)
+    #expect(next.identify(tag).0 == .new)
+  }
+
   /// The daemon may need a moment to find out that it may scan.
   @Test func `the tag that lies there at the start is announced even if scanning begins later`() {
     var rig = SlotRig()
