@@ -1,5 +1,4 @@
 import Bus
-import Handlers
 import Inbox
 import Journal
 import Notifications
@@ -29,7 +28,6 @@ extension AgentService {
     case .refused(let key, let reason):
       log(.warning, "the notification server refused tap \(key.rawValue); trying again")
       log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "the server's message"))
-    case .soundDue(_, let sound): if let name = sound.name { Task { await launcher.play(name) } }
     case .serverChanged(let server?):
       let name = DisplayText("\(server.name) \(server.version)", limit: 80)
       log(.info, "notifications go to \(server.name.isEmpty ? "a server without a name" : name.string)")

@@ -37,7 +37,7 @@ extension AgentService {
       guard Self.showsNoTap(key) else { return false }
       await handle(.activated(key, action: action))
       return true
-    case .gone, .serverChanged, .soundDue: return false
+    case .gone, .serverChanged: return false
     }
   }
 }

@@ -58,14 +58,17 @@ extension AgentService {
   }
 
   func deliver(_ offer: TapOffer, token: String?) async -> HandOver {
-    guard let handler = offer.handler, let uri = offer.uri else {
-      return HandOver(outcome: await launcher.copy(offer.copied))
-    }
+    let click = Launcher.Click(activationToken: token, tapID: offer.id)
     do {
-      // An app that gets the link alone gets neither the message nor the UID.
-      let tap = offer.handsOverMessage ? try await inbox.tap(offer.id).tap : nil
-      let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: tap.map { TagDetails($0) })
-      return await launcher.open(handler, uri, message: tap?.message, click: click)
+      if let command = offer.command {
+        let message = try await inbox.tap(offer.id).tap.message
+        return HandOver(outcome: await launcher.run(command, message: message, click: click))
+      }
+      guard let handler = offer.handler, let uri = offer.uri else {
+        return HandOver(outcome: await launcher.copy(offer.copied))
+      }
+      let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
+      return await launcher.open(handler, uri, message: message, click: click)
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
 
@@ -87,7 +90,7 @@ extension AgentService {
 
   /// Logs an outcome, without the handler's message, which may contain text from the tag.
   private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer) {
-    let handler = offer.handler?.desktopID ?? "the clipboard"
+    let handler = offer.receiver ?? "the clipboard"
     switch outcome {
     case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
     case .unknown(let doubt): log(.warning, "tap \(offer.id) may have been handed to \(handler): \(doubt)")
@@ -102,12 +105,4 @@ extension AgentService {
 
 extension BusError {
   static let beingOpened = BusError(name: Names.Errors.notPossible, message: "it is being opened already")
-}
-
-extension TagDetails {
-  /// The data about a tap in the inbox.
-  fileprivate init(_ tap: Tap) {
-    self.init(
-      uid: tap.uid, technology: tap.technology, reader: tap.reader, time: UInt64(clamping: tap.time.microseconds))
-  }
 }

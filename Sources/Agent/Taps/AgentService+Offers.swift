@@ -6,7 +6,8 @@ import Routing
 extension AgentService {
   func makeOffer(_ reading: TagReading) async -> TapOffer {
     let policy = await currentRouting()
-    return TapOffer(reading, registry: await handlers.registry, policy: policy, languages: languages)
+    return TapOffer(
+      reading, registry: await handlers.registry, policy: policy, languages: languages, rules: await rules.rules)
   }
 
   /// The routing policy with the user's current choices.

@@ -40,10 +40,12 @@ struct TapPolicy {
     case move(String, to: TapState, reason: TapReason)
     /// Commit the notification's place, and ``TapState/shown`` with the first one.
     case putOnScreen(String, at: NotificationPlace)
-    /// Show the notification, in the place of another tap's. `isNews` is false if the user has seen the tap before.
-    case show(TapOffer, replacing: String?, isNews: Bool = true)
-    /// Show that the tap has failed. `isNews` is false if the user has seen the failure before.
-    case showFailure(TapOffer, reason: TapReason, isNews: Bool = true)
+    /// Show the notification, in the place of another tap's.
+    case show(TapOffer, replacing: String?)
+    /// Show that the tap has failed.
+    case showFailure(TapOffer, reason: TapReason)
+    /// Show that the tap was opened without a click.
+    case showOpened(TapOffer)
     case closeNotification(String)
     case remember(String, HandlerChoices.Change)
     /// Hand the tap over to the app, or copy it if there is none.
@@ -169,11 +171,7 @@ struct TapPolicy {
     let leaving = put(offer, state, failure: state == .failed ? reason : nil, isEarlier: true)
     // Newer taps may fill the screen already.
     guard onScreen[offer.id] != nil else { return leaving }
-    return leaving + [
-      state == .failed
-        ? .showFailure(offer, reason: reason, isNews: false)
-        : .show(offer, replacing: nil, isNews: state == .received)
-    ]
+    return leaving + [state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)]
   }
 
   /// A tap that has left the screen is shown there again, and keeps its state in the inbox.
@@ -182,16 +180,17 @@ struct TapPolicy {
       let newer = tapOfTag[offer.tag]
       let leaving = put(offer, .shown)
       if let newer, onScreen[newer] != nil { tapOfTag[offer.tag] = newer }
-      return leaving + [.show(offer, replacing: nil, isNews: false)]
+      return leaving + [.show(offer, replacing: nil)]
     }
     onScreen[offer.id] = OnScreen(offer: offer, state: present.state, failure: present.failure, number: present.number)
-    if let failure, present.state == .failed { return [.showFailure(offer, reason: failure, isNews: false)] }
-    return [.show(offer, replacing: nil, isNews: false)]
+    if let failure, present.state == .failed { return [.showFailure(offer, reason: failure)] }
+    return [.show(offer, replacing: nil)]
   }
 
   private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
     guard let reason = outcome.failure else {
       return [.move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered)]
+        + (offer.isAtOnce ? [.showOpened(offer)] : [])
     }
     return [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)]
       + put(offer, .failed, failure: reason)
@@ -267,7 +266,8 @@ extension TapPolicy.Action {
     case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),
       .announceClosed(let id, _), .remember(let id, _):
       id
-    case .show(let offer, _, _), .showFailure(let offer, _, _), .handOver(let offer, _), .awaitAnswer(let offer, _):
+    case .show(let offer, _), .showFailure(let offer, _), .showOpened(let offer), .handOver(let offer, _),
+      .awaitAnswer(let offer, _):
       offer.id
     }
   }

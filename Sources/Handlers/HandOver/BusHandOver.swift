@@ -29,7 +29,6 @@ struct BusHandOver {
       if let message {
         var data = platformData
         if let tapID = click.tapID { data[Names.Handler.tapIDKey] = .string(tapID) }
-        if let tag = click.tag { data.merge(tag.platformData) { $1 } }
         do throws(BusError) {
           let arguments: [Value] = [.string(uri.string), .bytes(message), .dictionary(data)]
           _ = try await connection.call(

@@ -7,8 +7,8 @@ public import UniversalLinks
 
 /// Hands a tap over to an application.
 ///
-/// A handler gets the whole NDEF message, over D-Bus (`org.tagroute.Handler1`) or on its standard input, and the data
-/// about the tag. A default application gets only the URI. The launcher never passes text to a shell.
+/// A handler gets the whole NDEF message, over D-Bus (`org.tagroute.Handler1`) or on its standard input. A default
+/// application gets only the URI. The launcher never passes text to a shell.
 public actor Launcher {
   /// The event loop that runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -20,16 +20,13 @@ public actor Launcher {
     public var activationToken: String?
     /// The tap's id, a UUID.
     public var tapID: String?
-    /// The data about the tag. Only an app that gets the message gets it.
-    public var tag: TagDetails?
 
     /// Omits an invalid token.
-    public init(activationToken: String? = nil, tapID: String? = nil, tag: TagDetails? = nil) {
+    public init(activationToken: String? = nil, tapID: String? = nil) {
       // The token becomes an environment variable of a started program. It need not come from the notification client:
       // any program on the bus may name one.
       self.activationToken = activationToken.flatMap { Names.Handler.isActivationToken($0) ? $0 : nil }
       self.tapID = tapID
-      self.tag = tag
     }
   }
 
@@ -39,7 +36,6 @@ public actor Launcher {
   private let environment: [String: String]
   private let report: @Sendable (String) -> Void
   private let reaper: ChildReaper
-  private var isPlaying = false
 
   /// Without a session bus, applications with D-Bus activation are started from their `Exec`.
   ///
@@ -121,25 +117,30 @@ public actor Launcher {
     }
   }
 
-  /// Plays a sound of the desktop's theme, and returns when it has ended. `sound` is a name of the Sound Naming
-  /// Specification. Does nothing while another sound is played, without `canberra-gtk-play`, or without a display.
-  public func play(_ sound: String) async {
-    guard !isPlaying else { return }
-    isPlaying = true
-    defer { isPlaying = false }
-    let environment = childEnvironment(Click())
-    try? await DedicatedThread.run {
-      SoundProgram(environment: environment)?.play(sound, environment: environment) ?? ()
-    }
-  }
-
   /// Waits until every started program has exited and was reaped.
   func allEnded() async { await reaper.allEnded() }
+
+  /// Runs the program of a rule, with the encoded NDEF message on its standard input. Returns as soon as it is loaded.
+  public func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
+    let environment = command.environment(childEnvironment(click), tapID: click.tapID)
+    let result: Result<pid_t, HandOverFailure>
+    do throws(SystemError) {
+      result = try await DedicatedThread.run { command.start(message, environment: environment) }
+    } catch {
+      return .failed(HandOverFailure(error))
+    }
+    switch result {
+    case .success(let child):
+      await adopt(child, of: command.application)
+      return .delivered
+    case .failure(let failure): return .failed(failure)
+    }
+  }
 
   private func start(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click
   ) async -> HandOverOutcome {
-    let environment = childEnvironment(click, tag: message == nil ? nil : click.tag)
+    let environment = childEnvironment(click)
     let result: Result<pid_t, HandOverFailure>
     do throws(SystemError) {
       result = try await DedicatedThread.run {
@@ -176,13 +177,12 @@ public actor Launcher {
   /// - systemd sets it for a service (systemd.exec(5), "Environment Variables Set or Propagated by the Service
   ///   Manager").
   /// - The bus sets it for a program that it starts.
-  /// - It belongs to the click or the tag that started us.
+  /// - It belongs to the click that started us.
   /// - Our tests use it to redirect paths.
   ///
   /// `JOURNAL_STREAM` is passed on, because the program shares our standard output.
   private static func isOurs(_ name: String) -> Bool {
     name.hasPrefix("LISTEN_") || name.hasPrefix("DBUS_STARTER_") || ourVariables.contains(name)
-      || Names.Handler.Variable.all.contains(name)
   }
 
   private static let ourVariables: Set<String> = [
@@ -191,16 +191,15 @@ public actor Launcher {
     "TAGROUTE_PROC", "TAGROUTE_RUN", "TAGROUTE_SYS", "WATCHDOG_PID", "WATCHDOG_USEC", "XDG_ACTIVATION_TOKEN",
   ]
 
-  /// Our environment without the variables that concern only this process, and with the activation token and the data
-  /// about the tag if there are any.
-  private func childEnvironment(_ click: Click, tag: TagDetails? = nil) -> [String: String] {
+  /// Our environment without the variables that concern only this process, and with the activation token if there is
+  /// one.
+  private func childEnvironment(_ click: Click) -> [String: String] {
     var result = environment
     for name in result.keys where Self.isOurs(name) { result[name] = nil }
     if let token = click.activationToken {
       result["XDG_ACTIVATION_TOKEN"] = token
       result["DESKTOP_STARTUP_ID"] = token
     }
-    if let tag { result.merge(tag.environment) { $1 } }
     return result
   }
 }

@@ -47,14 +47,10 @@ enum HandlerInterface {
       throw .invalidArguments("HandleTag takes a link, a message and a dictionary")
     }
     guard uri.utf8.count <= maximumURI else { throw .invalidArguments("the link is longer than 8 KiB") }
-    let data = arguments[2]
     do throws(NDEFError) {
       return TagOpening(
-        uri: uri, message: try NDEFMessage(decoding: bytes), activationToken: token(data),
-        tapID: text(Names.Handler.tapIDKey, of: data, where: Names.Handler.isTapID), uid: uid(data),
-        technology: text(Names.Handler.technologyKey, of: data, where: Names.Handler.isTechnology) ?? "",
-        reader: text(Names.Handler.readerKey, of: data, where: Names.Handler.isReader) ?? "",
-        time: data.asDictionary?[Names.Handler.timeKey]?.asUInt64)
+        uri: uri, message: try NDEFMessage(decoding: bytes), activationToken: token(arguments[2]),
+        tapID: text(Names.Handler.tapIDKey, of: arguments[2], where: Names.Handler.isTapID))
     } catch {
       throw .invalidArguments("the message is not NDEF: \(error)")
     }
@@ -72,11 +68,6 @@ enum HandlerInterface {
   private static func token(_ platformData: Value?) -> String? {
     text(Names.Handler.activationTokenKey, of: platformData, where: Names.Handler.isActivationToken)
       ?? text(Names.Handler.startupIDKey, of: platformData, where: Names.Handler.isActivationToken)
-  }
-
-  private static func uid(_ platformData: Value) -> [UInt8] {
-    let uid = platformData.asDictionary?[Names.Handler.uidKey]?.asBytes ?? []
-    return uid.count <= TagUID.maximumCount ? uid : []
   }
 
   /// A text in the platform data. The caller may be any program of the session, so an invalid text is treated as
