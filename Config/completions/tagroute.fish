@@ -1,6 +1,6 @@
 # fish completion for tagroute
 
-set --local commands status doctor monitor on off session read write info lock transceive run resolve handlers rules inbox demo
+set --local commands status doctor monitor on off session read write info lock transceive run resolve handlers inbox demo
 set --local handlers verify prefer block forget
 set --local inbox show open dismiss export clear
 
@@ -38,9 +38,8 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a info -d '
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a lock -d 'make a tag read-only for ever'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a transceive -d 'send commands to a tag and print its answers'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a run -d 'lend the reader to another program'
-complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a resolve -d 'show what a tag would do, and why'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a resolve -d 'show where a link would go, and why'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a handlers -d 'list and check the apps that take tags'
-complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a rules -d 'list, check and remove the rules for tags'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a inbox -d 'list, open, export and remove taps'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d 'try Tagroute with a simulated reader'
 
@@ -63,13 +62,6 @@ complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l write -d 'al
 complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l answer-within -x -d 'wait this many milliseconds for an answer'
 complete -c tagroute -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l explain -d 'print every step'
-complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l uid -x -d 'ask for the tag with this UID'
-complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l type -x -d 'add an empty record of this media type'
-complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l message -r -F -d 'ask for a tag with this message'
-
-complete -c tagroute -n '__tagroute_bare rules remove' -a remove
-complete -c tagroute -n '__tagroute_bare rules remove' -l check -F -d 'print only errors'
-complete -c tagroute -n '__fish_seen_subcommand_from rules; and __tagroute_behind remove' -a '(__tagroute_values name rules)'
 
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -a "$handlers"
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -l check -F -d 'print only errors'

@@ -16,7 +16,6 @@ actor AgentService {
   let inbox: Inbox
   let handlers: HandlerRegistry
   let choices: ChoiceStore
-  let rules: RuleStore
   let launcher: Launcher
   /// Whether a clipboard program was found. The search may block, because `PATH` may contain a file system that does
   /// not answer.
@@ -32,8 +31,6 @@ actor AgentService {
   let now: @Sendable () -> Timestamp
   /// Reports the user's command to lock or unlock.
   let declareLocked: @Sendable (Bool) async throws -> Void
-  /// Whether the desktop reports that the session is locked.
-  let isLocked: @Sendable () async -> Bool
   /// Reads the settings again. Returns their error; nil if there is none.
   let readSettings: @Sendable () async -> KeyFileError?
   let clock: any Clock<Duration>
@@ -72,7 +69,6 @@ actor AgentService {
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
     now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
     readSettings: @escaping @Sendable () async -> KeyFileError? = { nil },
-    isLocked: @escaping @Sendable () async -> Bool = { false },
     declareLocked: @escaping @Sendable (Bool) async throws -> Void
   ) {
     self.session = session
@@ -85,7 +81,6 @@ actor AgentService {
       ?? HandlerRegistry(
         schemes: schemes, shownName: { TapOffer.name(of: $0).string }, on: session.loop)
     choices = ChoiceStore(on: session.loop)
-    rules = RuleStore(on: session.loop)
     launcher = Launcher(connection: session, on: session.loop) { log(.info, $0) }
     notifications = NotificationClient(on: session)
     routing = RoutingPolicy(schemes: schemes, smartPosters: configuration.smartPosters)
@@ -93,7 +88,6 @@ actor AgentService {
     languages = UserLanguages.codes(in: ProcessEnvironment.current)
     self.now = now
     self.declareLocked = declareLocked
-    self.isLocked = isLocked
     self.readSettings = readSettings
     self.clock = clock
     self.log = log
@@ -112,11 +106,9 @@ actor AgentService {
   /// Reads the handlers, connects to the notification server, and shows the taps that an earlier run left open.
   func start() async {
     Task { await followHandlers() }
-    Task { await followRules() }
     Task { await serveNotifications() }
     Task { await followNotifications() }
     let reading = Task {
-      await rules.start()
       await handlers.start()
       await readAssociations()
       isReady = true
@@ -178,8 +170,6 @@ actor AgentService {
       for problem in new.prefix(most) { log(.warning, "\(problem)") }
       if new.count > most { log(.warning, "\(new.count - most) more; tagroute handlers --check has them all") }
       known = Set(problems)
-      // An app that a rule names may have come or gone.
-      await rules.reload()
       await readAssociations()
     }
   }
@@ -210,14 +200,13 @@ actor AgentService {
       return
     }
     // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
-    if let receiver = offer.receiver {
-      log(.info, "tap \(offer.id) is offered, to be opened in \(receiver)")
+    if let handler = offer.handler?.desktopID {
+      log(.info, "tap \(offer.id) is offered, to be opened in \(handler)")
     } else {
       log(.info, "tap \(offer.id) is not offered to any app; it can be read and copied")
     }
     log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
     for id in receipt.expired { await perform(policy.handle(.expired(id))) }
-    if await openAtOnce(offer, readAt: reading.time) { return }
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
@@ -252,7 +241,6 @@ actor AgentService {
         await notifications.show(
           offer.notification(failed: reason, timeout: timeout, canCopy: canCopy),
           as: NotificationKey(offer.id))
-      case .showOpened(let offer): await notifications.show(offer.openedNotice, as: NotificationKey(offer.id))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
       case .remember(let id, let change): await remember(change, from: id)
       case .handOver(let offer, let token): start(offer) { await $0.deliver(offer, token: token) }

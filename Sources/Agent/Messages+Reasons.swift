@@ -62,9 +62,6 @@ extension Messages {
     case .programMissing:
       // Translators: the app is known to the desktop, and the program that it consists of is missing.
       return translated("The program of the app is not installed")
-    case .commandMissing:
-      // Translators: a rule that the user has written for a tag names a program.
-      return translated("The program that the rule names is not installed")
     case .notPermitted:
       return translated("You are not permitted to start the app")
     case .notStarted:

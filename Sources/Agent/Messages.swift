@@ -57,41 +57,6 @@ enum Messages {
     translated("Ask again")
   }
 
-  /// The title if a rule of the user runs a program. It names the effect of a click.
-  static func willRun(_ rule: DisplayText) -> String {
-    // Translators: title of a notification. {rule} is the name that the user has given to a rule that runs a program.
-    translated("Run “{rule}”", ["rule": rule.string])
-  }
-  /// The label of the button that runs the program.
-  static var run: String {
-    // Translators: label of a button: run the program that the title is about.
-    translated("Run")
-  }
-  /// The title after a rule's program was started without a click.
-  static func hasRun(_ rule: DisplayText) -> String {
-    // Translators: title of a notification: the program was started at once, as the rule {rule} says.
-    translated("Started “{rule}”", ["rule": rule.string])
-  }
-  /// The title if the program of a rule could not be started.
-  static func couldNotRun(_ rule: DisplayText) -> String {
-    translated("Could not start “{rule}”", ["rule": rule.string])
-  }
-  /// The title if the agent ended while it started the program of a rule.
-  static func mayHaveRun(_ rule: DisplayText) -> String {
-    // Translators: title: nobody knows whether the program of the rule {rule} was started.
-    translated("“{rule}” may have been started", ["rule": rule.string])
-  }
-  /// The title after a link was opened without a click.
-  static func hasOpened(in handler: DisplayText) -> String {
-    // Translators: title of a notification: the link on the tag was opened at once, as a rule of the user says.
-    translated("Opened in {app}", ["app": handler.string])
-  }
-  /// The title if a rule shows the link of a tag and opens no app.
-  static var linkOnTag: String {
-    // Translators: title above the link that is on an NFC tag.
-    translated("Link on a tag")
-  }
-
   /// The title if no app opens the link.
   static var nobodyOpens: String { translated("No app opens this link") }
   /// The title if the tag has only a text.

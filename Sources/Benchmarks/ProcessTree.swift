@@ -11,17 +11,6 @@ enum ProcessTree {
     }
   }
 
-  /// How often each thread of the process has slept and was woken (voluntary_ctxt_switches in proc_pid_status(5)).
-  static func wakeUps(of process: Int32) throws -> [Int32: Int] {
-    var counts: [Int32: Int] = [:]
-    for thread in try threads(of: process) {
-      let status = String(decoding: try readFile("/proc/\(process)/task/\(thread)/status"), as: UTF8.self)
-      let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
-      counts[thread] = line?.split(separator: "\t").last.flatMap { Int($0) }
-    }
-    return counts
-  }
-
   private static func threads(of process: Int32) throws -> [Int32] {
     guard let folder = opendir("/proc/\(process)/task") else { throw RigError("process \(process) is gone") }
     defer { closedir(folder) }

@@ -69,7 +69,7 @@ API RESPONSECODE IFDHICCPresence(DWORD lun) {
   size_t length;
   struct tagroute_request request = {.operation = TAGROUTE_IFD_PRESENCE, .answer = answer, .room = sizeof answer};
   RESPONSECODE code = tagroute_link_ask(slot, &request, &length);
-  if (length == sizeof answer) tagroute_link_note_presence(slot, answer);
+  if (length == sizeof answer) tagroute_link_note_presence(answer);
   return code;
 }
 

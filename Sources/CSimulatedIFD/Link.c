@@ -206,14 +206,14 @@ static int borrow_events(struct tagroute_slot *slot) {
   return copy;
 }
 
+/* The count of insertions and removals that the last presence check of this thread has seen. pcscd has a thread for each
+   slot that checks the presence and waits for events. Checks of other threads, for example before a reset, must not
+   hide an event from it. */
+static _Thread_local uint32_t seen;
+
 /* An event that arrives after the presence check has already seen its cause must not end the wait: pcscd switches a
    card that nobody uses off when the wait ends. */
-static int is_news(struct tagroute_slot *slot, uint32_t count) {
-  pthread_mutex_lock(&slot->descriptors);
-  int is_later = (int32_t)(count - slot->seen) > 0;
-  pthread_mutex_unlock(&slot->descriptors);
-  return is_later;
-}
+static int is_news(uint32_t count) { return (int32_t)(count - seen) > 0; }
 
 RESPONSECODE tagroute_link_wait(struct tagroute_slot *slot, int timeout) {
   int events = borrow_events(slot);
@@ -237,7 +237,7 @@ RESPONSECODE tagroute_link_wait(struct tagroute_slot *slot, int timeout) {
       code = IFD_NO_SUCH_DEVICE;
       break;
     }
-    if (is_news(slot, get32(event))) break;
+    if (is_news(get32(event))) break;
   }
   close(events);
   return code;
@@ -250,11 +250,7 @@ void tagroute_link_stop_waiting(struct tagroute_slot *slot) {
   pthread_mutex_unlock(&slot->descriptors);
 }
 
-void tagroute_link_note_presence(struct tagroute_slot *slot, const uint8_t *answer) {
-  pthread_mutex_lock(&slot->descriptors);
-  slot->seen = get32(answer);
-  pthread_mutex_unlock(&slot->descriptors);
-}
+void tagroute_link_note_presence(const uint8_t *answer) { seen = get32(answer); }
 
 RESPONSECODE tagroute_link_atr(struct tagroute_slot *slot, PDWORD length, uint8_t *value) {
   pthread_mutex_lock(&slot->lock);

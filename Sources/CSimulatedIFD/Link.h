@@ -24,8 +24,6 @@ struct tagroute_slot {
   int events;
   /* An eventfd that ends the wait for events. */
   int stop;
-  /* How many insertions and removals the last presence check has reported. */
-  uint32_t seen;
 };
 
 /* A request and the room for its answer. The parameters come before the data. */
@@ -49,15 +47,15 @@ void tagroute_link_close(struct tagroute_slot *slot);
    IFD_NO_SUCH_DEVICE if it is gone. */
 RESPONSECODE tagroute_link_ask(struct tagroute_slot *slot, const struct tagroute_request *request, size_t *length);
 
-/* Waits until there was an insertion or removal after `seen`, or the timeout in milliseconds expires. Returns
+/* Waits until there was an insertion or removal after this thread's last presence check, or the timeout in milliseconds expires. Returns
    IFD_NO_SUCH_DEVICE if the simulator is gone. */
 RESPONSECODE tagroute_link_wait(struct tagroute_slot *slot, int timeout);
 
 /* Ends the wait, or the next one. */
 void tagroute_link_stop_waiting(struct tagroute_slot *slot);
 
-/* Takes over the number in the answer to a presence check: four bytes. */
-void tagroute_link_note_presence(struct tagroute_slot *slot, const uint8_t *answer);
+/* Takes over the number in the answer to a presence check of this thread: four bytes. */
+void tagroute_link_note_presence(const uint8_t *answer);
 
 /* Copies the ATR of the last power-up. */
 RESPONSECODE tagroute_link_atr(struct tagroute_slot *slot, PDWORD length, uint8_t *value);

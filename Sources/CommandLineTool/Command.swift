@@ -54,7 +54,7 @@ struct Command: Sendable {
   static let groups: [(title: String, commands: [Command])] = [
     ("Status", [.status, .doctor, .monitor, .on, .off, .session]),
     ("Tags", [.read, .write, .info, .lock, .transceive, .run]),
-    ("Links, apps and taps", [.resolve, .handlers, .rules, .inbox]),
+    ("Links, apps and taps", [.resolve, .handlers, .inbox]),
     ("Try it", [.demo]),
   ]
   static var all: [Command] { groups.flatMap(\.commands) }

@@ -11,9 +11,9 @@ extension BusError {
 
   /// A reader cannot read any tag of these kinds.
   static func cannotRead(_ technologies: [TagType]) -> BusError {
-    .notPossible(
-      "the reader cannot read \(technologies.map(\.rawValue).joined(separator: ", ")). Only some readers that pcscd drives "
-        + "support ISO/IEC 15693 (type-5)")
+    let reason = "the reader cannot read \(technologies.map(\.rawValue).joined(separator: ", "))"
+    guard technologies.contains(.type5) else { return .notPossible(reason) }
+    return .notPossible("\(reason). Only some readers that pcscd drives support ISO/IEC 15693 (type-5)")
   }
 
   static func notAuthorized(_ message: String) -> BusError {

@@ -9,8 +9,7 @@ extension DaemonState {
   ) -> [Action] {
     sessions.timeLimit = policy.sessionLimit
     for (id, reader) in readers {
-      readers[id]?.properties.technologies = ReaderStatus.technologies(
-        of: reader.properties.device, among: policy.polling.technologies)
+      readers[id]?.properties.technologies = reader.technologies(among: policy.polling.technologies)
     }
     var actions: [Action] = []
     if policy.servesAnySession != servedAnySession {

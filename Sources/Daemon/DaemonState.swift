@@ -25,7 +25,8 @@ struct DaemonState: Sendable {
   }
 
   enum Event: Sendable {
-    case readerAdded(Int, path: ObjectPath, device: String, seat: String)
+    /// `identity` has the numbers of a reader of pcscd's list; nil if they are not known.
+    case readerAdded(Int, path: ObjectPath, device: String, seat: String, identity: PCSCReader.Identity? = nil)
     case readerMoved(Int, seat: String)
     /// True if the device is unplugged and udev will report it. False if it is plugged in, or if udev does not report
     /// it.
@@ -105,9 +106,10 @@ struct DaemonState: Sendable {
   mutating func handle(_ event: Event, at now: TapQueue.Instant) -> [Action] {
     var actions: [Action] = []
     switch event {
-    case .readerAdded(let id, let path, let device, let seat):
+    case .readerAdded(let id, let path, let device, let seat, let identity):
       readers[id] = ReaderStatus(
-        path: path, device: device, seat: seat, technologies: policy.polling.technologies, policy: policy.scan)
+        path: path, device: device, seat: seat, identity: identity, technologies: policy.polling.technologies,
+        policy: policy.scan)
     case .readerMoved(let id, let seat):
       readers[id]?.properties.seat = seat
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }

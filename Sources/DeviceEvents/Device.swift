@@ -18,8 +18,7 @@ public struct Device: Sendable, Hashable {
     /// `iProduct`, the device's own text. Empty if it has none, or one that is long or not printable.
     public let productName: String
 
-    /// Creates USB properties: `idVendor`, `idProduct`, the bus, the device's number on it, the kernel drivers and the
-    /// classes of its interfaces, its product name.
+    /// Creates USB properties. `vendor` is `idVendor`, `product` is `idProduct`, and `number` is that of the device on its bus.
     public init(
       vendor: UInt16, product: UInt16, bus: Int, number: Int, drivers: [String] = [], interfaceClasses: [UInt8] = [],
       productName: String = ""
@@ -48,8 +47,7 @@ public struct Device: Sendable, Hashable {
   /// Nil unless it is a USB device.
   public let usb: USB?
 
-  /// Creates a device from its folder below /sys/devices, its subsystem (`usb`, `tty`, …), its device file, the links
-  /// to that file that udev keeps, and the seat that udev assigns.
+  /// Creates a device. Its path is the folder below /sys/devices. The seat is the one that udev assigns.
   public init(
     path: String, subsystem: String, node: String?, links: [String] = [], seat: String? = nil, usb: USB? = nil
   ) {

@@ -24,9 +24,6 @@ public struct TapReason: Sendable, Hashable {
     public static let notStarted = Code(rawValue: "not-started")
     /// The tag contains neither a link nor text, for example a contact card. The tap is kept, without a notification.
     public static let nothingToOpen = Code(rawValue: "nothing-to-open")
-    /// A rule of the user or the administrator ignores the tag; the detail names it. The tap is kept, without a
-    /// notification.
-    public static let ignored = Code(rawValue: "ignored")
     /// The link on the tag may not be opened, or the message cannot be read.
     public static let refused = Code(rawValue: "refused")
     /// The same tag was read again, and its newer tap replaced this one.

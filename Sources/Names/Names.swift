@@ -192,10 +192,6 @@ public enum Names {
     public static let agentConfiguration = "tagroute/agent.conf"
     /// The allowed and the blocked handlers, below `$XDG_CONFIG_HOME`.
     public static let handlerChoices = "tagroute/handlers.conf"
-    /// The user's rules for taps, a directory below `$XDG_CONFIG_HOME`.
-    public static let rules = "tagroute/rules.d"
-    /// The administrator's rules for taps.
-    public static let systemRules = "/etc/tagroute/rules.d"
     /// The preferred applications, below `$XDG_CONFIG_HOME` (freedesktop.org's draft "Intent Apps", section 2).
     public static let intentApplications = "intentapps.list"
     /// Below `$XDG_STATE_HOME`.

@@ -130,11 +130,32 @@ struct FaultPlan {
   /// The fault that strikes an exchange on the air; nil if none does.
   mutating func nextExchange() -> Fault.Kind? { strike { $0.isOnAir }.first }
 
-  /// Counts one event for each fault that `counts` selects, and returns the faults that strike at this event.
   private mutating func strike(where counts: (Fault.Kind) -> Bool) -> [Fault.Kind] {
-    var struck: [Fault.Kind] = []
-    var remaining: [Fault] = []
-    for var fault in faults {
+    let struck = faults.strike(where: counts)
+    strikes += struck.count
+    return struck
+  }
+}
+
+/// A fault that strikes at the event with this number, counted from 1, and at the next ones.
+protocol CountedFault {
+  associatedtype Kind
+
+  var kind: Kind { get }
+  var number: Int { get set }
+  /// How often it strikes; nil for always.
+  var times: Int? { get set }
+}
+
+extension Fault: CountedFault {}
+extension CardFault: CountedFault {}
+
+extension Array where Element: CountedFault {
+  /// Counts one event for each fault that `counts` selects. Returns the faults that strike at this event.
+  mutating func strike(where counts: (Element.Kind) -> Bool) -> [Element.Kind] {
+    var struck: [Element.Kind] = []
+    var remaining: [Element] = []
+    for var fault in self {
       if counts(fault.kind) {
         if fault.number > 1 {
           fault.number -= 1
@@ -146,8 +167,7 @@ struct FaultPlan {
       }
       remaining.append(fault)
     }
-    faults = remaining
-    strikes += struck.count
+    self = remaining
     return struck
   }
 }

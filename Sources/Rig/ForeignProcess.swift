@@ -34,6 +34,20 @@ public struct ForeignProcess: Sendable {
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// How often each thread of the process has slept and was woken, by the thread's id (voluntary_ctxt_switches in
+  /// proc_pid_status(5)). A thread that was not woken has used no processor time. Fails if the process is gone.
+  public func wakeUps() throws -> [Int32: Int] {
+    let folder = "/proc/\(identifier)/task"
+    guard let names = fileNames(in: folder) else { throw RigError("there is no process \(identifier)") }
+    var counts: [Int32: Int] = [:]
+    for thread in names.compactMap({ Int32($0) }) {
+      let status = String(decoding: try readFile("\(folder)/\(thread)/status"), as: UTF8.self)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
+      counts[thread] = line?.split(separator: "\t").last.flatMap { Int($0) }
+    }
+    return counts
+  }
+
   /// Whether the process has ended and was reaped.
   public var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
 

@@ -14,8 +14,6 @@ public struct Route: Sendable, Hashable {
     case none
     /// The URI is malformed, or is never opened.
     case refused
-    /// A rule of the user or the administrator decides.
-    case rule
   }
 
   /// The question to the user before the handler is opened. Scripts read the raw values.
@@ -30,7 +28,7 @@ public struct Route: Sendable, Hashable {
 
   /// One step of the explanation.
   public struct Step: Sendable, Hashable, CustomStringConvertible {
-    /// What was examined: `rule`, `record`, `uri`, `domain`, `scheme`, `default` or `choice`. More may be added.
+    /// What was examined: `record`, `uri`, `domain`, `scheme`, `default` or `choice`. More may be added.
     public let subject: String
     /// The finding, as a sentence without its full stop.
     public let finding: String
@@ -70,13 +68,8 @@ public struct Route: Sendable, Hashable {
   /// the URI.
   public let reason: String
   /// The steps to the answer, in order. Empty if the caller did not ask for them.
-  public internal(set) var steps: [Step]
-
-  /// The rule that decides; nil for all kinds but `rule`.
-  public internal(set) var rule: TapRule?
-  /// Whether the application that a rule opens is a handler.
-  var opensHandler = false
+  public let steps: [Step]
 
   /// Whether the handler gets the whole NDEF message. If not, it gets the URI alone.
-  public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme || opensHandler }
+  public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme }
 }

@@ -31,6 +31,7 @@ public actor ReaderSessionStandIn {
 
   private var readers = [ReaderSessionStandIn.reader]
   private var refusal: BusError?
+  private var lentDevice = ReaderSessionStandIn.device
   private var refusesWriting = false
   private var isActivating = true
   private var isReadingAvailable = true
@@ -102,6 +103,9 @@ public actor ReaderSessionStandIn {
 
   /// Refuses further sessions and inhibitors with this error; nil accepts them.
   public func refuse(_ error: BusError?) { refusal = error }
+
+  /// Lends a reader with this device string from now on.
+  public func lend(_ device: String) { lentDevice = device }
 
   /// Sets the reply to `ReadingAvailable`.
   public func setReadingAvailable(_ isAvailable: Bool) { isReadingAvailable = isAvailable }
@@ -338,7 +342,7 @@ public actor ReaderSessionStandIn {
       self?.assumeIsolated { $0.inhibitorIsGone() }
     }
     var results: [String: Value] = [:]
-    if options["release-reader"]?.asBool == true { results["device"] = .string(ReaderSessionStandIn.device) }
+    if options["release-reader"]?.asBool == true { results["device"] = .string(lentDevice) }
     return [.unixFD(FileDescriptor(owning: ends[1])), .dictionary(results)]
   }
 

@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: [
     "status", "monitor", "on", "off", "session", "read", "write", "info", "lock", "transceive", "run", "resolve",
-    "handlers", "rules", "inbox", "demo", "doctor",
+    "handlers", "inbox", "demo", "doctor",
   ])
   func `every command explains itself`(_ command: String) async throws {
     let result = try await run([command, "--help"])

@@ -61,7 +61,7 @@ struct ReaderDriverTests {
   ])
   func `versions are compared by their numbers`(version: String, isOlder: Bool) {
     let text = "<key>CFBundleShortVersionString</key><string>\(version)</string>"
-    #expect(ReaderDriver(bundle: "x", propertyList: text).isOlder(than: (1, 5, 3)) == isOlder)
+    #expect(ReaderDriver(bundle: "x", propertyList: text).isOlder(than: "1.5.3") == isOlder)
   }
 
   @Test func `contactless readers are found among the USB devices`() throws {

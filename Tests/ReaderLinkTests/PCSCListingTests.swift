@@ -32,7 +32,8 @@ import Testing
 
   @Test(arguments: [
     ("problem no-service pcscd does not run", PCSCProblem(.noService, "pcscd does not run")),
-    ("problem refused", PCSCProblem(.refused)), ("problem version ", PCSCProblem(.otherVersion)),
+    ("problem refused", PCSCProblem(.refused)), ("problem closed x", PCSCProblem(.closed, "x")),
+    ("problem version ", PCSCProblem(.otherVersion)),
     ("problem other 0x80100001", PCSCProblem(.other, "0x80100001")), ("problem eaten x", PCSCProblem(.other, "x")),
     ("problem other a\u{1B}[2J", PCSCProblem(.other)),
   ])

@@ -84,6 +84,13 @@ import Testing
     #expect(actions == [.spawn, SupervisionRig.goal(1, scan)])
   }
 
+  @Test func `a tag that is placed while the device has failed is new to the successor`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.received(.state(.failed(reason: "pcscd has ended"))))
+    _ = rig(.pursue(2, .off))
+    #expect(succeed(&rig) == [.spawn, SupervisionRig.goal(2, .off)])
+  }
+
   @Test func `a tag that was announced before the device failed is known to the successor`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.examining(placement)))

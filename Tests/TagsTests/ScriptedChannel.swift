@@ -50,6 +50,33 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
   func canSend(_ command: [UInt8]) -> Bool { tag.canSend(command) }
 }
 
+/// A channel that counts the exchanges.
+protocol CountingChannel: TagChannel {
+  var count: Int { get set }
+}
+
+extension TagActivation {
+  /// Performs every operation on many hostile tags. Each has to end after so many exchanges.
+  func endsWithin<Channel: CountingChannel>(
+    read: Int, query: Int, write: Int, lock: Int, _ makeChannel: (SeededGenerator) -> Channel
+  ) throws {
+    for seed in 0..<300 as Range<UInt64> {
+      var channel = makeChannel(SeededGenerator(seed: seed))
+      _ = try readNDEF(over: &channel)
+      #expect(channel.count <= read, "seed \(seed)")
+      channel.count = 0
+      _ = try queryNDEF(over: &channel)
+      #expect(channel.count <= query, "seed \(seed)")
+      channel.count = 0
+      _ = try? writeNDEF([UInt8](repeating: 0x5A, count: Int(seed)), over: &channel)
+      #expect(channel.count <= write, "seed \(seed)")
+      channel.count = 0
+      _ = try? lockNDEF(over: &channel)
+      #expect(channel.count <= lock, "seed \(seed)")
+    }
+  }
+}
+
 /// Answers every command with random bytes, and counts the exchanges.
 struct HostileChannel: TagChannel {
   var random: SeededGenerator

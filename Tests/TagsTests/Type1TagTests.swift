@@ -149,25 +149,12 @@ struct Type1Memory: TagChannel {
   }
 
   @Test func `every operation on a hostile tag ends after a bounded number of exchanges`() throws {
-    for seed in 0..<300 as Range<UInt64> {
-      var channel = HostileType1(random: SeededGenerator(seed: seed))
-      _ = try tag.readNDEF(over: &channel)
-      #expect(channel.count <= 260, "seed \(seed)")
-      channel.count = 0
-      _ = try tag.queryNDEF(over: &channel)
-      #expect(channel.count <= 520, "seed \(seed)")
-      channel.count = 0
-      _ = try? tag.writeNDEF([UInt8](repeating: 0x5A, count: Int(seed)), over: &channel)
-      #expect(channel.count <= 1_200, "seed \(seed)")
-      channel.count = 0
-      _ = try? tag.lockNDEF(over: &channel)
-      #expect(channel.count <= 1_200, "seed \(seed)")
-    }
+    try tag.endsWithin(read: 260, query: 520, write: 1_200, lock: 1_200) { HostileType1(random: $0) }
   }
 }
 
 /// Answers in the right form with random content.
-private struct HostileType1: TagChannel {
+private struct HostileType1: CountingChannel {
   var random: SeededGenerator
   var count = 0
 

@@ -21,9 +21,6 @@ enum AgentAnswers {
     answer.moreClaimants = UInt32(clamping: route.claimants.count - claimants.count + route.claimantsLeftOut)
     answer.trusted = route.trusted
     answer.question = route.question.rawValue
-    answer.rule = route.rule?.name
-    answer.action = route.rule?.action.kind
-    answer.asks = route.rule?.asks ?? true
     answer.reason = route.reason
     answer.steps = route.steps.map(\.description)
     return answer.values

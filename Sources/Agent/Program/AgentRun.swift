@@ -60,7 +60,6 @@ actor AgentRun {
       let service = AgentService(
         session: session, inbox: inbox, configuration: configuration, readAt: configurationTime, now: Timestamp.now,
         clock: clock, log: log, readSettings: { [weak self] in await self?.readings.request().value ?? nil },
-        isLocked: { [weak self] in await self?.isLocked() ?? true },
         declareLocked: { [weak self] in try await self?.declare(locked: $0) })
       try await service.export()
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
@@ -188,13 +187,6 @@ actor AgentRun {
   private func report() async {
     guard let desktop else { return }
     await link?.report(await desktop.state.report)
-  }
-
-  /// Whether a source says that the session is locked. If none can tell, the daemon's verdict decides: it sends no tap
-  /// that was read behind a lock.
-  private func isLocked() async -> Bool {
-    guard let desktop else { return true }
-    return await desktop.state.report[Names.Condition.locked] ?? false
   }
 
   /// Applies the user's command to lock or unlock, and reports it to the daemon.

@@ -1,4 +1,3 @@
-import Handlers
 import Inbox
 import Notifications
 import Routing
@@ -25,14 +24,8 @@ extension TapOffer {
   func notification(timeout: Int32, canCopy: Bool) -> Notification {
     guard isOpenable else {
       return notification(
-        title: uri == nil ? Messages.text : rule?.action == .show ? Messages.linkOnTag : Messages.nobodyOpens,
-        body: text,
+        title: uri == nil ? Messages.text : Messages.nobodyOpens, body: text,
         buttons: canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : [], timeout: timeout)
-    }
-    if let command {
-      return notification(
-        title: Messages.willRun(ruleName(command)), body: text,
-        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.run)], timeout: timeout)
     }
     switch question {
     case .nothing:
@@ -55,29 +48,14 @@ extension TapOffer {
   func notification(failed reason: TapReason, timeout: Int32, canCopy: Bool) -> Notification {
     // Trying again does not answer a question.
     guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
+    let title =
+      !isOpenable
+      ? Messages.couldNotCopy
+      : reason.mayHaveOpened
+        ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
     return notification(
-      title: failureTitle(reason), body: failureBody(reason),
+      title: title, body: failureBody(reason),
       buttons: [NotificationButton(key: ButtonKey.retry, label: Messages.tryAgain)], timeout: timeout)
-  }
-
-  private func failureTitle(_ reason: TapReason) -> String {
-    guard isOpenable else { return Messages.couldNotCopy }
-    if let command {
-      let name = ruleName(command)
-      return reason.mayHaveOpened ? Messages.mayHaveRun(name) : Messages.couldNotRun(name)
-    }
-    return reason.mayHaveOpened ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
-  }
-
-  /// The notification that says what was opened without a click. A click only closes it.
-  var openedNotice: Notification {
-    .notice(
-      command.map { Messages.hasRun(ruleName($0)) } ?? Messages.hasOpened(in: handlerName), text.string,
-      category: "x-tagroute.tap")
-  }
-
-  private func ruleName(_ command: TapCommand) -> DisplayText {
-    DisplayText(TapOffer.withoutQuotationMarks(command.rule), limit: 60)
   }
 
   private func failureBody(_ reason: TapReason) -> DisplayText {
@@ -161,9 +139,8 @@ extension TapOffer {
   /// The link or the text, and the apps of the buttons. A change makes it another notification.
   private var subject: String {
     let applications = [handler?.desktopID ?? "", another?.desktopID ?? "", "\(handsOverMessage)"]
-    let program = command?.arguments ?? []
     let choices = offered.flatMap { [$0.application.desktopID, $0.claim] }
-    return ([uri?.string ?? words.string] + applications + program + choices).joined(separator: "\n")
+    return ([uri?.string ?? words.string] + applications + choices).joined(separator: "\n")
   }
 
   /// Without a `desktop-entry` hint: with it, GNOME Shell would close the notifications of an agent that restarts. The

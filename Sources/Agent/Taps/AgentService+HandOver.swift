@@ -58,16 +58,12 @@ extension AgentService {
   }
 
   func deliver(_ offer: TapOffer, token: String?) async -> HandOver {
-    let click = Launcher.Click(activationToken: token, tapID: offer.id)
+    guard let handler = offer.handler, let uri = offer.uri else {
+      return HandOver(outcome: await launcher.copy(offer.copied))
+    }
     do {
-      if let command = offer.command {
-        let message = try await inbox.tap(offer.id).tap.message
-        return HandOver(outcome: await launcher.run(command, message: message, click: click))
-      }
-      guard let handler = offer.handler, let uri = offer.uri else {
-        return HandOver(outcome: await launcher.copy(offer.copied))
-      }
       let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
+      let click = Launcher.Click(activationToken: token, tapID: offer.id)
       return await launcher.open(handler, uri, message: message, click: click)
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
@@ -90,7 +86,7 @@ extension AgentService {
 
   /// Logs an outcome, without the handler's message, which may contain text from the tag.
   private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer) {
-    let handler = offer.receiver ?? "the clipboard"
+    let handler = offer.handler?.desktopID ?? "the clipboard"
     switch outcome {
     case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
     case .unknown(let doubt): log(.warning, "tap \(offer.id) may have been handed to \(handler): \(doubt)")

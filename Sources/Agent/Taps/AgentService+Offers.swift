@@ -6,8 +6,7 @@ import Routing
 extension AgentService {
   func makeOffer(_ reading: TagReading) async -> TapOffer {
     let policy = await currentRouting()
-    return TapOffer(
-      reading, registry: await handlers.registry, policy: policy, languages: languages, rules: await rules.rules)
+    return TapOffer(reading, registry: await handlers.registry, policy: policy, languages: languages)
   }
 
   /// The routing policy with the user's current choices.

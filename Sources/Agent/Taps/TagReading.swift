@@ -1,9 +1,6 @@
 import Bus
-import Handlers
 import Inbox
-import NDEF
 import Names
-import Routing
 
 /// The checked argument of `TagRead`: one reading of a tag.
 struct TagReading: Sendable, Hashable {
@@ -55,15 +52,9 @@ struct TagReading: Sendable, Hashable {
     time = tap.time
   }
 
-  /// The facts that rules examine. The digest is only computed if a rule needs it. The message is nil if it is not NDEF.
-  func facts(_ decoded: NDEFMessage?, withDigest: Bool) -> TapFacts {
-    TapFacts(
-      uid: uid, technology: technology, reader: reader, message: decoded,
-      digest: withDigest ? MessageDigest.sha256(message) : "")
-  }
-
   var tag: TagIdentity {
-    uid.isEmpty || UIDText.isRandom(uid) ? .message(message) : .uid(uid)
+    // A UID of four bytes that starts with 08 is random and new at each activation (ISO/IEC 14443-3, section 6.5.4).
+    uid.isEmpty || (uid.count == 4 && uid.first == 0x08) ? .message(message) : .uid(uid)
   }
 }
 

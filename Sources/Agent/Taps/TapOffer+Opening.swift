@@ -1,4 +1,3 @@
-import Handlers
 import Routing
 import UniversalLinks
 
@@ -35,8 +34,6 @@ extension TapOffer {
   /// `isAnswer`: the user has just given permission, for the desktop entry in the question. `hasFailed`: the user tries
   /// again. The app as it is installed now opens the tap then: an update may have fixed it.
   func confirmed(by now: TapOffer, isAnswer: Bool, hasFailed: Bool) -> TapOffer? {
-    // The rule may have changed since.
-    if let command { return now.command == command ? self : nil }
     // Copying needs no permission.
     guard let handler, isOpenable else { return self }
     let id = handler.desktopID
@@ -63,7 +60,7 @@ extension TapOffer {
 
   var handOverKey: HandOverKey {
     HandOverKey(
-      tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? command?.arguments ?? [], uri: uri,
+      tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? [], uri: uri,
       handsOverMessage: handsOverMessage)
   }
 }

@@ -1,4 +1,3 @@
-import Handlers
 import Inbox
 import NDEF
 import Notifications
@@ -36,12 +35,6 @@ struct TapOffer: Sendable, Hashable {
   let words: DisplayText
   /// Why no app may open the tag's link; nil if one may, or there is no link.
   let obstacle: Obstacle?
-  /// The rule that decides about the tap; nil if none does.
-  private(set) var rule: TapRule? = nil
-  /// The program that the rule runs; nil if it runs none.
-  private(set) var command: TapCommand? = nil
-  /// Whether this offer is carried out without a click.
-  private(set) var isAtOnce = false
 
   /// A problem of the tag itself, with any set of installed apps.
   enum Obstacle: Sendable, Hashable {
@@ -58,74 +51,46 @@ struct TapOffer: Sendable, Hashable {
 
 extension TapOffer {
   /// The languages are codes of RFC 4646, the best first.
-  init(
-    _ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String], rules: RuleSet = RuleSet()
-  ) {
+  init(_ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String]) {
     id = reading.id
     tag = reading.tag
-    let decoded = Result { () throws(NDEFError) in try NDEFMessage(decoding: reading.message) }
-    let message = try? decoded.get()
-    let facts = reading.facts(message, withDigest: rules.needsDigest)
-    let route = registry.route(for: facts, rules: rules, policy: policy, explaining: false)
-    uri = route.uri
-    handler = route.handler
-    candidates = route.candidates
-    let offered = TapOffer.offered(of: route.claimants)
-    self.offered = offered
-    namesakes = TapOffer.namesakes(among: offered.map(\.application), in: registry)
-    unconfirmed = TapOffer.unconfirmed(route.claimants)
-    question = route.question
-    alternative = route.alternative
-    handsOverMessage = route.handsOverMessage
-    title =
-      message.flatMap { message in
-        route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) }
-      } ?? DisplayText("")
-    words = TapOffer.words(of: route, message, reading, languages: languages)
-    rule = route.rule
-    command = route.rule.flatMap { TapCommand($0, uri: route.uri, uid: reading.uid) }
-    if case .failure(let error) = decoded, route.rule == nil {
-      (obstacle, reason) = (.unreadable, "the message is not NDEF: \(error.description)")
-    } else {
-      (obstacle, reason) = (route.kind == .refused ? .refused(route.refusal) : nil, route.reason)
+    do {
+      let message = try NDEFMessage(decoding: reading.message)
+      let route = registry.route(for: message, policy: policy, explaining: false)
+      uri = route.uri
+      handler = route.handler
+      candidates = route.candidates
+      let offered = TapOffer.offered(of: route.claimants)
+      self.offered = offered
+      namesakes = TapOffer.namesakes(among: offered.map(\.application), in: registry)
+      unconfirmed = TapOffer.unconfirmed(route.claimants)
+      question = route.question
+      alternative = route.alternative
+      handsOverMessage = route.handsOverMessage
+      reason = route.reason
+      obstacle = route.kind == .refused ? .refused(route.refusal) : nil
+      title =
+        route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
+      let words = route.kind == .none ? route.uri?.string ?? TapOffer.text(of: message, languages: languages) : ""
+      self.words = DisplayText(words, limit: TapOffer.maximumWords)
+    } catch {
+      (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
+      (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
+      (namesakes, unconfirmed, obstacle) = ([], [], .unreadable)
+      reason = "the message is not NDEF: \(error.description)"
+      title = DisplayText("")
     }
   }
 
-  /// The text to show if no app opens the tap. A rule may concern a tag without a link and a text: then it is the name
-  /// of its contents.
-  private static func words(
-    of route: Route, _ message: NDEFMessage?, _ reading: TagReading, languages: [String]
-  ) -> DisplayText {
-    guard route.handler == nil, route.kind == .none || route.kind == .rule else { return DisplayText("") }
-    let words = route.uri?.string ?? message.map { text(of: $0, languages: languages) } ?? ""
-    let shown = DisplayText(words, limit: maximumWords)
-    guard shown.isEmpty, route.rule?.action.isAboutAnyContents == true else { return shown }
-    return TagContents.title(of: reading.message, isRefused: route.refusal != nil)
-  }
-
-  /// Whether an app opens it, or a program runs.
-  var isOpenable: Bool { command != nil || handler != nil && uri != nil }
+  /// Whether an app opens it.
+  var isOpenable: Bool { handler != nil && uri != nil }
 
   /// Whether there is anything to show: a text or a link without an app can still be read and copied.
-  var isShown: Bool { !isIgnored && (isOpenable || !words.isEmpty) }
-
-  /// Whether a rule ignores the tag.
-  private var isIgnored: Bool { rule?.action == .ignore }
-
-  /// Whether a rule lets the tag open without a click.
-  var mayOpenAtOnce: Bool { rule?.asks == false && isOpenable && question == .nothing }
-
-  /// The same offer, carried out without a click.
-  func atOnce() -> TapOffer {
-    var copy = self
-    copy.isAtOnce = true
-    return copy
-  }
+  var isShown: Bool { isOpenable || !words.isEmpty }
 
   /// The final state of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
   var ending: (state: TapState, reason: TapReason) {
-    if isIgnored { return (.dismissed, TapReason(.ignored, detail: reason)) }
-    return obstacle != nil
+    obstacle != nil
       ? (.failed, TapReason(.refused, detail: reason)) : (.dismissed, TapReason(.nothingToOpen, detail: reason))
   }
 

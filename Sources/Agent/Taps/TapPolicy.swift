@@ -44,8 +44,6 @@ struct TapPolicy {
     case show(TapOffer, replacing: String?)
     /// Show that the tap has failed.
     case showFailure(TapOffer, reason: TapReason)
-    /// Show that the tap was opened without a click.
-    case showOpened(TapOffer)
     case closeNotification(String)
     case remember(String, HandlerChoices.Change)
     /// Hand the tap over to the app, or copy it if there is none.
@@ -190,7 +188,6 @@ struct TapPolicy {
   private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
     guard let reason = outcome.failure else {
       return [.move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered)]
-        + (offer.isAtOnce ? [.showOpened(offer)] : [])
     }
     return [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)]
       + put(offer, .failed, failure: reason)
@@ -266,8 +263,7 @@ extension TapPolicy.Action {
     case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),
       .announceClosed(let id, _), .remember(let id, _):
       id
-    case .show(let offer, _), .showFailure(let offer, _), .showOpened(let offer), .handOver(let offer, _),
-      .awaitAnswer(let offer, _):
+    case .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _), .awaitAnswer(let offer, _):
       offer.id
     }
   }

@@ -78,12 +78,12 @@ struct PCSCBenchmark {
     try await installation.simulate("tap \(uri(0))")
     try await rest()
     let processes = [("tagrouted", daemon)] + (try ProcessTree.children(of: daemon)).map { ("its child", $0) }
-    let before = try processes.map { (try ProcessorTime.of($0.1), try ProcessTree.wakeUps(of: $0.1)) }
+    let before = try processes.map { (try ProcessorTime.of($0.1), try ForeignProcess($0.1).wakeUps()) }
     try await Task.sleep(for: .seconds(idleSeconds))
     for (index, process) in processes.enumerated() {
       let time = try ProcessorTime.of(process.1) - before[index].0
       let earlier = before[index].1
-      let wakeUps = try ProcessTree.wakeUps(of: process.1).reduce(0) { $0 + $1.value - earlier[$1.key, default: 0] }
+      let wakeUps = try ForeignProcess(process.1).wakeUps().reduce(0) { $0 + $1.value - earlier[$1.key, default: 0] }
       print(
         "  idle with a resting tag for \(idleSeconds) s: \(process.0) \(process.1): "
           + "\(Distribution.milliseconds(time)) ms of processor time, woken \(wakeUps) times")

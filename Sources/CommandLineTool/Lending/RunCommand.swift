@@ -6,11 +6,15 @@ import TagrouteClient
 
 extension Command {
   static let run = Command(
-    name: "run", summary: "lend the reader to another program that uses libnfc", arguments: "-- COMMAND…",
+    name: "run", summary: "lend the reader to another program", arguments: "-- COMMAND…",
     details: """
       The daemon closes the reader, and COMMAND finds it in LIBNFC_DEFAULT_DEVICE:
 
         tagroute run -- nfc-list
+
+      TAGROUTE_DEVICE has the reader, too. If pcscd drives it, that is pcsc: and its
+      name, and LIBNFC_DEFAULT_DEVICE is not set, because libnfc cannot open it. A
+      COMMAND that uses pcscd needs no loan, but meanwhile Tagroute reads no tag.
 
       The exit code is that of COMMAND: 128 plus the signal's number if a signal ended
       it, 127 if there is no such program, 126 if it cannot be started. SIGINT,
@@ -34,10 +38,12 @@ extension Command {
     let forwarding = Task { for await number in signals { await command.signal(number) } }
     defer { forwarding.cancel() }
     let (loan, inhibitor) = try await lent(arguments)
+    let device = inhibitor.device ?? ""
+    if let name = Names.PCSC.readerName(inDevice: device) { Console.tell(noLibnfc(name)) }
     let keeping = Task { await loan.keep() }
     defer { keeping.cancel() }
     let code = try await command.run(
-      program, arguments.words, environment(ProcessEnvironment.current, device: inhibitor.device ?? ""),
+      program, arguments.words, environment(ProcessEnvironment.current, device: device),
       holding: inhibitor.descriptor)
     // Keeps the loan until here. If this process dies, its pipe closes and ends the loan.
     withExtendedLifetime(inhibitor) {}
@@ -59,10 +65,20 @@ extension Command {
     }
   }
 
-  /// The command's environment: that of this process, with variables by which libnfc uses only this reader.
+  /// The command's environment: that of this process, with the lent reader, and variables by which libnfc uses only this
+  /// reader. It uses none if pcscd drives the reader.
   static func environment(_ inherited: [String: String], device: String) -> [String] {
-    inherited.merging(["LIBNFC_DEFAULT_DEVICE": device, "LIBNFC_AUTO_SCAN": "false"]) { _, ours in ours }
-      .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    var variables = inherited
+    variables["TAGROUTE_DEVICE"] = device
+    variables["LIBNFC_DEFAULT_DEVICE"] = Names.PCSC.readerName(inDevice: device) == nil ? device : nil
+    variables["LIBNFC_AUTO_SCAN"] = "false"
+    return variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+  }
+
+  /// Only the user knows if the command uses libnfc. Its own error would not name the cause.
+  private static func noLibnfc(_ name: String) -> String {
+    "tagroute: pcscd drives the lent reader \(Console.printable(name)). A command that uses libnfc cannot open it; choose "
+      + "another reader with --reader, or set Backend=libnfc in tagroute.conf\n"
   }
 }
 

@@ -62,8 +62,7 @@ enum MessageToWrite {
   /// More bytes than any tag can hold.
   private static let limit = 1 << 20
 
-  /// The message in a file, or on standard input.
-  static func file(_ path: String) async throws(Failure) -> [UInt8] {
+  private static func file(_ path: String) async throws(Failure) -> [UInt8] {
     let bytes = try await BlockingRead.file(path, limit: limit)
     guard bytes.count <= limit else { throw .usage("\(path) has more than \(limit) bytes") }
     do throws(NDEFError) {

@@ -5,7 +5,7 @@ import Names
 extension DaemonService {
   func show(_ id: Int, device: String, seat: String) {
     guard let path = try? ObjectPath("\(Names.Daemon.readersPath)/\(id)") else { return }
-    handle(.readerAdded(id, path: path, device: device, seat: seat))
+    handle(.readerAdded(id, path: path, device: device, seat: seat, identity: roster.identity(ofDevice: device)))
     do {
       let interface = readerInterface(id)
       try connection?.assumeIsolated { try $0.export([interface], at: path) }

@@ -47,7 +47,7 @@ extension ReaderRoster {
       let count = configured.count { $0.hasPrefix(Names.PCSC.devicePrefix) }
       return count > (hasUdev ? 0 : 1)
     }
-    return !hasUdev || support.isElsewhere || backend == .pcsc || choices.values.contains(.pcsc)
+    return !hasUdev || support.isElsewhere || choices.values.contains(.pcsc)
   }
 
   /// What pcscd's list should show in a moment: itself, and the paths of devices. Empty if nothing is missing.
@@ -66,6 +66,12 @@ extension ReaderRoster {
   private var usableSlots: [PCSCReader] {
     guard needsPCSCList, let all = pcscList.readers else { return [] }
     return all.filter { ContactlessReaders.isUsable($0, among: all) && home(of: $0) != .pending }
+  }
+
+  /// The numbers of a reader of pcscd's list with this device string; nil if they are not known.
+  func identity(ofDevice device: String) -> PCSCReader.Identity? {
+    guard let name = Names.PCSC.readerName(inDevice: device) else { return nil }
+    return pcscList.readers?.first { Names.PCSC.means(name, $0.name) }?.identity
   }
 
   func home(of slot: PCSCReader) -> Home {

@@ -37,6 +37,8 @@ struct ReaderStatus: Sendable {
   }
 
   let path: ObjectPath
+  /// The kinds of tags that a reader of this model can read.
+  private let possible: [TagType]
   var properties: Properties
   /// The phase that its process has reported last.
   private(set) var phase = ReaderPhase.absent(reason: "")
@@ -71,23 +73,21 @@ struct ReaderStatus: Sendable {
   /// Bounds the lines about tags. A person does not tap ten times a second for a minute.
   var tagLines = LineBudget(most: 600)
 
-  init(path: ObjectPath, device: String, seat: String, technologies: [TagType], policy: ScanPolicy) {
+  init(
+    path: ObjectPath, device: String, seat: String, identity: PCSCReader.Identity? = nil, technologies: [TagType],
+    policy: ScanPolicy
+  ) {
     self.path = path
-    properties = Properties(
-      device: device, seat: seat, technologies: Self.technologies(of: device, among: technologies))
+    possible = ContactlessReaders.technologies(of: device, identity)
+    properties = Properties(device: device, seat: seat, technologies: technologies.filter(possible.contains))
     verdict = ScanVerdict(ScanConditions(), policy: policy)
   }
 
-  /// Those of the kinds of tags that a reader with this device string can read.
-  static func technologies(of device: String, among wanted: [TagType]) -> [TagType] {
-    let possible = ContactlessReaders.technologies(of: device)
-    return wanted.filter(possible.contains)
-  }
+  /// Those of the kinds of tags that the reader can read.
+  func technologies(among wanted: [TagType]) -> [TagType] { wanted.filter(possible.contains) }
 
   /// Whether the reader can read tags of one of these kinds, whatever the configuration lets it look for.
-  func canRead(some technologies: [TagType]) -> Bool {
-    !Self.technologies(of: properties.device, among: technologies).isEmpty
-  }
+  func canRead(some technologies: [TagType]) -> Bool { !self.technologies(among: technologies).isEmpty }
 
   /// The reader's name in the log.
   var label: String {

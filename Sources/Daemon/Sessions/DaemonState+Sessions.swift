@@ -98,7 +98,7 @@ extension ReaderSessionOptions {
   /// The same options without the technologies that the reader cannot read.
   func limited(to reader: ReaderStatus) -> ReaderSessionOptions {
     ReaderSessionOptions(
-      number: number, technologies: ReaderStatus.technologies(of: reader.properties.device, among: technologies),
+      number: number, technologies: reader.technologies(among: technologies),
       applicationIdentifiers: applicationIdentifiers, systemCodes: systemCodes,
       reportsUndeclaredCards: reportsUndeclaredCards)
   }

@@ -1,5 +1,5 @@
-import Framing
 import Configuration
+import Framing
 import Names
 import TagrouteClient
 
@@ -97,10 +97,6 @@ extension Diagnosis {
       .run("sudo fuser --verbose \(reader.node.path)", "shows that program; stop it, and replug the reader"))
   }
 
-  /// The first version of libccid that knows a model, for models that are newer than the one of Debian 12.
-  private static let firstDrivers: [(title: String, vendor: UInt16, products: Set<UInt16>, version: (Int, Int, Int))] =
-    [("ACR1552U", 0x072F, [0x2303, 0x2308], (1, 5, 3))]
-
   private func missingDriver(_ reader: Examination.PluggedInReader, _ name: String) -> Finding? {
     let drivers = seen.pcsc.drivers
     guard !drivers.contains(where: { $0.name(vendor: reader.vendor, product: reader.product) != nil }) else {
@@ -109,9 +105,8 @@ extension Diagnosis {
     guard let ccid = drivers.first(where: { $0.bundle == "ifd-ccid.bundle" }) else {
       return .wrong(.pcscd, "pcscd has no driver for \(name)", setup.installing(.ccid))
     }
-    let first = Self.firstDrivers.first { $0.vendor == reader.vendor && $0.products.contains(reader.product) }
-    if let first, ccid.isOlder(than: first.version) {
-      let version = "\(first.version.0).\(first.version.1).\(first.version.2)"
+    if let version = ReaderModel.firstCCID(vendor: reader.vendor, product: reader.product), ccid.isOlder(than: version)
+    {
       return .wrong(
         .pcscd, "pcscd's driver libccid \(ccid.version ?? "") is too old for \(name), which needs \(version)",
         setup.updatingCCID(to: version))

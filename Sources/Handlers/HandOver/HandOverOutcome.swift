@@ -29,8 +29,6 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
     case needsTerminal = "needs-terminal"
     /// The program of its `Exec` is not installed; the detail is the file and the line.
     case programMissing = "program-missing"
-    /// The program of a rule's `Run` is not installed; the detail is the rule's file and line.
-    case commandMissing = "command-missing"
     /// The user may not run the program (EACCES, EPERM); the detail is the system's message.
     case notPermitted = "not-permitted"
     /// The program could not be loaded (execve(2)); the detail is the system's message.
@@ -72,7 +70,6 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
     case .noCommand: "\(detail): has no Exec, and the application cannot be reached over D-Bus"
     case .needsTerminal: "\(detail): needs a terminal, which a tag does not open"
     case .programMissing: "\(detail): the program of Exec is not installed"
-    case .commandMissing: "\(detail): the program of Run is not installed"
     case .notPermitted, .notStarted: detail
     case .handlerFailed: "the app did not take it: \(detail)"
     case .noClipboard: "neither wl-copy nor xclip nor xsel is installed"

@@ -120,23 +120,6 @@ public actor Launcher {
   /// Waits until every started program has exited and was reaped.
   func allEnded() async { await reaper.allEnded() }
 
-  /// Runs the program of a rule, with the encoded NDEF message on its standard input. Returns as soon as it is loaded.
-  public func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
-    let environment = command.environment(childEnvironment(click), tapID: click.tapID)
-    let result: Result<pid_t, HandOverFailure>
-    do throws(SystemError) {
-      result = try await DedicatedThread.run { command.start(message, environment: environment) }
-    } catch {
-      return .failed(HandOverFailure(error))
-    }
-    switch result {
-    case .success(let child):
-      await adopt(child, of: command.application)
-      return .delivered
-    case .failure(let failure): return .failed(failure)
-    }
-  }
-
   private func start(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click
   ) async -> HandOverOutcome {

@@ -2,6 +2,8 @@
 enum CardCall: Sendable {
   /// Connect to the card in the reader, shared with other programs, and begin a transaction.
   case open(ReaderName)
+  /// Connect to the reader itself, for control codes and attributes alone. The card gets no power and no transaction.
+  case openReader(ReaderName)
   /// Send a command to the card. The result is its answer.
   case transmit([UInt8])
   /// Send a command to the driver. The result is its answer.
@@ -14,7 +16,12 @@ enum CardCall: Sendable {
   case close(CardDisposition)
 
   /// Whether pcscd makes the call wait while another program has a transaction with the card.
-  var waitsForOthers: Bool { if case .open = self { true } else { false } }
+  var waitsForOthers: Bool {
+    switch self {
+    case .open, .openReader: true
+    case .transmit, .control, .attribute, .reset, .close: false
+    }
+  }
 }
 
 /// What happens to the card when the connection ends.

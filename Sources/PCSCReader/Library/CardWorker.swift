@@ -16,16 +16,22 @@ struct CardWorker {
   /// The ATR of a contactless card offers both. T=0 alone fails with some drivers at the first command.
   private static let protocols = DWORD(SCARD_PROTOCOL_T0 | SCARD_PROTOCOL_T1)
 
+  /// How often a transaction is requested again because another program has reset the card.
+  private static let mostResets = 5
+
   init(_ context: PCSCContext) { self.context = context }
 
   /// Makes a call. `isAbandoned` tells whether its result is no longer wanted.
   mutating func perform(_ call: CardCall, isAbandoned: () -> Bool) throws(PCSCError) -> [UInt8] {
     switch call {
     case .open(let reader):
-      try connect(reader)
+      try connect(reader, SCARD_SHARE_SHARED, protocols: Self.protocols)
       // The wait for a transaction may be long, and no call can interrupt it.
       if isAbandoned() { return [] }
       try begin()
+      return []
+    case .openReader(let reader):
+      try connect(reader, SCARD_SHARE_DIRECT, protocols: 0)
       return []
     case .transmit(let command): return try transmit(command)
     case .control(let code, let command): return try control(code, command)
@@ -41,19 +47,31 @@ struct CardWorker {
     }
   }
 
-  private mutating func connect(_ reader: ReaderName) throws(PCSCError) {
+  private mutating func connect(_ reader: ReaderName, _ mode: Int32, protocols: DWORD) throws(PCSCError) {
     close(.leave)
     var handle: SCARDHANDLE = 0
     let result = SCardConnect(
-      context.handle, reader.terminated, DWORD(SCARD_SHARE_SHARED), Self.protocols, &handle, &activeProtocol)
+      context.handle, reader.terminated, DWORD(mode), protocols, &handle, &activeProtocol)
     try PCSCContext.check(result)
     card = handle
   }
 
+  /// Begins a transaction. Another program may reset the card while this call waits for that program's transaction. The
+  /// call then fails, and every later one, until this program reconnects. After any failure, the card is not connected.
   private mutating func begin() throws(PCSCError) {
     guard let card else { throw .removedCard }
-    try PCSCContext.check(SCardBeginTransaction(card))
-    hasTransaction = true
+    do throws(PCSCError) {
+      var resets = 0
+      while let error = PCSCError(result: SCardBeginTransaction(card)) {
+        resets += 1
+        guard error == .resetCard, resets <= Self.mostResets else { throw error }
+        try reconnect(SCARD_LEAVE_CARD)
+      }
+      hasTransaction = true
+    } catch {
+      close(.leave)
+      throw error
+    }
   }
 
   private mutating func transmit(_ command: [UInt8]) throws(PCSCError) -> [UInt8] {

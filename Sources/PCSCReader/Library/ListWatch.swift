@@ -23,10 +23,17 @@ struct ListWatch {
   /// thread busy.
   static func pauseBriefly() { usleep(200_000) }
 
-  /// Reads the list. It is empty if that fails; the first wait then fails too.
-  init(_ context: PCSCContext) {
+  /// Reads the list.
+  init(_ context: PCSCContext) throws(PCSCError) {
     self.context = context
-    readers = (try? context.readers()) ?? []
+    readers = try context.readers()
+  }
+
+  /// Reads the list again after a moment, before the caller believes that a reader is gone. A pcscd that ends drops its
+  /// readers first, and this call then fails.
+  mutating func confirm() throws(PCSCError) {
+    Self.pauseBriefly()
+    try wait(atMost: .zero)
   }
 
   /// Waits until the list may have changed, or for `limit`, and reads it.

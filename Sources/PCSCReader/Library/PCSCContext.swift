@@ -8,12 +8,13 @@ struct PCSCContext: Sendable {
   let handle: SCARDCONTEXT
 
   /// Connects to pcscd. Blocks until pcscd answers, possibly forever. Retries a connection that is closed at once: pcscd
-  /// may be ending. If pcscd refuses it, the next attempts fail too.
+  /// may be ending. If pcscd refuses it, the next attempts fail too. A refusal in words is retried as well, because
+  /// libpcsclite 1.9.9 has the same error for a connection that was reset.
   static func establish() throws(PCSCError) -> PCSCContext {
     var handle: SCARDCONTEXT = 0
     var attempt = 1
     while let error = PCSCError(result: SCardEstablishContext(DWORD(SCARD_SCOPE_SYSTEM), nil, nil, &handle)) {
-      guard error.endsContext, error != .noService, attempt < attempts else { throw error }
+      guard error.endsContext, error != .noService, attempt < mostConnections else { throw error }
       attempt += 1
       ListWatch.pauseBriefly()
     }
@@ -25,7 +26,7 @@ struct PCSCContext: Sendable {
   /// The present readers.
   func readers() throws(PCSCError) -> [ReaderName] {
     // A reader may appear between the two calls.
-    for _ in 0..<Self.attempts {
+    for _ in 0..<Self.mostLists {
       var size: DWORD = 0
       if let error = PCSCError(result: SCardListReaders(handle, nil, nil, &size)) {
         if error == .noReaders { return [] }
@@ -43,7 +44,10 @@ struct PCSCContext: Sendable {
     throw .insufficientBuffer
   }
 
-  private static let attempts = 4
+  /// The most attempts to connect. `pauseBriefly()` comes between two.
+  private static let mostConnections = 3
+  /// The most attempts to read the list, if it grows each time.
+  private static let mostLists = 4
   private static let spare = 256
 
   static func check(_ result: LONG) throws(PCSCError) {

@@ -40,7 +40,7 @@ final class SlotWatcher: Sendable {
   private static func watch(
     _ context: PCSCContext, _ wanted: String, report: (SlotEvent) -> Void
   ) throws(PCSCError) {
-    var list = ListWatch(context)
+    var list = try ListWatch(context)
     while true {
       guard let name = find(wanted, in: list.readers) else {
         report(.absent)
@@ -49,10 +49,9 @@ final class SlotWatcher: Sendable {
       }
       report(.reader(name))
       try follow(name, context, report: report)
+      // Until then, the list may also have a reader that pcscd is about to remove.
+      try list.confirm()
       report(.absent)
-      // The list may still have a reader that pcscd is about to remove.
-      ListWatch.pauseBriefly()
-      try list.wait(atMost: .zero)
     }
   }
 

@@ -8,8 +8,6 @@ import Names
 /// It never connects to a card. It asks the driver of a contactless reader for its USB numbers, and leaves every other
 /// reader alone.
 struct ReaderListing {
-  /// How long to wait for pcscd after an error that no event ends.
-  private static let pause = Duration.seconds(30)
   /// How often to ask for the USB numbers of a reader that another program uses.
   private static let busyPause = Duration.seconds(2)
   /// The most readers in a list.
@@ -55,39 +53,48 @@ struct ReaderListing {
       // Before the attempt, so that a pcscd that starts after it is noticed.
       let isWatched = socket.watch()
       _ = socket.drain()
-      var isConnected = false
+      var connectedAt: SuspendingClock.Instant?
       do throws(PCSCError) {
         let context = try PCSCContext.establish()
-        isConnected = true
+        connectedAt = .now
         socket.stopWatching()
         defer { context.release() }
-        var list = ListWatch(context)
+        var list = try ListWatch(context)
         var facts: [ReaderName: ReaderFacts] = [:]
         while true {
           let block = block(list.readers, &facts, context)
           show(block.text)
+          let before = list.readers
           try list.wait(atMost: block.isWhole ? nil : busyPause)
+          if !Set(before).isSubset(of: list.readers) { try list.confirm() }
         }
       } catch {
-        // The next attempt tells why pcscd has closed the connection.
-        if isConnected, error.endsContext {
+        // The next attempt tells why pcscd has closed the connection. It may also start pcscd, and systemd gives up a
+        // service that it has to start too often, for all programs.
+        if let connectedAt, error.endsContext {
           ListWatch.pauseBriefly()
+          pause(until: connectedAt + CardReader.successorPause)
           continue
         }
         let problem = ServiceProblem(error)
         show(block(problem))
-        wait(for: isWatched && problem == .noService ? socket : nil)
+        wait(for: isWatched && problem == .noService ? socket : nil, atMost: problem.pause)
       }
     }
   }
 
-  /// Waits until another attempt makes sense. `socket` is nil if no change near it does.
-  private static func wait(for socket: ServiceSocket?) {
+  /// Waits until another attempt makes sense. `socket` is nil if no change near it is a reason for one.
+  private static func wait(for socket: ServiceSocket?, atMost limit: Duration) {
     var entry = pollfd(fd: socket?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
     // A socket without a pcscd may begin to work without any change near it.
     let isLimited = socket?.exists ?? true
-    _ = poll(&entry, 1, isLimited ? Int32(pause / .milliseconds(1)) : -1)
+    _ = poll(&entry, 1, isLimited ? Int32(limit / .milliseconds(1)) : -1)
     ListWatch.pauseBriefly()
+  }
+
+  private static func pause(until end: SuspendingClock.Instant) {
+    let rest = SuspendingClock.now.duration(to: end)
+    if rest > .zero { usleep(UInt32(rest / .microseconds(1))) }
   }
 
   // MARK: Blocks
@@ -95,7 +102,11 @@ struct ReaderListing {
   private static func block(
     _ readers: [ReaderName], _ facts: inout [ReaderName: ReaderFacts], _ context: PCSCContext
   ) -> (text: String, isWhole: Bool) {
-    let shown = readers.prefix(most)
+    // From pcsc-lite 2.5 on, there may be more readers. Those that the daemon may use come first.
+    let isCut = readers.count > most
+    let first = isCut ? readers.filter { ReaderModel.isContactlessName($0.text) } : readers
+    let others = isCut ? readers.filter { !ReaderModel.isContactlessName($0.text) } : []
+    let shown = (first + others).prefix(most)
     facts = facts.filter { shown.contains($0.key) }
     let lines = shown.map { name -> String in
       facts[name] = facts[name] ?? ReaderFacts.ofContactless(name, context)

@@ -127,6 +127,13 @@ extension CardReader {
     isConnected = true
   }
 
+  /// Connects to the reader itself, whatever the state of its card.
+  func openReader() throws(CallFailure) {
+    guard let name else { throw .pcscd(.readerUnavailable) }
+    _ = try call(.openReader(name))
+    isConnected = true
+  }
+
   /// Ends the transaction and the connection, and does not wait for that. The card stays as it is.
   func disconnect() {
     guard isConnected, case .open(_, let thread) = service else { return }

@@ -29,29 +29,29 @@ extension CardReader {
     guard let card = slot.card, let number = slot.begin() else { return }
     cardInUse = card.serial
     defer { disconnect() }
-    if let obstacle = card.obstacle {
-      return try announce(obstacle.type, "unsupported: \(obstacle.reason)", number)
-    }
     let handle = CardHandle(self)
+    if let obstacle = card.obstacle {
+      return try announce(obstacle.type, "unsupported: \(obstacle.reason)", number, handle)
+    }
     switch try study(card, number, handle) {
     case .settled: break
     case .read(let tag, let content):
       try report(.tag(epoch: epoch, TagReport(placement: Placement(number, tag), content: content)))
       try report(slot.read(at: .now))
       signal(content, handle)
-    case .unidentified(let type, let reason): try announce(type, reason, number)
-    case .stopped(let setback): try stop(setback, number)
+    case .unidentified(let type, let reason): try announce(type, reason, number, handle)
+    case .stopped(let setback): try stop(setback, number, handle)
     }
   }
 
-  private func stop(_ setback: Setback, _ number: UInt64) throws(Interruption) {
+  private func stop(_ setback: Setback, _ number: UInt64, _ handle: CardHandle) throws(Interruption) {
     switch setback {
     case .interrupted: try report(slot.interrupted(at: .now))
     case .refused:
       let (isTriedAgain, outcomes) = slot.refused(at: .now)
       try report(outcomes)
       if isTriedAgain {
-        try wait(for: "another program uses the card exclusively; end it, or take the card away")
+        try wait(for: Self.exclusiveUse)
       } else {
         try report(.log(.notice, "a card is left to another program, which uses it exclusively"))
       }
@@ -59,19 +59,30 @@ extension CardReader {
       if let outcomes = slot.mute(at: .now) { return try report(outcomes) }
       // Most cards that a reader finds and cannot power are of this type.
       try announce(
-        .type2, "damaged: the reader finds the card but cannot give it power; hold it to the reader again", number)
-    case .failed, .replaced, .reset, .readerGone: try report(slot.refused(at: .now).1)
+        .type2, "damaged: the reader finds the card but cannot give it power; hold it to the reader again", number,
+        handle)
+    case .failed, .replaced, .reset, .readerGone: try report(slot.failed(at: .now))
     }
   }
 
-  /// Announces a card without an identifier, and why it cannot be read.
-  private func announce(_ type: TagType, _ reason: String, _ number: UInt64) throws(Interruption) {
+  /// Announces a card without an identifier, and why it cannot be read, unless the daemon knows it.
+  private func announce(
+    _ type: TagType, _ reason: String, _ number: UInt64, _ handle: CardHandle
+  ) throws(Interruption) {
+    if let outcomes = slot.recognized(type, at: .now) {
+      try report(outcomes)
+      return try report(.log(.notice, Self.recognizedLine))
+    }
     guard !slot.isSilent, slot.wanted.contains(type) else { return try report(slot.ignore(at: .now)) }
     let placement = Placement(number: number, technology: type, uid: [])
     try report(.examining(placement))
-    try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
+    let content = TagReport.Content.problem(reason: reason)
+    try report(.tag(epoch: epoch, TagReport(placement: placement, content: content)))
     try report(slot.read(at: .now))
+    signal(content, handle)
   }
+
+  private static let recognizedLine = "a tag that was there before is ignored until it is removed"
 
   // MARK: Attempts
 
@@ -135,7 +146,7 @@ extension CardReader {
 
   /// The result if all attempts have failed.
   private func conclude(_ study: Study, _ reason: String) -> Ending {
-    let words = "damaged: reading failed: \(reason)"
+    let words = Reading.failed(reason)
     guard let tag = study.tag else { return .unidentified(.type2, reason: words) }
     return .read(tag, study.reading?.content ?? .problem(reason: words))
   }
@@ -201,7 +212,7 @@ extension CardReader {
   }
 
   /// What is known about the reader. Asks its driver the first time.
-  private func traits(_ handle: CardHandle) throws(Setback) -> ReaderTraits {
+  func traits(_ handle: CardHandle) throws(Setback) -> ReaderTraits {
     if let traits { return traits }
     do throws(CardFailure) {
       let found = ReaderTraits(try handle.properties(), name ?? ReaderName(bytes: []))
@@ -221,7 +232,7 @@ extension CardReader {
       try report(.examining(Placement(number, tag)))
       return true
     case .recognized:
-      try report(.log(.notice, "a tag that was there before is ignored until it is removed"))
+      try report(.log(.notice, Self.recognizedLine))
       try report(.log(.debug, "the known tag \(tag.digits) is ignored"))
     case .known: try report(.log(.debug, "the tag \(tag.digits) is ignored: it came while the reader did not scan"))
     case .unwanted: try report(.log(.debug, "the tag \(tag.digits) is ignored: \(tag.type) is not configured"))
@@ -235,10 +246,26 @@ extension CardReader {
   ) throws(Setback) -> (Reading, TagActivation) {
     if let malformed = Reading(improper: tag) { return (malformed, tag) }
     var channel = TimedChannel(CardChannel(link, tag: tag), until: end)
-    switch try asking(handle, { () throws(TagChannelError) in try tag.readNDEF(over: &channel) }) {
-    case .success(let content): return (Reading(content), channel.channel.tag)
-    case .failure(let error): return (Reading(failure: error), channel.channel.tag)
+    let result = try asking(handle, { () throws(TagChannelError) in try tag.readNDEF(over: &channel) })
+    let latest = try confirm(channel.channel, handle)
+    switch result {
+    case .success(let content): return (Reading(content), latest)
+    case .failure(let error): return (Reading(failure: error), latest)
     }
+  }
+
+  /// Identifies the card again if pcscd has reported another one since the tag's own commands have reset it. Returns the
+  /// tag as it is now. Without this, the card would be announced a second time.
+  private func confirm(
+    _ channel: CardChannel<CardHandle>, _ handle: CardHandle
+  ) throws(Setback) -> TagActivation {
+    var channel = channel
+    guard slot.hasReturned else { return channel.tag }
+    switch try asking(handle, { () throws(TagChannelError) in try channel.isSameTag() }) {
+    case .success(let isSame): guard slot.verify(isSame) else { throw .replaced }
+    case .failure(let error): throw .failed(error.reason)
+    }
+    return channel.tag
   }
 
   /// Returns the result of an exchange, or the tag's own error. Throws if the connection has failed.

@@ -8,17 +8,22 @@ extension CardReader {
 
   /// Shows the result of a reading. Sends the commands that the model may know, until the reader accepts one. A reader
   /// that accepts none shows nothing.
+  ///
+  /// A card that cannot be read is no longer connected, or never was. The commands then go to the reader's driver.
   func signal(_ content: TagReport.Content, _ handle: CardHandle) {
-    guard givesFeedback, let model = traits?.model else { return }
+    guard givesFeedback else { return }
+    let hasCard = isConnected
+    if !hasCard { do throws(CallFailure) { try openReader() } catch { return } }
+    guard let model = (try? traits(handle))?.model else { return }
     var feedback = Feedback.failure
     if case .message = content { feedback = .success }
-    for command in model.commands(for: feedback) where isAccepted(command, handle) { return }
+    for command in model.commands(for: feedback) where isAccepted(command, handle, hasCard: hasCard) { return }
   }
 
-  private func isAccepted(_ command: Feedback.Command, _ handle: CardHandle) -> Bool {
+  private func isAccepted(_ command: Feedback.Command, _ handle: CardHandle, hasCard: Bool) -> Bool {
     switch command {
-    case .apdu(let bytes): (try? handle.transmit(bytes))?.dropLast().last == 0x90
-    case .escape(let bytes): Self.escapeCodes.contains { (try? handle.control($0, bytes)) != nil }
+    case .apdu(let bytes) where hasCard: (try? handle.transmit(bytes))?.dropLast().last == 0x90
+    case .apdu(let bytes), .escape(let bytes): Self.escapeCodes.contains { (try? handle.control($0, bytes)) != nil }
     }
   }
 }

@@ -25,19 +25,17 @@ extension CardReader {
     var socketCounts: SuspendingClock.Instant?
   }
 
-  /// After a refusal. pcscd writes a line into the log for each.
-  static let refusalPause = Duration.seconds(60)
-  /// After another failure, or if no change near the socket would be reported.
+  /// After a failure of this process.
   static let failurePause = Duration.seconds(30)
   /// The shortest time between two attempts because of changes near the socket.
   static let socketPause = Duration.milliseconds(100)
   /// How long pcscd may take to accept a connection until that is a failure. polkit may ask a slow service.
   static let openingAllowance = Duration.seconds(5)
-  /// How long the process waits, from its connection to pcscd on, until it makes way for another one. Without this, a
-  /// pcscd that ends at each connection would be started without end.
+  /// The shortest time from one connection to pcscd to the next one, by this process's successor. Without this, a pcscd
+  /// that ends at each connection would be started without end.
   static let successorPause = Duration.seconds(5)
   /// How long after a failed call the other context may fail, too, if pcscd has ended.
-  static let endAllowance = Duration.milliseconds(500)
+  static let endAllowance = Duration.seconds(2)
 
   // MARK: Connecting
 
@@ -82,9 +80,8 @@ extension CardReader {
     case .noService:
       if socket.watch() { retry.socketCounts = .now + Self.socketPause }
       // A socket without a pcscd may begin to work without any change near it.
-      if retry.socketCounts == nil || socket.exists { retry.time = .now + Self.failurePause }
-    case .refused: retry.time = .now + Self.refusalPause
-    case .otherVersion, .other: retry.time = .now + Self.failurePause
+      if retry.socketCounts == nil || socket.exists { retry.time = .now + problem.pause }
+    case .refused, .closed, .otherVersion, .other: retry.time = .now + problem.pause
     }
     service = .closed(retry)
     try tell(.failed(reason: problem.reason))
@@ -176,7 +173,7 @@ extension CardReader {
       try tell(.failed(reason: "\(reason): it has ended or was restarted"))
     case .forbidden:
       dropSession()
-      service = .lost(successorAt: .now + Self.refusalPause)
+      service = .lost(successorAt: .now + ServiceProblem.refused.pause)
       try tell(.failed(reason: ServiceProblem.refused.reason))
     }
   }

@@ -137,6 +137,8 @@ final class CardReader {
       let wasLent = goal == .lent
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
       if wasLent, let state { try tell(state) }
+      // The wait was part of the work for the previous goal. Scanning reports its own reason at each step.
+      if !goal.isScan { try wait(for: "") }
     }
     if var known = daemon.takeKnown() {
       // Only scanning announces tags.
@@ -155,12 +157,15 @@ final class CardReader {
     switch slot.next(at: .now) {
     case .examine: try examine()
     case .wait(let end):
-      if end == nil { try wait(for: "") }
+      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : "") }
       try sleep(until: end)
     }
   }
 
   // MARK: The daemon
+
+  /// The reason for waiting while another program has the card exclusively.
+  static let exclusiveUse = "another program uses the card exclusively; end it, or take the card away"
 
   func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
 

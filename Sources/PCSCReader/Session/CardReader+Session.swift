@@ -95,7 +95,7 @@ extension CardReader {
     case .interrupted, .readerGone: return
     case .refused:
       guard session?.failed(card, isMute: false, at: .now) == true else { return try wait(for: "") }
-      try wait(for: "another program uses the card exclusively; end it, or take the card away")
+      try wait(for: Self.exclusiveUse)
     case .mute: _ = session?.failed(card, isMute: true, at: .now)
     case .reset, .replaced, .failed: _ = session?.failed(card, isMute: false, at: .now)
     }

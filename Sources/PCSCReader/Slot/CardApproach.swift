@@ -1,4 +1,5 @@
-/// When to connect to a card that cannot be connected to at once. Each limit is per placement.
+/// When to connect to a card that cannot be connected to at once. Each limit is per placement, but the attempts begin
+/// again when the obstacle is gone.
 struct CardApproach: Hashable {
   typealias Instant = SuspendingClock.Instant
 
@@ -12,6 +13,8 @@ struct CardApproach: Hashable {
 
   /// When to connect; nil for at once.
   private(set) var notBefore: Instant?
+  /// Whether the card is left to another program: all attempts have failed, and the next one waits for `hurry()`.
+  private(set) var isOver = false
   private var refusals = 0
   private var powerFailures = 0
 
@@ -20,7 +23,8 @@ struct CardApproach: Hashable {
 
   /// An attempt has failed, because another program has the card. Returns whether there is another attempt.
   mutating func wasRefused(at now: Instant) -> Bool {
-    guard refusals < Self.sharingPauses.count else { return false }
+    isOver = refusals >= Self.sharingPauses.count
+    guard !isOver else { return false }
     notBefore = now + Self.sharingPauses[refusals]
     refusals += 1
     return true
@@ -35,5 +39,5 @@ struct CardApproach: Hashable {
   }
 
   /// The obstacle is gone.
-  mutating func hurry() { notBefore = nil }
+  mutating func hurry() { (notBefore, isOver, refusals) = (nil, false, 0) }
 }

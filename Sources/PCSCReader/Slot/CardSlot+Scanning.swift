@@ -56,6 +56,7 @@ extension CardSlot {
       state = .ignored(card, isIdentified: false)
       return .wait(until: nil)
     }
+    if work.approach.isOver { return .wait(until: nil) }
     guard let start = work.approach.notBefore, now < start else { return .examine }
     return .wait(until: start)
   }
@@ -79,6 +80,12 @@ extension CardSlot {
   var mayReturnUntil: Instant? {
     guard case .examining(_, let examination) = state, case .state? = examination.successor else { return nil }
     return examination.resetUntil
+  }
+
+  /// Whether a card came after a reset and was not identified yet. It may be the same one.
+  var hasReturned: Bool {
+    guard case .examining(_, let examination) = state else { return false }
+    return examination.returned != nil
   }
 
   /// The card was identified again. Returns whether it is the same one. Another one, or none, is its successor.
@@ -115,10 +122,7 @@ extension CardSlot {
   mutating func identified(_ tag: TagActivation, at now: Instant) -> (Identity, [Outcome]) {
     guard case .examining(let card, var examination) = state else { return (.unwanted, []) }
     let index = expected.firstIndex { $0.identifies(tag, key) } ?? expected.firstIndex { $0.mayBe(tag) }
-    if let index {
-      let number = expected.remove(at: index).number
-      return (.recognized, expectNone() + end(.resting(card, number: number), at: now))
-    }
+    if let index { return (.recognized, recognize(expected[index], card, at: now)) }
     let others = expectNone()
     if examination.work.isSilent {
       let number = examination.number
@@ -130,6 +134,21 @@ extension CardSlot {
     examination.tag = tag
     state = .examining(card, examination)
     return (.new, others)
+  }
+
+  /// The card has no identifier. If the daemon knows a card of this type without one, the work is over. Returns nil if it
+  /// does not.
+  mutating func recognized(_ type: TagType, at now: Instant) -> [Outcome]? {
+    guard case .examining(let card, _) = state else { return [] }
+    let fingerprint = TagFingerprint(type, [], key)
+    guard let known = expected.first(where: { $0.fingerprint == fingerprint }) else { return nil }
+    return recognize(known, card, at: now)
+  }
+
+  /// The card is this known tag.
+  private mutating func recognize(_ tag: KnownTag, _ card: Card, at now: Instant) -> [Outcome] {
+    expected.removeAll { $0.number == tag.number }
+    return expectNone() + end(.resting(card, number: tag.number), at: now)
   }
 
   /// The card was read, or has a result that no other attempt changes. Its result is reported.
@@ -146,14 +165,23 @@ extension CardSlot {
     return giveUp(examination) + end(.unread(card, work), at: now)
   }
 
-  /// The card could not be used: another program has it, or it was removed and pcscd has not said so yet. Returns whether
-  /// there is another attempt.
+  /// Another program has the card exclusively. Returns whether there is another attempt before that ends.
   mutating func refused(at now: Instant) -> (isTriedAgain: Bool, [Outcome]) {
     guard case .examining(let card, let examination) = state else { return (true, []) }
     var work = examination.work
     let isTriedAgain = work.approach.wasRefused(at: now)
-    let next = isTriedAgain ? State.unread(card, work) : .ignored(card, isIdentified: false)
-    return (isTriedAgain, giveUp(examination) + end(next, at: now))
+    return (isTriedAgain, giveUp(examination) + end(.unread(card, work), at: now))
+  }
+
+  /// Whether a card lies there unread because another program has it exclusively, and no attempt is due.
+  var isHeld: Bool { if case .unread(_, let work) = state { work.approach.isOver } else { false } }
+
+  /// The card could not be used: it was removed and pcscd has not said so yet, or the reader is gone.
+  mutating func failed(at now: Instant) -> [Outcome] {
+    guard case .examining(let card, let examination) = state else { return [] }
+    var work = examination.work
+    let next = work.approach.wasRefused(at: now) ? State.unread(card, work) : .ignored(card, isIdentified: false)
+    return giveUp(examination) + end(next, at: now)
   }
 
   /// The card gets no power. Returns nil if there is no other attempt. The work goes on then: report the problem.

@@ -42,7 +42,7 @@ struct CardSlot {
   /// A card on which this process works.
   struct Examination: Hashable {
     let number: UInt64
-    let work: Work
+    var work: Work
     /// The tag, once its placement was reported.
     var tag: TagActivation?
     /// What has happened in the slot since the card left it; nil if it is still there.
@@ -63,7 +63,8 @@ struct CardSlot {
     case noReader
     /// No card lies there. Can transition to: `.noReader`, `.unread`, `.ignored`.
     case empty
-    /// A card to work on while the reader scans. Can transition to: every state.
+    /// A card to work on while the reader scans. Another program may have it exclusively: the work then waits until that
+    /// ends. Can transition to: every state.
     case unread(Card, Work)
     /// Work on the card goes on. Events wait until it ends. Can transition to: every state.
     case examining(Card, Examination)
@@ -194,7 +195,9 @@ struct CardSlot {
     switch state {
     case .noReader, .empty: break
     case .unread(let card, let work): state = .unread(updated(card), work)
-    case .examining(let card, let examination): state = .examining(updated(card), examination)
+    case .examining(let card, var examination):
+      if card.state.isExclusive && !new.isExclusive { examination.work.approach.hurry() }
+      state = .examining(updated(card), examination)
     case .resting(let card, let number): state = .resting(updated(card), number: number)
     case .ignored(let card, let isIdentified): state = .ignored(updated(card), isIdentified: isIdentified)
     }

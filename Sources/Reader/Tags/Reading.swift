@@ -43,8 +43,13 @@ package struct Reading {
     if [.tooSlow, .tooManyExchanges, .unsupported].contains(error.code) {
       self.init(problem: "unsupported: \(error.reason)", doubt: .none)
     } else {
-      self.init(problem: "damaged: reading failed: \(error.reason)")
+      self.init(problem: Self.failed(error.reason))
     }
+  }
+
+  /// What to tell the user about a tag that could not be read. `reason` is the end of a sentence.
+  package static func failed(_ reason: String) -> String {
+    "damaged: reading failed: \(reason); hold it to the reader again"
   }
 
   /// An attempt that was not made, because the card's answer to select does not conform to its standard. Nil if it does.

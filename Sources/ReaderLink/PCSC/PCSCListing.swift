@@ -9,8 +9,8 @@ import Names
 ///     - - Virtual PCD 01 00
 ///     problem refused Access denied.
 ///
-/// A reader's line has its vendor and product in hexadecimal digits, then its USB bus and device number in decimal
-/// digits, `-` for each pair that is unknown, then its name.
+/// A reader's line begins with its vendor and product in hexadecimal digits. Its USB bus and device number follow in
+/// decimal digits, then its name. A pair that is unknown is `-`.
 struct PCSCListing {
   /// The limit of bytes of a line.
   static let mostBytesOfLine = ReaderLimits.text

@@ -51,6 +51,8 @@ package struct PCSCProblem: Sendable, Hashable {
     case noService = "no-service"
     /// polkit does not allow the daemon's user to use pcscd.
     case refused
+    /// pcscd closes each connection. It ends at once, or polkit does not allow the connection.
+    case closed
     /// pcscd and libpcsclite speak different versions of their protocol.
     case otherVersion = "version"
     /// Anything else.

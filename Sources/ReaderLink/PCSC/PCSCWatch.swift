@@ -3,9 +3,9 @@ package import EventLoop
 /// Reports which readers pcscd has, and each change of them. A process without any card asks pcscd, because the daemon
 /// does not load libpcsclite.
 ///
-/// The process keeps pcscd running, and pcscd keeps its hands on every smart card reader of the machine. So the daemon
-/// runs it only while there is a reader for it. A process that ends is started again: at once the first time, then after
-/// longer and longer pauses. The daemon's loop owns this actor.
+/// The process keeps pcscd running, and pcscd holds every smart card reader of the machine. So the daemon runs it only
+/// while there is a reader for it. A process that ends is started again: at once the first time, then after longer and
+/// longer pauses. The daemon's loop owns this actor.
 package actor PCSCWatch {
   /// What pcscd says.
   package enum Event: Sendable, Hashable {
@@ -15,8 +15,8 @@ package actor PCSCWatch {
     case problem(PCSCProblem)
   }
 
-  /// The most lists and problems of a process in `window`: each is compared with the readers of the daemon. Plugging a hub in and out
-  /// causes far fewer.
+  /// The most lists and problems of a process in `window`. The daemon compares each with its readers. Plugging a hub in
+  /// and out causes far fewer.
   static let mostEvents = 300
   static let window = Duration.seconds(60)
   /// How long a process may live after it closed its output, or after the daemon closed its input.
@@ -109,7 +109,9 @@ package actor PCSCWatch {
       guard count.next(at: .now) <= Self.mostEvents else { throw ReaderLinkError("lists without end") }
       continuation.yield(event)
       // Another process would meet the same problem, and pcscd logs each attempt that polkit refuses.
-      if case .problem(let problem) = event, [.refused, .otherVersion].contains(problem.kind) { restarts.isHopeless() }
+      if case .problem(let problem) = event, [.refused, .closed, .otherVersion].contains(problem.kind) {
+        restarts.isHopeless()
+      }
     } catch {
       process?.assumeIsolated { $0.kill("sent \(error)") }
     }

@@ -70,5 +70,5 @@ extension ReaderSupervision {
 
 extension ReaderPhase {
   /// Whether the device is present and cannot be used. Its tags may still lie on it: pcscd has ended, for example.
-  fileprivate var hasFailed: Bool { if case .failed = self { true } else { false } }
+  var hasFailed: Bool { if case .failed = self { true } else { false } }
 }

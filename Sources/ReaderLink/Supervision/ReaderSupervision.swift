@@ -214,7 +214,8 @@ struct ReaderSupervision {
   /// after the process has reached it: by then, the process has named all tags that it saw before.
   mutating func sendGoal(at now: Instant) -> [Action] {
     guard sent != wanted, sent.goal.usesField || reached == sent.epoch else { return [] }
-    if sent.goal.isScan && !wanted.goal.isScan { owesStop = true }
+    // A process whose device has failed reads no tag, so it has nothing to stop.
+    if sent.goal.isScan, !wanted.goal.isScan, !phase.hasFailed { owesStop = true }
     let answers = sent.goal.session == nil ? [] : sessions.end(.sessionEnded, "the reader session has ended")
     placements.endSession()
     if wanted.goal == .lent || wanted.goal.session != nil { placements.noOneKnows() }

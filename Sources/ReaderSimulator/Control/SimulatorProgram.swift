@@ -7,9 +7,8 @@ public enum SimulatorProgram {
   /// EX_USAGE of sysexits.h.
   private static let usage: Int32 = 64
 
-  /// Runs until `quit`, SIGTERM or SIGINT. The program also ends when standard input ends. It does so only if that is a
-  /// terminal, a pipe or a socket, where a user or program could have sent more. Returns the exit code. `arguments`
-  /// excludes the program's name.
+  /// Runs until `quit`, SIGTERM or SIGINT. The program also ends when a standard input ends from which more commands could
+  /// have come: a terminal, a pipe or a socket. Returns the exit code. `arguments` excludes the program's name.
   public static func main(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     signal(SIGPIPE, SIG_IGN)

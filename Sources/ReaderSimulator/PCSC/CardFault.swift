@@ -71,21 +71,7 @@ struct CardFaultPlan {
 
   /// Counts one event. If several faults strike, returns the first one.
   private mutating func strike(ofPower: Bool) -> CardFault.Kind? {
-    var struck: [CardFault.Kind] = []
-    var remaining: [CardFault] = []
-    for var fault in faults {
-      if fault.kind.isOfPower == ofPower {
-        if fault.number > 1 {
-          fault.number -= 1
-        } else {
-          struck.append(fault.kind)
-          if fault.times ?? .max <= 1 { continue }
-          fault.times = fault.times.map { $0 - 1 }
-        }
-      }
-      remaining.append(fault)
-    }
-    faults = remaining
+    let struck = faults.strike { $0.isOfPower == ofPower }
     strikes += struck.count
     return struck.first
   }

@@ -38,8 +38,8 @@ extension SimulatedCardReaders {
     return named
   }
 
-  /// The slot of a USB interface. Of several readers of one model, the one with the number on the bus is preferred;
-  /// otherwise it is the first whose slot is not open.
+  /// The slot of a USB interface. Of several readers of one model, the one with the number on the bus is preferred. If
+  /// none has it, the slot is the first one that is not open.
   private func slot(of device: USBDeviceName) -> CardSlotID? {
     let open = connections.values.compactMap { connection -> CardSlotID? in
       if case .requests(let slot) = connection.purpose { slot } else { nil }

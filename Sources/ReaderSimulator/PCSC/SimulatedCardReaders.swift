@@ -160,8 +160,8 @@ public actor SimulatedCardReaders {
     return takenAway[id]?.memory
   }
 
-  /// Unplugs a reader. The cards stay in it. pcscd forgets the reader only if it was found as a USB device; a reader of
-  /// its configuration stays in its list, and is in use again after `plug`.
+  /// Unplugs a reader. The cards stay in it. pcscd forgets the reader only if it was found as a USB device. A reader of
+  /// its configuration stays in its list. `plug` makes it work again.
   public func unplug(_ reader: CardReaderID) {
     readers[reader.number].isPluggedIn = false
     for (number, connection) in connections {

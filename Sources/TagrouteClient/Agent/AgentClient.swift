@@ -73,23 +73,6 @@ public struct AgentClient: Sendable {
     Resolution(try await call("Resolve", [.string(uri)]).first?.asDictionary ?? [:])
   }
 
-  /// Asks what a tag would do, without doing it.
-  ///
-  /// - Parameters:
-  ///   - uid: the tag's UID, at most 10 bytes.
-  ///   - message: the encoded NDEF message; nil for a tag without one.
-  ///   - technology: the technology, such as `type-2`.
-  /// - Returns: the answer.
-  /// - Throws: `BusError`; `org.freedesktop.DBus.Error.UnknownMethod` if the agent is older.
-  public func resolve(
-    uid: [UInt8] = [], message: [UInt8]? = nil, technology: String? = nil
-  ) async throws(BusError) -> Resolution {
-    var tag: [String: Value] = ["uid": .bytes(uid)]
-    tag["message"] = message.map(Value.bytes)
-    tag["technology"] = technology.map(Value.string)
-    return Resolution(try await call("ResolveTag", [.dictionary(tag)]).first?.asDictionary ?? [:])
-  }
-
   /// Gets the handlers, sorted by desktop id.
   ///
   /// - Parameter timeout: how long the agent has to reply.

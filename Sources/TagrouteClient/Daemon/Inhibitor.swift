@@ -10,7 +10,8 @@ import Names
 public final class Inhibitor: Sendable {
   /// The client's end of the pipe, close-on-exec.
   public let descriptor: FileDescriptor
-  /// The libnfc connection string of the released reader, for `LIBNFC_DEFAULT_DEVICE`; nil if no release was requested.
+  /// The libnfc connection string of the released reader, for `LIBNFC_DEFAULT_DEVICE`; or `pcsc:` and the name that pcscd
+  /// has for it. Nil if no release was requested.
   public let device: String?
 
   /// Whether the daemon that gave the inhibitor still honours it. A daemon that has exited does not, and the next one

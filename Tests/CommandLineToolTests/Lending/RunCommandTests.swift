@@ -17,6 +17,20 @@ import Testing
     #expect(await requests.next() == .released)
   }
 
+  /// A command that uses pcscd works as without a loan.
+  @Test func `a reader of pcscd is lent, and not to libnfc`() async throws {
+    let place = try await Place()
+    await place.daemon.lend("pcsc:Example 00 00")
+    let process = try place.lend(["sh", "-c", "echo \"$TAGROUTE_DEVICE,$LIBNFC_DEFAULT_DEVICE,$LIBNFC_AUTO_SCAN\""])
+    #expect(try await process.exit() == .exited(0))
+    #expect(await process.standardOutput() == "pcsc:Example 00 00,,false\n")
+    #expect(
+      await process.log().contains {
+        $0.hasPrefix("tagroute: pcscd drives the lent reader Example 00 00. A command that uses libnfc cannot open it;")
+      })
+    await place.released()
+  }
+
   @Test func `a signal that ends the command is in the exit code`() async throws {
     let place = try await Place()
     let process = try place.lend(["sh", "-c", "kill -KILL $$"])

@@ -48,6 +48,11 @@ struct TagValueTests {
     #expect(
       Command.environment(["PATH": "/bin", "LIBNFC_AUTO_SCAN": "true"], device: "pn532_uart:/dev/x") == [
         "LIBNFC_AUTO_SCAN=false", "LIBNFC_DEFAULT_DEVICE=pn532_uart:/dev/x", "PATH=/bin",
+        "TAGROUTE_DEVICE=pn532_uart:/dev/x",
+      ])
+    #expect(
+      Command.environment(["LIBNFC_DEFAULT_DEVICE": "pn532_uart:/dev/other"], device: "pcsc:Example 00 00") == [
+        "LIBNFC_AUTO_SCAN=false", "TAGROUTE_DEVICE=pcsc:Example 00 00",
       ])
   }
 

@@ -17,6 +17,16 @@ import Testing
     #expect(throws: TagChannelError(.noAnswer, "the tag was removed")) { try other.reselect() }
   }
 
+  @Test func `a card that may be another one is asked for its identifier alone`() throws {
+    var channel = identified(
+      .type2, TagActivation.type2.identifier,
+      .send("FF CA 00 00 00", TagActivation.type2.identifier + [0x90, 0x00]),
+      .send("FF CA 00 00 00", "09 09 09 09 90 00"))
+    let answers = try [channel.isSameTag(), channel.isSameTag()]
+    #expect(answers == [true, false])
+    #expect(channel.remaining == 0)
+  }
+
   @Test func `a card with a random identifier has another one after a selection`() throws {
     let tag = TagActivation.typeA(TypeAActivation(type: .type4A, uid: [8, 1, 2, 3], historicalBytes: [0x80]))
     var channel = identified(tag, [8, 1, 2, 3], .reset, .send("FF CA 00 00 00", "08 04 05 06 90 00"))

@@ -18,6 +18,30 @@ import Testing
     #expect(throws: TagChannelError.self) { try channel.exchange(hex(Self.select)) }
   }
 
+  /// The word of ACS's readers for every failure.
+  @Test(arguments: [select, "00 A4 00 0C 02 E1 03", "00 B0 00 00 0F", "00 D6 00 00 02 00 00", "01 B1 00 00 00"])
+  func `63 00 to a command for files is a failed exchange if the reader has no other word`(_ command: String) throws {
+    for model in [ReaderModel.acr122, .acr1252, .acr1552] {
+      var channel = cardChannel(model, .type4, .send(command, "63 00"))
+      #expect(errorCode { try channel.exchange(hex(command)) } == .noAnswer)
+      #expect(channel.failure == nil)
+    }
+    var other = cardChannel(.omnikey, .type4, .send(command, "63 00"))
+    #expect(try other.exchange(hex(command)) == hex("63 00"))
+  }
+
+  @Test(arguments: ["00 20 00 01 04 31 32 33 34", "00 CA 01 01 00", "90 A4 00 00 00", "80 B0 00 00 00"])
+  func `63 00 to another command may be the card's`(_ command: String) throws {
+    var channel = cardChannel(.acr1252, .type4, .send(command, "63 00"))
+    #expect(try channel.exchange(hex(command)) == hex("63 00"))
+  }
+
+  @Test(arguments: ["6A 82", "63 C1", "01 02 63 00"])
+  func `another answer of a reader with one word for failures passes`(_ answer: String) throws {
+    var channel = cardChannel(.acr1252, .type4, .send(Self.select, answer))
+    #expect(try channel.exchange(hex(Self.select)) == hex(answer))
+  }
+
   // MARK: Class FF
 
   @Test(

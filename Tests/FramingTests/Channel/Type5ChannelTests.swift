@@ -66,6 +66,36 @@ import Testing
     #expect(try cutShort.exchange([0x02, 0x20, 0x00]) == hex("00 E1 40 20 01 03 00 FE 00"))
   }
 
+  /// The reader refuses to read a half block, or cuts the block off.
+  @Test(arguments: [false, true]) func `two blocks of eight bytes are told from one of sixteen`(cutsOff: Bool) throws {
+    let (first, second) = ("E1 40 20 01 03 00 FE 00", "11 12 13 14 15 16 17 18")
+    var script: [ScriptedConnection.Step] = [.send("FF B0 00 00 00", "\(first) \(second) 90 00")]
+    if cutsOff {
+      script += [.send("FF B0 00 00 04", "E1 40 20 01 90 00"), .send("FF B0 00 01 04", "11 12 13 14 90 00")]
+    } else {
+      script.append(.send("FF B0 00 00 04", "6C 08"))
+    }
+    script += [
+      .send("FF B0 00 00 08", "\(first) 90 00"), .send("FF B0 00 01 08", "\(second) 90 00"),
+      .send("FF B0 00 01 08", "\(second) 90 00"),
+    ]
+    let link = CardLink(ScriptedConnection(script), model: .omnikey, takesExtendedAPDUs: false)
+    var eight = CardChannel(link, tag: .type5)
+    #expect(try eight.exchange([0x02, 0x20, 0x00]) == hex("00 \(first)"))
+    #expect(try eight.exchange([0x02, 0x20, 0x01]) == hex("00 \(second)"))
+    #expect(eight.remaining == 0)
+  }
+
+  @Test func `a block of sixteen bytes is one block`() throws {
+    let (first, second) = ("E1 40 20 01 03 00 FE 00 01 02 03 04 05 06 07 08", "11 12 13 14 15 16 17 18")
+    var channel = cardChannel(
+      .omnikey, .type5, .send("FF B0 00 00 00", "\(first) 90 00"), .send("FF B0 00 00 04", "6C 10"),
+      .send("FF B0 00 00 08", "6C 10"), .send("FF B0 00 01 00", "\(second) \(second) 90 00"))
+    #expect(try channel.exchange([0x02, 0x20, 0x00]) == hex("00 \(first)"))
+    #expect(try channel.exchange([0x02, 0x20, 0x01]) == hex("00 \(second) \(second)"))
+    #expect(channel.remaining == 0)
+  }
+
   @Test func `blocks are written and locked`() throws {
     var channel = cardChannel(
       .omnikey, .type5, .send("FF D6 00 01 04 01 02 03 04", "90 00"), .send("FF D6 01 02 04 01 02 03 04", "90 00"),

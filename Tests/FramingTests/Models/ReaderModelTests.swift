@@ -70,10 +70,6 @@ import Testing
     }
   }
 
-  @Test func `no model was tried`() {
-    #expect(!ReaderModel.all.contains { $0.tried })
-  }
-
   @Test func `each model reads the types that it has commands for`() {
     #expect(ReaderModel.acr122.types == [.type1, .type2, .type3, .type4A, .type4B, .mifareClassic])
     #expect(ReaderModel.acr1252.types == [.type2, .type3, .type4A, .type4B, .mifareClassic])

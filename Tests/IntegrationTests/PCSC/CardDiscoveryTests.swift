@@ -108,7 +108,7 @@ struct CardDiscoveryTests {
       "1-1", "072f:2308", interfaces: ["ACR1552 CL Reader PICC"], number: 5)
     let (device, reason) = try await machine.failure()
     #expect(device == "usb:001:005")
-    #expect(reason.contains("needs libccid 1.5.3 or newer: update it, and plug the reader in again"), "\(reason)")
+    #expect(reason.contains("needs libccid 1.5.3 or newer: update it, then plug the reader in again"), "\(reason)")
     #expect(await !machine.pcscd.isRunning)
     try await machine.testbed.unplug(path)
     try await machine.has([:])

@@ -132,8 +132,8 @@ import Testing
       await rig.ask(.read, tag)
       try await rig.isHolding()
     case .write:
-      // The first commands read the tag.
-      await rig.add(.hold(command: 5))
+      // Five commands read the tag. This is the second one that writes.
+      await rig.add(.hold(command: 7))
       await rig.ask(.write(try uri("https://example.com/2"), verify: true), tag)
       try await rig.isHolding()
     case .waiting:

@@ -10,7 +10,7 @@ import Testing
 /// A socket in pcscd's place. It answers the first message of pcsc-lite's protocol, or does not.
 private struct ServiceStandIn {
   enum Manner: Sendable, CaseIterable {
-    /// A pcscd before 2.0 that polkit does not let this program use.
+    /// A pcscd that crashes, or one before 2.0 that polkit does not let this program use.
     case closes
     /// A later pcscd that polkit does not let this program use: `SCARD_W_SECURITY_VIOLATION`.
     case forbids
@@ -22,6 +22,8 @@ private struct ServiceStandIn {
 
   let directory: TemporaryDirectory
   let socket: String
+  /// The number of connections so far.
+  let connections = Locked(0)
   private let listener: FileDescriptor
 
   init(_ manner: Manner) throws {
@@ -30,10 +32,11 @@ private struct ServiceStandIn {
     let listener = try ListeningSocket.create(at: socket, mode: 0o666)
     self.listener = listener
     guard manner != .isSilent else { return }
-    try DedicatedThread.start {
+    try DedicatedThread.start { [connections] in
       while true {
         let client = accept(listener.rawValue, nil, nil)
         guard client >= 0 else { return }
+        connections.withLock { $0 += 1 }
         Self.answer(FileDescriptor(owning: client), manner)
       }
     }
@@ -57,7 +60,7 @@ private struct ServiceStandIn {
 /// Services that do not let `tagroute-reader-pcsc` in. Its reason tells the user what to do.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct UnwillingServiceTests {
   private static let reasons: [(ServiceStandIn.Manner, String)] = [
-    (.closes, "pcscd refuses the connection; allow the actions org.debian.pcsc-lite.access_pcsc and access_card"),
+    (.closes, "pcscd closes the connection: it ends at once, or polkit does not allow it; see journalctl -u pcscd"),
     (.forbids, "pcscd refuses the connection; allow the actions org.debian.pcsc-lite.access_pcsc and access_card"),
     (.isAnotherVersion, "pcscd and libpcsclite are of different versions; restart it:"),
     (.isSilent, "pcscd does not answer; restart it:"),
@@ -81,6 +84,9 @@ private struct ServiceStandIn {
     for await event in process.events {
       guard case .phase(.failed(let said), _) = event else { continue }
       #expect(said.hasPrefix(reason), "\(said)")
+      // pcscd logs each attempt that polkit refuses. The next one comes after a minute.
+      let connections = service.connections.withLock { $0 }
+      if manner == .closes || manner == .forbids { #expect(connections == 3) }
       return
     }
     Issue.record("the reader did not fail")

@@ -3,6 +3,7 @@ import ReaderLink
 import TestSupport
 import Testing
 
+@testable import PCSCReader
 @testable import ReaderSimulator
 
 /// Other programs that use the same card.
@@ -49,6 +50,7 @@ import Testing
       rig, client, "connect shared \(rig.name)", "begin", message: try uri("https://example.com/"))
     try await rig.next("a wait") { if case .waiting = $0 { true } else { nil } }
     try await rig.scan(false)
+    #expect(rig.waits.last == "")
     try await client.ask("end")
     try await client.ask("disconnect leave")
     try await rig.isFree(client)
@@ -74,23 +76,40 @@ import Testing
   // MARK: Exclusive use
 
   /// Each refused attempt leaves a line in pcscd's log.
-  @Test func `a card that another program keeps is tried three times, and then left`() async throws {
+  @Test func `a card that another program keeps is tried three times, and again when that program ends`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    let client = try await rig.client()
+    let bytes = try uri("https://example.com/")
+    let id = try await shared(rig, client, "connect exclusive \(rig.name)", message: bytes)
+    try await rig.next("the end of the attempts") { event in
+      if case .log(.notice, let line) = event, line.hasPrefix("a card is left to another program") { true } else { nil }
+    }
+    let attempts = rig.pcscd.log().split(separator: "\n").count { $0.contains("Error Reader Exclusive") }
+    #expect(attempts == 3)
+    // The card lies there unread, so the reason stays.
+    try await rig.announcesNothing()
+    #expect(rig.waits == [Self.exclusive])
+    #expect(await rig.commands(id).isEmpty)
+    #expect(await rig.powerUps(id) == 1)
+    try await client.ask("disconnect leave")
+    let (message, placement) = try await rig.message()
+    #expect(message == bytes)
+    #expect(rig.waits == [Self.exclusive, ""])
+    try await rig.takeAway(id, placement)
+  }
+
+  @Test func `a card that was left to another program no longer waits when it is removed`() async throws {
     let rig = try await CardReaderRig.scanning()
     let client = try await rig.client()
     let id = try await shared(rig, client, "connect exclusive \(rig.name)", message: try uri("https://example.com/"))
     try await rig.next("the end of the attempts") { event in
       if case .log(.notice, let line) = event, line.hasPrefix("a card is left to another program") { true } else { nil }
     }
-    let attempts = rig.pcscd.log().split(separator: "\n").count { $0.contains("Error Reader Exclusive") }
-    #expect(attempts == 3)
-    #expect(rig.waits == [Self.exclusive])
-    try await client.ask("disconnect leave")
-    try await rig.announcesNothing()
-    #expect(rig.waits == [Self.exclusive, ""])
-    #expect(await rig.commands(id).isEmpty)
-    #expect(await rig.powerUps(id) == 1)
-    await rig.remove(id)
+    try await rig.awaken { await rig.remove(id) }
+    _ = try await client.error(of: "disconnect leave")
     try await rig.announces("https://example.com/next")
+    #expect(rig.announced.count == 1)
+    #expect(rig.waits == [Self.exclusive, ""])
   }
 
   @Test func `a card that another program gives up in time is read`() async throws {
@@ -125,6 +144,50 @@ import Testing
     #expect(await rig.commands(id).count == 3)
     #expect(await rig.powerUps(id) == 2)
     try await client.ask("disconnect leave")
+    try await rig.announcesNothing()
+  }
+
+  private static func reset(_ client: PCSCClient, times: Int) async throws {
+    for _ in 0..<times { try await client.ask("reconnect unpower") }
+    try await client.ask("disconnect leave")
+  }
+
+  /// The resets come before the reading, between its attempts or after it. A silent exchange makes the process leave the
+  /// card to others until its next attempt.
+  @Test(arguments: 1...CardReader.mostResets, [false, true])
+  func `resets of another program at any time neither prevent a tap nor repeat it`(
+    resets: Int, isSilent: Bool
+  ) async throws {
+    let rig = try await CardReaderRig.scanning()
+    let client = try await rig.client()
+    let bytes = try uri("https://example.com/")
+    if isSilent { await rig.add(.silence(command: 2)) }
+    let id = try await shared(rig, client, "connect shared \(rig.name)", message: bytes)
+    async let end: Void = Self.reset(client, times: resets)
+    let (message, placement) = try await rig.message()
+    #expect(message == bytes)
+    try await end
+    try await rig.announcesNothing()
+    #expect(await rig.powerUps(id) > resets)
+    try await rig.takeAway(id, placement)
+    #expect(rig.announced.count == 1)
+  }
+
+  /// The process is connected already, and waits to begin its own transaction.
+  @Test(arguments: [1, CardReader.mostResets])
+  func `resets in the transaction of another program do not disturb the reading after it`(resets: Int) async throws {
+    let rig = try await CardReaderRig.scanning()
+    let client = try await rig.client()
+    let bytes = try uri("https://example.com/")
+    let id = try await shared(rig, client, "connect shared \(rig.name)", "begin", message: bytes)
+    try await rig.next("a wait") { if case .waiting = $0 { true } else { nil } }
+    for _ in 0..<resets { try await client.ask("reconnect unpower") }
+    try await client.ask("end")
+    #expect(try await rig.message().message == bytes)
+    try await client.ask("disconnect leave")
+    try await rig.isFree(client)
+    #expect(await rig.commands(id).count == 3)
+    #expect(await rig.powerUps(id) == 1 + resets)
     try await rig.announcesNothing()
   }
 

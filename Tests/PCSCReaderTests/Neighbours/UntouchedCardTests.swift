@@ -108,12 +108,12 @@ import Testing
   }
 
   /// The check byte follows. `name` is the standard and the name of the card.
-  private func storage(_ name: [UInt8]) -> [UInt8] {
+  static func storage(_ name: [UInt8]) -> [UInt8] {
     let bytes: [UInt8] = [0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06] + name + [0, 0, 0, 0]
     return [0x3B] + bytes + [bytes.reduce(0, ^)]
   }
 
-  private static let strangers: [([UInt8], TagType, String)] = [
+  static let strangers: [([UInt8], TagType, String)] = [
     ([0x40, 0x00, 0x00], .type2, "unsupported: it is a low-frequency card, not an NFC tag"),
     ([0x0B, 0x00, 0x18], .type5, "unsupported: it is a PicoPass or iCLASS card, not an NFC tag"),
     ([0x07, 0x00, 0x00], .type4B, "unsupported: it is a memory card of ISO/IEC 14443 B, not an NFC tag"),
@@ -125,7 +125,7 @@ import Testing
     name: [UInt8], type: TagType, reason: String
   ) async throws {
     let rig = try await CardReaderRig.scanning()
-    let card = try SimulatedCard(try .type2(.ntag213, message: [])).answeringReset(with: storage(name))
+    let card = try SimulatedCard(try .type2(.ntag213, message: [])).answeringReset(with: Self.storage(name))
     let id = try await rig.insert(card)
     let report = try await rig.tag()
     #expect(report.problem == reason)
@@ -140,7 +140,7 @@ import Testing
     let rig = try await CardReaderRig.scanning()
     let bytes = try uri("https://example.com/")
     let tag = SimulatedCard(try .type2(.ntag213, message: bytes))
-    try await rig.insert(try tag.answeringReset(with: storage(name)))
+    try await rig.insert(try tag.answeringReset(with: Self.storage(name)))
     #expect(try await rig.message().message == bytes)
   }
 }

@@ -48,6 +48,26 @@ import Testing
     #expect(rig.announced.count == 2)
   }
 
+  /// No card is connected when the result is known. An APDU then goes to the reader's driver.
+  @Test(arguments: [CardReaderModel.acr122U, .acr1552U], [CardFault.silence(times: nil), .mute(times: nil)])
+  func `a card that cannot be read is shown as a failure`(model: CardReaderModel, fault: CardFault) async throws {
+    let rig = try await CardReaderRig(model, feedback: true)
+    await rig.readers.allowEscapes(true, for: rig.reader.id)
+    try await rig.scan(true)
+    await rig.add(fault)
+    let id = try await rig.insert(try .type2(.ntag213, message: try uri("https://example.com/")))
+    #expect(try await rig.tag().problem != nil)
+    try await rig.announcesNothing()
+    let shown = await rig.readers.exchanges(in: rig.slot).filter { exchange in
+      let starts: [[UInt8]] = [[0xFF, 0x00, 0x40], [0xE0, 0x00, 0x00, 0x28]]
+      return exchange.answer != nil && starts.contains { exchange.command.starts(with: $0) }
+    }
+    #expect(shown.count == 1)
+    #expect(shown.allSatisfy { $0.card == id && $0.kind != .command })
+    // Without power, nobody can connect to the card exclusively.
+    if fault != .mute(times: nil) { try await rig.isFree(try await rig.client()) }
+  }
+
   @Test func `nothing is shown unless it is wanted`() async throws {
     let rig = try await CardReaderRig.scanning(.acr122U)
     let (id, _) = try await rig.announces("https://example.com/")

@@ -73,6 +73,41 @@ import Testing
     try await rig.announces("https://example.com/next")
   }
 
+  /// The next process has to recognize the tag that the killed one has announced.
+  private func isRecognized(_ rig: CardReaderRig) async throws {
+    try await rig.killProcess()
+    try await rig.expect(.crashed)
+    try await rig.next("a recognized tag") { event in
+      if case .log(.notice, let line) = event, line.hasPrefix("a tag that was there before") { true } else { nil }
+    }
+    try await rig.announcesNothing()
+    #expect(rig.announced.count == 1)
+  }
+
+  /// Only their types identify them.
+  @Test(arguments: UntouchedCardTests.strangers.map { $0.0 })
+  func `the next process recognizes a card that is no NFC tag`(name: [UInt8]) async throws {
+    let rig = try await CardReaderRig.scanning()
+    let card = try SimulatedCard(try .type2(.ntag213, message: []))
+      .answeringReset(with: UntouchedCardTests.storage(name))
+    let id = try await rig.insert(card)
+    let placement = try await rig.tag().placement
+    try await isRecognized(rig)
+    try await rig.takeAway(id, placement)
+    try await rig.announces("https://example.com/next")
+  }
+
+  @Test func `the next process recognizes a card without power`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    await rig.add(.mute(times: nil))
+    let id = try await rig.insert(try .type2(.ntag213, message: []))
+    let placement = try await rig.tag().placement
+    try await isRecognized(rig)
+    await rig.readers.clearFaults(of: rig.slot)
+    try await rig.takeAway(id, placement)
+    try await rig.announces("https://example.com/next")
+  }
+
   @Test func `another tag in the place of a known one is announced by the next process`() async throws {
     let rig = try await CardReaderRig.scanning()
     let (id, placement) = try await rig.announces("https://example.com/1")

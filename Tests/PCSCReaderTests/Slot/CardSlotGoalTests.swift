@@ -104,14 +104,15 @@ import Testing
     rig.insert()
     _ = rig.begin()
     _ = rig.identify(tag)
-    #expect(rig.slot.refused(at: rig.now).1 == [.removed(1)])
+    #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
 
     var next = SlotRig()
     #expect(next.slot.know(SlotRig.known([], includesFirst: wasInSession)) == [])
     next.slot.scan(for: all)
     next.insert()
     #expect(next.begin() == 1)
-    #expect(next.identify(tag).0 == (wasInSession ? .known : .new))
+    let (identity, _) = next.identify(tag)
+    #expect(identity == (wasInSession ? .known : .new))
     if !wasInSession { #expect(next.slot.read(at: next.now) == []) }
     #expect(next.takeAway() == [.removed(1)])
     // Placed again, it is a new tap.
@@ -173,6 +174,24 @@ import Testing
     _ = rig.begin()
     #expect(rig.identify(SlotRig.phone(2)).0 == .recognized)
     #expect(rig.takeAway() == [.removed(1 << 32)])
+  }
+
+  /// A PicoPass, for example.
+  @Test(arguments: [TagType.type5, .type2]) func `a known card without an identifier is recognized by its type`(
+    known: TagType
+  ) {
+    var rig = SlotRig()
+    let key = TagFingerprint.Key(low: 1, high: 2)
+    let card = KnownTag(number: 1 << 32, fingerprint: TagFingerprint(known, [], key), technology: known)
+    #expect(rig.slot.know(KnownTags(key: key, tags: [card])) == [])
+    rig.slot.scan(for: all)
+    rig.insert(SlotRig.ATR.picoPass)
+    #expect(rig.begin() == 1)
+    let outcomes = rig.slot.recognized(.type5, at: rig.now)
+    #expect((outcomes == nil) == (known == .type2))
+    if outcomes == nil { #expect(rig.slot.read(at: rig.now) == []) }
+    let removals: [CardSlot.Outcome] = known == .type5 ? [.removed(1 << 32)] : [.removed(1), .removed(1 << 32)]
+    #expect(rig.takeAway() == removals)
   }
 
   @Test func `a tag with which the reader has failed is recognized when the reader comes back`() {

@@ -65,13 +65,13 @@ import Testing
     #expect(rig.begin() == 1)
     _ = rig.identify(tag)
     #expect(rig.takeAway() == [])
-    #expect(rig.slot.refused(at: rig.now).1 == [.removed(1)])
+    #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
     #expect(rig.slot.state == .empty)
     // It was not named before it was identified.
     rig.insert()
     #expect(rig.begin() == 2)
     #expect(rig.takeAway() == [])
-    #expect(rig.slot.refused(at: rig.now).1 == [])
+    #expect(rig.slot.failed(at: rig.now) == [])
   }
 
   @Test func `the next card waits until the work on the present one has ended`() {
@@ -148,7 +148,7 @@ import Testing
     _ = rig.identify(tag)
     #expect(rig.slot.readerLeft() == [])
     #expect(rig.slot.isGone)
-    #expect(rig.slot.refused(at: rig.now).1 == [.removed(1)])
+    #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
     #expect(rig.slot.state == .noReader)
   }
 }

@@ -28,10 +28,13 @@ import Testing
     }
     #expect(attempts == [.zero, .milliseconds(700), .seconds(2)])
     // It is left alone until its counter changes.
+    #expect(rig.slot.isHeld)
     rig.pass(.seconds(3600))
     #expect(rig.show() == [])
     #expect(rig.pause() == nil)
+    #expect(rig.slot.isHeld)
     #expect(rig.takeAway() == [])
+    #expect(!rig.slot.isHeld)
     rig.insert()
     #expect(rig.begin() != nil)
   }
@@ -54,6 +57,55 @@ import Testing
     #expect(rig.pause() == .milliseconds(700))
     #expect(rig.show(isExclusive: false) == [])
     #expect(rig.begin() != nil)
+  }
+
+  /// `isLate`: pcscd reports the end while the last attempt goes on.
+  @Test(arguments: [false, true]) func `a card that was left to another program is tried when that program ends`(
+    isLate: Bool
+  ) {
+    var rig = SlotRig.scanning()
+    rig.insert(isExclusive: true)
+    for attempt in 1...3 {
+      rig.pass(.seconds(2))
+      _ = rig.begin()
+      if isLate && attempt == 3 { rig.show() }
+      _ = rig.slot.refused(at: rig.now)
+    }
+    #expect(rig.slot.isHeld != isLate)
+    if !isLate { rig.show() }
+    #expect(!rig.slot.isHeld)
+    rig.pass(.seconds(2))
+    #expect(rig.begin() != nil)
+    #expect(rig.identify(tag).0 == .new)
+  }
+
+  /// Another user may be at the machine when the other program ends.
+  @Test func `a card that was left to another program when scanning stopped is not announced`() {
+    var rig = SlotRig.scanning()
+    rig.insert(isExclusive: true)
+    for _ in 1...3 {
+      rig.pass(.seconds(2))
+      _ = rig.begin()
+      _ = rig.slot.refused(at: rig.now)
+    }
+    #expect(rig.slot.stop() == [])
+    rig.show()
+    #expect(rig.pause() == nil)
+    rig.slot.scan(for: Set(TagType.readable))
+    #expect(rig.begin() != nil)
+    #expect(rig.slot.isSilent)
+  }
+
+  @Test func `a card with which a reader fails is left alone after three attempts, and not as another program's`() {
+    var rig = SlotRig.scanning()
+    rig.insert()
+    for _ in 1...3 {
+      rig.pass(.seconds(2))
+      _ = rig.begin()
+      #expect(rig.slot.failed(at: rig.now) == [])
+    }
+    #expect(rig.pause() == nil)
+    #expect(!rig.slot.isHeld)
   }
 
   // MARK: Power
@@ -118,9 +170,9 @@ import Testing
     #expect(rig.slot.mayReturnUntil != nil)
     rig.pass(.milliseconds(200))
     #expect(rig.insert() == [])
-    #expect(!rig.slot.isGone)
+    #expect(!rig.slot.isGone && rig.slot.hasReturned)
     let isSame = rig.slot.verify(true)
-    #expect(isSame)
+    #expect(isSame && !rig.slot.hasReturned)
     #expect(rig.slot.read(at: rig.now) == [])
     #expect(rig.takeAway() == [.removed(1)])
   }
@@ -132,7 +184,7 @@ import Testing
     let isSame = rig.slot.verify(false)
     #expect(!isSame)
     #expect(rig.slot.isGone)
-    #expect(rig.slot.refused(at: rig.now).1 == [.removed(1)])
+    #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
     #expect(rig.begin() == 2)
     #expect(rig.identify(other).0 == .new)
   }
@@ -149,7 +201,7 @@ import Testing
     var rig = reset()
     #expect(rig.takeAway() == [])
     rig.pass(.seconds(2))
-    #expect(rig.slot.refused(at: rig.now).1 == [.removed(1)])
+    #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
     #expect(rig.slot.state == .empty)
   }
 

@@ -86,7 +86,7 @@ import Testing
 
   @Test(
     arguments: [
-      (PCSCError.noService, "no-service"), (.securityViolation, "refused"), (.communication, "refused"),
+      (PCSCError.noService, "no-service"), (.securityViolation, "refused"), (.communication, "closed"),
       (.serviceStopped, "version"), (PCSCError(0x8010_0006), "other"),
     ] as [(PCSCError, String)])
   func `each reason against a connection has its word and a text of one line`(error: PCSCError, word: String) {

@@ -190,26 +190,12 @@ import Testing
   }
 
   @Test func `every operation on a hostile tag ends after a bounded number of exchanges`() throws {
-    for seed in 0..<300 as Range<UInt64> {
-      var channel = HostileType5(random: SeededGenerator(seed: seed))
-      let tag = TagActivation.type5
-      _ = try tag.readNDEF(over: &channel)
-      #expect(channel.count <= 600, "seed \(seed)")
-      channel.count = 0
-      _ = try tag.queryNDEF(over: &channel)
-      #expect(channel.count <= 700, "seed \(seed)")
-      channel.count = 0
-      _ = try? tag.writeNDEF([UInt8](repeating: 0x5A, count: Int(seed)), over: &channel)
-      #expect(channel.count <= 900, "seed \(seed)")
-      channel.count = 0
-      _ = try? tag.lockNDEF(over: &channel)
-      #expect(channel.count <= 2_500, "seed \(seed)")
-    }
+    try TagActivation.type5.endsWithin(read: 600, query: 700, write: 900, lock: 2_500) { HostileType5(random: $0) }
   }
 }
 
 /// Answers in the right form with random content. It has at most 2,040 bytes.
-private struct HostileType5: TagChannel {
+private struct HostileType5: CountingChannel {
   var random: SeededGenerator
   var count = 0
 

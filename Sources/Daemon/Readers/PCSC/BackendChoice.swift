@@ -3,8 +3,8 @@ import DeviceEvents
 
 /// Which library drives a USB reader, so that it is never two. Pure.
 ///
-/// The choice is made when the reader is plugged in, and again when the configuration is read. Otherwise a reader would
-/// change hands while somebody uses it.
+/// The daemon chooses when the reader is plugged in, and again when it reads the configuration. At other times, a program
+/// may be using the reader.
 ///
 /// | Backend | pcscd can be used and has a driver | libnfc has a driver | neither |
 /// |---|---|---|---|
@@ -22,7 +22,7 @@ enum BackendChoice: Hashable, Sendable {
     guard let usb = device.usb else { return nil }
     let hasLibnfc = USBReaderModel.connectionString(of: device) != nil
     let driverName = support.driverName(of: usb)
-    // A Touchatag has the numbers of a contact reader, and pcscd's name for it is that of the contact reader.
+    // A Touchatag has the numbers of a contact reader, and the same name in pcscd.
     let isPCSCReader = ContactlessReaders.isReader(usb, driverName: driverName)
     guard hasLibnfc || isPCSCReader else { return nil }
     let hasPCSC = support.obstacle == nil && driverName != nil && isPCSCReader

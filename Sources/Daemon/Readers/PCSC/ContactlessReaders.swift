@@ -49,11 +49,13 @@ enum ContactlessReaders {
     return names.first { (1...mostBytesOfTitle).contains($0.utf8.count) } ?? "this reader"
   }
 
-  /// The kinds of tags that a reader with this device string can read. Of a model that is not known, all are tried.
-  static func technologies(of device: String) -> [TagType] {
+  /// The kinds of tags that a reader with this device string can read. A reader of pcscd has the model of its numbers,
+  /// else that of its name, as for its own process. Of a model that is not known, all are tried.
+  static func technologies(of device: String, _ identity: PCSCReader.Identity? = nil) -> [TagType] {
     // The chips that libnfc drives have no modulation for ISO/IEC 15693.
     guard let name = Names.PCSC.readerName(inDevice: device) else { return TagType.readable.filter { $0 != .type5 } }
-    return ReaderModel.find(readerName: name)?.types ?? TagType.readable
+    let model = identity.flatMap { ReaderModel.find(vendor: $0.vendor, product: $0.product) }
+    return (model ?? ReaderModel.find(readerName: name))?.types ?? TagType.readable
   }
 
   private static func isSameDevice(_ a: PCSCReader, _ b: PCSCReader) -> Bool {

@@ -4,8 +4,8 @@ import ReaderLink
 
 /// How this daemon reaches pcscd: the socket, the program that speaks with pcscd, and the watch of its list.
 struct PCSCAccess {
-  /// How long a device that pcscd has a driver for may be missing in pcscd's list. pcscd takes a second to start, and an
-  /// ACR122U that does not answer its first command takes five.
+  /// How long pcscd's list may lack a device for which pcscd has a driver. pcscd takes a second to start. An ACR122U that
+  /// does not answer its first command takes five.
   static let patience = Duration.seconds(10)
 
   /// pcscd's socket, if the environment names it; nil for the standard one.

@@ -1,4 +1,5 @@
 import DeviceEvents
+import Framing
 import Names
 import ReaderLink
 
@@ -15,38 +16,36 @@ enum PCSCObstacle: Hashable, Sendable {
   /// pcscd gives no list.
   case problem(PCSCProblem)
 
-  /// The first version of libccid with a driver for a device, for models that are newer than the libccid of some
-  /// supported distributions (ChangeLog of CCID 1.5.3: ACR1552U).
-  private static let firstVersions: [PCSCReader.Identity: String] = [
-    .init(vendor: 0x072F, product: 0x2303): "1.5.3", .init(vendor: 0x072F, product: 0x2308): "1.5.3",
-  ]
-
   /// The obstacle and the remedy, a text that follows the reader's connection string. `title` names the model.
   func reason(for usb: Device.USB, title: String, hasSystemd: Bool) -> String {
-    switch self {
+    // A reader in a laptop cannot be plugged in again.
+    let retry = "plug the reader in again" + (hasSystemd ? ", or run sudo systemctl reload tagrouted" : "")
+    let rescan = "plug the reader in again" + (hasSystemd ? ", or run sudo systemctl restart pcscd" : "")
+    return switch self {
     case .noProgram:
       "\(title) needs \(Names.Files.pcscReaderProgram), which is not installed: reinstall Tagroute, and restart tagrouted"
     case .noService:
       "\(title) needs pcscd: \(ReaderRemedy.installingPCSCD)"
         + (hasSystemd ? ", or \(ReaderRemedy.startingPCSCD) if it is switched off" : ", or start it")
-        + "; then plug the reader in again"
-    case .noDriver(let hasOthers):
-      if !hasOthers {
-        "\(title) needs a driver for pcscd: \(ReaderRemedy.installingCCID); then plug the reader in again"
-      } else if let version = Self.firstVersions[PCSCReader.Identity(usb)] {
-        "\(title) (\(Self.text(usb))) needs libccid \(version) or newer: update it, and plug the reader in again"
-      } else {
-        "pcscd has no driver for \(title) (\(Self.text(usb))): update libccid, or install the maker's driver, and plug "
-          + "the reader in again"
-      }
+        + "; then \(retry)"
+    case .noDriver(hasOthers: false): "\(title) needs a driver for pcscd: \(ReaderRemedy.installingCCID); then \(retry)"
+    case .noDriver(hasOthers: true): Self.newDriver(for: usb, title) + ", then \(retry)"
     case .notListed(let module?):
       "the kernel module \(module) has \(title): \(ReaderRemedy.unloading(module)), blacklist it in /etc/modprobe.d, "
-        + "and plug the reader in again"
+        + "then \(rescan)"
     case .notListed(nil):
       "pcscd does not show \(title). If another program has it, such as GnuPG's scdaemon, write disable-ccid into that "
-        + "user's ~/.gnupg/scdaemon.conf. Then plug the reader in again"
+        + "user's ~/.gnupg/scdaemon.conf. Then \(rescan)"
     case .problem(let problem): Self.reason(problem, title, hasSystemd: hasSystemd)
     }
+  }
+
+  private static func newDriver(for usb: Device.USB, _ title: String) -> String {
+    let name = "\(title) (\(text(usb)))"
+    guard let version = ReaderModel.firstCCID(vendor: usb.vendor, product: usb.product) else {
+      return "pcscd has no driver for \(name): update libccid, or install the maker's driver"
+    }
+    return "\(name) needs libccid \(version) or newer: update it"
   }
 
   private static func reason(_ problem: PCSCProblem, _ title: String, hasSystemd: Bool) -> String {
@@ -60,7 +59,7 @@ enum PCSCObstacle: Hashable, Sendable {
         + "rule before it says no"
     case .otherVersion:
       "pcscd and libpcsclite are of different versions\(words): update both, and restart pcscd"
-    case .other: "pcscd does not show \(title)\(words)"
+    case .closed, .other: "pcscd does not show \(title)\(words)"
     }
   }
 

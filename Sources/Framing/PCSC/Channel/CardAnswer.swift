@@ -38,6 +38,8 @@ package struct StatusWord: Sendable, Hashable, CustomStringConvertible {
   package static let success = StatusWord(0x90, 0x00)
   /// There were fewer bytes than requested.
   static let endOfData = StatusWord(0x62, 0x82)
+  /// The word of ACS's readers for every failure. Some cards have it for a wrong password (ISO/IEC 7816-4, VERIFY).
+  static let anyFailure = StatusWord(0x63, 0x00)
 
   package var isSuccess: Bool { self == .success }
 

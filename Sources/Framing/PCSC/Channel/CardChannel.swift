@@ -44,8 +44,16 @@ package struct CardChannel<Connection: CardConnection>: TagChannel {
   package mutating func reselect() throws(TagChannelError) {
     exchanges += 1
     try link.reset()
-    guard let now = try link.identifyAgain(tag) else { throw TagChannelError(.noAnswer, "the tag was removed") }
+    guard try isSameTag() else { throw TagChannelError(.noAnswer, "the tag was removed") }
+  }
+
+  /// Asks the card for its identifier. Returns whether it still is the same card.
+  package mutating func isSameTag() throws(TagChannelError) -> Bool {
+    // A reader with an open session need not take other pseudo-APDUs.
+    link.endSession()
+    guard let now = try link.identifyAgain(tag) else { return false }
     tag = now
+    return true
   }
 
   /// Whether the reader can send a command, and no other command does the same with less risk.

@@ -101,6 +101,7 @@ extension CardLink {
     if transparentSession == .refused { throw Self.noRawCommands }
     if transparentSession == .closed {
       let answer = try ask(TransparentSession.start)
+      if model.hasOneFailureWord, answer.status == .anyFailure { throw answer.status.error }
       guard answer.status.isSuccess else {
         transparentSession = .refused
         throw Self.noRawCommands

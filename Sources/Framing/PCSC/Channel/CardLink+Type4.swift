@@ -5,8 +5,10 @@ import Tags
 extension CardLink {
   private static var mostParts: Int { 64 }
   private static var mostData: Int { 65_536 }
+  /// SELECT, READ BINARY and UPDATE BINARY.
+  private static var fileInstructions: Set<UInt8> { [0xA4, 0xB0, 0xB1, 0xD6, 0xD7] }
 
-  /// Returns the whole answer, with its status word.
+  /// Returns the whole answer, with its status word. Fails if the reader reports a failed exchange in a status word.
   mutating func exchangeType4(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     var answer = try transmit(command)
     if let length = answer.status.rightLength, let corrected = Self.with(length, command) {
@@ -25,7 +27,15 @@ extension CardLink {
       parts += 1
       if part.data.isEmpty { break }
     }
+    if data.isEmpty, isFailure(status, of: command) { throw status.error }
     return CardAnswer(data: data, status: status).bytes
+  }
+
+  /// Whether the status word is the reader's, for an exchange that failed. No card answers a command for files with 63 00
+  /// (ISO/IEC 7816-4, 11.2 and 11.3). To other commands, such as VERIFY, the word may be the card's.
+  private func isFailure(_ status: StatusWord, of command: [UInt8]) -> Bool {
+    guard model.hasOneFailureWord, status == .anyFailure, command.count >= 2 else { return false }
+    return command[0] & 0x80 == 0 && Self.fileInstructions.contains(command[1])
   }
 
   /// The class of GET RESPONSE: that of the command, without the bits for secure messaging and chaining (ISO/IEC 7816-4,

@@ -11,6 +11,8 @@ struct Type5Block: Hashable {
 extension CardLink {
   private static var mostBlock: Int { 32 }
   private static var leastBlock: UInt8 { 4 }
+  /// The sizes of the blocks of tags on sale.
+  private static var usualBlocks: [UInt8] { [leastBlock, 8] }
   /// A write with the option flag takes 20 ms.
   private static var time: UInt32 { 100_000 }
   /// The codes that the readers know: single blocks, several blocks, system information, security status.
@@ -97,17 +99,26 @@ extension CardLink {
     return Array(data.prefix(type5Block?.size ?? data.count))
   }
 
-  /// A reader may return several blocks for an Le of 0. They are blocks of four bytes if the next block's bytes follow the
-  /// first four. `data` is its answer.
+  /// A reader may return several blocks for an Le of 0, its answer `data`. If so, the first bytes are one block of a usual
+  /// size, and the next block follows them.
   private mutating func size(of data: [UInt8], from block: Int) throws(TagChannelError) -> Type5Block {
-    let whole = Type5Block(expected: 0, size: data.count)
-    let least = Int(Self.leastBlock)
-    guard data.count >= 2 * least else { return whole }
-    for next in 0..<2 {
-      let part = try transmit(PseudoAPDU.read(block + next, Self.leastBlock).bytes)
-      guard part.status.isSuccess, part.data == Array(data[next * least..<(next + 1) * least]) else { return whole }
+    for size in Self.usualBlocks {
+      if try areBlocks(of: size, data, from: block) { return Type5Block(expected: size, size: Int(size)) }
     }
-    return Type5Block(expected: Self.leastBlock, size: least)
+    return Type5Block(expected: 0, size: data.count)
+  }
+
+  /// Whether the bytes are two blocks of this size or more.
+  private mutating func areBlocks(
+    of expected: UInt8, _ data: [UInt8], from block: Int
+  ) throws(TagChannelError) -> Bool {
+    let size = Int(expected)
+    guard data.count >= 2 * size else { return false }
+    for next in 0..<2 {
+      let part = try transmit(PseudoAPDU.read(block + next, expected).bytes)
+      guard part.status.isSuccess, part.data == Array(data[next * size..<(next + 1) * size]) else { return false }
+    }
+    return true
   }
 }
 

@@ -10,8 +10,8 @@ package enum Feedback: Sendable, Hashable, CaseIterable {
     /// An APDU for the connected card's slot. A reader that knows it answers 90 and a second byte, which is the state of
     /// its lights.
     case apdu([UInt8])
-    /// For SCardControl: SCARD_CTL_CODE(1) with libccid, which refuses it unless the administrator has allowed such
-    /// commands; SCARD_CTL_CODE(3500) with ACS's own driver.
+    /// For SCardControl: SCARD_CTL_CODE(1) with libccid, SCARD_CTL_CODE(3500) with ACS's own driver. libccid refuses it
+    /// unless the administrator has allowed such commands.
     case escape([UInt8])
   }
 
@@ -30,8 +30,8 @@ package enum Feedback: Sendable, Hashable, CaseIterable {
 }
 
 extension ReaderModel {
-  /// The commands that show how a tap ended, in the order in which to try them: the first that the reader accepts is the
-  /// only one to send. Empty if the model has no means for it.
+  /// The commands that show how a tap ended; empty if the model has no means for it. Try them in this order until the
+  /// reader accepts one.
   package func commands(for feedback: Feedback) -> [Feedback.Command] {
     switch self.feedback {
     case .none: []
@@ -44,9 +44,9 @@ extension ReaderModel {
 }
 
 extension Feedback {
-  /// Bits of P2, from bit 0 on: red and green at the end, change red and green, red and green at first, blink red and
-  /// green. The data are the first and the second part of a blink in units of 100 ms, the number of blinks, and 01 for a
-  /// beep in the first part.
+  /// Bits of P2, in pairs for red and green, from bit 0 on: the final state, whether it changes, the first state, whether
+  /// it blinks. The data are the two parts of a blink in units of 100 ms, the number of blinks, and where to beep. 01 is
+  /// the first part.
   fileprivate var lightAndBuzzer: [UInt8] {
     switch self {
     case .success: PseudoAPDU(0x00, 0x40, 0b1010_1110, data: [0x01, 0x00, 0x01, 0x01]).bytes

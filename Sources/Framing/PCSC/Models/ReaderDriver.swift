@@ -43,13 +43,16 @@ package struct ReaderDriver: Sendable, Hashable {
   /// The name that the driver gives this model; nil if it does not know the model.
   package func name(vendor: UInt16, product: UInt16) -> String? { names[ReaderModel.Identifier(vendor, product)] }
 
-  /// Whether the version is below `major.minor.patch`; false if it is unknown.
-  package func isOlder(than other: (Int, Int, Int)) -> Bool {
-    guard let parts = version?.split(separator: ".").map({ Int($0) }), parts.count >= 2,
-      let major = parts[0], let minor = parts[1]
-    else { return false }
-    let patch = parts.count > 2 ? parts[2] ?? 0 : 0
-    return (major, minor, patch) < other
+  /// Whether the version is below this one, `major.minor.patch`; false if one of them is unknown.
+  package func isOlder(than other: String) -> Bool {
+    guard let own = version.flatMap(Self.numbers(of:)), let other = Self.numbers(of: other) else { return false }
+    return own < other
+  }
+
+  private static func numbers(of version: String) -> (Int, Int, Int)? {
+    let parts = version.split(separator: ".").map { Int($0) }
+    guard parts.count >= 2, let major = parts[0], let minor = parts[1] else { return nil }
+    return (major, minor, parts.count > 2 ? parts[2] ?? 0 : 0)
   }
 
   /// A number as pcscd reads it: hexadecimal digits, with or without `0x`.

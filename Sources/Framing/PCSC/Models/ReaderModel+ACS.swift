@@ -1,6 +1,10 @@
 /// Models by Advanced Card Systems (vendor 072F). libccid and ACS's own driver have different names for some of them.
 extension ReaderModel {
-  static let acs: [ReaderModel] = [acr122, acr1222, acr1251, acr1252, acr1255, acr1281, acr1552, otherACS]
+  static let acs: [ReaderModel] = [acr122, acr1222, acr1251, acr1252, acr1255, acr1281, acr1552, otherACS].map { row in
+    var model = row
+    model.hasOneFailureWord = true
+    return model
+  }
 
   private static func devices(_ products: UInt16...) -> [Identifier] { products.map { Identifier(0x072F, $0) } }
 

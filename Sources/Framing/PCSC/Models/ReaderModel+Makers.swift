@@ -17,7 +17,7 @@ extension ReaderModel {
     omnikey("HID OMNIKEY 5321", [0x5321, 0x5121], "CardMan 5321", "CardMan 5121"),
     omnikey("HID OMNIKEY 5421", [0x5421], "OMNIKEY 5421"),
     omnikey("HID OMNIKEY 6321", [0x6321], "OMNIKEY 6321"),
-    omnikey("HID OMNIKEY 5122", [0x5412, 0x5432], "OMNIKEY 5122"),
+    omnikey("HID OMNIKEY 5122", [0x5412, 0x5432], slots: .named, "OMNIKEY 5122"),
     // "HID Global OMNIKEY 5422 Smartcard Reader [OMNIKEY 5422CL Smartcard Reader]", and without CL for the other slot.
     omnikey("HID OMNIKEY 5422", [0x5422], slots: .named, "OMNIKEY 5422"),
   ]

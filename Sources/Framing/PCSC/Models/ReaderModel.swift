@@ -102,8 +102,6 @@ package struct ReaderModel: Sendable, Hashable {
   package let identifiers: [Identifier]
   /// Parts of the names that pcscd has for the model.
   package let names: [String]
-  /// The model was never tried on hardware, nor was any other.
-  package let tried = false
 
   package internal(set) var rawFrames = RawFrames.none
   /// The ways to a FeliCa card, the most likely one first; empty if there are none.
@@ -113,6 +111,8 @@ package struct ReaderModel: Sendable, Hashable {
   package internal(set) var type5 = Type5Access.none
   /// The last page of a Type 2 tag that FF B0 reads.
   package internal(set) var lastType2Page = 0xFF
+  /// Whether the reader answers every failed exchange with 63 00, also with a Type 4 card.
+  package internal(set) var hasOneFailureWord = false
   package internal(set) var feedback = Feedback.Means.none
   package internal(set) var slots = Slots.single
   /// What users should know, as a sentence without a full stop; empty if there is nothing.
@@ -175,6 +175,15 @@ extension ReaderModel {
       }
     }
     return best?.model
+  }
+}
+
+/// Models that are newer than the libccid of some supported distributions.
+extension ReaderModel {
+  /// The first version of libccid with a driver for a device; nil if every supported one has it, or none.
+  package static func firstCCID(vendor: UInt16, product: UInt16) -> String? {
+    // The ACR1552U (ChangeLog of CCID 1.5.3). Its other devices are in the list of ACS's driver alone.
+    [Identifier(0x072F, 0x2303), Identifier(0x072F, 0x2308)].contains(Identifier(vendor, product)) ? "1.5.3" : nil
   }
 }
 

@@ -81,7 +81,8 @@ import Testing
     let mouse = Samples.usb(0x046D, 0xC077)
     #expect(needsList(Self.both) && needsList(Self.pcscOnly))
     #expect(!needsList(Self.libnfcOnly) && !needsList(mouse) && !needsList(PCSCSamples.yubiKey))
-    #expect(needsList(mouse, .pcsc) && needsList(mouse, hasUdev: false) && needsList(mouse, isElsewhere: true))
+    #expect(needsList(mouse, hasUdev: false) && needsList(mouse, isElsewhere: true))
+    #expect(!needsList(mouse, .pcsc) && !needsList(PCSCSamples.yubiKey, .pcsc) && needsList(Self.both, .pcsc))
     #expect(!needsList(Self.both, .libnfc) && !needsList(Self.both, .libnfc, isElsewhere: true))
     for obstacle in [PCSCObstacle.noService, .noProgram] {
       #expect(!needsList(Self.both, obstacle: obstacle))

@@ -1,3 +1,4 @@
+import Configuration
 import DeviceEvents
 import Names
 import ReaderLink
@@ -36,7 +37,33 @@ import Testing
     #expect(!canReadType5("pn532_uart:/dev/ttyUSB0") && !canReadType5("usb:001:005"))
     #expect(canReadType5("pcsc:ACS ACR1552 1S CL Reader PICC 00 00") && canReadType5("pcsc:Example NFC 00 00"))
     #expect(!canReadType5("pcsc:\(PCSCSamples.acr122)"))
+    #expect(!canReadType5("pcsc:\(PCSCSamples.picc)") && canReadType5("pcsc:ACS ACR1552 CL Reader"))
     let libnfc = ContactlessReaders.technologies(of: "pn532_uart:/dev/ttyUSB0")
     #expect(libnfc == Samples.libnfcTechnologies)
+  }
+
+  @Test func `the numbers of a reader tell its model better than its name`() {
+    let (acr1252, acr1552) = (
+      PCSCReader.Identity(vendor: 0x072F, product: 0x223B),
+      PCSCReader.Identity(
+        vendor: 0x072F, product: 0x2303)
+    )
+    func canReadType5(_ name: String, _ identity: PCSCReader.Identity?) -> Bool {
+      ContactlessReaders.technologies(of: "pcsc:\(name)", identity).contains(.type5)
+    }
+    #expect(!canReadType5("Example 00 00", acr1252) && canReadType5("Example 00 00", acr1552))
+    #expect(canReadType5(PCSCSamples.acr122, acr1552))
+    #expect(!canReadType5(PCSCSamples.acr122, PCSCReader.Identity(vendor: 1, product: 1)))
+    #expect(canReadType5("Example 00 00", PCSCReader.Identity(vendor: 1, product: 1)))
+  }
+
+  @Test func `the roster has the numbers of pcscd's readers`() {
+    var roster = PCSCSamples.roster(backend: .pcsc, hasUdev: false)
+    #expect(roster.identity(ofDevice: "pcsc:Example") == nil)
+    roster.pcscList.take([PCSCReader(name: "Other 00 00"), PCSCSamples.listed("Example 01 00", at: 5)])
+    let identity = PCSCReader.Identity(vendor: 0x072F, product: 0x223B)
+    #expect(roster.identity(ofDevice: "pcsc:Example 01 00") == identity)
+    #expect(roster.identity(ofDevice: "pcsc:Example") == identity)
+    #expect(roster.identity(ofDevice: "pcsc:Other 00 00") == nil && roster.identity(ofDevice: "usb:001:005") == nil)
   }
 }

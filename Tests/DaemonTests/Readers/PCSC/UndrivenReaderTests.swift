@@ -91,7 +91,8 @@ import Testing
     }
     #expect(
       reason(.noDriver(hasOthers: true))
-        == "ACS ACR1552U (072f:2303) needs libccid 1.5.3 or newer: update it, and plug the reader in again")
+        == "ACS ACR1552U (072f:2303) needs libccid 1.5.3 or newer: update it, then plug the reader in again, or run "
+        + "sudo systemctl reload tagrouted")
     #expect(reason(.noDriver(hasOthers: false))?.contains("sudo apt install libccid") == true)
     #expect(reason(.noService, hasSystemd: false)?.contains("systemctl") == false)
     #expect(reason(.noProgram)?.contains("tagroute-reader-pcsc, which is not installed") == true)

@@ -1,3 +1,4 @@
+import Bus
 import Names
 import ReaderLink
 import Testing
@@ -54,5 +55,26 @@ import Testing
     let options = ReaderSessionOptions(number: 1, technologies: [.type2, .type5], systemCodes: [3])
     let limited = state.readers[0].map(options.limited(to:))
     #expect(limited == ReaderSessionOptions(number: 1, technologies: [.type2], systemCodes: [3]))
+  }
+
+  /// The service refuses a session, and another choice of its tags, if `canRead` is false.
+  @Test mutating func `a reader of pcscd refuses a session for Type 5 if its model cannot read it`() {
+    begin()
+    let acr1252 = PCSCReader.Identity(vendor: 0x072F, product: 0x223B)
+    _ = tell(.readerAdded(1, path: Samples.reader, device: "pcsc:\(PCSCSamples.picc)", seat: "seat0"))
+    _ = tell(.readerAdded(2, path: Samples.reader, device: "pcsc:Example 00 00", seat: "seat0", identity: acr1252))
+    _ = tell(.readerAdded(3, path: Samples.reader, device: "pcsc:Example 01 00", seat: "seat0"))
+    let type5 = (0...3).map { state.readers[$0]?.canRead(some: [.type5]) }
+    #expect(type5 == [false, false, false, true])
+    let others = (0...3).map { state.readers[$0]?.canRead(some: [.type5, .type2]) }
+    #expect(others == [true, true, true, true])
+    #expect(state.readers[2]?.technologies(among: TagType.readable).contains(.type5) == false)
+    #expect(state.readers[2]?.properties.technologies.contains(.type5) == false)
+  }
+
+  @Test func `the refusal names the tags, and Type 5 alone needs an explanation`() {
+    #expect(BusError.cannotRead([.type1]).message == "the reader cannot read type-1")
+    #expect(
+      BusError.cannotRead([.type1, .type5]).message.hasPrefix("the reader cannot read type-1, type-5. Only some"))
   }
 }
