@@ -47,8 +47,8 @@ void tagroute_link_close(struct tagroute_slot *slot);
    IFD_NO_SUCH_DEVICE if it is gone. */
 RESPONSECODE tagroute_link_ask(struct tagroute_slot *slot, const struct tagroute_request *request, size_t *length);
 
-/* Waits until there was an insertion or removal after this thread's last presence check, or the timeout in milliseconds expires. Returns
-   IFD_NO_SUCH_DEVICE if the simulator is gone. */
+/* Waits until there was an insertion or removal after this thread's last presence check, or the timeout in milliseconds
+   expires. Returns IFD_NO_SUCH_DEVICE if the simulator is gone. */
 RESPONSECODE tagroute_link_wait(struct tagroute_slot *slot, int timeout);
 
 /* Ends the wait, or the next one. */

@@ -330,10 +330,9 @@ public actor ReaderSessionStandIn {
   // MARK: Inhibitors
 
   private func inhibit(_ call: IncomingCall) async throws -> [Value] {
+    let words = call.arguments.prefix(2).map { $0.asString ?? "" } + ["", ""]
     let options = call.arguments.dropFirst(2).first?.asDictionary ?? [:]
-    note(
-      .inhibit(
-        who: call.arguments.first?.asString ?? "", why: call.arguments.dropFirst().first?.asString ?? "", options))
+    note(.inhibit(who: words[0], why: words[1], options))
     if let refusal { throw refusal }
     if !isActivating { try await hang() }
     var ends: [Int32] = [-1, -1]
@@ -341,8 +340,7 @@ public actor ReaderSessionStandIn {
     watch = try DescriptorWatch(FileDescriptor(owning: ends[0]), on: loop) { @Sendable [weak self] in
       self?.assumeIsolated { $0.inhibitorIsGone() }
     }
-    var results: [String: Value] = [:]
-    if options["release-reader"]?.asBool == true { results["device"] = .string(lentDevice) }
+    let results: [String: Value] = options["release-reader"]?.asBool == true ? ["device": .string(lentDevice)] : [:]
     return [.unixFD(FileDescriptor(owning: ends[1])), .dictionary(results)]
   }
 

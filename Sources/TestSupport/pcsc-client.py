@@ -35,8 +35,8 @@ MODES = {
 ERRORS = {
     getattr(scard, name) & 0xFFFFFFFF: name for name in dir(scard) if name.startswith(("SCARD_E_", "SCARD_W_", "SCARD_F_"))
 }
-# No wait inside pcscd has a time limit: in pcsc-lite 1.9.9, an event at the moment of a timeout leaves an answer in the
-# connection, and the next call reads it.
+# No wait inside pcscd has a time limit, because an event at the moment of a timeout may confuse libpcsclite 1.9.9
+# (compare issue 160 of pcsc-lite).
 FOREVER = scard.INFINITE
 
 

@@ -16,9 +16,6 @@ struct CardWorker {
   /// The ATR of a contactless card offers both. T=0 alone fails with some drivers at the first command.
   private static let protocols = DWORD(SCARD_PROTOCOL_T0 | SCARD_PROTOCOL_T1)
 
-  /// How often a transaction is requested again because another program has reset the card.
-  private static let mostResets = 5
-
   init(_ context: PCSCContext) { self.context = context }
 
   /// Makes a call. `isAbandoned` tells whether its result is no longer wanted.
@@ -64,7 +61,7 @@ struct CardWorker {
       var resets = 0
       while let error = PCSCError(result: SCardBeginTransaction(card)) {
         resets += 1
-        guard error == .resetCard, resets <= Self.mostResets else { throw error }
+        guard error == .resetCard, resets <= CardReader.mostResets else { throw error }
         try reconnect(SCARD_LEAVE_CARD)
       }
       hasTransaction = true

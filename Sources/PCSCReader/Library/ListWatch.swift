@@ -5,8 +5,8 @@ import Glibc
 ///
 /// pcsc-lite before 2.3.0 compares only the number of readers at the beginning of a call with that at its end. A reader
 /// that comes between listing and waiting is missed. So the list is read again soon after each change. Later versions
-/// count the changes and lose none. No call has a time limit: in 1.9.9, an event at the moment of a timeout leaves an
-/// answer in the connection, and every later call reads the wrong one.
+/// count the changes and lose none. No call has a time limit, because an event at the moment of a timeout may
+/// confuse libpcsclite 1.9.9 (compare issue 160 of pcsc-lite).
 struct ListWatch {
   private let context: PCSCContext
   /// The list after the last wait.

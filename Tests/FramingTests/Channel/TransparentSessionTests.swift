@@ -77,6 +77,15 @@ import Testing
     #expect(channel.remaining == 0)
   }
 
+  @Test func `a lost answer to the start is no refusal, for a reader with one word for every failure`() throws {
+    var channel = cardChannel(
+      .acr1252, .type2, .send("FF C2 00 00 02 81 00", "63 00"), Self.start, Self.typeA,
+      .send(Self.getVersion, "C0 03 00 90 00 92 01 00 96 02 00 00 97 08 00 04 04 02 01 00 11 03 90 00"))
+    #expect(errorCode { try channel.exchange([0x60]) } == .noAnswer)
+    #expect(try channel.exchange([0x60]) == hex("00 04 04 02 01 00 11 03"))
+    #expect(channel.remaining == 0)
+  }
+
   @Test func `a selection ends the session`() throws {
     var channel = cardChannel(
       .acr1252, .type2, Self.start, Self.typeA, .send(Self.getVersion, "C0 03 01 64 01 90 00"),

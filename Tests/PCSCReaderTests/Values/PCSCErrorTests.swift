@@ -4,7 +4,7 @@ import Testing
 
 /// What an error of pcsc-lite says about the card.
 @Suite struct PCSCErrorTests {
-  /// Otherwise a tag that was being read when pcscd ended would be announced as damaged, and then count as known.
+  /// Otherwise a tag that was being read when pcscd ended would be announced as damaged. It would then be known.
   /// libpcsclite 1.9.9 has `securityViolation` for a connection that was reset.
   @Test(
     arguments: [.communication, .noService, .serviceStopped, .securityViolation, .invalidHandle] as [PCSCError])
