@@ -162,7 +162,9 @@ import Testing
   @Test func `a card that another program has for itself refuses operations, until that ends`() async throws {
     let (rig, _, card) = try await withApplication()
     let client = try await rig.client()
+    // The process is asleep while its other thread still disconnects.
     try await rig.isAsleep()
+    try await rig.isFree(client)
     try await client.ask("connect exclusive \(rig.name)")
     #expect(try await rig.refusal(Self.get, card) == .refused)
     try await client.ask("disconnect leave")
