@@ -67,7 +67,8 @@ API RESPONSECODE IFDHICCPresence(DWORD lun) {
   if (slot == NULL) return IFD_NO_SUCH_DEVICE;
   uint8_t answer[4];
   size_t length;
-  struct tagroute_request request = {.operation = TAGROUTE_IFD_PRESENCE, .answer = answer, .room = sizeof answer};
+  struct tagroute_request request = {.operation = TAGROUTE_IFD_PRESENCE, .parameters = {tagroute_link_has_waited()},
+                                     .parameter_count = 1, .answer = answer, .room = sizeof answer};
   RESPONSECODE code = tagroute_link_ask(slot, &request, &length);
   if (length == sizeof answer) tagroute_link_note_presence(answer);
   return code;

@@ -210,12 +210,14 @@ static int borrow_events(struct tagroute_slot *slot) {
    slot that checks the presence and waits for events. Checks of other threads, for example before a reset, must not
    hide an event from it. */
 static _Thread_local uint32_t seen;
+static _Thread_local int has_waited;
 
 /* An event that arrives after the presence check has already seen its cause must not end the wait: pcscd switches a
    card that nobody uses off when the wait ends. */
 static int is_news(uint32_t count) { return (int32_t)(count - seen) > 0; }
 
 RESPONSECODE tagroute_link_wait(struct tagroute_slot *slot, int timeout) {
+  has_waited = 1;
   int events = borrow_events(slot);
   if (events < 0) return IFD_NO_SUCH_DEVICE;
   long long end = milliseconds() + timeout;
@@ -249,6 +251,8 @@ void tagroute_link_stop_waiting(struct tagroute_slot *slot) {
   if (slot->stop >= 0 && write(slot->stop, &one, sizeof one) < 0) errno = 0;
   pthread_mutex_unlock(&slot->descriptors);
 }
+
+int tagroute_link_has_waited(void) { return has_waited; }
 
 void tagroute_link_note_presence(const uint8_t *answer) { seen = get32(answer); }
 

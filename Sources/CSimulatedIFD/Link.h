@@ -54,6 +54,9 @@ RESPONSECODE tagroute_link_wait(struct tagroute_slot *slot, int timeout);
 /* Ends the wait, or the next one. */
 void tagroute_link_stop_waiting(struct tagroute_slot *slot);
 
+/* Whether this thread has waited for an event: 1 or 0. */
+int tagroute_link_has_waited(void);
+
 /* Takes over the number in the answer to a presence check of this thread: four bytes. */
 void tagroute_link_note_presence(const uint8_t *answer);
 

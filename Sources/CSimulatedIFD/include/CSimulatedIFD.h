@@ -20,7 +20,7 @@ enum {
   /* Greeting: slot or USB device. The second connection names the slot that the answer to the first one gave. */
   TAGROUTE_IFD_REQUESTS = 0x01,
   TAGROUTE_IFD_EVENTS = 0x02,
-  /* No parameters. The answer holds the number of insertions and removals (4). */
+  /* 1 if the thread waits for events, else 0 (1). The answer holds the number of insertions and removals (4). */
   TAGROUTE_IFD_PRESENCE = 0x10,
   /* IFD_POWER_UP, IFD_POWER_DOWN or IFD_RESET (2). The answer holds the ATR. */
   TAGROUTE_IFD_POWER = 0x11,

@@ -79,7 +79,7 @@ extension SimulatedCardReaders {
   private func answer(_ request: [UInt8], in slot: CardSlotID) -> DriverAnswer? {
     let parameters = request.dropFirst()
     switch DriverOperation(rawValue: request[0]) {
-    case .presence: return checkPresence(in: slot)
+    case .presence: return checkPresence(in: slot, byWaitingThread: parameters.first == 1)
     case .power where parameters.count == 2:
       return power(DriverPowerAction(rawValue: UInt16(BigEndian.number(parameters))), slot)
     case .transmit where !parameters.isEmpty: return transmit(Array(parameters.dropFirst()), slot)
@@ -96,8 +96,8 @@ extension SimulatedCardReaders {
     }
   }
 
-  private func checkPresence(in slot: CardSlotID) -> DriverAnswer {
-    let report = slots[slot.number].presence.report()
+  private func checkPresence(in slot: CardSlotID, byWaitingThread isWaiting: Bool) -> DriverAnswer {
+    let report = slots[slot.number].presence.report(toWaitingThread: isWaiting)
     let changes = slots[slot.number].presence.changes
     // The card is there again, which the driver learns with the next check.
     if changes != report.changes { send(BigEndian.bytes(changes), to: .events(slot)) }

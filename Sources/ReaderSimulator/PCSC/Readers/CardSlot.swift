@@ -89,15 +89,17 @@ struct CardSlot: Sendable {
   }
 }
 
-/// What pcscd knows about the presence of a card. It learns of each removal, even if the card is back when it asks, as
-/// from libccid.
+/// What pcscd knows about the presence of a card. It learns of each removal, even if the card is back when it asks.
+///
+/// One thread of pcscd waits for events of the slot, and alone decides whether a card was removed. Threads of clients ask
+/// too, before they switch a card on or off. libccid reports a removal only once, to any of them.
 struct CardPresence: Sendable {
   /// How many insertions and removals there were.
   private(set) var changes: UInt32 = 0
   private var isPresent = false
   private var hasReportedPresence = false
-  /// The answers that still have to report a removal, although the card may be back. pcscd asks twice at each event, and
-  /// uses the second answer.
+  /// The answers to the thread that waits which still have to report a removal, although the card may be back. At an
+  /// event, that thread asks first whether it has to switch the card off, and uses only the second answer.
   private var owedAbsences = 0
 
   /// Forgets what was reported: the next report goes to another pcscd.
@@ -115,12 +117,13 @@ struct CardPresence: Sendable {
   }
 
   /// Answers a presence check. `changes` is what the answer covers. If `isPresent` was false although a card is there
-  /// again, the number of changes is higher afterwards.
-  mutating func report() -> (isPresent: Bool, changes: UInt32) {
+  /// again, the number of changes is higher after an answer to the thread that waits for events.
+  mutating func report(toWaitingThread isWaiting: Bool) -> (isPresent: Bool, changes: UInt32) {
     guard owedAbsences > 0 else {
-      hasReportedPresence = isPresent
+      if isPresent || isWaiting { hasReportedPresence = isPresent }
       return (isPresent, changes)
     }
+    guard isWaiting else { return (false, changes) }
     owedAbsences -= 1
     hasReportedPresence = false
     let covered = changes
