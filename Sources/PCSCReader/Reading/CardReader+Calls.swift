@@ -16,32 +16,35 @@ extension CardReader {
 
   /// How long a call may wait for another program until the daemon is told.
   static let waitingAllowance = Duration.milliseconds(300)
+  /// How long any other call may take until the daemon is told. A card may take 5 s for an answer (ISO/IEC 14443-4, 7.2:
+  /// FWI 14).
+  static let answerAllowance = Duration.seconds(6)
   /// What pcscd and the driver may take in addition to the time that a client gives its tag.
   static let transferAllowance = Duration.milliseconds(500)
   /// How long an ending process waits for a call that ends by itself.
   static let endingAllowance = Duration.seconds(1)
 
-  /// Makes a call and waits for its result. With a `limit`, a longer call is abandoned, and the card is reset.
+  /// Makes a call and waits for its result. With a `limit`, a longer call is abandoned. If it concerns the card alone, the
+  /// card is reset. If it may wait for another program, that program counts as the only user of the card.
   ///
   /// No call begins after the goal has changed, or after pcscd has reported that the card or the reader is gone.
   func call(_ call: CardCall, within limit: Duration? = nil) throws(CallFailure) -> [UInt8] {
     guard case .open(_, let thread) = service else { throw .pcscd(.readerUnavailable) }
-    try awaitIdle(thread)
+    let start = SuspendingClock.now
+    try awaitIdle(thread, until: call.waitsForOthers ? limit.map { start + $0 } : nil)
     try checkCard()
     thread.begin(call)
-    let start = SuspendingClock.now
     var result = thread.takeResult()
     while result == nil {
       let spent = start.duration(to: .now)
       if let limit, spent >= limit {
         isConnected = false
-        thread.abandon(.reset)
-        throw .late
+        thread.abandon(call.waitsForOthers ? .leave : .reset)
+        throw call.waitsForOthers ? .pcscd(.sharingViolation) : .late
       }
       do throws(CallFailure) {
-        if call.waitsForOthers, spent >= Self.waitingAllowance {
-          try onLink { () throws(Interruption) in try wait(for: "another program uses the card") }
-        }
+        let (allowance, reason) = call.obstacle
+        if spent >= allowance { try onLink { () throws(Interruption) in try wait(for: reason) } }
         try pause(limit.map { $0 - spent })
       } catch {
         isConnected = false
@@ -52,7 +55,7 @@ extension CardReader {
     }
     switch result {
     case .success(let answer)?:
-      if call.waitsForOthers { try onLink { () throws(Interruption) in try wait(for: "") } }
+      try onLink { () throws(Interruption) in try wait(for: "") }
       return answer
     case .failure(let error)?:
       if error.endsContext { try onLink { () throws(Interruption) in try loseCards(error, call) } }
@@ -62,9 +65,10 @@ extension CardReader {
   }
 
   /// Waits for the end of an abandoned call, which still blocks the thread.
-  private func awaitIdle(_ thread: CardThread) throws(CallFailure) {
+  private func awaitIdle(_ thread: CardThread, until end: SuspendingClock.Instant?) throws(CallFailure) {
     let start = SuspendingClock.now
     while thread.isBusy {
+      if let end, end <= .now { throw .pcscd(.sharingViolation) }
       if start.duration(to: .now) >= Self.waitingAllowance {
         try onLink { () throws(Interruption) in
           try wait(for: "the reader is busy: another program uses the card, or the driver does not answer")
@@ -120,10 +124,10 @@ extension CardReader {
 
   // MARK: The connection to the card
 
-  /// Connects to the card and begins a transaction.
-  func open() throws(CallFailure) {
+  /// Connects to the card and begins a transaction. With a `limit`, it waits no longer for another program.
+  func open(within limit: Duration? = nil) throws(CallFailure) {
     guard let name else { throw .pcscd(.readerUnavailable) }
-    _ = try call(.open(name))
+    _ = try call(.open(name), within: limit)
     isConnected = true
   }
 
@@ -164,6 +168,16 @@ extension CardReader {
   }
 }
 
+extension CardCall {
+  /// From when on a call takes longer than usual, and the probable reason.
+  fileprivate var obstacle: (allowance: Duration, reason: String) {
+    if waitsForOthers { return (CardReader.waitingAllowance, "another program uses the card") }
+    return (
+      CardReader.answerAllowance, "the reader's driver does not answer; unplug the reader and plug it in again"
+    )
+  }
+}
+
 /// The connection to the card for Framing.
 ///
 /// A class, so that its user sees why a command has failed.
@@ -173,14 +187,37 @@ final class CardHandle: CardConnection {
   private(set) var failure: CardFailure?
   /// How long the card may take to answer; nil for as long as pcscd waits.
   var limit: Duration?
+  /// Whether a transparent session of the reader was opened. It ends with the connection, or before.
+  private(set) var hasOpenedSession = false
 
   init(_ reader: CardReader) { self.reader = reader }
 
-  func transmit(_ command: [UInt8]) throws(CardFailure) -> [UInt8] { try run(.transmit(command), within: limit) }
+  func transmit(_ command: [UInt8]) throws(CardFailure) -> [UInt8] {
+    if TransparentSession.isOpen(after: command) == true { hasOpenedSession = true }
+    return try run(.transmit(command), within: limit)
+  }
 
   func reset() throws(CardFailure) {
-    reader.slot.expectReset(at: .now)
-    _ = try run(.reset, within: nil)
+    reader.slot.expectReturn(at: .now)
+    reader.session?.expectReturn(at: .now)
+    do throws(CardFailure) {
+      _ = try run(.reset, within: nil)
+    } catch {
+      guard reader.renewsCards, case .removed = error else { throw error }
+    }
+    if reader.renewsCards { try connectAgain() }
+  }
+
+  /// Connects again to the card that the reader reports as another one.
+  private func connectAgain() throws(CardFailure) {
+    do throws(CardReader.CallFailure) {
+      reader.renewsCards = try reader.awaitReturn(until: .now + CardSlot.returnAllowance)
+      if reader.renewsCards { try reader.open() }
+    } catch {
+      let failure = CardFailure(error)
+      self.failure = failure
+      throw failure
+    }
   }
 
   /// Sends a command to the driver.

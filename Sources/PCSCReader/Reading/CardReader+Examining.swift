@@ -132,6 +132,7 @@ extension CardReader {
         disconnect()
         do throws(CallFailure) {
           if try isRemoved() { return .stopped(setback) }
+          if slot.hasReturned { renewsCards = true }
         } catch {
           return .stopped(Setback(error))
         }
@@ -178,6 +179,8 @@ extension CardReader {
     let (reading, latest) = try read(tag, link, handle, until: study.end)
     study.tag = latest
     if !reading.isDoubtful(after: study.reading) || study.attempt == Reading.attempts {
+      // pcscd may report late that the card was away, and the end of a transparent session may look like that.
+      if study.attempt > 1 || handle.hasOpenedSession { slot.expectReturn(at: .now) }
       return .read(latest, reading.content)
     }
     study.reading = reading
@@ -234,7 +237,9 @@ extension CardReader {
     case .recognized:
       try report(.log(.notice, Self.recognizedLine))
       try report(.log(.debug, "the known tag \(tag.digits) is ignored"))
-    case .known: try report(.log(.debug, "the tag \(tag.digits) is ignored: it came while the reader did not scan"))
+    case .known:
+      try report(
+        .log(.debug, "the tag \(tag.digits) is ignored: it came while the reader did not scan, or was reported again"))
     case .unwanted: try report(.log(.debug, "the tag \(tag.digits) is ignored: \(tag.type) is not configured"))
     }
     return false

@@ -69,20 +69,20 @@ extension CardSlot {
     return number
   }
 
-  /// This process is about to reset the card on which it works.
-  mutating func expectReset(at now: Instant) {
+  /// The reader may report the card on which this process works as another one.
+  mutating func expectReturn(at now: Instant) {
     guard case .examining(let card, var examination) = state else { return }
-    examination.resetUntil = now + Self.resetAllowance
+    examination.mayReturnUntil = now + Self.returnAllowance
     state = .examining(card, examination)
   }
 
-  /// Until when the card that has left the slot may come back after a reset; nil if it has not left, or will not.
+  /// Until when the card that has left the slot may come back; nil if it has not left, or will not.
   var mayReturnUntil: Instant? {
     guard case .examining(_, let examination) = state, case .state? = examination.successor else { return nil }
-    return examination.resetUntil
+    return examination.mayReturnUntil
   }
 
-  /// Whether a card came after a reset and was not identified yet. It may be the same one.
+  /// Whether a card came after that and was not identified yet. It may be the same one.
   var hasReturned: Bool {
     guard case .examining(_, let examination) = state else { return false }
     return examination.returned != nil
@@ -124,7 +124,9 @@ extension CardSlot {
     let index = expected.firstIndex { $0.identifies(tag, key) } ?? expected.firstIndex { $0.mayBe(tag) }
     if let index { return (.recognized, recognize(expected[index], card, at: now)) }
     let others = expectNone()
-    if examination.work.isSilent {
+    let isEcho = examination.work.echo.map(tag.isSameTag) ?? false
+    if isEcho { echo = (tag, now + Self.returnAllowance) }
+    if examination.work.isSilent || isEcho {
       let number = examination.number
       return (.known, others + [.known(number, tag)] + end(.resting(card, number: number), at: now))
     }
@@ -154,6 +156,7 @@ extension CardSlot {
   /// The card was read, or has a result that no other attempt changes. Its result is reported.
   mutating func read(at now: Instant) -> [Outcome] {
     guard case .examining(let card, let examination) = state else { return [] }
+    if let tag = examination.tag, let end = examination.mayReturnUntil { echo = (tag, end) }
     return end(.resting(card, number: examination.number), at: now)
   }
 

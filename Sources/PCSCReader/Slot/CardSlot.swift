@@ -37,6 +37,8 @@ struct CardSlot {
     var approach = CardApproach()
     /// The tag, if it was identified before its reading was interrupted.
     var tag: TagActivation?
+    /// The tag that was read before. If it is this one, the reader has only reported it again.
+    var echo: TagActivation?
   }
 
   /// A card on which this process works.
@@ -47,9 +49,9 @@ struct CardSlot {
     var tag: TagActivation?
     /// What has happened in the slot since the card left it; nil if it is still there.
     var successor: Successor?
-    /// Until when an insertion may be the effect of a reset by this process; nil without one.
-    var resetUntil: Instant?
-    /// The state of a card that came after such a reset. It is the same card if it has the same identity.
+    /// Until when an insertion may be an effect of this process's work; nil if it is not.
+    var mayReturnUntil: Instant?
+    /// The state of a card that came until then. It is the same card if it has the same identity.
     var returned: SlotState?
   }
 
@@ -93,9 +95,9 @@ struct CardSlot {
     case examine
   }
 
-  /// How long after a reset by this process an insertion may be the same card. Some readers report a card that they power
-  /// again as another one. This holds only while the process works on the card.
-  static let resetAllowance = Duration.seconds(1)
+  /// How long after this process has reset a card, or has ended the reader's transparent session, an insertion may be the
+  /// same card. Some readers report a card that they power again as another one.
+  static let returnAllowance = Duration.seconds(1)
 
   var state = State.noReader
   private var lastSerial: UInt64 = 0
@@ -111,6 +113,8 @@ struct CardSlot {
   private(set) var hasSeenReader = false
   /// Whether the card that lies there at first is known (`KnownTags.includesFirst`).
   var includesFirst = false
+  /// The tag that was read last, if the reader may report it as another card until then.
+  var echo: (tag: TagActivation, until: Instant)?
 
   // MARK: Events
 
@@ -170,6 +174,8 @@ struct CardSlot {
       return expectNone()
     }
     var work = Work(isSilent: isSilent)
+    if let echo, now <= echo.until { work.echo = echo.tag }
+    echo = nil
     if card.isWithoutPower { work.approach.awaitPower(at: now) }
     state = .unread(card, work)
     return []
@@ -235,7 +241,7 @@ struct CardSlot {
 extension CardSlot.Examination {
   /// The card has left the slot, or has come back to it.
   fileprivate mutating func note(_ new: SlotState, at now: CardSlot.Instant) {
-    if new.isPresent, returned?.counter == new.counter || resetUntil.map({ now <= $0 }) == true {
+    if new.isPresent, returned?.counter == new.counter || mayReturnUntil.map({ now <= $0 }) == true {
       (returned, successor) = (new, nil)
     } else {
       successor = .state(new)

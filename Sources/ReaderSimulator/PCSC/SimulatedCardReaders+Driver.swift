@@ -114,7 +114,7 @@ extension SimulatedCardReaders {
     case .powerUp, .reset:
       if let id = slots[slot.number].current?.id { activities[id]?.powerUps += 1 }
       let isMute = slots[slot.number].faults.nextPowerUpIsMute()
-      let bytes = isMute ? nil : slots[slot.number].powerUp()
+      let bytes = isMute ? nil : change(slot) { $0.powerUp() }
       if isMute { slots[slot.number].powerDown() }
       let answer = bytes.map { DriverAnswer.success($0) } ?? .failure(.powerUpFailed)
       record(.powerUp, [], answer, in: slot)
@@ -138,7 +138,7 @@ extension SimulatedCardReaders {
   private func executeOrFail(_ command: [UInt8], _ slot: CardSlotID) -> DriverAnswer? {
     switch slots[slot.number].faults.nextCommand() {
     case .removal(let executed):
-      if executed { _ = slots[slot.number].transmit(command) }
+      if executed { _ = change(slot) { $0.transmit(command) } }
       takeAway(from: slot)
       return .failure(.communicationError)
     case .flicker:
@@ -149,12 +149,12 @@ extension SimulatedCardReaders {
       return nil
     case .answer(let bytes): return .success(bytes)
     case .silence(let executed):
-      if executed { _ = slots[slot.number].transmit(command) }
+      if executed { _ = change(slot) { $0.transmit(command) } }
       return .failure(.timeout)
     case .hold:
-      slots[slot.number].heldAnswer = slots[slot.number].transmit(command)
+      slots[slot.number].heldAnswer = change(slot) { $0.transmit(command) }
       return nil
-    case .mute, nil: return slots[slot.number].transmit(command)
+    case .mute, nil: return change(slot) { $0.transmit(command) }
     }
   }
 

@@ -154,6 +154,9 @@ public actor SimulatedCardReaders {
   /// The cards in a slot; the one that the reader sees is the first.
   public func cards(in slot: CardSlotID) -> [TagID] { slots[slot.number].cards }
 
+  /// Whether pcscd knows that a card is in a slot, and of all removals before.
+  public func isReported(in slot: CardSlotID) -> Bool { slots[slot.number].presence.isReported }
+
   /// A card's whole memory; nil if it is in no slot.
   public func memory(of id: TagID) -> [UInt8]? {
     for slot in slots { if let memory = slot.memory(of: id) { return memory } }
@@ -184,6 +187,9 @@ public actor SimulatedCardReaders {
   public func allowEscapes(_ allowed: Bool = true, for reader: CardReaderID) {
     readers[reader.number].properties.allowsEscapes = allowed
   }
+
+  /// Makes a slot report its card as another one each time it powers it again, and when a transparent session ends.
+  public func renewCards(in slot: CardSlotID) { slots[slot.number].renewsCards = true }
 
   /// Injects a fault.
   public func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }

@@ -121,6 +121,7 @@ import Testing
     // The daemon has no udev here, and pcscd lists no such reader.
     await desk.readers.unplug(desk.attached[0].id)
     try await desk.startPrograms()
+    try await desk.desktop.status { !$0.readers.isEmpty && $0.readers.allSatisfy { $0.state == "failed" } }
     let wrong = try await desk.desktop.wrong(changes(desk))
     #expect(
       wrong["pcscd"]?.text

@@ -75,6 +75,18 @@ import Testing
     #expect(!rig.seen.contains { $0.isCrash })
   }
 
+  @Test func `a driver that does not answer is the reason for waiting`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    await rig.add(.hold())
+    let bytes = try uri("https://example.com/")
+    try await rig.insert(try .type2(.ntag213, message: bytes))
+    let reason = try await rig.next("a wait") { if case .waiting(let reason) = $0 { reason } else { nil } }
+    #expect(reason == "the reader's driver does not answer; unplug the reader and plug it in again")
+    await rig.readers.release(rig.slot)
+    #expect(try await rig.message().message == bytes)
+    #expect(rig.waits == [reason, ""])
+  }
+
   // MARK: One word for every failure
 
   /// ACS's readers answer every failed exchange with 63 00. No card answers SELECT with it.

@@ -159,6 +159,19 @@ import Testing
     #expect(await rig.powerUps(id) == 1)
   }
 
+  @Test func `an operation does not wait without end for another program`() async throws {
+    let (rig, id, card) = try await withApplication()
+    let client = try await rig.client()
+    try await client.ask("connect shared \(rig.name)")
+    try await client.ask("begin")
+    let count = await rig.commands(id).count
+    for _ in 1...2 { #expect(try await rig.refusal(Self.get, card) == .refused) }
+    #expect(await rig.commands(id).count == count)
+    try await client.ask("end")
+    #expect(try await rig.transceive(Self.get, card) == Self.application + [0x90, 0x00])
+    #expect(rig.reported.count == 1)
+  }
+
   @Test func `a card that another program has for itself refuses operations, until that ends`() async throws {
     let (rig, _, card) = try await withApplication()
     let client = try await rig.client()

@@ -158,7 +158,7 @@ import Testing
     rig.insert()
     _ = rig.begin()
     _ = rig.identify(tag)
-    rig.slot.expectReset(at: rig.now)
+    rig.slot.expectReturn(at: rig.now)
     return rig
   }
 
@@ -213,13 +213,24 @@ import Testing
     #expect(rig.slot.isGone)
   }
 
-  @Test func `a tag that is put down again right after it was read is another placement`() {
+  @Test func `a tag that comes back right after a reset and its reading is not announced again`() {
     var rig = reset()
     #expect(rig.slot.read(at: rig.now) == [])
     #expect(rig.takeAway() == [.removed(1)])
     rig.insert()
     #expect(rig.begin() == 2)
-    #expect(rig.identify(tag).0 == .new)
+    #expect(rig.identify(tag) == (.known, [.known(2, tag)]))
+  }
+
+  @Test(arguments: [true, false])
+  func `another tag, and one that comes back late, is announced`(isLate: Bool) {
+    var rig = reset()
+    #expect(rig.slot.read(at: rig.now) == [])
+    #expect(rig.takeAway() == [.removed(1)])
+    if isLate { rig.pass(.seconds(2)) }
+    rig.insert()
+    #expect(rig.begin() == 2)
+    #expect(rig.identify(isLate ? tag : other).0 == .new)
   }
 
   // MARK: Any order
@@ -246,7 +257,7 @@ import Testing
       case 5: note(rig.slot.readerLeft())
       case 6: note(rig.slot.stop())
       case 7: rig.slot.scan(for: Set(TagType.readable))
-      case 8: rig.slot.expectReset(at: rig.now)
+      case 8: rig.slot.expectReturn(at: rig.now)
       case 9: note(rig.show())
       default:
         guard let number = rig.begin() else { break }

@@ -18,6 +18,9 @@ protocol CardInterface: Sendable {
   /// Whether the card has been taken away during a command.
   var hasLostCard: Bool { get }
 
+  /// Whether a transparent session is open.
+  var isInSession: Bool { get }
+
   /// The card's whole permanent memory; nil if there is no card.
   var memory: [UInt8]? { get }
 }
@@ -51,6 +54,8 @@ struct ContactInterface: CardInterface {
   }
 
   var hasLostCard: Bool { false }
+
+  var isInSession: Bool { false }
 
   var memory: [UInt8]? { card?.application.memory }
 }

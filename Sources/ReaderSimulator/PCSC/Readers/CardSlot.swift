@@ -9,6 +9,10 @@ struct CardSlot: Sendable {
   /// An answer that a fault holds back.
   var heldAnswer: DriverAnswer?
   private(set) var isPowered = false
+  /// Whether the reader reports a card as another one when it powers it again, or ends a transparent session.
+  var renewsCards = false
+  /// Whether the card has lost its power since it was found.
+  private var hasLostPower = false
   /// The card that the reader has found. Its contents are in `interface`.
   private(set) var current: (id: TagID, card: SimulatedCard)?
   /// Cards that the reader does not see, because it knows their technology not or sees another card.
@@ -52,25 +56,31 @@ struct CardSlot: Sendable {
   mutating func powerUp() -> [UInt8]? {
     guard let current, let answer = interface.powerUp() else { return nil }
     isPowered = true
+    if renewsCards && hasLostPower { presence.noteRenewal() }
+    hasLostPower = false
     return current.card.answerToReset ?? answer
   }
 
   mutating func powerDown() {
     interface.powerDown()
+    if isPowered { hasLostPower = true }
     isPowered = false
   }
 
   /// The answer of the card or the reader to a command.
   mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
     guard current != nil, isPowered else { return .failure(.communicationError) }
-    return interface.transmit(command)
+    let wasInSession = interface.isInSession
+    let answer = interface.transmit(command)
+    if renewsCards && wasInSession && !interface.isInSession { flicker() }
+    return answer
   }
 
   private mutating func takeCurrent() -> SimulatedCard? {
     guard var card = current?.card else { return nil }
     if let medium = interface.take() { card.medium = medium }
     current = nil
-    isPowered = false
+    (isPowered, hasLostPower) = (false, false)
     presence.noteRemoval()
     return card
   }
@@ -102,6 +112,9 @@ struct CardPresence: Sendable {
   /// event, that thread asks first whether it has to switch the card off, and uses only the second answer.
   private var owedAbsences = 0
 
+  /// Whether the last answer has reported the card, and no removal has to be reported.
+  var isReported: Bool { hasReportedPresence && owedAbsences == 0 }
+
   /// Forgets what was reported: the next report goes to another pcscd.
   mutating func forgetReports() { (hasReportedPresence, owedAbsences) = (false, 0) }
 
@@ -114,6 +127,12 @@ struct CardPresence: Sendable {
     isPresent = false
     changes &+= 1
     owedAbsences = hasReportedPresence ? 2 : 0
+  }
+
+  /// The reader reports the card as another one.
+  mutating func noteRenewal() {
+    noteRemoval()
+    noteInsertion()
   }
 
   /// Answers a presence check. `changes` is what the answer covers. If `isPresent` was false although a card is there

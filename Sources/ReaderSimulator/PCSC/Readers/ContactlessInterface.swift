@@ -10,6 +10,8 @@ struct ContactlessInterface: CardInterface {
   /// The keys of MIFARE Classic by their number, and the last authentication of this power-up.
   var keys: [UInt8: [UInt8]] = [:]
   var session = TransparentSession()
+
+  var isInSession: Bool { session.isOpen }
   private var tag: TagID?
 
   init(model: CardReaderModel) { self.model = model }
