@@ -24,8 +24,8 @@ extension CardReader {
   /// How long an ending process waits for a call that ends by itself.
   static let endingAllowance = Duration.seconds(1)
 
-  /// Makes a call and waits for its result. With a `limit`, a longer call is abandoned. If it concerns the card alone, the
-  /// card is reset. If it may wait for another program, that program counts as the only user of the card.
+  /// Makes a call and waits for its result. With a `limit`, a longer call is abandoned, and the card is reset. A call that may
+  /// have waited for another program fails with a sharing violation instead.
   ///
   /// No call begins after the goal has changed, or after pcscd has reported that the card or the reader is gone.
   func call(_ call: CardCall, within limit: Duration? = nil) throws(CallFailure) -> [UInt8] {
@@ -43,7 +43,7 @@ extension CardReader {
         throw call.waitsForOthers ? .pcscd(.sharingViolation) : .late
       }
       do throws(CallFailure) {
-        let (allowance, reason) = call.obstacle
+        let (allowance, reason) = call.delay
         if spent >= allowance { try onLink { () throws(Interruption) in try wait(for: reason) } }
         try pause(limit.map { $0 - spent })
       } catch {
@@ -108,6 +108,7 @@ extension CardReader {
     while true {
       let now = SuspendingClock.now
       if !backlog.isEmpty { return true }
+      if slot.hasReturned { return false }
       if hasLeft {
         if slot.mayReturnUntil.map({ $0 < now }) ?? true { return true }
       } else if now >= end {
@@ -170,7 +171,7 @@ extension CardReader {
 
 extension CardCall {
   /// From when on a call takes longer than usual, and the probable reason.
-  fileprivate var obstacle: (allowance: Duration, reason: String) {
+  fileprivate var delay: (allowance: Duration, reason: String) {
     if waitsForOthers { return (CardReader.waitingAllowance, "another program uses the card") }
     return (
       CardReader.answerAllowance, "the reader's driver does not answer; unplug the reader and plug it in again"
@@ -199,25 +200,7 @@ final class CardHandle: CardConnection {
 
   func reset() throws(CardFailure) {
     reader.slot.expectReturn(at: .now)
-    reader.session?.expectReturn(at: .now)
-    do throws(CardFailure) {
-      _ = try run(.reset, within: nil)
-    } catch {
-      guard reader.renewsCards, case .removed = error else { throw error }
-    }
-    if reader.renewsCards { try connectAgain() }
-  }
-
-  /// Connects again to the card that the reader reports as another one.
-  private func connectAgain() throws(CardFailure) {
-    do throws(CardReader.CallFailure) {
-      reader.renewsCards = try reader.awaitReturn(until: .now + CardSlot.returnAllowance)
-      if reader.renewsCards { try reader.open() }
-    } catch {
-      let failure = CardFailure(error)
-      self.failure = failure
-      throw failure
-    }
+    _ = try run(.reset, within: nil)
   }
 
   /// Sends a command to the driver.

@@ -37,10 +37,21 @@ extension CardReader {
     case .settled: break
     case .read(let tag, let content):
       try report(.tag(epoch: epoch, TagReport(placement: Placement(number, tag), content: content)))
+      expectReturn(content, handle)
       try report(slot.read(at: .now))
       signal(content, handle)
     case .unidentified(let type, let reason): try announce(type, reason, number, handle)
     case .stopped(let setback): try stop(setback, number, handle)
+    }
+  }
+
+  /// The end of a transparent session may look like a removal and an insertion. Else a tag that could not be read is read
+  /// again when it comes back.
+  private func expectReturn(_ content: TagReport.Content, _ handle: CardHandle) {
+    if handle.hasOpenedSession {
+      slot.expectReturn(at: .now)
+    } else if case .problem = content {
+      slot.expectReturn(false, at: .now)
     }
   }
 
@@ -132,7 +143,6 @@ extension CardReader {
         disconnect()
         do throws(CallFailure) {
           if try isRemoved() { return .stopped(setback) }
-          if slot.hasReturned { renewsCards = true }
         } catch {
           return .stopped(Setback(error))
         }
@@ -173,14 +183,15 @@ extension CardReader {
     if let before = study.tag {
       guard slot.verify(tag.isSamePlacement(as: before)) else { throw .replaced }
     } else {
+      if handle.hasOpenedSession { slot.expectReturn(at: .now) }
       guard try withLink({ () throws(Interruption) in try isNew(tag, number) }) else { return .settled }
     }
     study.tag = tag
     let (reading, latest) = try read(tag, link, handle, until: study.end)
     study.tag = latest
     if !reading.isDoubtful(after: study.reading) || study.attempt == Reading.attempts {
-      // pcscd may report late that the card was away, and the end of a transparent session may look like that.
-      if study.attempt > 1 || handle.hasOpenedSession { slot.expectReturn(at: .now) }
+      // pcscd may report late that the card was away.
+      if study.attempt > 1 { slot.expectReturn(at: .now) }
       return .read(latest, reading.content)
     }
     study.reading = reading

@@ -150,7 +150,7 @@ extension CardReader {
     switch event {
     case .reader(let name):
       self.name = name
-      (traits, renewsCards) = (nil, false)
+      traits = nil
     case .state(let state):
       try report(slot.handle(state, at: .now))
       guard let name, presence != .present(name) else { return }

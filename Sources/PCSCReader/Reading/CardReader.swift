@@ -46,8 +46,6 @@ final class CardReader {
   var name: ReaderName?
   /// What is known about the reader; nil until the first connection.
   var traits: ReaderTraits?
-  /// Whether the reader has reported a card as another one after this process took its power.
-  var renewsCards = false
   /// Events that are handled when the work on the present card has ended.
   var backlog: [SlotEvent] = []
   /// The slot's serial number of the card on which this process works.

@@ -42,6 +42,7 @@ extension CardReader {
   private func fail(_ setback: Setback, _ number: UInt64) throws(Interruption) {
     release()
     session?.isOutOfStep = true
+    try wait(for: "")
     let result: ReaderOperationResult
     switch setback {
     // The daemon expects no answer.
@@ -54,11 +55,7 @@ extension CardReader {
       return try lose()
     case .failed, .mute:
       let isRemoved: Bool
-      do throws(CallFailure) {
-        isRemoved = try hasReturnedInSession() ? false : self.isRemoved()
-      } catch {
-        return
-      }
+      do throws(CallFailure) { isRemoved = try self.isRemoved() } catch { return }
       if isRemoved {
         try report(.performed(request: number, .failed(.tagLost, reason: "the tag was removed")))
         return try lose()
@@ -79,34 +76,23 @@ extension CardReader {
         return try operateOnMessage(request, found)
       } catch {
         // An operation on the message starts again. A client's command does not, because it may rely on earlier ones.
+        guard case .reset = error, resets < Self.mostResets else { throw error }
         if case .transceive = request.operation { throw error }
-        guard resets < Self.mostResets, try isRepeatable(error) else { throw error }
         resets += 1
         session?.isOutOfStep = true
       }
     }
   }
 
-  /// Whether only the card's state was lost.
-  private func isRepeatable(_ setback: Setback) throws(Setback) -> Bool {
-    switch setback {
-    case .reset: return true
-    case .failed, .mute: do throws(CallFailure) { return try hasReturnedInSession() } catch { throw Setback(error) }
-    case .interrupted, .replaced, .refused, .readerGone: return false
-    }
-  }
-
   // MARK: Selecting
 
   /// Makes the reported card ready for a command: connected, and in a known state.
-  func engage(_ found: CardSession.Found) throws(Setback) {
+  private func engage(_ found: CardSession.Found) throws(Setback) {
     guard let session else { throw .interrupted }
     if isConnected, session.channel != nil {
       if session.isOutOfStep { try selectAgain() }
       return
     }
-    // pcscd may have switched the card off since the last operation.
-    self.session?.expectReturn(at: .now)
     do throws(CallFailure) { try open(within: CardSession.transactionAllowance) } catch { throw Setback(error) }
     var link = try makeLink(session.handle)
     let systems = session.polled.systemCodes

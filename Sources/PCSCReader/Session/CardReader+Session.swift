@@ -33,7 +33,6 @@ extension CardReader {
 
   /// Ends the connection to the session's card.
   func release() {
-    if session?.handle.hasOpenedSession == true { session?.expectReturn(at: .now) }
     session?.channel = nil
     disconnect()
   }
@@ -58,23 +57,8 @@ extension CardReader {
     guard let session else { return }
     switch session.standing {
     case .waiting: break
-    case .reported(let found): if slot.card?.serial != found.serial, try !isBack() { try forget() }
+    case .reported(let found): if slot.card?.serial != found.serial { try forget() }
     case .ignored(let serial): if slot.card?.serial != serial { self.session?.standing = .waiting }
-    }
-  }
-
-  /// Whether the reported card, which has left the slot, is there again.
-  private func isBack() throws(Interruption) -> Bool {
-    do throws(CallFailure) {
-      guard try hasReturnedInSession(), let found = session?.found else { return false }
-      do throws(Setback) {
-        try engage(found)
-        return true
-      } catch {
-        return false
-      }
-    } catch {
-      return false
     }
   }
 
@@ -110,7 +94,7 @@ extension CardReader {
     switch setback {
     case .interrupted, .readerGone: return
     case .refused:
-      _ = session?.failed(card, isMute: false, at: .now)
+      guard session?.failed(card, isMute: false, at: .now) == true else { return try wait(for: "") }
       try wait(for: Self.exclusiveUse)
     case .mute: _ = session?.failed(card, isMute: true, at: .now)
     case .reset, .replaced, .failed: _ = session?.failed(card, isMute: false, at: .now)
@@ -143,8 +127,7 @@ extension CardReader {
       application = index
     }
     let found = CardSession.Found(
-      serial: cardInUse ?? card.serial, number: number, kind: kind,
-      report: tag.sessionTag(number, application: application),
+      serial: card.serial, number: number, kind: kind, report: tag.sessionTag(number, application: application),
       tag: tag)
     self.session?.standing = .reported(found)
     self.session?.applicationIsDue = false

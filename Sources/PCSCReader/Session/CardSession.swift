@@ -27,7 +27,7 @@ struct CardSession {
   /// A reported card.
   struct Found {
     /// The slot's serial number of the card.
-    var serial: UInt64
+    let serial: UInt64
     /// The placement.
     let number: UInt64
     let kind: CardKind
@@ -45,9 +45,6 @@ struct CardSession {
   private(set) var approach: (serial: UInt64, CardApproach)?
   /// The card that has to lose its power before it is reported again, because polling was restarted.
   private(set) var resetIsDue: UInt64?
-
-  /// Until when an insertion may be the same card, because this process has taken its power.
-  private(set) var mayReturnUntil: Instant?
 
   /// The way to the card while it is connected.
   var channel: CardChannel<CardHandle>?
@@ -75,16 +72,6 @@ struct CardSession {
 
   /// The card has lost its power, as a restart requires.
   mutating func wasReset() { resetIsDue = nil }
-
-  /// The reader may report the card as another one.
-  mutating func expectReturn(at now: Instant) { mayReturnUntil = now + CardSlot.returnAllowance }
-
-  /// The reader has reported the card as another one.
-  mutating func follow(_ serial: UInt64) {
-    guard case .reported(var found) = standing else { return }
-    found.serial = serial
-    standing = .reported(found)
-  }
 
   /// The reported card.
   var found: Found? { if case .reported(let found) = standing { found } else { nil } }

@@ -69,10 +69,10 @@ extension CardSlot {
     return number
   }
 
-  /// The reader may report the card on which this process works as another one.
-  mutating func expectReturn(at now: Instant) {
+  /// The reader may report the card on which this process works as another one, or no longer.
+  mutating func expectReturn(_ mayReturn: Bool = true, at now: Instant) {
     guard case .examining(let card, var examination) = state else { return }
-    examination.mayReturnUntil = now + Self.returnAllowance
+    examination.mayReturnUntil = mayReturn ? now + Self.returnAllowance : nil
     state = .examining(card, examination)
   }
 
@@ -82,7 +82,7 @@ extension CardSlot {
     return examination.mayReturnUntil
   }
 
-  /// Whether a card came after that and was not identified yet. It may be the same one.
+  /// Whether a card came when the reader might report this one again, and was not identified yet.
   var hasReturned: Bool {
     guard case .examining(_, let examination) = state else { return false }
     return examination.returned != nil
@@ -122,10 +122,11 @@ extension CardSlot {
   mutating func identified(_ tag: TagActivation, at now: Instant) -> (Identity, [Outcome]) {
     guard case .examining(let card, var examination) = state else { return (.unwanted, []) }
     let index = expected.firstIndex { $0.identifies(tag, key) } ?? expected.firstIndex { $0.mayBe(tag) }
+    let isEcho = examination.work.echo.map { tag.isSameTag(as: $0.tag) } ?? false
+    if !isEcho { examination.work.echo = nil }
+    if index != nil || isEcho || examination.work.isSilent { rest(card, examination, tag) }
     if let index { return (.recognized, recognize(expected[index], card, at: now)) }
     let others = expectNone()
-    let isEcho = examination.work.echo.map(tag.isSameTag) ?? false
-    if isEcho { echo = (tag, now + Self.returnAllowance) }
     if examination.work.isSilent || isEcho {
       let number = examination.number
       return (.known, others + [.known(number, tag)] + end(.resting(card, number: number), at: now))
@@ -156,7 +157,7 @@ extension CardSlot {
   /// The card was read, or has a result that no other attempt changes. Its result is reported.
   mutating func read(at now: Instant) -> [Outcome] {
     guard case .examining(let card, let examination) = state else { return [] }
-    if let tag = examination.tag, let end = examination.mayReturnUntil { echo = (tag, end) }
+    if let tag = examination.tag { rest(card, examination, tag) }
     return end(.resting(card, number: examination.number), at: now)
   }
 

@@ -5,8 +5,8 @@ import Tags
 /// Decides what happens with the card on the reader: pcscd's events and the daemon's goals go in, steps and reports come
 /// out. It has no connection and no clock.
 ///
-/// A placement is one value of pcscd's counter. It begins once and ends once. A card that came while the reader did not
-/// scan is never announced, as if it lay there before.
+/// A placement is one value of pcscd's counter, unless the reader reports a card again after this process has reset it. It
+/// begins once and ends once. A card that came while the reader did not scan is never announced, as if it lay there before.
 struct CardSlot {
   typealias Instant = SuspendingClock.Instant
 
@@ -37,8 +37,8 @@ struct CardSlot {
     var approach = CardApproach()
     /// The tag, if it was identified before its reading was interrupted.
     var tag: TagActivation?
-    /// The tag that was read before. If it is this one, the reader has only reported it again.
-    var echo: TagActivation?
+    /// The tag that rested there before. If it is this one, the reader has only reported it again.
+    var echo: Echo?
   }
 
   /// A card on which this process works.
@@ -53,6 +53,15 @@ struct CardSlot {
     var mayReturnUntil: Instant?
     /// The state of a card that came until then. It is the same card if it has the same identity.
     var returned: SlotState?
+  }
+
+  /// A resting tag that the reader may report as another one, because this process had taken its power.
+  struct Echo: Hashable {
+    let tag: TagActivation
+    let answerToReset: [UInt8]
+    let until: Instant
+    /// How often it was reported already. Some readers do so after each identification.
+    var reports = 0
   }
 
   enum Successor: Hashable {
@@ -113,8 +122,8 @@ struct CardSlot {
   private(set) var hasSeenReader = false
   /// Whether the card that lies there at first is known (`KnownTags.includesFirst`).
   var includesFirst = false
-  /// The tag that was read last, if the reader may report it as another card until then.
-  var echo: (tag: TagActivation, until: Instant)?
+  /// The tag that rests there, or has rested there before, if the reader may report it again.
+  private var echo: Echo?
 
   // MARK: Events
 
@@ -147,7 +156,7 @@ struct CardSlot {
       refresh(new, at: now)
       return []
     case .examining(let card, var examination) where examination.returned != nil || !card.is(new):
-      examination.note(new, at: now)
+      examination.note(new, after: card.state, at: now)
       state = .examining(card, examination)
       return []
     case .resting(let card, let number) where !card.is(new):
@@ -174,7 +183,13 @@ struct CardSlot {
       return expectNone()
     }
     var work = Work(isSilent: isSilent)
-    if let echo, now <= echo.until { work.echo = echo.tag }
+    if let echo, now <= echo.until, echo.answerToReset == new.atr {
+      guard echo.reports == 0 else {
+        state = .ignored(card, isIdentified: true)
+        return expectNone()
+      }
+      work.echo = echo
+    }
     echo = nil
     if card.isWithoutPower { work.approach.awaitPower(at: now) }
     state = .unread(card, work)
@@ -231,6 +246,13 @@ struct CardSlot {
   /// Whether the card on which this process works has left the slot.
   var isGone: Bool { if case .examining(_, let examination) = state { examination.successor != nil } else { false } }
 
+  /// A tag rests now. If this process has taken its power, the reader may report it again.
+  mutating func rest(_ card: Card, _ examination: Examination, _ tag: TagActivation) {
+    guard let end = examination.mayReturnUntil else { return }
+    let reports = (examination.work.echo?.reports).map { $0 + 1 } ?? 0
+    echo = Echo(tag: tag, answerToReset: card.state.atr, until: end, reports: reports)
+  }
+
   /// The number of a new placement.
   mutating func newNumber() -> UInt64 {
     lastNumber += 1
@@ -240,8 +262,9 @@ struct CardSlot {
 
 extension CardSlot.Examination {
   /// The card has left the slot, or has come back to it.
-  fileprivate mutating func note(_ new: SlotState, at now: CardSlot.Instant) {
-    if new.isPresent, returned?.counter == new.counter || mayReturnUntil.map({ now <= $0 }) == true {
+  fileprivate mutating func note(_ new: SlotState, after old: SlotState, at now: CardSlot.Instant) {
+    let mayBeSame = new.atr == old.atr || new.isMute || old.isMute || old.atr.isEmpty
+    if new.isPresent, mayBeSame, returned?.counter == new.counter || mayReturnUntil.map({ now <= $0 }) == true {
       (returned, successor) = (new, nil)
     } else {
       successor = .state(new)

@@ -233,6 +233,43 @@ import Testing
     #expect(rig.identify(isLate ? tag : other).0 == .new)
   }
 
+  @Test func `a tag that is reported after each identification is left alone the second time`() {
+    var rig = reset()
+    #expect(rig.slot.read(at: rig.now) == [])
+    #expect(rig.takeAway() == [.removed(1)])
+    rig.insert()
+    #expect(rig.begin() == 2)
+    rig.slot.expectReturn(at: rig.now)
+    #expect(rig.identify(tag) == (.known, [.known(2, tag)]))
+    #expect(rig.takeAway() == [.removed(2)])
+    rig.insert()
+    #expect(rig.begin() == nil)
+    #expect(rig.takeAway() == [])
+    rig.pass(.seconds(2))
+    rig.insert()
+    #expect(rig.begin() == 3)
+    #expect(rig.identify(tag).0 == .new)
+  }
+
+  @Test func `a tag that could not be read is read when it comes back`() {
+    var rig = reset()
+    rig.slot.expectReturn(false, at: rig.now)
+    #expect(rig.slot.read(at: rig.now) == [])
+    #expect(rig.takeAway() == [.removed(1)])
+    rig.insert()
+    #expect(rig.begin() == 2)
+    #expect(rig.identify(tag).0 == .new)
+  }
+
+  @Test(arguments: [SlotRig.ATR.type4, SlotRig.ATR.contact])
+  func `a card of another kind after a reset is another one`(atr: [UInt8]) {
+    var rig = reset()
+    #expect(rig.takeAway() == [])
+    #expect(rig.insert(atr) == [])
+    #expect(rig.slot.isGone)
+    #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
+  }
+
   // MARK: Any order
 
   /// Each placement that was named ends once, whatever happens.
