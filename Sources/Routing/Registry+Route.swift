@@ -80,7 +80,13 @@ extension Registry {
     _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, policy: RoutingPolicy,
     steps: inout Explanation
   ) -> Route? {
-    guard let first = winner(of: selection, steps: &steps) else { return nil }
+    for candidate in selection.losers where candidate.outcome != .lessExact { steps.add("choice", candidate.sentence) }
+    steps.lose(selection.losers, leftOut: selection.leftOut)
+    guard let first = selection.candidates.first else {
+      steps.add("choice", "nobody who claims the link is left")
+      return nil
+    }
+    for candidate in selection.candidates.prefix(Self.mostNamed) { steps.add("choice", candidate.sentence) }
     if first.trust == .vouchedFor {
       steps.add("choice", "\(Self.domain(of: first.claim)) itself names \(first.application.desktopID) for this link")
     }
@@ -91,15 +97,6 @@ extension Registry {
       claimants: selection.candidates + steps.losers, claimantsLeftOut: steps.leftOut, question: selection.question,
       alternative: alternative, trusted: first.trust != .unconfirmed,
       reason: "\(first.application.desktopID) claims \(claim)", steps: steps.steps)
-  }
-
-  /// The first candidate; nil if there is none. Records why each application won or lost.
-  func winner(of selection: HandlerSelection, steps: inout Explanation) -> Candidate? {
-    for candidate in selection.losers where candidate.outcome != .lessExact { steps.add("choice", candidate.sentence) }
-    steps.lose(selection.losers, leftOut: selection.leftOut)
-    if selection.candidates.isEmpty { steps.add("choice", "nobody who claims the link is left") }
-    for candidate in selection.candidates.prefix(Self.mostNamed) { steps.add("choice", candidate.sentence) }
-    return selection.candidates.first
   }
 
   private func defaultApplication(for uri: URI, policy: RoutingPolicy, _ steps: Explanation) -> Route {

@@ -20,8 +20,6 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public static let empty = Code("empty")
     /// Not formatted for NDEF.
     public static let notNDEF = Code("not NDEF")
-    /// Not formatted for NDEF, but it can be. Only writing finds this out.
-    public static let blank = Code("blank")
     /// Formatted for NDEF, but its contents contradict each other.
     public static let damaged = Code("damaged")
     /// Formatted for NDEF, but writing requires a password or key.

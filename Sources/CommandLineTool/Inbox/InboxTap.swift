@@ -20,16 +20,10 @@ struct InboxTap {
     try console.answer(report, report.lines)
   }
 
-  /// The current decision about the link or the record. Nil if the tap still has its reason, if an app has it, or if the
-  /// agent cannot decide about its message.
+  /// The current decision about the link. Nil if the tap still has its reason, or if an app has it.
   private func decisionOfNow() async throws(Failure) -> Resolution? {
-    guard tap.reason == nil, !["delivered", "opening"].contains(tap.state) else { return nil }
-    guard !tap.uri.isEmpty else { return await decisionAboutRecord() }
+    guard tap.reason == nil, !tap.uri.isEmpty, !["delivered", "opening"].contains(tap.state) else { return nil }
     return try await inbox.call { agent throws(BusError) in try await agent.resolve(tap.uri) }
-  }
-
-  private func decisionAboutRecord() async -> Resolution? {
-    try? await inbox.agent.resolve(uid: tap.uid, message: tap.message)
   }
 
   /// `inbox open`.
@@ -67,13 +61,8 @@ struct InboxTap {
 
   /// Why the tap cannot be opened in this way at all; nil if the obstacle is temporary.
   private func obstacle(_ error: BusError) async -> Failure? {
-    var resolution: Resolution?
-    if tap.uri.isEmpty {
-      resolution = await decisionAboutRecord()
-    } else {
-      resolution = try? await inbox.agent.resolve(tap.uri)
-    }
-    guard let resolution else { return tap.uri.isEmpty ? nobody(error) : nil }
+    guard !tap.uri.isEmpty else { return nobody(error) }
+    guard let resolution = try? await inbox.agent.resolve(tap.uri) else { return nil }
     if ["none", "refused"].contains(resolution.kind) { return nobody(error) }
     guard !["nothing", ""].contains(resolution.question) else { return nil }
     let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""

@@ -217,8 +217,8 @@ struct HandlerScan: Sendable {
         self.name(error, id)
       }
     }
-    let count = claims.count
-    guard count > 0 else { return }
+    guard !domains.isEmpty || !claims.schemes.isEmpty else { return }
+    let count = domains.count + claims.schemes.count
     guard spent[application.origin, default: Spent()].claims + count <= Self.maximumClaims else {
       return name(
         HandlerProblem(
@@ -229,7 +229,7 @@ struct HandlerScan: Sendable {
     declarations.append(
       HandlerDeclaration(
         application: application, domains: domains, schemes: claims.schemes, links: links,
-        hasUnusableLinks: hasUnusableLinks, mimeTypes: claims.mimeTypes, externalTypes: claims.externalTypes))
+        hasUnusableLinks: hasUnusableLinks))
   }
 
   /// Charges the cost to each entry, even if several entries name the same file.

@@ -141,15 +141,6 @@ struct MIFAREClassicAccess {
     try write(bytes, toBlock: sector.trailerBlock, &channel)
   }
 
-  /// Writes a block of a sector, using a key that the tag is known to have.
-  mutating func write(
-    _ contents: [UInt8], toBlock block: Int, of sector: MIFAREClassicSector, _ key: MIFAREClassicKey,
-    _ channel: inout some TagChannel
-  ) throws(TagWriteError) {
-    try requireKey(sector, key, &channel)
-    try write(contents, toBlock: block, &channel)
-  }
-
   /// Authenticates a sector with a key, unless the sector is already open with this key. Returns false if the tag is
   /// present but has another key.
   mutating func authenticate(
