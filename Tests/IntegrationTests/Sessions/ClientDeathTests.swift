@@ -39,6 +39,8 @@ import Testing
       try await daemon.line(containing: "is to \(step) tag", after: seen)
       try await dies(program, step, desktop)
       await working.value
+      // The next session must not find this tag.
+      try await desktop.installation.simulate("remove")
     }
     await polkit.stop()
     await desktop.stop()
