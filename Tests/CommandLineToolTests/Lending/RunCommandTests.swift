@@ -124,12 +124,11 @@ import Testing
   /// Waits for a signal and prints its number.
   private static let waiting = """
     import os, signal
-    def end(number, frame):
-      os.write(1, b"got %d\\n" % number)
-      os._exit(3)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT): signal.signal(number, end)
+    numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     os.write(1, b"ready\\n")
-    while True: signal.pause()
+    os.write(1, b"got %d\\n" % signal.sigwait(numbers))
+    os._exit(3)
     """
 }
 
