@@ -210,6 +210,7 @@ static int borrow_events(struct tagroute_slot *slot) {
    slot that checks the presence and waits for events. Checks of other threads, for example before a reset, must not
    hide an event from it. */
 static _Thread_local uint32_t seen;
+/* Whether this is such a thread. */
 static _Thread_local int has_waited;
 
 /* An event that arrives after the presence check has already seen its cause must not end the wait: pcscd switches a

@@ -19,6 +19,15 @@ public struct ForeignProcess: Sendable {
   /// Sends a signal.
   public func signal(_ number: Int32) { kill(identifier, number) }
 
+  /// Suspends the process, and waits until it is. Fails if the process is gone.
+  public func suspend() async throws {
+    signal(SIGSTOP)
+    // The state follows the name, which is in brackets (proc_pid_stat(5)).
+    while try String(decoding: readFile("/proc/\(identifier)/stat"), as: UTF8.self).split(separator: ")").last?
+      .hasPrefix(" T") != true
+    { await Task.yield() }
+  }
+
   /// The working directory of the process. Fails if the process is gone.
   public func workingDirectory() throws -> String {
     guard let path = realpath("/proc/\(identifier)/cwd", nil) else {

@@ -8,19 +8,6 @@ import Names
 /// One session at a time has the reader. A session ends only if the test or its client ends it, or after its first
 /// read.
 public actor ReaderSessionStandIn {
-  /// A request from a client.
-  public enum Request: Sendable, Hashable {
-    case start([String: Value])
-    case setMessage(String)
-    case invalidate(String)
-    /// The options are empty for `RestartPolling`.
-    case restartPolling([String: Value])
-    case operation(String, [Value])
-    case inhibit(who: String, why: String, [String: Value])
-    /// The client has released the inhibitor.
-    case released
-  }
-
   private nonisolated let loop: EventLoop
   /// The stand-in's own loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

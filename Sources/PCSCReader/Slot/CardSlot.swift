@@ -49,7 +49,7 @@ struct CardSlot {
     var tag: TagActivation?
     /// What has happened in the slot since the card left it; nil if it is still there.
     var successor: Successor?
-    /// Until when an insertion may be an effect of this process's work; nil if it is not.
+    /// Until when an insertion may be the same card, reported again; nil if it may not.
     var mayReturnUntil: Instant?
     /// The state of a card that came until then. It is the same card if it has the same identity.
     var returned: SlotState?
@@ -60,8 +60,8 @@ struct CardSlot {
     let tag: TagActivation
     let answerToReset: [UInt8]
     let until: Instant
-    /// How often it was reported already. Some readers do so after each identification.
-    var reports = 0
+    /// Whether it was reported again already. Some readers do so after each identification.
+    let wasReported: Bool
   }
 
   enum Successor: Hashable {
@@ -184,7 +184,7 @@ struct CardSlot {
     }
     var work = Work(isSilent: isSilent)
     if let echo, now <= echo.until, echo.answerToReset == new.atr {
-      guard echo.reports == 0 else {
+      guard !echo.wasReported else {
         state = .ignored(card, isIdentified: true)
         return expectNone()
       }
@@ -249,8 +249,8 @@ struct CardSlot {
   /// A tag rests now. If this process has taken its power, the reader may report it again.
   mutating func rest(_ card: Card, _ examination: Examination, _ tag: TagActivation) {
     guard let end = examination.mayReturnUntil else { return }
-    let reports = (examination.work.echo?.reports).map { $0 + 1 } ?? 0
-    echo = Echo(tag: tag, answerToReset: card.state.atr, until: end, reports: reports)
+    let wasReported = examination.work.echo != nil
+    echo = Echo(tag: tag, answerToReset: card.state.atr, until: end, wasReported: wasReported)
   }
 
   /// The number of a new placement.

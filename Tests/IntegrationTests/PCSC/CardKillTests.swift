@@ -209,15 +209,3 @@ extension CardDesktop {
     }
   }
 }
-
-extension ForeignProcess {
-  /// Suspends the process, and waits until it is: its state follows its name, which is in brackets (proc(5)).
-  fileprivate func suspend() async throws {
-    signal(SIGSTOP)
-    while true {
-      let status = String(decoding: try readFile("/proc/\(identifier)/stat"), as: UTF8.self)
-      if status.split(separator: ")").last?.hasPrefix(" T") == true { return }
-      await Task.yield()
-    }
-  }
-}

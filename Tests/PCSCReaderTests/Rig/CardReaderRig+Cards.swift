@@ -110,17 +110,10 @@ extension CardReaderRig {
   /// Stops the process while `body` runs, so that another program is the first to use a card.
   func whileSuspended(_ body: () async throws -> Void) async throws {
     try await isAsleep()
-    let child = try #require(await process.processID)
-    kill(child, SIGSTOP)
-    defer { kill(child, SIGCONT) }
-    while try !isSuspended(child) { sched_yield() }
+    let child = try ForeignProcess(try #require(await process.processID))
+    try await child.suspend()
+    defer { child.signal(SIGCONT) }
     try await body()
-  }
-
-  /// The state of a process follows its name, which is in brackets (proc(5)).
-  private func isSuspended(_ child: Int32) throws -> Bool {
-    let status = String(decoding: try readFile("/proc/\(child)/stat"), as: UTF8.self)
-    return status.split(separator: ")").last?.hasPrefix(" T") ?? false
   }
 
   func killProcess(_ signal: Int32 = SIGKILL) async throws { kill(try #require(await process.processID), signal) }
