@@ -22,19 +22,6 @@ import Testing
     var activated: [UInt64] = []
     var ended: Set<UInt64> = []
     var activeSince: [UInt64: Int] = [:]
-
-    /// Hashes only some fields, because hashing all sessions would take most of the time of the test.
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(time)
-      hasher.combine(processHas)
-      hasher.combine(hasBegun)
-      hasher.combine(isLent)
-      hasher.combine(isReady)
-      hasher.combine(started)
-      hasher.combine(activated)
-      hasher.combine(ended)
-      hasher.combine(sessions.deadline)
-    }
   }
 
   private enum Step: Hashable, CaseIterable {
@@ -164,7 +151,7 @@ import Testing
     var frontier: Set<World> = [World()]
     var seen = frontier
     var problems: [String] = []
-    for _ in 0..<12 where problems.isEmpty {
+    for _ in 0..<10 where problems.isEmpty {
       var next: Set<World> = []
       for world in frontier {
         for step in Step.allCases {
@@ -180,7 +167,7 @@ import Testing
       frontier = next
     }
     #expect(problems.isEmpty, "\(problems.prefix(3))")
-    #expect(seen.count > 10_000)
+    #expect(seen.count > 40_000)
   }
 
   @Test(arguments: Names.SessionEnd.allCases.map(Optional.some) + [nil])
