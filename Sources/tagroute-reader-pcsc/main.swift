@@ -1,4 +1,7 @@
 import Glibc
 import PCSCReader
 
-exit(CardReaderProgram.run(CommandLine.arguments))
+let code = CardReaderProgram.run(CommandLine.arguments)
+fflush(nil)
+// Not `exit`: a thread may be in a call of libpcsclite, whose destructor frees the list of contexts.
+_exit(code)
