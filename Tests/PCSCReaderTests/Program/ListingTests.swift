@@ -262,9 +262,11 @@ private final class Watch {
   /// The daemon closes the program's input at its own end.
   @Test func `the watch ends with its input`() async throws {
     let rig = try await ServiceRig([.acr122U])
-    #expect(try await rig.run("--watch").status == .exited(0))
+    var ended = try await rig.run("--watch")
+    #expect(ended.status == .exited(0), "\(ended)")
     await rig.pcscd.kill()
-    #expect(try await rig.run("--watch").status == .exited(0))
+    ended = try await rig.run("--watch")
+    #expect(ended.status == .exited(0), "\(ended)")
   }
 
   @Test(arguments: [
