@@ -8,8 +8,8 @@ extension Command {
       Replaces the message on the tag. Give at least one record. Several records are
       written in the order of the options.
 
-      --format overwrites what is stored on a blank tag, and cannot be undone on an
-      Ultralight or NTAG.
+      --format cannot be undone on an Ultralight or NTAG. A tag that holds data is
+      left as it is.
 
       \(TagCommand.exitHelp)
       """,
