@@ -1,4 +1,5 @@
 // Modules: NDEF UniversalLinks Routing
+// Libraries: libidn2 libpsl
 
 import NDEF
 import Routing
