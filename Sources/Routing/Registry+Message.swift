@@ -7,9 +7,6 @@ extension Registry {
   /// Support for Background Tag Reading". If there is none at the top level, the first Smart Poster provides the URI,
   /// if the policy allows it. Absolute-URI records and texts are ignored.
   ///
-  /// If there is no URI, the first record with a media type or an external type decides, in the same way: by itself,
-  /// even if no application takes it. Android application records do not count.
-  ///
   /// Recording the steps of the answer takes longer than the decision.
   public func route(
     for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
@@ -21,24 +18,22 @@ extension Registry {
     }
     steps.add("record", "none of \(message.records.count) records is a URI record")
     guard let poster = message.records.first(where: { $0.isWellKnown("Sp") }) else {
-      return route(withoutLink: message, "the message has no URI record", policy: policy, steps)
+      return .none(nil, "the message has no URI record", steps)
     }
     guard policy.smartPosters else {
       steps.add("record", "there is a Smart Poster, but Smart Posters are switched off")
-      return route(
-        withoutLink: message, "the message has no URI record, and Smart Posters are switched off", policy: policy, steps
-      )
+      return .none(nil, "the message has no URI record, and Smart Posters are switched off", steps)
     }
     do {
       let content = try NDEFMessage(decoding: poster.payload)
       guard let record = content.records.first(where: { $0.isWellKnown(URIRecord.type) }) else {
-        return route(withoutLink: message, "the Smart Poster has no URI record", policy: policy, steps)
+        return .none(nil, "the Smart Poster has no URI record", steps)
       }
       steps.add("record", "the first Smart Poster holds the URI")
       return route(for: record, policy: policy, steps)
     } catch {
       steps.add("record", "the Smart Poster cannot be decoded: \(error)")
-      return route(withoutLink: message, "the Smart Poster cannot be decoded", policy: policy, steps)
+      return .none(nil, "the Smart Poster cannot be decoded", steps)
     }
   }
 

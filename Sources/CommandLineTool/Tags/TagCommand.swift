@@ -15,8 +15,6 @@ struct TagCommand: Sendable {
   /// How many seconds to wait for a tag; nil for the daemon's limit of a session.
   let timeout: Int?
   let isFollowing: Bool
-  /// How many tags to work on, one after the other; nil for one, or for no limit while following.
-  let count: Int?
   let output: TagOutput
   let work: Work
 
@@ -36,11 +34,10 @@ struct TagCommand: Sendable {
 
   init(
     _ options: ReaderSessionOptions, _ arguments: Arguments, _ console: Console, isFollowing: Bool = false,
-    count: Int? = nil, work: @escaping Work
+    work: @escaping Work
   ) throws(Failure) {
     self.options = options
-    self.isFollowing = isFollowing || count != nil
-    self.count = count
+    self.isFollowing = isFollowing
     self.work = work
     output = TagOutput(console)
     reader = arguments.options["reader"]
@@ -64,7 +61,7 @@ struct TagCommand: Sendable {
       timer?.cancel()
     }
     let line = StatusLine()
-    var run = Run(isFollowing: isFollowing, timeout: timeout, count: count)
+    var run = Run(isFollowing: isFollowing, timeout: timeout)
     await tasks.start()
     for await event in events {
       for action in run.handle(event) {
