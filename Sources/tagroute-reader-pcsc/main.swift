@@ -3,5 +3,5 @@ import PCSCReader
 
 let code = CardReaderProgram.run(CommandLine.arguments)
 fflush(nil)
-// Not `exit`: a thread may be in a call of libpcsclite, whose destructor frees the list of contexts.
+// Not `exit`: it lets libpcsclite free its list of contexts while a thread may be in a call.
 _exit(code)
