@@ -149,8 +149,8 @@ let package = Package(
     module(
       "CommandLineTool",
       [
-        "AssociationFetch", "Associations", "Bus", "CShims", "Doctor", "EventLoop", "Handlers", "Journal",
-        "Localization", "NDEF", "Names", "Rig", "TagrouteClient",
+        "AssociationFetch", "Associations", "Bus", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "KeyFile",
+        "Localization", "NDEF", "Names", "Rig", "Routing", "TagrouteClient",
       ]),
     module(
       "Daemon",
@@ -222,7 +222,9 @@ let package = Package(
       ],
       swiftSettings: settings),
     tests("Framing", ["NDEF", "Names", "Rig", "Tags"]),
-    tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "TestSupport", "UniversalLinks"]),
+    tests(
+      "Handlers", ["Bus", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "TestSupport", "UniversalLinks"],
+      exclude: ["Rules/Decisions"]),
     tests("Inbox", ["EventLoop", "Names", "TestSupport"]),
     tests("KeyFile", []),
     tests("Localization", []),

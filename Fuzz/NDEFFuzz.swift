@@ -35,6 +35,10 @@ private func checkViews(of record: NDEFRecord) {
     let again = (try? text.record()).flatMap { try? TextRecord($0) }
     require(again == text, "a text is the same when read again")
   }
+  if let networks = try? WiFiRecord(record), let written = try? networks.record() {
+    let again = try? WiFiRecord(written)
+    require(again == networks, "a Wi-Fi network is the same when read again")
+  }
   if let poster = try? SmartPosterRecord(record) {
     let again = (try? poster.record()).flatMap { try? SmartPosterRecord($0) }
     require(again == poster, "a Smart Poster is the same when read again")

@@ -1,6 +1,6 @@
 # fish completion for tagroute
 
-set --local commands status doctor monitor on off session read write info lock transceive run resolve handlers inbox demo
+set --local commands status doctor monitor on off session read write info lock transceive run resolve handlers rules inbox demo
 set --local handlers verify prefer block forget
 set --local inbox show open dismiss export clear
 
@@ -38,8 +38,9 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a info -d '
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a lock -d 'make a tag read-only for ever'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a transceive -d 'send commands to a tag and print its answers'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a run -d 'lend the reader to another program'
-complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a resolve -d 'show where a link would go, and why'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a resolve -d 'show what a tag would do, and why'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a handlers -d 'list and check the apps that take tags'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a rules -d 'list, check, add and remove the rules for tags'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a inbox -d 'list, open, export and remove taps'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d 'try Tagroute with a simulated reader'
 
@@ -52,8 +53,18 @@ complete -c tagroute -n '__fish_seen_subcommand_from read' -l follow -d 'read on
 complete -c tagroute -n '__fish_seen_subcommand_from write' -l uri -x -d 'write a link'
 complete -c tagroute -n '__fish_seen_subcommand_from write' -l text -x -d 'write a text'
 complete -c tagroute -n '__fish_seen_subcommand_from write' -l smart-poster -x -d 'write a link with a title'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l wifi -x -d 'write a Wi-Fi network'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l password-file -r -F -d 'read the password from a file'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l no-password -d 'the Wi-Fi network is open'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l vcard -r -F -d 'write a contact card'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l geo -x -d 'write a place'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l mime -x -d 'write a file with its media type'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l external -x -d 'write a file with an external type'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l external-text -x -d 'write a text with an external type'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l format -d 'format a blank tag first'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l count -x -d 'write this many tags'
 complete -c tagroute -n '__fish_seen_subcommand_from write' -l ndef -r -F -d 'write the bytes of a message'
-complete -c tagroute -n '__fish_seen_subcommand_from write' -l language -x -d 'language of the text or the title'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l language -x -d 'language of texts and titles'
 complete -c tagroute -n '__fish_seen_subcommand_from write' -l title -x -d 'title of the Smart Poster'
 complete -c tagroute -n '__tagroute_bare lock session; or __fish_seen_subcommand_from clear' -l yes -d 'do not ask'
 complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l aid -x -d 'declare applications of ISO-DEP cards'
@@ -62,6 +73,26 @@ complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l write -d 'al
 complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l answer-within -x -d 'wait this many milliseconds for an answer'
 complete -c tagroute -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l explain -d 'print every step'
+complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l uid -x -d 'ask for the tag with this UID'
+complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l technology -x -d 'ask for a tag of this technology'
+complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l reader -x -a '(__tagroute_values number status)' -d 'ask for a tag on this reader'
+complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l type -x -d 'add an empty record of this media or external type'
+complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l message -r -F -d 'ask for a tag with this message'
+
+complete -c tagroute -n '__tagroute_bare rules add remove' -a 'add remove'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l uid -x -d 'the tag with this UID'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l handler -x -a '(__tagroute_values id handlers)' -d 'all tags that this app opens'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l reader -x -a '(__tagroute_values number status)' -d 'use this reader'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l timeout -x -d 'wait this many seconds for a tag'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l wait -d 'wait for the tag'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l contents -d 'only with the message that it holds now'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l open -x -a '(__tagroute_values id handlers)' -d 'open the link in this app'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l run -r -d 'run a program'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l show -d 'show what is on the tag'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l ignore -d 'do nothing'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l no-ask -d 'without a click'
+complete -c tagroute -n '__tagroute_bare rules add remove' -l check -F -d 'print only errors'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __tagroute_behind remove' -a '(__tagroute_values name rules)'
 
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -a "$handlers"
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -l check -F -d 'print only errors'

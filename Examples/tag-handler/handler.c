@@ -32,6 +32,20 @@ static gboolean print_records(const guint8 *at, gsize left) {
   return TRUE;
 }
 
+/* The UID and the technology, if the tag has a UID. */
+static void print_tag(GVariant *data) {
+  g_autoptr(GVariant) uid = g_variant_lookup_value(data, "uid", G_VARIANT_TYPE_BYTESTRING);
+  g_autoptr(GVariant) technology = g_variant_lookup_value(data, "technology", G_VARIANT_TYPE_STRING);
+  gsize count = 0;
+  const guint8 *bytes = uid ? g_variant_get_fixed_array(uid, &count, 1) : NULL;
+  if (count == 0) return;
+  for (gsize i = 0; i < count; i++) printf("%s%02X", i ? "-" : "tag: ", bytes[i]);
+  const char *name = technology ? g_variant_get_string(technology, NULL) : "";
+  printf(" ");
+  print_text((const guint8 *)name, strlen(name));
+  printf("\n");
+}
+
 static void called(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *method,
                    GVariant *arguments, GDBusMethodInvocation *call, gpointer data) {
   const char *uri;
@@ -42,6 +56,8 @@ static void called(GDBusConnection *bus, const char *sender, const char *path, c
   printf("link: ");
   print_text((const guint8 *)uri, strlen(uri));
   printf("\n");
+  g_autoptr(GVariant) platform_data = g_variant_get_child_value(arguments, 2);
+  print_tag(platform_data);
   gboolean is_whole = print_records(bytes, count);
   fflush(stdout);
   if (is_whole) g_dbus_method_invocation_return_value(call, NULL); /* The hand-over is complete. */

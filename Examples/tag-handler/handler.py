@@ -45,6 +45,10 @@ def called(_bus, _sender, _path, _interface, method, arguments, call):
         found = list(records(bytes(arguments[1]))) if method == "HandleTag" else []  # The other methods carry no tag.
         for uri in uris:
             print("link:", text(uri.encode()), flush=True)
+        data = arguments[2] if method == "HandleTag" else {}
+        uid, technology = data.get("uid"), data.get("technology")
+        if uid and isinstance(uid, list) and isinstance(technology, str):  # Any program may have called.
+            print("tag:", bytes(uid).hex("-").upper(), text(technology.encode()), flush=True)
         for number, (form, kind, payload) in enumerate(found, 1):
             print(f"record {number}: {form} {text(kind)}: {text(payload)}", flush=True)
         call.return_value(None)  # The hand-over is complete. Until then, the user waits.

@@ -31,10 +31,16 @@ import TagrouteClient
 
   static func show(_ opening: TagOpening) {
     print("link:", text(Array((opening.uri ?? "none").utf8)))
+    if !opening.uid.isEmpty { print("tag:", hexadecimal(opening.uid), text(Array(opening.technology.utf8))) }
     for (number, record) in zip(1..., opening.message.records) {
       print("record \(number): \(record.typeNameFormat.rawValue) \(text(record.type)): \(text(record.payload))")
     }
     fflush(nil)
+  }
+
+  /// A UID as Tagroute writes it: `04-A2-19-5A`.
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: "-")
   }
 
   /// Replaces everything but visible ASCII by a point, because a stranger's text must not control the terminal.

@@ -16,6 +16,9 @@ actor AgentService {
   let inbox: Inbox
   let handlers: HandlerRegistry
   let choices: ChoiceStore
+  let rules: RuleStore
+  /// The rules that notifications write.
+  let alwaysRules = AlwaysRules()
   let launcher: Launcher
   /// Whether a clipboard program was found. The search may block, because `PATH` may contain a file system that does
   /// not answer.
@@ -27,10 +30,14 @@ actor AgentService {
   var routing: RoutingPolicy
   /// ``Notification/timeout`` of a tap.
   var timeout: Int32
+  /// Which notifications make a sound.
+  var sound: AgentConfiguration.Sound
   let languages: [String]
   let now: @Sendable () -> Timestamp
   /// Reports the user's command to lock or unlock.
   let declareLocked: @Sendable (Bool) async throws -> Void
+  /// Whether the desktop reports that the session is locked.
+  let isLocked: @Sendable () async -> Bool
   /// Reads the settings again. Returns their error; nil if there is none.
   let readSettings: @Sendable () async -> KeyFileError?
   let clock: any Clock<Duration>
@@ -42,8 +49,12 @@ actor AgentService {
   var registrationNotice = RegistrationNotice()
   /// Cancels reader sessions.
   var daemon: DaemonLink?
+  /// Connects to Wi-Fi networks of tags; nil until the system bus was reached.
+  var networkManager: NetworkManager?
   /// The openings in progress, by tap id. A tap has at most one at a time.
   var openings: [String: Opening] = [:]
+  /// What happens when the tags of opened taps are removed.
+  var removals = TagRemovals()
 
   /// Whether the desktop entries and the domains' records have been read. A decision made before that may be wrong.
   private var isReady = false
@@ -69,6 +80,7 @@ actor AgentService {
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
     now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
     readSettings: @escaping @Sendable () async -> KeyFileError? = { nil },
+    isLocked: @escaping @Sendable () async -> Bool = { false },
     declareLocked: @escaping @Sendable (Bool) async throws -> Void
   ) {
     self.session = session
@@ -81,13 +93,17 @@ actor AgentService {
       ?? HandlerRegistry(
         schemes: schemes, shownName: { TapOffer.name(of: $0).string }, on: session.loop)
     choices = ChoiceStore(on: session.loop)
+    rules = RuleStore(on: session.loop)
     launcher = Launcher(connection: session, on: session.loop) { log(.info, $0) }
     notifications = NotificationClient(on: session)
-    routing = RoutingPolicy(schemes: schemes, smartPosters: configuration.smartPosters)
+    routing = RoutingPolicy(
+      schemes: schemes, smartPosters: configuration.smartPosters, showsBareTags: configuration.bareTags == .show)
     timeout = configuration.notificationTimeout
+    sound = configuration.sound
     languages = UserLanguages.codes(in: ProcessEnvironment.current)
     self.now = now
     self.declareLocked = declareLocked
+    self.isLocked = isLocked
     self.readSettings = readSettings
     self.clock = clock
     self.log = log
@@ -106,9 +122,12 @@ actor AgentService {
   /// Reads the handlers, connects to the notification server, and shows the taps that an earlier run left open.
   func start() async {
     Task { await followHandlers() }
+    Task { await followRules() }
     Task { await serveNotifications() }
     Task { await followNotifications() }
+    Task { await launcher.removeLeftFiles() }
     let reading = Task {
+      await rules.start()
       await handlers.start()
       await readAssociations()
       isReady = true
@@ -170,6 +189,8 @@ actor AgentService {
       for problem in new.prefix(most) { log(.warning, "\(problem)") }
       if new.count > most { log(.warning, "\(new.count - most) more; tagroute handlers --check has them all") }
       known = Set(problems)
+      // An app that a rule names may have come or gone.
+      await rules.reload()
       await readAssociations()
     }
   }
@@ -189,7 +210,8 @@ actor AgentService {
         log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
         await perform([.announceClosed(offer.id, state)])
         if case .refused(let refusal) = offer.obstacle {
-          await notifications.show(RefusedLinkNotice.notification(refusal), as: RefusedLinkNotice.key)
+          let notice = RefusedLinkNotice.notification(refusal).sounding(sound.chosen(.failure))
+          await notifications.show(notice, as: RefusedLinkNotice.key)
         }
       }
       return
@@ -200,13 +222,14 @@ actor AgentService {
       return
     }
     // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
-    if let handler = offer.handler?.desktopID {
-      log(.info, "tap \(offer.id) is offered, to be opened in \(handler)")
+    if let receiver = offer.receiver {
+      log(.info, "tap \(offer.id) is offered, to be opened in \(receiver)")
     } else {
       log(.info, "tap \(offer.id) is not offered to any app; it can be read and copied")
     }
     log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
     for id in receipt.expired { await perform(policy.handle(.expired(id))) }
+    if await openAtOnce(offer, readAt: reading.time) { return }
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
@@ -233,16 +256,22 @@ actor AgentService {
       switch action {
       case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
       case .putOnScreen(let id, let place): await putOnScreen(id, at: place)
-      case .show(let offer, let previous):
+      case .show(let offer, let previous, let isNews):
+        let notification = offer.notification(timeout: timeout, canCopy: canCopy)
         await notifications.show(
-          offer.notification(timeout: timeout, canCopy: canCopy), as: NotificationKey(offer.id),
+          notification.sounding(isNews ? sound.chosen(offer.arrivalSound) : .silent), as: NotificationKey(offer.id),
           replacing: previous.map(NotificationKey.init))
-      case .showFailure(let offer, let reason):
+      case .showFailure(let offer, let reason, let isNews):
+        let notification = offer.notification(failed: reason, timeout: timeout, canCopy: canCopy)
         await notifications.show(
-          offer.notification(failed: reason, timeout: timeout, canCopy: canCopy),
-          as: NotificationKey(offer.id))
+          notification.sounding(isNews ? sound.chosen(.failure) : .silent), as: NotificationKey(offer.id))
+      case .showOpened(let offer, let previous):
+        let notice = offer.openedNotice.sounding(sound.chosen(offer.openedSound))
+        await notifications.show(
+          notice, as: NotificationKey(offer.id), replacing: previous.map(NotificationKey.init))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
       case .remember(let id, let change): await remember(change, from: id)
+      case .openAlways(let offer): await openAlways(offer)
       case .handOver(let offer, let token): start(offer) { await $0.deliver(offer, token: token) }
       case .awaitAnswer(let offer, let answer): start(offer) { await $0.launcher.wait(for: answer) }
       case .announceReceived(let id): await emit("TapReceived", [.string(id)])

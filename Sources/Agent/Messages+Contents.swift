@@ -6,6 +6,11 @@ extension Messages {
     // Translators: in a list of tags that were read: the tag is made for messages and holds none.
     translated("Empty message")
   }
+  /// Also the title of a notification that shows the UID of such a tag.
+  static var bareTag: String {
+    // Translators: in a list of tags that were read, and title above a tag's number: there is no message on the tag. For example a bank card.
+    translated("Tag without a message")
+  }
   static var link: String {
     // Translators: in a list of tags that were read: there is a link in it of a kind that is left alone here. Nobody has forbidden it.
     translated("Link that is not opened")

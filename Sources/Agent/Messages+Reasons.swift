@@ -62,6 +62,9 @@ extension Messages {
     case .programMissing:
       // Translators: the app is known to the desktop, and the program that it consists of is missing.
       return translated("The program of the app is not installed")
+    case .commandMissing:
+      // Translators: a rule that the user has written for a tag names a program.
+      return translated("The program that the rule names is not installed")
     case .notPermitted:
       return translated("You are not permitted to start the app")
     case .notStarted:
@@ -80,6 +83,17 @@ extension Messages {
       return translated("{program} did not take it", ["program": quotable(failure.detail)])
     case .messageMissing:
       return translated("What was on the tag can no longer be read from where it is kept")
+    case .fileNotWritten:
+      // Translators: the app opens files, and what was on the tag is written into one for it. {detail} is the reason that
+      // the system gives, in English.
+      return translated("The file for the app could not be written: “{detail}”", ["detail": quotable(failure.detail)])
+    case .noNetworkManager: return whyNoWiFi(.noNetworkManager)
+    case .noWiFiDevice: return whyNoWiFi(.noDevice)
+    case .wiFiOff: return whyNoWiFi(.off)
+    case .networkUnusable: return networkUnusable
+    case .networkPassword: return networkPassword
+    case .networkNotJoined: return networkNotJoined(quotable(failure.detail))
+    case .networkNotSaved: return networkNotSaved(quotable(failure.detail))
     case .noResources:
       return translated("The computer has no memory left, or runs too many programs")
     }

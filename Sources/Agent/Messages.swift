@@ -28,6 +28,10 @@ enum Messages {
       return translated(
         "{scheme} links of tags: allow “{app}” to open them?", ["app": handler.string, "scheme": claim])
     }
+    if isType(claim) {
+      // Translators: title of a question. {type} is a kind of data on a tag, for example text/vcard or example.com:coupon
+      return translated("Tags with {type}: allow “{app}” to open them?", ["app": handler.string, "type": claim])
+    }
     // Translators: title of a question. {domain} is an internet domain, for example menu.example.com
     return translated("{domain} links: allow “{app}” to open them?", ["app": handler.string, "domain": claim])
   }
@@ -42,9 +46,16 @@ enum Messages {
       // Translators: title of a question; each answer is a button with the name of an app. {scheme} is for example mailto:
       return translated("{scheme} links of tags: which app opens them?", ["scheme": claim])
     }
+    if isType(claim) {
+      // Translators: title of a question; each answer is a button with the name of an app. {type} is for example text/vcard
+      return translated("Tags with {type}: which app opens them?", ["type": claim])
+    }
     // Translators: title of a question; each answer is a button with the name of an app.
     return translated("{domain} links: which app opens them?", ["domain": claim])
   }
+  /// A media type has a slash, and an external type a colon. A domain has neither.
+  private static func isType(_ claim: String) -> Bool { claim.contains("/") || claim.contains(":") }
+
   /// The label of the button of a handler that needs permission.
   static func allow(_ handler: DisplayText) -> String {
     // Translators: label of a button: allow this app to open the links that the question is about, and open the link now.
@@ -55,6 +66,68 @@ enum Messages {
   static var showAgain: String {
     // Translators: what a click on a question does that is on none of its buttons: the question stays.
     translated("Ask again")
+  }
+
+  /// The title if a rule of the user runs a program. It names the effect of a click.
+  static func willRun(_ rule: DisplayText) -> String {
+    // Translators: title of a notification. {rule} is the name that the user has given to a rule that runs a program.
+    translated("Run “{rule}”", ["rule": rule.string])
+  }
+  /// The label of the button that runs the program.
+  static var run: String {
+    // Translators: label of a button: run the program that the title is about.
+    translated("Run")
+  }
+  /// The title after a rule's program was started without a click.
+  static func hasRun(_ rule: DisplayText) -> String {
+    // Translators: title of a notification: the program was started at once, as the rule {rule} says.
+    translated("Started “{rule}”", ["rule": rule.string])
+  }
+  /// The title if the program of a rule could not be started.
+  static func couldNotRun(_ rule: DisplayText) -> String {
+    translated("Could not start “{rule}”", ["rule": rule.string])
+  }
+  /// The title if the agent ended while it started the program of a rule.
+  static func mayHaveRun(_ rule: DisplayText) -> String {
+    // Translators: title: nobody knows whether the program of the rule {rule} was started.
+    translated("“{rule}” may have been started", ["rule": rule.string])
+  }
+  /// The title after a link was opened without a click.
+  static func hasOpened(in handler: DisplayText) -> String {
+    // Translators: title of a notification: the link on the tag was opened at once, as a rule of the user says.
+    translated("Opened in {app}", ["app": handler.string])
+  }
+  /// The label of the button that opens the tag without a click from now on.
+  static var alwaysOpen: String {
+    // Translators: label of a button: open it now, and in future without a question as soon as this tag is read.
+    translated("Always open this tag at once")
+  }
+  /// The label of the button that ends that.
+  static var askNextTime: String {
+    // Translators: label of a button: the tag was opened without a question, and should not be the next time.
+    translated("Ask next time")
+  }
+  /// The title if that cannot be saved.
+  static var notSaved: String {
+    // Translators: title: the user's answer for this tag, “Always open this tag at once” or “Ask next time”, was not saved.
+    translated("Your choice for this tag was not saved")
+  }
+  /// The text if a file cannot be changed.
+  static func cannotChange(_ file: DisplayText) -> String {
+    // Translators: below “Your choice for this tag was not saved”. {file} is the path of a file. “tagroute rules” is a command.
+    translated("{file} cannot be changed. See “tagroute rules --check”.", ["file": file.string])
+  }
+  /// The text if somebody wrote the rule by hand.
+  static func changeRule(_ rule: DisplayText, at place: DisplayText) -> String {
+    // Translators: the program does not change a rule that a person wrote. {rule} is its name, {place} its file and line.
+    translated(
+      "The rule “{rule}” opens this tag. Change it here: {place}", ["rule": rule.string, "place": place.string])
+  }
+
+  /// The title if a rule shows the link of a tag and opens no app.
+  static var linkOnTag: String {
+    // Translators: title above the link that is on an NFC tag.
+    translated("Link on a tag")
   }
 
   /// The title if no app opens the link.

@@ -17,8 +17,8 @@ public enum Benchmarks {
            tagroute-bench pcsc [--taps NUMBER]
            tagroute-bench nfcpy
 
-      tap    from a tag placed on the simulated reader to the call of Notify, through the real programs, and next to it a
-             loop of nfc-list on the same simulator
+      tap    from a tag placed on the simulated reader to the call of Notify, and to the start of a rule's program without a
+             click, through the real programs; and next to it a loop of nfc-list on the same simulator
       read   what it costs to read each type of tag on a modelled PN532: exchanges, chip commands, bytes and time, next to
              nfcpy and Debian's tools
       poll   from a tag placed at a random moment on a modelled PN532 to its detection; how long the field is on, and what

@@ -91,6 +91,7 @@ final class TagrouteContender: ReadingContender {
         switch report.content {
         case .message(let bytes): return .message(bytes)
         case .problem(let reason): return .failure(reason)
+        case .bare: return .failure("the tag has no NDEF")
         }
       case .crashed(let crash): throw RigError("tagroute-reader: \(crash.reason)")
       default: break

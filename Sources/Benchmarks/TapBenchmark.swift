@@ -5,7 +5,7 @@ import Rig
 import TagrouteClient
 import TestSupport
 
-/// The time from a tag placed at a random moment to the call of Notify. Simulator, libnfc, daemon, agent and two buses
+/// The time from a tag placed at a random moment to the call of Notify, and to the start of a rule's program. Simulator, libnfc, daemon, agent and two buses
 /// are real. Only the notification server is a stand-in, because it has to report the time of the call.
 struct TapBenchmark {
   let taps: Int
@@ -41,11 +41,45 @@ struct TapBenchmark {
       "  chip commands from one to the other, polling included: median \(median(commands)), most \(commands.max() ?? 0)"
     )
     print("  RF exchanges with the tag: median \(median(exchanges)), most \(exchanges.max() ?? 0)")
+    let starts = try await programStarts(installation, server)
+    print(Distribution(starts).line("tag placed to the start of a rule's program, Type 2 and Type 4A by turns"))
 
     await installation.daemon?.signal(SIGTERM)
     try await installation.daemon?.exit()
     print(Distribution(try await listLoop(installation)).line("tag placed to its line in a loop of nfc-list"))
     await installation.stop()
+  }
+
+  /// Taps tags whose rule starts a program without a click. The rule is written only now: the taps before are those of a
+  /// user without rules.
+  private func programStarts(
+    _ installation: Installation, _ server: NotificationServerStandIn
+  ) async throws -> [Duration] {
+    let program = try BuiltProducts.systemProgram("tee", package: "coreutils")
+    let starts = try RuleStarts(installation.directory.file("rule-starts"))
+    try installation.directory.write(
+      "[Rule bench]\nLink=https://rule.example.com/*\nRun=\(program);\(starts.path);\nAsk=no\n",
+      to: "config/tagroute/rules.d/bench.conf")
+    guard let agent = await installation.agent else { throw RigError("tagroute-agent does not run") }
+    try await agent.line(containing: "rules for taps in force: 1")
+    var latencies: [Duration] = []
+    for number in 0..<taps {
+      try await rest()
+      let placed = SuspendingClock.now
+      try await installation.simulate(
+        "tap https://rule.example.com/table/\(number) --type \(number % 2 == 0 ? 2 : 4) --uid \(uid(number))")
+      // The call has a time limit. It follows the start if the rule was carried out without a click.
+      let shown = try await server.next()
+      guard shown.summary == "Started “bench”", let start = await starts.next() else {
+        throw RigError("tap \(number): the rule has not started its program: \(shown.summary): \(shown.body)")
+      }
+      guard String(decoding: start.message, as: UTF8.self).hasSuffix("/table/\(number)") else {
+        throw RigError("tap \(number): the program got the message of another tag")
+      }
+      latencies.append(start.time - placed)
+      try await installation.simulate("remove")
+    }
+    return latencies
   }
 
   /// Runs the loop of a script without Tagroute: nfc-list over and over, until it prints the tag.

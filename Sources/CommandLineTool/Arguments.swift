@@ -5,9 +5,14 @@ struct Arguments {
   private(set) var words: [String] = []
   /// Options by their long name, without the dashes; the value is empty if the option takes none.
   private(set) var options: [String: String] = [:]
+  /// All options in their order, with all their values.
+  private(set) var given: [(name: String, values: [String])] = []
 
   /// Parses arguments without the program's name. The value of an option in `valued` is the next word, or follows `=`.
-  init(_ arguments: [String], flags: Set<String>, valued: Set<String> = []) throws(Failure) {
+  /// An option in `paired` has two values.
+  init(
+    _ arguments: [String], flags: Set<String>, valued: Set<String> = [], paired: Set<String> = []
+  ) throws(Failure) {
     var rest = arguments[...]
     var onlyWords = false
     while let argument = rest.popFirst() {
@@ -26,9 +31,16 @@ struct Arguments {
       if flags.contains(name) && (argument.hasPrefix("--") || argument == "-h") {
         guard attached == nil else { throw .usage("--\(name) takes no value") }
         options[name] = ""
-      } else if valued.contains(name) && argument.hasPrefix("--") {
+        given.append((name, []))
+      } else if (valued.contains(name) || paired.contains(name)) && argument.hasPrefix("--") {
         guard let value = attached ?? rest.popFirst() else { throw .usage("--\(name) needs a value") }
+        var values = [value]
+        if paired.contains(name) {
+          guard let second = rest.popFirst() else { throw .usage("--\(name) needs two values") }
+          values.append(second)
+        }
         options[name] = value
+        given.append((name, values))
       } else {
         throw .usage("unknown option \(argument)")
       }

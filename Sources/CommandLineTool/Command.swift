@@ -38,7 +38,7 @@ struct Command: Sendable {
   struct Option: Sendable {
     /// Without the dashes.
     let name: String
-    /// What the help calls the value; nil if the option takes none.
+    /// What the help calls the value, or both values with a space in between; nil if the option takes none.
     let argument: String?
     let help: String
 
@@ -48,13 +48,15 @@ struct Command: Sendable {
       (self.name, self.argument, self.help) = (name, argument, help)
     }
 
+    fileprivate var valueCount: Int { argument?.split(separator: " ").count ?? 0 }
+
     static let common = [Option("json", "print JSON"), Option("help", "print this help")]
   }
 
   static let groups: [(title: String, commands: [Command])] = [
     ("Status", [.status, .doctor, .monitor, .on, .off, .session]),
     ("Tags", [.read, .write, .info, .lock, .transceive, .run]),
-    ("Links, apps and taps", [.resolve, .handlers, .inbox]),
+    ("Links, apps and taps", [.resolve, .handlers, .rules, .inbox]),
     ("Try it", [.demo]),
   ]
   static var all: [Command] { groups.flatMap(\.commands) }
@@ -63,8 +65,9 @@ struct Command: Sendable {
   func parse(_ arguments: [String]) throws(Failure) -> Arguments {
     let options = Option.common + forms.flatMap(\.options)
     let parsed = try Arguments(
-      arguments, flags: Set(options.filter { $0.argument == nil }.map(\.name)),
-      valued: Set(options.filter { $0.argument != nil }.map(\.name)))
+      arguments, flags: Set(options.filter { $0.valueCount == 0 }.map(\.name)),
+      valued: Set(options.filter { $0.valueCount == 1 }.map(\.name)),
+      paired: Set(options.filter { $0.valueCount == 2 }.map(\.name)))
     guard !parsed.has("help") else { return parsed }
     let form = forms.first { $0.word == parsed.words.first } ?? forms[0]
     let allowed = Set((Option.common + form.options).map(\.name))

@@ -12,6 +12,28 @@ public struct AgentConfiguration: KeyFileConfiguration {
   public var suspendForCamera = false
   /// How long a notification stays up, in milliseconds: -1 if the server decides, 0 if until it is clicked or dismissed.
   public var notificationTimeout: Int32 = -1
+  /// Which notifications make a sound.
+  public enum Sound: String, Sendable, CaseIterable {
+    /// None.
+    case off
+    /// A tap and a failure, each with its own sound.
+    case on
+    /// Only a failure.
+    case failures
+  }
+
+  /// Which notifications make a sound.
+  public var sound = Sound.off
+  /// What happens to a tag without a message if no rule decides about it.
+  public enum BareTags: String, Sendable, CaseIterable {
+    /// The tap is kept in the inbox, without a notification.
+    case ignore
+    /// A notification shows the UID.
+    case show
+  }
+
+  /// What happens to a tag without a message if no rule decides about it.
+  public var bareTags = BareTags.ignore
   /// Whether taps are kept after they have left the screen.
   public var inbox = true
   /// How long the inbox keeps a tap, in days.
@@ -61,6 +83,14 @@ public struct AgentConfiguration: KeyFileConfiguration {
           )
         }
         configuration.notificationTimeout = seconds * 1000
+      }
+    },
+    Setting("Notifications", "Sound", \.sound) { configuration, file throws(KeyFileError) in
+      if let value = try file.choice("Notifications", "Sound", of: Sound.allCases) { configuration.sound = value }
+    },
+    Setting("Notifications", "BareTags", \.bareTags) { configuration, file throws(KeyFileError) in
+      if let value = try file.choice("Notifications", "BareTags", of: BareTags.allCases) {
+        configuration.bareTags = value
       }
     },
     Setting("Inbox", "Inbox", \.inbox) { configuration, file throws(KeyFileError) in

@@ -278,6 +278,7 @@ actor DaemonService {
           handle(.readerHasNoProcess(id))
         }
       case .deliver(let tap, let agent): deliver(tap, to: agent)
+      case .reportRemoval(let tap, let agent): reportRemoval(of: tap, to: agent)
       case .reportLock(let session, let fact): logins?.assumeIsolated { $0.report(session, locked: fact) }
       case .session(let action): perform(action)
       case .userUnlocked(let session): logins?.assumeIsolated { $0.userUnlocked(session) }

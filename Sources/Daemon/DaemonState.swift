@@ -67,6 +67,8 @@ struct DaemonState: Sendable {
     /// Send this goal to the reader's process.
     case pursue(Int, epoch: UInt64, ReaderGoal)
     case deliver(DetectedTap, to: Agent)
+    /// Tell this agent that the tag of its tap was removed.
+    case reportRemoval(tap: String, to: Agent)
     /// An agent has reported this about the lock of its session.
     case reportLock(session: String, Fact)
     /// An agent that had reported the lock of its session is gone.
@@ -85,6 +87,7 @@ struct DaemonState: Sendable {
   private(set) var airplaneMode = Fact.unknown
   var login = LoginState()
   var queue = TapQueue()
+  var placedTaps = PlacedTaps()
   var sessions: ReaderSessions
   /// Bounds the lines of a process that looks for any device and has found none.
   var searchLines = LineBudget(most: 60)
@@ -116,11 +119,13 @@ struct DaemonState: Sendable {
     case .readerAway(let id, let isAway): readers[id]?.isAway = isAway
     case .readerHasNoProcess(let id):
       readers[id]?.hasNoProcess()
+      placedTaps.forget(reader: id)
       actions += perform(sessions.handle(.lost, at: id, now))
     case .readerRemoved(let id):
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
       actions += perform(sessions.removeReader(id))
       readers[id] = nil
+      actions += placedTaps.removed(id).flatMap { report($0, at: now) }
     case .reader(let id, let event):
       actions += handle(event, of: id, at: now)
     case .tag(let id, let report, let epoch, let tapID, let time):
@@ -135,6 +140,7 @@ struct DaemonState: Sendable {
       actions += unregister(sender, at: now)
     case .delivery(let id, let sender, let outcome):
       actions += perform(queue.handle(.finished(id: id, sender: sender, outcome), at: now), at: now)
+      if outcome == .stored, let removal = placedTaps.stored(id, by: sender) { actions += report(removal, at: now) }
     case .invalidate(let id, let message): actions += perform(sessions.end(id, .invalidated, message: message, at: now))
     case .cancelSession(let id): actions += perform(sessions.end(id, .cancelled, at: now))
     case .firstRead(let id): actions += perform(sessions.end(id, .firstRead, at: now))

@@ -22,8 +22,12 @@ public struct TapReason: Sendable, Hashable {
     public static let handlerFailed = Code(rawValue: "handler-failed")
     /// The handler was not reached: it is not installed, or did not start.
     public static let notStarted = Code(rawValue: "not-started")
-    /// The tag contains neither a link nor text, for example a contact card. The tap is kept, without a notification.
+    /// The tag contains neither a link nor a text nor a record for apps. The tap is kept, without a notification.
     public static let nothingToOpen = Code(rawValue: "nothing-to-open")
+    /// A rule of the user or the administrator ignores the tag, and the detail names it. Or no app takes the tag's
+    /// record, for example a contact card, and the detail says why. Or the tag has no message, and no rule acts on it.
+    /// The tap is kept, without a notification.
+    public static let ignored = Code(rawValue: "ignored")
     /// The link on the tag may not be opened, or the message cannot be read.
     public static let refused = Code(rawValue: "refused")
     /// The same tag was read again, and its newer tap replaced this one.

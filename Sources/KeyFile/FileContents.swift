@@ -11,14 +11,37 @@ public enum FileContents {
     case unreadable(String)
   }
 
+  /// Who can change a file that was read.
+  public struct Attributes: Sendable, Hashable {
+    /// The user id of the owner.
+    public let owner: UInt32
+    /// Whether the owner's group or all users may write to it.
+    public let isWritableByOthers: Bool
+
+    /// The attributes of an open file, or of a directory.
+    init(_ information: stat) {
+      owner = information.st_uid
+      isWritableByOthers = information.st_mode & (S_IWGRP | S_IWOTH) != 0
+    }
+  }
+
   /// The bytes of a file, or of a link's target; `maximumSize` + 1 bytes if the file is larger; nil if it does not
   /// exist. Throws if it is not a regular file or cannot be read.
   public static func read(_ path: String, upTo maximumSize: Int) throws(Failure) -> [UInt8]? {
+    try readWithAttributes(path, upTo: maximumSize)?.bytes
+  }
+
+  /// The same as ``read(_:upTo:)``, with the attributes of the file that was opened: after a change of the path they
+  /// are still those of the bytes. Without `followingLinks`, a link is unreadable.
+  public static func readWithAttributes(
+    _ path: String, upTo maximumSize: Int, followingLinks: Bool = true
+  ) throws(Failure) -> (bytes: [UInt8], attributes: Attributes)? {
     // Opening alone can have an effect: it lets the writer of a named pipe continue, and rewinds a tape.
     var before = stat()
     if stat(path, &before) == 0, before.st_mode & S_IFMT != S_IFREG { throw .notAFile }
     // The path may have been replaced since. Without O_NONBLOCK, opening a named pipe would wait for its writer.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let linkFlag = followingLinks ? 0 : O_NOFOLLOW
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | linkFlag)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
       throw unreadable()
@@ -35,7 +58,7 @@ public enum FileContents {
       guard count > 0 else { break }
       bytes += buffer[..<count]
     }
-    return bytes
+    return (bytes, Attributes(information))
   }
 
   /// The names in a directory, or in a link's target, unordered. Names that begin with a dot, or are not UTF-8, are
@@ -51,6 +74,13 @@ public enum FileContents {
       if let name, !name.hasPrefix(".") { names.append(name) }
     }
     return names
+  }
+
+  /// Who can add and remove names in a directory, or in a link's target; nil if it is not a directory.
+  public static func attributes(ofDirectory path: String) -> Attributes? {
+    var information = stat()
+    guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR else { return nil }
+    return Attributes(information)
   }
 
   private static func unreadable() -> Failure { .unreadable(String(cString: strerror(errno))) }

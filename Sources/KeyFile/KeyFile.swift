@@ -22,6 +22,8 @@ public struct KeyFile: Sendable, Hashable {
     public let raw: String
     /// The line of the value, from 1.
     public let line: Int
+    /// The column in that line at which the value begins, from 1 and in Unicode scalars.
+    public let column: Int
     /// The value with its escapes decoded; nil if an escape is invalid.
     let string: String?
     /// The value as a list with the separator `;` and its escapes decoded; nil if an escape is invalid.

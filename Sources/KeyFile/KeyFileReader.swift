@@ -79,7 +79,7 @@ extension KeyFile {
 
   /// Walks the lines of a file that GLib has accepted to find their numbers, and gets the values from GLib.
   private static func groups(of parsed: OpaquePointer, lines: [ArraySlice<UInt8>]) -> [Group] {
-    var groups: [(name: String, line: Int, keys: [String], lines: [String: Int])] = []
+    var groups: [(name: String, line: Int, keys: [String], places: [String: (line: Int, column: Int)])] = []
     // A file may consist of groups only. Searching the list for each of them would take minutes.
     var numbers: [String: Int] = [:]
     var current: Int?
@@ -95,18 +95,25 @@ extension KeyFile {
         }
       } else if let current, line.first != UInt8(ascii: "#"), let equals = line.firstIndex(of: UInt8(ascii: "=")) {
         let key = String(decoding: trimmed(line[..<equals]), as: UTF8.self)
-        if groups[current].lines.updateValue(index + 1, forKey: key) == nil { groups[current].keys.append(key) }
+        let value = line[line.index(after: equals)...].drop(while: isSpace)
+        // The bytes before the value without those that continue a scalar.
+        let column = bytes[..<value.startIndex].count(where: { $0 & 0xC0 != 0x80 }) + 1
+        if groups[current].places.updateValue((index + 1, column), forKey: key) == nil {
+          groups[current].keys.append(key)
+        }
       }
     }
     return groups.map { group in
       let entries = group.keys.compactMap { key in
-        group.lines[key].flatMap { entry(of: parsed, group: group.name, key: key, line: $0) }
+        group.places[key].flatMap { entry(of: parsed, group: group.name, key: key, at: $0) }
       }
       return Group(name: group.name, line: group.line, entries: entries)
     }
   }
 
-  private static func entry(of parsed: OpaquePointer, group: String, key: String, line: Int) -> Entry? {
+  private static func entry(
+    of parsed: OpaquePointer, group: String, key: String, at place: (line: Int, column: Int)
+  ) -> Entry? {
     guard let raw = g_key_file_get_value(parsed, group, key, nil) else { return nil }
     defer { g_free(raw) }
     // GLib returns a string or a list even for an invalid value. Only the error shows that the value is invalid.
@@ -119,8 +126,8 @@ extension KeyFile {
     let isString = consume(wrongString) { $0 == nil }
     let isList = consume(wrongList) { $0 == nil }
     return Entry(
-      key: key, raw: text(raw), line: line, string: isString ? string.map { text($0) } : nil,
-      list: isList ? list.map { texts($0) } : nil)
+      key: key, raw: text(raw), line: place.line, column: place.column,
+      string: isString ? string.map { text($0) } : nil, list: isList ? list.map { texts($0) } : nil)
   }
 
   private static func texts(_ vector: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> [String] {
@@ -141,8 +148,9 @@ extension KeyFile {
     return read(error?.pointee)
   }
 
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) }
+
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
     var bytes = bytes.drop(while: isSpace)
     while let last = bytes.last, isSpace(last) { bytes.removeLast() }
     return bytes

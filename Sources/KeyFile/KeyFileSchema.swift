@@ -16,11 +16,23 @@ public struct KeyFileSchema: Sendable, Hashable {
           file: file.file, line: group.line, problem: "there is no group [\(group.name)]",
           remedy: suggestion(for: group.name, among: keys.keys.sorted()) { "[\($0)]" })
       }
-      for entry in group.entries where !known.contains(entry.key) {
-        throw KeyFileError(
-          file: file.file, line: entry.line, problem: "group [\(group.name)] has no key \(entry.key)",
-          remedy: remedy(for: entry.key, in: group.name, known))
-      }
+      try check(group, of: file, as: group.name, known)
+    }
+  }
+
+  /// Rejects the first key of `group` that the schema does not have for the group `name`. For files with groups that
+  /// have names of their own.
+  public func check(_ group: KeyFile.Group, of file: KeyFile, as name: String) throws(KeyFileError) {
+    try check(group, of: file, as: name, keys[name] ?? [])
+  }
+
+  private func check(
+    _ group: KeyFile.Group, of file: KeyFile, as name: String, _ known: [String]
+  ) throws(KeyFileError) {
+    for entry in group.entries where !known.contains(entry.key) {
+      throw KeyFileError(
+        file: file.file, line: entry.line, problem: "group [\(group.name)] has no key \(entry.key)",
+        remedy: remedy(for: entry.key, in: name, known))
     }
   }
 

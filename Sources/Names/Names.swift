@@ -95,6 +95,8 @@ public enum Names {
     public static let interface = "org.tagroute.Handler1"
     /// The method that receives a message: `HandleTag(s uri, ay message, a{sv} platform_data)`.
     public static let handleTag = "HandleTag"
+    /// The optional method that says that a tag was removed: `TagRemoved(s tap_id, a{sv} tag)`.
+    public static let tagRemoved = "TagRemoved"
     /// The interface that every application with D-Bus activation implements (Desktop Entry Specification).
     public static let applicationInterface = "org.freedesktop.Application"
     /// Its method that opens URIs: `Open(as uris, a{sv} platform_data)`.
@@ -107,6 +109,28 @@ public enum Names {
     public static let startupIDKey = "desktop-startup-id"
     /// The tap's id (`s`, a UUID) in `platform_data`.
     public static let tapIDKey = "tap-id"
+    /// The tag's UID (`ay`) in `platform_data`.
+    public static let uidKey = "uid"
+    /// The tag's technology (`s`) in `platform_data`, as in the inbox.
+    public static let technologyKey = "technology"
+    /// The reader's object path at the daemon (`s`) in `platform_data`.
+    public static let readerKey = "reader"
+    /// When the tag was read (`t`), in microseconds since 1970-01-01 00:00 UTC, in `platform_data`.
+    public static let timeKey = "time"
+
+    /// The environment variables of a started program: the same values as text.
+    public enum Variable {
+      /// The UID, in the form of ``UIDText``.
+      public static let uid = "TAGROUTE_UID"
+      /// The technology.
+      public static let technology = "TAGROUTE_TECHNOLOGY"
+      /// The reader's object path.
+      public static let reader = "TAGROUTE_READER"
+      /// The time, in decimal digits and in the same unit.
+      public static let time = "TAGROUTE_TIME"
+      /// All of them.
+      public static let all = [uid, technology, reader, time]
+    }
   }
 
   /// D-Bus error names.
@@ -158,6 +182,8 @@ public enum Names {
     public static let cannotLock = prefix + "CannotLock"
     /// The tag is formatted and holds no message.
     public static let empty = prefix + "Empty"
+    /// The tag is blank, and the session does not format tags.
+    public static let notFormatted = prefix + "NotFormatted"
     /// The reader failed or was removed.
     public static let readerLost = prefix + "ReaderLost"
     /// The session has ended.
@@ -192,6 +218,10 @@ public enum Names {
     public static let agentConfiguration = "tagroute/agent.conf"
     /// The allowed and the blocked handlers, below `$XDG_CONFIG_HOME`.
     public static let handlerChoices = "tagroute/handlers.conf"
+    /// The user's rules for taps, a directory below `$XDG_CONFIG_HOME`.
+    public static let rules = "tagroute/rules.d"
+    /// The administrator's rules for taps.
+    public static let systemRules = "/etc/tagroute/rules.d"
     /// The preferred applications, below `$XDG_CONFIG_HOME` (freedesktop.org's draft "Intent Apps", section 2).
     public static let intentApplications = "intentapps.list"
     /// Below `$XDG_STATE_HOME`.

@@ -28,15 +28,17 @@ public struct Notification: Sendable, Hashable {
   public var timeout: Int32
   /// The `transient` hint: the notification is of no use later, so a server with a history does not keep it.
   public var isTransient: Bool
+  /// The sound. A server plays it once, however often the notification is shown again.
+  public var sound: NotificationSound
 
-  /// By default, the urgency is normal, and the server decides when to remove the notification.
+  /// By default, the urgency is normal, the server decides when to remove the notification, and it is silent.
   public init(
     applicationName: String, icon: String = "", summary: DisplayText, body: DisplayText,
     bodyWithoutActions: DisplayText, defaultAction: NotificationButton, subject: String = "",
     buttons: [NotificationButton],
     category: String = "",
     urgency: NotificationUrgency = .normal, desktopEntry: String = "", timeout: Int32 = -1,
-    isTransient: Bool = false
+    isTransient: Bool = false, sound: NotificationSound = .silent
   ) {
     self.applicationName = applicationName
     self.icon = icon
@@ -51,6 +53,7 @@ public struct Notification: Sendable, Hashable {
     self.desktopEntry = desktopEntry
     self.timeout = timeout
     self.isTransient = isTransient
+    self.sound = sound
   }
 
   /// The key of the action that a server reports; nil if there is no such action.

@@ -16,13 +16,15 @@ extension NotificationBoard {
     }
     lastCall += 1
     let call = NotificationSlot.Call(
-      number: lastCall, key: slot.key, notification: slot.notification, replaced: replaced)
+      number: lastCall, key: slot.key, notification: slot.notification, replaced: replaced, sound: slot.sound)
     // LXQt keeps the buttons of a replaced notification, so their keys must not change.
     if replaced == nil { slots[number]?.keySuffix = newKeySuffix() }
     slots[number]?.phase = .calling(call, then: .nothing)
     slots[number]?.isMute = !server.hasActions
+    slots[number]?.sound = .silent
     let arguments = NotifyArguments(
-      slot.notification, replaces: replaced?.id ?? 0, keySuffix: slots[number]?.keySuffix ?? "", server: server)
+      slot.notification, replaces: replaced?.id ?? 0, keySuffix: slots[number]?.keySuffix ?? "", sound: slot.sound,
+      server: server)
     return closing + [.notify(slot: number, call: lastCall, owner: server.owner, arguments)]
   }
 
@@ -35,16 +37,18 @@ extension NotificationBoard {
     else { return [] }
     guard id != 0 else { return refused(number, answered, "the server gave the id 0") }
     slots[number]?.refusalPause.reset()
+    let sound: [Action] =
+      call.sound == .silent || server?.hasSounds != false ? [] : [.report(.soundDue(call.key, call.sound))]
     switch then {
     case .remove:
       slots[number] = nil
       forgetEarly()
       return [.closeNotification(place)]
     case .showAgain:
-      return notify(number, replacing: NotificationSlot.Shown(id: id, notification: call.notification))
+      return sound + notify(number, replacing: NotificationSlot.Shown(id: id, notification: call.notification))
     case .nothing:
       slots[number]?.phase = .up(id: id, token: nil)
-      var actions: [Action] = [.report(.shown(slot.key, at: place))]
+      var actions: [Action] = [.report(.shown(slot.key, at: place))] + sound
       if slot.unseen != nil {
         lastTimer += 1
         slots[number]?.unseen = lastTimer
@@ -81,6 +85,7 @@ extension NotificationBoard {
       forgetEarly()
       return closing.map { [$0] } ?? []
     }
+    slots[number]?.keepSound(of: call)
     if let closing { return [closing] + notify(number, replacing: nil) }
     slots[number]?.phase = .refused
     let delay = slots[number]?.refusalPause.next() ?? .zero

@@ -45,6 +45,7 @@ extension NotificationBoard {
         actions.append(.report(.closed(slot.key, reason)))
       case .calling(let call, let then):
         if let server { leftBehind[call.number] = (server, call.replaced?.id) }
+        slots[number]?.keepSound(of: call)
         if then == .remove { slots[number] = nil } else { slots[number]?.phase = .waiting }
       case .dormant: break
       // A server that closes everything before it exits reports a reason that is not the user's decision.

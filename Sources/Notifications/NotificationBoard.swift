@@ -21,6 +21,7 @@ import EventLoop
 /// - Notifications of an earlier run are taken over if their server still has them (``EarlierNotifications``).
 /// - A server that hangs may show a notification and not reply. A call of `Notify` therefore stays open while its
 ///   server is on the bus. At most ``maximumCalls`` calls are open, apart from replacements.
+/// - A notification is shown again in many cases, but its sound is played once: by the first server that shows it.
 /// - xfce drops `actions` in do-not-disturb. A server without it is asked again before each notification. It is also
 ///   asked from time to time if a notification had no buttons, or has gone before the user could click. That
 ///   notification is shown again with buttons.
@@ -100,11 +101,14 @@ struct NotificationBoard {
     guard let number = number(of: key) ?? replacing.flatMap(number(of:)), let previous = slots[number] else {
       lastSlot += 1
       slots[lastSlot] = NotificationSlot(key: key, notification: notification, phase: .waiting)
+      slots[lastSlot]?.sound = notification.sound
       return begin(lastSlot, replacing: nil)
     }
     earlier.rename(previous.key, to: key)
     slots[number]?.key = key
     slots[number]?.notification = notification
+    // A change of the words does not silence a sound that is still to come.
+    if notification.sound != .silent || key != previous.key { slots[number]?.sound = notification.sound }
     slots[number]?.refusalPause.reset()
     switch previous.phase {
     case .calling(let call, _):

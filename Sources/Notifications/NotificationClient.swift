@@ -243,9 +243,15 @@ extension NotifyArguments {
     if shown.isTransient { hints["transient"] = .boolean(true) }
     if !shown.category.isEmpty { hints["category"] = .string(shown.category) }
     if !shown.desktopEntry.isEmpty { hints["desktop-entry"] = .string(shown.desktopEntry) }
+    if let sound { hints[sound.name == nil ? "suppress-sound" : "sound-name"] = sound.hint }
     return [
       .string(shown.applicationName), .uint32(replaces), .string(shown.icon), .string(shown.summary.string),
       .string(body), .strings(actions), .dictionary(hints), .int32(shown.timeout),
     ]
   }
+}
+
+extension NotificationSound {
+  /// The value of `sound-name`, or of `suppress-sound` for silence.
+  fileprivate var hint: Value { name.map { .string($0) } ?? .boolean(true) }
 }

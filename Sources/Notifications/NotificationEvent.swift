@@ -11,6 +11,8 @@ public enum NotificationEvent: Sendable, Hashable {
   case activated(NotificationKey, action: String, token: String?)
   /// The notification has gone without a click. This is its last event.
   case closed(NotificationKey, NotificationCloseReason)
+  /// The notification is on the screen of a server without sounds. The caller may play its sound.
+  case soundDue(NotificationKey, NotificationSound)
   /// The place is empty: its notification was closed, or went with its server. Another event reports how that
   /// notification ended.
   case gone(NotificationPlace)

@@ -24,6 +24,11 @@ public struct NotificationServer: Sendable, Hashable {
   var hasActions: Bool { capabilities.contains("actions") }
   /// Whether it reads the body as markup.
   var hasBodyMarkup: Bool { capabilities.contains("body-markup") }
+  /// Whether it plays the sounds that have a name.
+  ///
+  /// notification-daemon 3.20 and mate-notification-daemon 1.26 have the capability, and were tried: the first plays no
+  /// sound, the second only that of a file. Both report the same name.
+  var hasSounds: Bool { capabilities.contains("sound") && name.lowercased() != "notification daemon" }
   /// Whether it may turn `host.tld/path` in a body into a link that bypasses our actions.
   ///
   /// GNOME Shell's `findUrls` (js/misc/util.js) detects `http://`, `www.` and `foo.xx/`. Cinnamon has inherited it.

@@ -16,6 +16,8 @@ struct NotificationSlot {
   var refusalPause = Backoff(from: .milliseconds(1500), to: .seconds(96))
   /// The serial number of the time-out that it waits for. Earlier time-outs are ignored.
   var timer = 0
+  /// The sound that no server has played yet.
+  var sound = NotificationSound.silent
 
   enum Phase {
     /// Waits for a server that can show it. Can transition to: `.calling`.
@@ -72,7 +74,12 @@ struct NotificationSlot {
     var notification: Notification
     /// The replaced notification; nil if there is none.
     var replaced: Shown?
+    /// The sound in the call. If the server does not show the notification, the next call has it again.
+    var sound: NotificationSound
   }
+
+  /// Keeps the sound of a call that has shown no notification, unless the notification has another one by now.
+  mutating func keepSound(of call: Call) { if sound == .silent { sound = call.sound } }
 
   /// The action to take when the reply to an open `Notify` comes.
   enum Afterwards { case nothing, showAgain, remove }

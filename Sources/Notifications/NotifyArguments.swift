@@ -7,8 +7,15 @@ struct NotifyArguments: Sendable, Hashable {
   let body: String
   /// Key, label, key, label.
   let actions: [String]
+  /// The sound; nil on a server without sounds.
+  let sound: NotificationSound?
 
-  init(_ notification: Notification, replaces: UInt32, keySuffix: String, server: NotificationServer) {
+  /// `sound` is that of this call: a notification that is shown again is silent.
+  init(
+    _ notification: Notification, replaces: UInt32, keySuffix: String, sound: NotificationSound = .silent,
+    server: NotificationServer
+  ) {
+    self.sound = server.hasSounds ? sound : nil
     self.notification = notification
     self.replaces = replaces
     var lines = [notification.body]

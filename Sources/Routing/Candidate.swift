@@ -73,10 +73,10 @@ extension Candidate {
       case .anotherIsPreferred: "gives way to the one that the user prefers"
       case .lessExact: "gives way to a more exact claim than \(claim)"
       case .blocked: "is blocked by the user"
-      case .excluded: "does not take it: \(rule ?? "a rule") of its Links= excludes it"
-      case .notCovered: "does not take it: no rule of its Links= covers it"
-      case .undecided: "does not take it: to try its Links= takes too many steps, so what it says is not known"
-      case .unusableLinks: "does not take it: its Links= cannot be used, and tagroute handlers --check says why"
+      case .excluded: "does not take it: \(rule ?? "a rule") of its path rules excludes it"
+      case .notCovered: "does not take it: none of its path rules covers it"
+      case .undecided: "does not take it: to try its path rules takes too many steps, so what it says is not known"
+      case .unusableLinks: "does not take it: its path rules cannot be used, and tagroute handlers --check says why"
       }
     guard wins else { return "\(id) \(why)" }
     let trusted =

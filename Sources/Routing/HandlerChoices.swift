@@ -3,8 +3,9 @@ import UniversalLinks
 /// The user's choices: preferred handlers, blocked handlers, and handlers that are allowed without other grounds for
 /// trust.
 ///
-/// Each choice is about a *claim*, in one spelling: `menu.example.com`, `*.example.com` (the hosts below it), or `tel:`
-/// (a scheme). It applies to every link that the claim covers. The choice about the most exact claim comes first.
+/// Each choice is about a *claim*, in one spelling: `menu.example.com`, `*.example.com` (the hosts below it), `tel:` (a
+/// scheme), `text/vcard`, `image/*` (media types), or `example.com:ticket` (an external type). It applies to every link
+/// or record that the claim covers. The choice about the most exact claim comes first.
 public struct HandlerChoices: Sendable, Hashable {
   /// The desktop entry that the user allowed, with its command. Another entry with the same id is not allowed.
   public struct Place: Sendable, Hashable {
@@ -80,10 +81,10 @@ public struct HandlerChoices: Sendable, Hashable {
   /// The claim on a whole scheme, lower-case.
   public static func claim(onScheme scheme: String) -> String { scheme + ":" }
 
-  /// Reads a claim from a person or a file: a domain, `*.` and a domain, or a scheme and a colon. Returns it in its one
-  /// spelling; nil if handlers cannot make such a claim.
+  /// Reads a claim from a person or a file: a domain, `*.` and a domain, a scheme and a colon, a media type, or an
+  /// external type. Returns it in its one spelling; nil if handlers cannot make such a claim.
   public static func claim(_ text: String) -> String? {
-    guard text.hasSuffix(":") else { return try? DomainPattern(text).description }
+    guard text.hasSuffix(":") else { return RecordType.claim(text) ?? (try? DomainPattern(text).description) }
     guard let scheme = try? URI(text + "x").scheme, scheme + ":" == text.lowercased(), Registry.isClaimable(scheme)
     else { return nil }
     return claim(onScheme: scheme)
@@ -99,6 +100,9 @@ public struct HandlerChoices: Sendable, Hashable {
     }
     return blocked.contains(Self.everything)
   }
+
+  /// Whether the user has blocked the application for all links.
+  func isBlocked(_ desktopID: String) -> Bool { blocked[desktopID]?.contains(Self.everything) ?? false }
 
   /// Whether the user allowed exactly this desktop entry to open links that one of `claims` covers.
   func isAllowed(_ application: Application, for claims: [String]) -> Bool {

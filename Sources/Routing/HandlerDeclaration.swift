@@ -1,6 +1,6 @@
 public import UniversalLinks
 
-/// An application's declaration of the links that it handles.
+/// An application's declaration of the links and the records that it handles.
 public struct HandlerDeclaration: Sendable, Hashable {
   /// The application.
   public let application: Application
@@ -15,17 +15,27 @@ public struct HandlerDeclaration: Sendable, Hashable {
   /// excluded them.
   public let hasUnusableLinks: Bool
 
-  /// The schemes may be in any case.
+  /// The media types of records that it wants, each exact or `type/*`. In lower case.
+  public let mimeTypes: [String]
+  /// The external types of records that it wants. In lower case.
+  public let externalTypes: [String]
+
+  /// The schemes may be in any case. Malformed types are left out.
   public init(
     application: Application, domains: [DomainPattern] = [], schemes: [String] = [], links: AppSiteAssociation? = nil,
-    hasUnusableLinks: Bool = false
+    hasUnusableLinks: Bool = false, mimeTypes: [String] = [], externalTypes: [String] = []
   ) {
     self.application = application
     self.domains = domains
     self.schemes = schemes.map { $0.lowercased() }
     self.links = links
     self.hasUnusableLinks = hasUnusableLinks
+    self.mimeTypes = mimeTypes.compactMap(RecordType.mediaClaim)
+    self.externalTypes = externalTypes.compactMap(RecordType.externalClaim)
   }
+
+  /// The claims to record types.
+  public var types: [String] { mimeTypes + externalTypes }
 
   /// The domains from which it can get links.
   public var usableDomains: [DomainPattern] { hasUnusableLinks ? [] : domains }
@@ -33,6 +43,9 @@ public struct HandlerDeclaration: Sendable, Hashable {
   /// Whether a claim, in the spelling of ``HandlerChoices``, is one of the application's claims or is within one.
   public func covers(_ claim: String) -> Bool {
     if claim.hasSuffix(":") { return schemes.contains(String(claim.dropLast())) }
+    if RecordType.claim(claim) != nil {
+      return types.contains(claim) || RecordType.claims(covering: claim).contains(where: types.contains)
+    }
     let isWildcard = claim.hasPrefix("*.")
     let domain = isWildcard ? String(claim.dropFirst(2)) : claim
     return usableDomains.contains { pattern in

@@ -29,7 +29,7 @@ extension Registry {
       if !applications.isEmpty { willing.append((pattern, applications)) }
     }
     if count > Self.mostNamed {
-      steps.add("links", "\(count - Self.mostNamed) more do not take it, by their Links=")
+      steps.add("links", "\(count - Self.mostNamed) more do not take it, by their path rules")
     }
     steps.lose(unwilling, leftOut: count - unwilling.count)
     return willing

@@ -7,6 +7,9 @@ extension Registry {
   /// Support for Background Tag Reading". If there is none at the top level, the first Smart Poster provides the URI,
   /// if the policy allows it. Absolute-URI records and texts are ignored.
   ///
+  /// If there is no URI, the first record with a media type or an external type decides, in the same way: by itself,
+  /// even if no application takes it. Android application records do not count.
+  ///
   /// Recording the steps of the answer takes longer than the decision.
   public func route(
     for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
@@ -18,22 +21,24 @@ extension Registry {
     }
     steps.add("record", "none of \(message.records.count) records is a URI record")
     guard let poster = message.records.first(where: { $0.isWellKnown("Sp") }) else {
-      return .none(nil, "the message has no URI record", steps)
+      return route(withoutLink: message, "the message has no URI record", policy: policy, steps)
     }
     guard policy.smartPosters else {
       steps.add("record", "there is a Smart Poster, but Smart Posters are switched off")
-      return .none(nil, "the message has no URI record, and Smart Posters are switched off", steps)
+      return route(
+        withoutLink: message, "the message has no URI record, and Smart Posters are switched off", policy: policy, steps
+      )
     }
     do {
       let content = try NDEFMessage(decoding: poster.payload)
       guard let record = content.records.first(where: { $0.isWellKnown(URIRecord.type) }) else {
-        return .none(nil, "the Smart Poster has no URI record", steps)
+        return route(withoutLink: message, "the Smart Poster has no URI record", policy: policy, steps)
       }
       steps.add("record", "the first Smart Poster holds the URI")
       return route(for: record, policy: policy, steps)
     } catch {
       steps.add("record", "the Smart Poster cannot be decoded: \(error)")
-      return .none(nil, "the Smart Poster cannot be decoded", steps)
+      return route(withoutLink: message, "the Smart Poster cannot be decoded", policy: policy, steps)
     }
   }
 

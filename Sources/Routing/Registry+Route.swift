@@ -80,13 +80,7 @@ extension Registry {
     _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, policy: RoutingPolicy,
     steps: inout Explanation
   ) -> Route? {
-    for candidate in selection.losers where candidate.outcome != .lessExact { steps.add("choice", candidate.sentence) }
-    steps.lose(selection.losers, leftOut: selection.leftOut)
-    guard let first = selection.candidates.first else {
-      steps.add("choice", "nobody who claims the link is left")
-      return nil
-    }
-    for candidate in selection.candidates.prefix(Self.mostNamed) { steps.add("choice", candidate.sentence) }
+    guard let first = winner(of: selection, steps: &steps) else { return nil }
     if first.trust == .vouchedFor {
       steps.add("choice", "\(Self.domain(of: first.claim)) itself names \(first.application.desktopID) for this link")
     }
@@ -99,6 +93,15 @@ extension Registry {
       reason: "\(first.application.desktopID) claims \(claim)", steps: steps.steps)
   }
 
+  /// The first candidate; nil if there is none. Records why each application won or lost.
+  func winner(of selection: HandlerSelection, steps: inout Explanation) -> Candidate? {
+    for candidate in selection.losers where candidate.outcome != .lessExact { steps.add("choice", candidate.sentence) }
+    steps.lose(selection.losers, leftOut: selection.leftOut)
+    if selection.candidates.isEmpty { steps.add("choice", "nobody who claims the link is left") }
+    for candidate in selection.candidates.prefix(Self.mostNamed) { steps.add("choice", candidate.sentence) }
+    return selection.candidates.first
+  }
+
   private func defaultApplication(for uri: URI, policy: RoutingPolicy, _ steps: Explanation) -> Route {
     var steps = steps
     guard policy.schemes.contains(uri.scheme) else {
@@ -107,11 +110,12 @@ extension Registry {
       steps.add("default", "\(uri.scheme) is not an allowed scheme")
       return .none(uri, reason, steps)
     }
-    guard let application = defaults[uri.scheme] else {
-      let obstacle = unusableDefaults[uri.scheme].map { " that can be opened: \($0)" } ?? ""
-      let finding = "\(uri.scheme) has no default application\(obstacle)"
-      steps.add("default", finding)
-      return .none(uri, "no handler claims the link, and \(finding)", steps)
+    let application: Application
+    switch schemeDefault(of: uri) {
+    case .success(let found): application = found
+    case .failure(let obstacle):
+      steps.add("default", obstacle.message)
+      return .none(uri, "no handler claims the link, and \(obstacle.message)", steps)
     }
     steps.add("default", "\(application.desktopID) is the default application for \(uri.scheme)")
     return Route(
@@ -119,6 +123,15 @@ extension Registry {
       claimantsLeftOut: steps.leftOut, trusted: true,
       reason: "no handler claims the link; \(application.desktopID) is the default application for \(uri.scheme)",
       steps: steps.steps)
+  }
+
+  /// The default application of the link's scheme, or why there is none.
+  func schemeDefault(of uri: URI) -> Result<Application, RoutingObstacle> {
+    guard let application = defaults[uri.scheme] else {
+      let why = unusableDefaults[uri.scheme].map { " that can be opened: \($0)" } ?? ""
+      return .failure(RoutingObstacle("\(uri.scheme) has no default application\(why)"))
+    }
+    return .success(application)
   }
 
   func list(_ applications: [Application]) -> String {

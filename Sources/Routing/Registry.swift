@@ -13,6 +13,11 @@ public struct Registry: Sendable, Equatable {
   let domains: DomainTable<Int32>
   /// Indices into `declarations` by scheme.
   let schemes: [String: [Int32]]
+  /// Indices into `declarations` by the claim to a record type.
+  let types: [String: [Int32]]
+  /// What the desktop says about the default applications of media types, in lower case. Only those that a decision
+  /// needs are looked up.
+  public var typeDefaults: [String: TypeDefault] = [:]
   /// How many applications have each form of ``Likeness``.
   private let namesakes: [String: Int]
 
@@ -35,17 +40,20 @@ public struct Registry: Sendable, Equatable {
     let ordered = byID.values.sorted { Registry.precedes($0.application, $1.application) }
     var domains = DomainTable<Int32>()
     var schemes: [String: [Int32]] = [:]
+    var types: [String: [Int32]] = [:]
     for (index, declaration) in zip(Int32(0)..., ordered) {
       for pattern in Set(declaration.domains) { domains.insert(index, for: pattern) }
       for scheme in Set(declaration.schemes) where Registry.isClaimable(scheme) {
         schemes[scheme, default: []].append(index)
       }
+      for type in Set(declaration.types) { types[type, default: []].append(index) }
     }
     self.declarations = ordered
     self.defaults = defaults
     self.unusableDefaults = unusableDefaults
     self.domains = domains
     self.schemes = schemes
+    self.types = types
     let others = Set(defaults.values.filter { byID[$0.desktopID] == nil })
     var namesakes: [String: Int] = [:]
     for application in ordered.lazy.map(\.application) + others {

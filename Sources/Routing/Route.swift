@@ -1,6 +1,6 @@
 public import UniversalLinks
 
-/// The application that opens the link of a tag, and why.
+/// The application that opens the link or the record of a tag, and why.
 public struct Route: Sendable, Hashable {
   /// The kinds of answers. Scripts read the raw values.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -14,6 +14,14 @@ public struct Route: Sendable, Hashable {
     case none
     /// The URI is malformed, or is never opened.
     case refused
+    /// A rule of the user or the administrator decides.
+    case rule
+    /// A handler declares the type of the record and gets the whole message.
+    case record
+    /// The default application of the record's media type gets a file with the record's contents.
+    case recordDefault = "record-default"
+    /// NetworkManager connects to the Wi-Fi network of the record, if the user agrees.
+    case wifi
   }
 
   /// The question to the user before the handler is opened. Scripts read the raw values.
@@ -28,7 +36,8 @@ public struct Route: Sendable, Hashable {
 
   /// One step of the explanation.
   public struct Step: Sendable, Hashable, CustomStringConvertible {
-    /// What was examined: `record`, `uri`, `domain`, `scheme`, `default` or `choice`. More may be added.
+    /// What was examined: `rule`, `record`, `uri`, `domain`, `scheme`, `type`, `default`, `wifi` or `choice`.
+    /// More may be added.
     public let subject: String
     /// The finding, as a sentence without its full stop.
     public let finding: String
@@ -57,8 +66,8 @@ public struct Route: Sendable, Hashable {
   public internal(set) var claimantsLeftOut = 0
   /// The question to the user before the handler is opened.
   public internal(set) var question = Question.nothing
-  /// The scheme's default application, which gets the URI alone if the user does not want the handler. Nil for
-  /// `default`, and if no default application may be offered.
+  /// The default application of the scheme or of the record's type, if the user does not want the handler. It gets the
+  /// URI alone, or a file. Nil for `default` and `recordDefault`, and if no default application may be offered.
   public internal(set) var alternative: Application?
   /// Whether `handler` may be offered without asking the user first.
   public let trusted: Bool
@@ -68,8 +77,20 @@ public struct Route: Sendable, Hashable {
   /// the URI.
   public let reason: String
   /// The steps to the answer, in order. Empty if the caller did not ask for them.
-  public let steps: [Step]
+  public internal(set) var steps: [Step]
 
-  /// Whether the handler gets the whole NDEF message. If not, it gets the URI alone.
-  public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme }
+  /// The rule that decides; nil for all kinds but `rule`.
+  public internal(set) var rule: TapRule?
+  /// Whether the application that a rule opens is a handler.
+  var opensHandler = false
+
+  /// The record that decides, if the message has no link; nil if it has one, or no record has a type that apps can
+  /// declare.
+  public internal(set) var record: TypedRecord? = nil
+
+  /// The Wi-Fi network that decides, for `wifi`, and for `none` if it cannot be used. Nil for all other kinds.
+  public internal(set) var network: WiFiOffer? = nil
+
+  /// Whether the handler gets the whole NDEF message. If not, it gets the URI alone, or a file with the record.
+  public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme || kind == .record || opensHandler }
 }

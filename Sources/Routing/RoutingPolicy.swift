@@ -10,6 +10,8 @@ public struct RoutingPolicy: Sendable {
   public var schemes: Set<String>
   /// Whether the URI of a Smart Poster is used if a message has no URI record at its top level.
   public var smartPosters: Bool
+  /// Whether a tag without a message is shown if no rule decides about it. No decision about a link depends on it.
+  public var showsBareTags: Bool
   /// The statements of domains about applications, by domain. A handler is trusted with a link if the domain vouches
   /// for it.
   public var associations: [String: DomainAssociation]
@@ -18,11 +20,12 @@ public struct RoutingPolicy: Sendable {
 
   /// By default, no domain has made a statement and the user has made no choice.
   public init(
-    schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true,
+    schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true, showsBareTags: Bool = false,
     associations: [String: DomainAssociation] = [:], choices: HandlerChoices = HandlerChoices()
   ) {
     self.schemes = schemes
     self.smartPosters = smartPosters
+    self.showsBareTags = showsBareTags
     self.associations = associations
     self.choices = choices
   }

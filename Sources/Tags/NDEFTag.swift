@@ -14,6 +14,22 @@ protocol NDEFTag {
 
   /// Makes the tag read-only, permanently.
   func lock(over channel: inout some TagChannel) throws(TagWriteError)
+
+  /// Whether a tag that is not formatted for NDEF looks blank, so that `format` examines and formats it. It writes no
+  /// data.
+  func isBlank(over channel: inout some TagChannel) throws(TagWriteError) -> Bool
+
+  /// Formats a blank tag, without a message. If the tag is removed meanwhile, it can be formatted again.
+  func format(over channel: inout some TagChannel) throws(TagWriteError)
+}
+
+extension NDEFTag {
+  /// False: tags of this kind are formatted by their manufacturer.
+  func isBlank(over channel: inout some TagChannel) throws(TagWriteError) -> Bool { false }
+
+  func format(over channel: inout some TagChannel) throws(TagWriteError) {
+    throw .refused(.unsupported, "tags of this kind cannot be formatted")
+  }
 }
 
 extension TagActivation {
@@ -44,14 +60,28 @@ extension TagActivation {
 
   /// Writes an NDEF message. It marks the tag as empty first, then writes the message, then its length. If the tag is
   /// removed before the end, it holds no message. An empty message erases the present one. With `isVerifying`, reads
-  /// the message back and compares it.
+  /// the message back and compares it. With `isFormatting`, formats a blank tag first.
   public func writeNDEF(
-    _ message: [UInt8], isVerifying: Bool = false, over channel: inout some TagChannel
+    _ message: [UInt8], isVerifying: Bool = false, isFormatting: Bool = false, over channel: inout some TagChannel
   ) throws(TagWriteError) {
     let tag = try ndefTag
     var limited = LimitedChannel(channel, most: type.mostExchanges(writing: message.count))
     defer { channel = limited.channel }
-    try tag.write(message, over: &limited)
+    do throws(TagWriteError) {
+      try tag.write(message, over: &limited)
+    } catch {
+      // Only a tag that is not formatted is asked if it is blank, so that this costs other tags no exchange.
+      guard case .refused(let problem) = error, problem.code == .notNDEF else { throw error }
+      let isBlank = try tag.isBlank(over: &limited)
+      guard isFormatting else {
+        throw isBlank ? .refused(TagProblem(.blank, "the tag is not formatted for NDEF yet")) : error
+      }
+      guard isBlank else {
+        throw .refused(problem.notFormattable)
+      }
+      try tag.format(over: &limited)
+      try tag.write(message, over: &limited)
+    }
     guard isVerifying else { return }
     do throws(TagWriteError) {
       if try tag.message(over: &limited) == message { return }

@@ -20,6 +20,8 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public static let empty = Code("empty")
     /// Not formatted for NDEF.
     public static let notNDEF = Code("not NDEF")
+    /// Not formatted for NDEF, but it can be. Only writing finds this out.
+    public static let blank = Code("blank")
     /// Formatted for NDEF, but its contents contradict each other.
     public static let damaged = Code("damaged")
     /// Formatted for NDEF, but writing requires a password or key.
@@ -39,6 +41,13 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     self.code = code
     self.detail = detail
     self.isConcludedFromSilence = isConcludedFromSilence
+  }
+
+  /// The same problem, for a caller who wants the tag to be formatted.
+  var notFormattable: TagProblem {
+    TagProblem(
+      code, "\(detail), and it is not a blank tag that can be formatted",
+      isConcludedFromSilence: isConcludedFromSilence)
   }
 
   /// The kind and the reason: "damaged: the NDEF message is longer than the file that holds it".

@@ -16,6 +16,9 @@ public enum TagWriteError: Error, Sendable, Hashable {
   /// The message read back differs from the message written.
   case notAsWritten
 
+  /// The tag looks blank, but formatting it would overwrite data.
+  static let holdsData = refused(.unsupported, "the tag is not formatted, because it holds data")
+
   static func refused(_ code: TagProblem.Code, _ detail: String) -> TagWriteError {
     .refused(TagProblem(code, detail))
   }

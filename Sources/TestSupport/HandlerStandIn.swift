@@ -62,6 +62,8 @@ public actor HandlerStandIn {
   private let handed: Arrivals<Handed>
   private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
 
+  private let removals: Arrivals<[Value]>
+
   /// How often the app was called.
   public var count: Int { handed.all.count }
 
@@ -79,8 +81,15 @@ public actor HandlerStandIn {
       try await handler.handle(call)
       return []
     }
+    let removed = ExportedMethod(
+      Names.Handler.tagRemoved, in: [Argument("tap_id", "s"), Argument("tag", "a{sv}")]
+    ) { _, call in
+      await handler.remove(call.arguments)
+      return []
+    }
     try await connection.export(
-      [ExportedInterface(Names.Handler.interface, methods: [method], limits: .tagMessage)], at: "/org/example/Menu")
+      [ExportedInterface(Names.Handler.interface, methods: [method, removed], limits: .tagMessage)],
+      at: "/org/example/Menu")
     try await connection.standIn(for: "org.example.Menu")
     return handler
   }
@@ -88,6 +97,7 @@ public actor HandlerStandIn {
   private init(_ connection: Connection) {
     self.connection = connection
     handed = Arrivals(of: "call of HandleTag", on: connection.loop)
+    removals = Arrivals(of: "call of TagRemoved", on: connection.loop)
   }
 
   /// Sets the behaviour for further calls.
@@ -101,6 +111,11 @@ public actor HandlerStandIn {
 
   /// The next call that no earlier call of this function has returned.
   public func next() async throws -> Handed { try await handed.next() }
+
+  /// The arguments of the next call of `TagRemoved` that no earlier call of this function has returned.
+  public func nextRemoval() async throws -> [Value] { try await removals.next() }
+
+  private func remove(_ arguments: [Value]) { removals.append(arguments) }
 
   private func handle(_ call: IncomingCall) async throws {
     guard call.arguments.count == 3 else { throw BusError.invalidArguments("HandleTag takes three arguments") }

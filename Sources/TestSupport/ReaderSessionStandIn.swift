@@ -287,7 +287,6 @@ public actor ReaderSessionStandIn {
 
   private func perform(_ call: IncomingCall) async throws -> [Value] {
     note(.operation(call.member, call.arguments))
-    guard endReason.isEmpty else { throw BusError(name: Names.Errors.sessionEnded, message: "the session is over") }
     guard var card, let tag else { throw BusError(name: Names.Errors.tagLost, message: "the tag was removed") }
     if card.isSilent { try await hang() }
     if let failure = card.failure { throw failure }

@@ -11,6 +11,17 @@ import Testing
     #expect(arguments.options == ["json": "", "file": "a b", "name": "c=d"])
   }
 
+  @Test func `options keep their order, and some have two values`() throws {
+    let arguments = try Arguments(
+      ["--mime", "a/b", "-", "--file=1", "word", "--mime=c/d", "--file", "--file", "2"], flags: [], valued: ["file"],
+      paired: ["mime"])
+    #expect(arguments.words == ["word"])
+    #expect(arguments.given.map(\.name) == ["mime", "file", "mime", "file"])
+    #expect(arguments.given.map(\.values) == [["a/b", "-"], ["1"], ["c/d", "--file"], ["2"]])
+    let failure = #expect(throws: Failure.self) { try Arguments(["--mime", "a/b"], flags: [], paired: ["mime"]) }
+    #expect(failure?.message.hasPrefix("--mime needs two values") == true)
+  }
+
   @Test(arguments: [
     (["--nope"], "unknown option --nope"),
     (["-x"], "unknown option -x"),

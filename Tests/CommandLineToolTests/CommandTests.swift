@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: [
     "status", "monitor", "on", "off", "session", "read", "write", "info", "lock", "transceive", "run", "resolve",
-    "handlers", "inbox", "demo", "doctor",
+    "handlers", "rules", "inbox", "demo", "doctor",
   ])
   func `every command explains itself`(_ command: String) async throws {
     let result = try await run([command, "--help"])
@@ -140,7 +140,7 @@ import Testing
     #expect(
       Set(json.keys) == [
         "uri", "kind", "handler", "candidates", "moreCandidates", "claimants", "moreClaimants", "trusted", "question",
-        "reason", "steps",
+        "recordType", "rule", "action", "asks", "reason", "steps",
       ])
     #expect(json["handler"] is NSNull)
     let long = try await run(["resolve", "https://example.com/" + String(repeating: "a", count: 8192)], on: doubles)

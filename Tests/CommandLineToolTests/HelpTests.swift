@@ -20,7 +20,7 @@ struct HelpTests {
   @Test func `options are printed in four columns for scripts`() {
     let rows = Help.options.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
     #expect(rows.allSatisfy { $0.count == 4 })
-    #expect(rows.contains(["inbox open", "--handler", "APP", rows.first { $0[1] == "--handler" }?[3] ?? ""]))
+    #expect(rows.contains { $0[0] == "inbox open" && $0[1] == "--handler" && $0[2] == "APP" && !$0[3].isEmpty })
     #expect(rows.contains { $0[0] == "handlers verify" && $0[1].isEmpty })
     #expect(rows.contains { $0[0].isEmpty && $0[1] == "--version" })
   }

@@ -20,6 +20,8 @@ import Testing
       SuspendForCamera=yes
       [Notifications]
       Timeout=30
+      Sound=failures
+      BareTags=show
       [Inbox]
       Inbox=off
       RetentionDays=7
@@ -30,6 +32,8 @@ import Testing
     #expect(configuration.verify)
     #expect(configuration.suspendForCamera)
     #expect(configuration.notificationTimeout == 30_000)
+    #expect(configuration.sound == .failures)
+    #expect(configuration.bareTags == .show)
     #expect(!configuration.inbox)
     #expect(configuration.retentionDays == 7)
     #expect(configuration.maximumTaps == 20)
@@ -49,6 +53,8 @@ import Testing
       "[Notifications]\nTimeout=-1\n",
       "a.conf:2: Timeout=-1 is not known: write server, never or a number of seconds from 1 to 86400"
     ),
+    ("[Notifications]\nSound=yes\n", "a.conf:2: Sound=yes is not known: write off or on or failures"),
+    ("[Notifications]\nBareTags=yes\n", "a.conf:2: BareTags=yes is not known: write ignore or show"),
     ("[Inbox]\nInbox=full\n", "a.conf:2: Inbox=full is neither yes nor no: write on or off"),
     ("[Inbox]\nMaximumTaps=0\n", "a.conf:2: MaximumTaps=0 is out of range: write a number of taps from 1 to 100000"),
     ("[Inbox]\nSchemes=http\n", "a.conf:2: group [Inbox] has no key Schemes: move it below [Links]"),

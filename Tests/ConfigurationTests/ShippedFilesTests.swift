@@ -51,6 +51,8 @@ import Testing
     configuration.smartPosters = false
     configuration.suspendForCamera = true
     configuration.notificationTimeout = 0
+    configuration.sound = .on
+    configuration.bareTags = .show
     configuration.inbox = false
     configuration.retentionDays = 1
     configuration.maximumTaps = 1

@@ -12,7 +12,9 @@ import UniversalLinks
     desktopID: "org.example.My-Menu.desktop", name: "Menu", file: "/nonexistent/menu.desktop", isDBusActivatable: true,
     origin: .system)
   private static let path: ObjectPath = "/org/example/My_Menu"
-  private static let click = Launcher.Click(activationToken: "token-1", tapID: "tap-1")
+  private static let click = Launcher.Click(
+    activationToken: "token-1", tapID: "tap-1",
+    tag: TagDetails(uid: [4, 0xA2], technology: "type-2", reader: "/readers/0", time: 7))
   private static let message = [UInt8](repeating: 7, count: 100_000)
 
   private static let closed = HandOverFailure(.handlerFailed, "the kitchen is closed", error: BusError.Name.failed)
@@ -74,7 +76,7 @@ import UniversalLinks
     return all
   }
 
-  @Test func `a handler receives the URI, the message and the data of the click`() async throws {
+  @Test func `a handler receives the URI, the message, and the data of the click and of the tag`() async throws {
     let application = try await serveTags()
     #expect(try await open() == .delivered)
     let values = await received()
@@ -84,11 +86,12 @@ import UniversalLinks
     #expect(
       values.last?.asDictionary == [
         "activation-token": .string("token-1"), "desktop-startup-id": .string("token-1"), "tap-id": .string("tap-1"),
+        "uid": .bytes([4, 0xA2]), "technology": .string("type-2"), "reader": .string("/readers/0"), "time": .uint64(7),
       ])
     await application.close()
   }
 
-  @Test func `an application without tag support receives the URI by Open`() async throws {
+  @Test func `an application without tag support receives the URI by Open, and no data of the tag`() async throws {
     let application = try await serve("org.freedesktop.Application", "Open", ["as", "a{sv}"])
     #expect(try await open() == .delivered)
     let values = await received()

@@ -32,6 +32,17 @@ import Testing
     #expect(template.filled(with: fields) == expected.map { $0.replacing("URI", with: hostile) })
   }
 
+  @Test(arguments: [
+    ("cards %f", ["cards", "/r/a b"]), ("cards --open %F", ["cards", "--open", "/r/a b"]),
+    ("cards %u", ["cards", "file:///r/a%20b"]), ("cards", ["cards", "/r/a b"]),
+    ("run @@u %U @@", ["run", "@@u", "file:///r/a%20b", "@@"]),
+  ])
+  func `a file replaces its field code, or is the last argument`(exec: String, expected: [String]) throws {
+    let fields = CommandLineTemplate.Fields(
+      uri: "file:///r/a%20b", name: "x", icon: nil, file: "/x", path: "/r/a b")
+    #expect(try CommandLineTemplate(exec).filled(with: fields) == expected)
+  }
+
   @Test func `without an icon the icon field code is removed`() throws {
     let fields = CommandLineTemplate.Fields(uri: "a:b", name: "x", icon: nil, file: "/x")
     #expect(try CommandLineTemplate("menu %i %u").filled(with: fields) == ["menu", "a:b"])

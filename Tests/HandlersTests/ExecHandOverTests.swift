@@ -26,7 +26,10 @@ import UniversalLinks
     "INVOCATION_ID", "SYSTEMD_EXEC_PID", "MANAGERPID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
     "CREDENTIALS_DIRECTORY", "FDSTORE", "LISTEN_FDS", "LISTEN_PID", "LISTEN_PIDFDID", "DBUS_STARTER_ADDRESS",
     "DBUS_STARTER_BUS_TYPE", "TAGROUTE_DEV", "TAGROUTE_SYS", "TAGROUTE_PROC", "TAGROUTE_LOG", "WATCHDOG_USEC",
+    "TAGROUTE_UID", "TAGROUTE_TECHNOLOGY", "TAGROUTE_READER", "TAGROUTE_TIME", "TAGROUTE_TAP_ID", "TAGROUTE_URI",
   ]
+
+  private static let tag = TagDetails(uid: [4, 0xA2], technology: "type-2", reader: "/readers/0", time: 7)
 
   /// Installs a program that records how it was started, and an entry for it.
   ///
@@ -108,10 +111,36 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")).isEmpty)
   }
 
-  @Test func `a started program inherits no variables that describe the agent`() async throws {
+  /// Installs a program that records its environment, and an entry for it.
+  private func installRecorder() throws -> Application {
     try data.temporary.write("#!/bin/sh\nenv > '\(data.temporary.path)/report'\n", to: "bin/environment", mode: 0o755)
     let file = try data.entry("handler", ["Exec=environment %u"])
-    let application = Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .system)
+    return Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .system)
+  }
+
+  @Test func `a handler has the data of the tag in its environment`() async throws {
+    let application = try installRecorder()
+    let click = Launcher.Click(tag: Self.tag)
+    #expect(
+      await launcher.open(application, try URI("https://example.com/"), message: [1], click: click).outcome
+        == .delivered)
+    #expect(
+      try await report().filter { $0.hasPrefix("TAGROUTE_") }.sorted() == [
+        "TAGROUTE_READER=/readers/0", "TAGROUTE_TECHNOLOGY=type-2", "TAGROUTE_TIME=7", "TAGROUTE_UID=04-A2",
+      ])
+  }
+
+  @Test func `an app that gets the link alone gets no data of the tag`() async throws {
+    let application = try installRecorder()
+    let click = Launcher.Click(tag: Self.tag)
+    #expect(
+      await launcher.open(application, try URI("https://example.com/"), message: nil, click: click).outcome
+        == .delivered)
+    #expect(try await report().filter { $0.hasPrefix("TAGROUTE_") } == [])
+  }
+
+  @Test func `a started program inherits no variables that describe the agent`() async throws {
+    let application = try installRecorder()
     #expect(await launcher.open(application, try URI("https://example.com/"), message: []).outcome == .delivered)
     let names = Set(try await report().compactMap { $0.split(separator: "=").first.map(String.init) })
     #expect(names.isDisjoint(with: Self.ours), "\(names)")

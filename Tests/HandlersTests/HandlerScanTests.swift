@@ -124,8 +124,8 @@ import Testing
       ["Exec=menu", "Terminal=true"], ["Domains=a.example;"],
       "a handler gets the message on its standard input and cannot use a terminal"
     ),
-    (["Exec=menu"], [], "the group [org.tagroute.Handler1] with Domains= or Schemes= is missing"),
-    (["Exec=menu"], ["Domains="], "it claims no domain and no scheme"),
+    (["Exec=menu"], [], "the group [org.tagroute.Handler1] with Domains=, Schemes= or MimeTypes= is missing"),
+    (["Exec=menu"], ["Domains="], "it claims no domain, no scheme and no type"),
     (["Exec=menu"], ["Schemes=https;"], "https links go by domain: use Domains="),
     (["Exec=menu"], ["Schemes=javascript;"], "javascript cannot be claimed"),
     (["Exec=menu"], ["Schemes=a b;"], "a b cannot be claimed"),

@@ -81,7 +81,8 @@ import Testing
     #expect(handler(of: "https://menu.example.com/", scan) == nil)
     let route = Registry(declarations: scan.declarations).route(for: "https://menu.example.com/")
     #expect(route.claimants.map(\.outcome) == [.unusableLinks])
-    #expect(route.steps.contains { $0.finding.contains("menu.desktop does not take it: its Links= cannot be used") })
+    let finding = "menu.desktop does not take it: its path rules cannot be used"
+    #expect(route.steps.contains { $0.finding.contains(finding) })
     #expect(handler(of: "https://good.example/", scan) == "good.desktop")
     // Rules apply to links of domains only.
     #expect(handler(of: "x-menu:7", scan) == "menu.desktop")

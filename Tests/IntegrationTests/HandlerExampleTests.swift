@@ -63,7 +63,8 @@ import Testing
     let lines = await printed.log()
     #expect(
       lines == [
-        "link: \(link)", "record 1: 1 U: .\(language.lowercased()).example.com/7", "record 2: 1 T: .en.[31m",
+        "link: \(link)", "tag: 04-00-00-00-00-00-01 type-2",
+        "record 1: 1 U: .\(language.lowercased()).example.com/7", "record 2: 1 T: .en.[31m",
       ])
     try await desktop.agent.line(containing: "was handed to \(id).desktop")
     printed.signal(SIGKILL)

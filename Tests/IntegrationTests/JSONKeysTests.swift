@@ -85,6 +85,7 @@ import Testing
     try await askOfTheMachine(desktop)
     try await askOfApps(desktop)
     let taps = try await tap(three: desktop, monitor)
+    try await monitor.line(containing: #""event":"tag-removed""#)
     try await askOfTags(desktop)
     try await askOfTheInbox(desktop, taps)
     try await askOfADemonstration()
@@ -116,6 +117,13 @@ import Testing
   private func askOfApps(_ desktop: Desktop) async throws {
     let (app, domain) = (HandlerStandIn.desktopID, "menu.example.com")
     try await run("resolve", desktop, "resolve", "https://menu.example.com/table/7")
+    try desktop.installation.directory.write(
+      "[Rule one]\nUID=04-00-00-00-00-00-77\nShow=yes\n[Rule two]\nUID=x\nShow=yes\n",
+      to: "config/tagroute/rules.d/a.conf", mode: 0o600)
+    try await run("rules", desktop, "rules")
+    try await run("rules --check", desktop, "rules", "--check", codes: [1])
+    try await run("rules add", desktop, "rules", "add", "three", "--uid", "04-00-00-00-00-00-78", "--ignore")
+    try await run("rules remove", desktop, "rules", "remove", "one")
     try await run("handlers, handlers --check", desktop, "handlers")
     try await run("handlers, handlers --check", desktop, "handlers", "--check")
     // No server listens there.

@@ -24,6 +24,13 @@ import Testing
     #expect(try file.string("Three", "A") == nil)
   }
 
+  @Test func `every entry has the column of its value`() throws {
+    let file = try read("[One]\nA=1\n \tB = two\nÄ=ü\nC=\nD=  x=y\n")
+    for (key, column) in [("A", 3), ("B", 7), ("Ä", 3), ("C", 3), ("D", 5)] {
+      #expect(file.entry("One", key)?.column == column, "\(key)")
+    }
+  }
+
   @Test func `an empty file is a valid key file`() throws {
     #expect(try read("").groups.isEmpty)
     #expect(try read("# nothing\n\n").groups.isEmpty)

@@ -234,8 +234,16 @@ extension Type4Options {
 func uri(_ text: String) throws -> [UInt8] { try NDEFMessage.uri(text).encoded() }
 
 extension TagReport {
-  /// Why the tag could not be read; nil if it was read.
-  var problem: String? { if case .problem(let reason) = content { reason } else { nil } }
+  /// Why there is no message; nil if there is one.
+  var problem: String? {
+    switch content {
+    case .message: nil
+    case .bare(let reason), .problem(let reason): reason
+    }
+  }
+
+  /// Whether the tag is known to have no message.
+  var isBare: Bool { if case .bare = content { true } else { false } }
 }
 
 extension ReaderProcessEvent {

@@ -22,6 +22,7 @@ import Testing
     .examining(placement),
     .tag(epoch: 5, TagReport(placement: placement, content: .message([0xD0, 0, 0]))),
     .tag(epoch: 5, TagReport(placement: placement, content: .problem(reason: "empty"))),
+    .tag(epoch: 5, TagReport(placement: placement, content: .bare(reason: "blank"))),
     .known(placement),
     .removed(placement: .max),
     .heartbeat(within: 1000),
@@ -75,6 +76,7 @@ import Testing
     .goal(epoch: 3, .scan(ReaderPolling(feedback: true)), known: KnownTags()),
     .perform(epoch: 1, request: 2, placement: 3, .query), .perform(epoch: 1, request: 2, placement: 3, .read),
     .perform(epoch: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true)),
+    .perform(epoch: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true, format: true)),
     .perform(epoch: 1, request: 2, placement: 3, .lock),
     .perform(epoch: 1, request: 2, placement: 3, .transceive([0x60], timeout: 5000)),
   ])
@@ -95,27 +97,27 @@ import Testing
   }
 
   @Test func `a frame of another version is rejected`() throws {
-    let error = ReaderLinkError("a frame of version 1 instead of 4", isOtherVersion: true)
+    let error = ReaderLinkError("a frame of version 1 instead of \(frameVersion)", isOtherVersion: true)
     #expect(throws: error) { try ReaderMessage(payload: [1, 4, 1]) }
     #expect(throws: error) { try ReaderCommand(payload: [1, 1, 1]) }
   }
 
   @Test(
     arguments: [
-      [4, 99],  // an unknown kind
-      [4, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
-      [4, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
-      [4, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
+      [6, 99],  // an unknown kind
+      [6, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
+      [6, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
+      [6, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
         + [UInt8](repeating: 0, count: 11),
-      [4, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
-      [4, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
+      [6, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
+      [6, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
         + [0, 0, 0, 0, 0, 0, 0, 1, 0xD1],
-      [4, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
-      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // an unknown failure
-      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
-      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
-      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
-      [4, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
+      [6, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
+      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 13, 0, 0, 0, 0],  // an unknown failure
+      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
+      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
+      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
+      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
     ] as [[UInt8]])
   func `an invalid message is rejected`(_ payload: [UInt8]) {
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload[...]) }

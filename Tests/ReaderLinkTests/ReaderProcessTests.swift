@@ -7,13 +7,15 @@ import Testing
 
 /// Runs scripts in the place of reader processes, and checks that the daemon survives them.
 @Suite(.timeLimit(.minutes(5))) struct ReaderProcessTests {
+  /// The frame of a process that sleeps.
+  private static let asleep = "\\0\\0\\0\\6\\\(frameVersion)\\12\\0\\0\\0\\0"
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
   /// 200 frames with a log line, in the form for `printf`.
   let flood = String(
-    repeating: "\\0\\0\\0\\13\\4\\13\\0\\0\\0\\3\\0\\0\\0\\1x", count: 200)
+    repeating: "\\0\\0\\0\\13\\\(frameVersion)\\13\\0\\0\\0\\3\\0\\0\\0\\1x", count: 200)
 
   /// Starts a script in place of `tagroute-reader`.
   func start(
@@ -61,7 +63,7 @@ import Testing
     let process = try await start("printf '\\0\\0\\0\\3\\1\\4\\1' >&3; exec sleep 1000")
     let crash = try #require(try await crashes(1, of: process).first)
     #expect(
-      crash.reason == "it sent a frame of version 1 instead of 4: "
+      crash.reason == "it sent a frame of version 1 instead of \(frameVersion): "
         + "tagroute-reader is of another version than this daemon: restart tagrouted")
     #expect(crash.restart == .seconds(30))
     await process.stop()
@@ -75,7 +77,7 @@ import Testing
 
   @Test func `a process that closes its link is killed`() async throws {
     // It first reports that it sleeps, so that no other deadline is due.
-    let process = try await start("printf '\\0\\0\\0\\6\\4\\12\\0\\0\\0\\0' >&3; exec 3>&-; exec sleep 1000")
+    let process = try await start("printf '\(Self.asleep)' >&3; exec 3>&-; exec sleep 1000")
     #expect(try await crashes(1, of: process).map(\.reason) == ["it was not heard of in time"])
     await process.stop()
   }
@@ -100,7 +102,7 @@ import Testing
         until [ -e go ]; do sleep 0.01; done
         printf '\(flood)' >&3; exit 0
       fi
-      printf '\\0\\0\\0\\7\\4\\1\\0\\0\\0\\1x\\0\\0\\0\\6\\4\\12\\0\\0\\0\\0' >&3; exec sleep 1000
+      printf '\\0\\0\\0\\7\\\(frameVersion)\\1\\0\\0\\0\\1x\(Self.asleep)' >&3; exec sleep 1000
       """, on: loop)
     let child = try await child(of: process)
     let go = directory.file("go")
@@ -166,7 +168,7 @@ import Testing
   }
 
   @Test func `a process that ignores signals and commands is killed at the stop`() async throws {
-    let process = try await start("trap '' TERM INT HUP; printf '\\0\\0\\0\\6\\4\\12\\0\\0\\0\\0' >&3; exec sleep 1000")
+    let process = try await start("trap '' TERM INT HUP; printf '\(Self.asleep)' >&3; exec sleep 1000")
     let identifier = try await child(of: process)
     await process.stop()
     #expect(kill(identifier, 0) == -1 && errno == ESRCH)

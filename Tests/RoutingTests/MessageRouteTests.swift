@@ -68,7 +68,7 @@ import Testing
     let route = registry.route(for: NDEFMessage(records: records))
     #expect(route.kind == .none)
     #expect(route.uri == nil)
-    #expect(route.reason == "the message has no URI record")
+    #expect(route.reason == "the message has no URI record, and the type of record 4 is malformed")
     #expect(registry.route(for: NDEFMessage(records: [])).kind == .none)
   }
 }

@@ -51,8 +51,8 @@ struct BusRecordTests {
     let handler = HandlerDescription(id: "a.desktop", path: "/a.desktop", problem: "no Exec", line: 3, column: nil)
     #expect(
       handler.values.keys.sorted() == [
-        "allowed", "blocked", "domains", "id", "line", "name", "origin", "path", "preferred", "problem", "schemes",
-        "trusted",
+        "allowed", "blocked", "domains", "external-types", "id", "line", "mime-types", "name", "origin", "path",
+        "preferred", "problem", "schemes", "trusted",
       ])
     #expect(handler.place == "/a.desktop:3")
     #expect(try json(handler)["column"] is NSNull)

@@ -26,9 +26,10 @@ struct DocumentationTests {
     let text = try text()
     let all = ReaderSessionOptions(
       message: "a", reader: "/a", access: .write, technologies: ["type-2"], applicationIdentifiers: [[1, 2, 3, 4, 5]],
-      systemCodes: [3], endsAfterFirstRead: true, reportsUndeclaredCards: true, selectsApplication: false)
+      systemCodes: [3], endsAfterFirstRead: true, reportsUndeclaredCards: true, selectsApplication: false,
+      formatsBlankTags: true)
     let options = try #require(all.value.asDictionary)
-    #expect(options.count == 9)
+    #expect(options.count == 10)
     for name in options.keys { #expect(text.contains("| `\(name)` |"), "\(name)") }
   }
 }

@@ -34,7 +34,7 @@ import Testing
       ReaderSessionOptions(
         message: "hold it", reader: ReaderSessionStandIn.reader, access: .write, technologies: ["type-3"],
         applicationIdentifiers: [[1, 2, 3, 4, 5]], systemCodes: [3], endsAfterFirstRead: true,
-        reportsUndeclaredCards: true, selectsApplication: false), on: place.connection)
+        reportsUndeclaredCards: true, selectsApplication: false, formatsBlankTags: true), on: place.connection)
     while let request = await requests.next() {
       // The first session is released meanwhile, which sends another request.
       guard case .start(let options) = request else { continue }
@@ -45,6 +45,7 @@ import Testing
           "application-identifiers": .array(element: "ay", [.bytes([1, 2, 3, 4, 5])]),
           "system-codes": .array(element: "q", [.uint16(3)]), "first-read": .boolean(true),
           "undeclared-cards": .boolean(true), "select-application": .boolean(false),
+          "format": .boolean(true),
         ])
       break
     }

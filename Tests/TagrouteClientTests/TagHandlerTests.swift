@@ -31,6 +31,25 @@ import Testing
     return serving
   }
 
+  @Test func `the app learns that a tag was removed, and refuses an invalid id`() async throws {
+    let owners = try await client.owners(of: Self.id)
+    let (ids, continuation) = AsyncStream.makeStream(of: String.self)
+    let serving = Task { [bus] in
+      try await TagHandler.serve(Self.id, on: BusAddress(bus.address), removed: { continuation.yield($0) }) { _ in }
+    }
+    for await case .some in owners { break }
+    func report(_ id: String) async throws(BusError) {
+      _ = try await client.call(
+        Self.id, Self.path, Names.Handler.interface, Names.Handler.tagRemoved, [.string(id), .dictionary([:])])
+    }
+    await #expect(throws: BusError.self) { try await report("x") }
+    let id = "01234567-89ab-4cde-8f01-000000000001"
+    try await report(id)
+    let first = await ids.first { _ in true }
+    #expect(first == id)
+    serving.cancel()
+  }
+
   private func handleTag(
     _ uri: String = TagHandlerTests.link, _ message: [UInt8], _ data: [String: Value] = [:]
   ) async throws(BusError) {
@@ -56,6 +75,7 @@ import Testing
       records: NDEFMessage.uri(Self.link).records + [.wellKnown("T", payload: [2, 0x65, 0x6E])])
     let data: [String: Value] = [
       "activation-token": .string("t"), "desktop-startup-id": .string("t"), "tap-id": .string(Self.tap),
+      "uid": .bytes([4, 0xA2]), "technology": .string("type-2"), "reader": .string("/readers/0"), "time": .uint64(7),
       "later": .byte(1),
     ]
     let call = Task {
@@ -64,7 +84,9 @@ import Testing
     }
     #expect(
       await openings.first { _ in true }
-        == TagOpening(uri: Self.link, message: message, activationToken: "t", tapID: Self.tap))
+        == TagOpening(
+          uri: Self.link, message: message, activationToken: "t", tapID: Self.tap, uid: [4, 0xA2],
+          technology: "type-2", reader: "/readers/0", time: 7))
     take.finish()
     try await call.value
     event.finish()
@@ -89,7 +111,9 @@ import Testing
     serving.cancel()
   }
 
-  @Test func `an invalid token or tap id is ignored, and an empty list of links is an opening`() async throws {
+  @Test func `an invalid token, tap id or value of the tag is ignored, and an empty list of links is an opening`()
+    async throws
+  {
     let (openings, opened) = AsyncStream.makeStream(of: TagOpening.self)
     let serving = try await serve { opened.yield($0) }
     let message = try NDEFMessage.empty.encoded()
@@ -97,15 +121,19 @@ import Testing
       .string(""), .string("two words"), .string("a\u{1B}[2J"), .string(String(repeating: "a", count: 1025)), .byte(1),
     ]
     for value in hostile {
-      try await handleTag(Self.link, message, ["activation-token": value, "tap-id": value])
+      let keys = ["activation-token", "tap-id", "uid", "technology", "reader", "time"]
+      try await handleTag(Self.link, message, Dictionary(uniqueKeysWithValues: keys.map { ($0, value) }))
     }
-    try await handleTag(Self.link, message, ["activation-token": .string("a b"), "desktop-startup-id": .string("ab")])
+    let long = Value.bytes([UInt8](repeating: 4, count: 11))
+    try await handleTag(
+      Self.link, message,
+      ["activation-token": .string("a b"), "desktop-startup-id": .string("ab"), "uid": long, "reader": .string("0")])
     try await application("Open", [.strings([]), .dictionary(["activation-token": .string("t")])])
     opened.finish()
     let all = await openings.reduce(into: []) { $0.append($1) }
     #expect(all.count == hostile.count + 2)
-    #expect(all.prefix(hostile.count).allSatisfy { $0.activationToken == nil && $0.tapID == nil })
-    #expect(all.dropLast().last?.activationToken == "ab")
+    #expect(all.prefix(hostile.count).allSatisfy { $0 == TagOpening(uri: Self.link) })
+    #expect(all.dropLast().last == TagOpening(uri: Self.link, activationToken: "ab"))
     #expect(all.last == TagOpening(activationToken: "t"))
     serving.cancel()
   }
@@ -200,6 +228,19 @@ import Testing
     try await handleTag(Self.link, try NDEFMessage.empty.encoded())
     await ending.value
     await #expect(throws: CancellationError.self) { try await serving.value }
+  }
+
+  /// A program without a message has inherited the variables from another one.
+  @Test(arguments: [true, false]) func `a started program has the data of the tag in its environment`(
+    hasMessage: Bool
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let message = hasMessage ? try NDEFMessage.uri(Self.link).encoded() : []
+    let file = try directory.write(message, to: "message")
+    let (_, printed, _) = try await ChildProcess.run(
+      "/bin/sh", ["-c", "exec \"$0\" \"$1\" < \"$2\"", try BuiltProducts.program("tag-handler"), Self.link, file],
+      environment: ["TAGROUTE_UID": "04-A2-19-5A", "TAGROUTE_TECHNOLOGY": "type-2", "TAGROUTE_TIME": "7"])
+    #expect(printed.contains("\ntag: 04-A2-19-5A type-2\n") == hasMessage, "\(printed)")
   }
 
   /// The example reads its standard input with the library.

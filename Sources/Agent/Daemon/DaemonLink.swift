@@ -18,6 +18,8 @@ actor DaemonLink {
     case displayNeeded(Bool)
     /// The sheet of a reader session.
     case sheet(ReaderSheets.Event)
+    /// The tag of this tap was removed.
+    case tagRemoved(String)
   }
 
   private static let reportTimeout = Duration.seconds(5)
@@ -72,8 +74,9 @@ actor DaemonLink {
       try await self?.tagRead(call)
       return []
     }
+    let methods = [method, removalMethod()] + sheetMethods()
     try await connection.export(
-      [ExportedInterface(Names.Daemon.agentInterface, methods: [method] + sheetMethods(), limits: .tagMessage)],
+      [ExportedInterface(Names.Daemon.agentInterface, methods: methods, limits: .tagMessage)],
       at: try ObjectPath(Names.Agent.tapReceiverPath))
     try await followReaders()
     for await owner in try await connection.owners(of: Names.Daemon.busName) { await receive(owner: owner) }

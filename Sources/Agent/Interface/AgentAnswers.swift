@@ -21,6 +21,10 @@ enum AgentAnswers {
     answer.moreClaimants = UInt32(clamping: route.claimants.count - claimants.count + route.claimantsLeftOut)
     answer.trusted = route.trusted
     answer.question = route.question.rawValue
+    answer.recordType = route.record?.type.description
+    answer.rule = route.rule?.name
+    answer.action = route.rule?.action.kind
+    answer.asks = route.rule?.asks ?? true
     answer.reason = route.reason
     answer.steps = route.steps.map(\.description)
     return answer.values
@@ -44,7 +48,7 @@ enum AgentAnswers {
     _ registry: Registry, choices: HandlerChoices, problems: [HandlerProblem]
   ) -> [[String: Value]] {
     let preferred = choices.claimsByPreferredHandler
-    let usable = registry.declarations.filter { !$0.usableDomains.isEmpty || !$0.schemes.isEmpty }
+    let usable = registry.declarations.filter { !$0.usableDomains.isEmpty || !$0.schemes.isEmpty || !$0.types.isEmpty }
     let working = usable.map { declaration in
       let application = declaration.application
       var handler = HandlerDescription()
@@ -53,6 +57,8 @@ enum AgentAnswers {
       handler.path = application.file
       handler.domains = declaration.usableDomains.map(\.description)
       handler.schemes = declaration.schemes
+      handler.mimeTypes = declaration.mimeTypes
+      handler.externalTypes = declaration.externalTypes
       handler.trusted = application.origin == .system
       handler.origin = application.origin.rawValue
       handler.preferred = preferred[handler.id] ?? []
@@ -171,14 +177,16 @@ enum AgentAnswers {
 
   static func noClaim(_ text: String) -> BusError {
     .invalidArgument(
-      "\(text) is nothing that a handler can claim: name a domain, *. and a domain, or a scheme and a colon")
+      "\(text) is nothing that a handler can claim: name a domain, *. and a domain, a scheme and a colon, "
+        + "or a type")
   }
 
-  /// The error for a tap that a handler already has, or that was copied to the clipboard if `handler` is nil.
+  /// The error for a tap that a handler already has. If `handler` is nil, it was copied to the clipboard, or its network
+  /// was joined.
   static func alreadyDelivered(to handler: String?) -> BusError {
     BusError(
       name: Names.Errors.alreadyDelivered,
-      message: handler.map { "it was handed to \($0) already" } ?? "it was copied already")
+      message: handler.map { "it was handed to \($0) already" } ?? "it was copied or joined already")
   }
 
   /// The error that a caller gets if the inbox refuses.

@@ -12,6 +12,9 @@ enum AgentInterface {
           [weak service] _, call in
           [.dictionary(try await service?.resolve(try string(call, 0)) ?? [:])]
         },
+        ExportedMethod("ResolveTag", in: [Argument("tag", "a{sv}")], out: [Argument("route", "a{sv}")]) {
+          [weak service] _, call in [.dictionary(try await service?.resolveTag(options(call, 0)) ?? [:])]
+        },
         ExportedMethod("ListHandlers", out: [Argument("handlers", "aa{sv}")]) { [weak service] _, _ in
           [.dictionaries(await service?.listHandlers() ?? [])]
         },
@@ -73,6 +76,7 @@ enum AgentInterface {
       signals: [
         ExportedSignal("TapReceived", [Argument("id", "s")]),
         ExportedSignal("TapClosed", [Argument("id", "s"), Argument("state", "s")]),
+        ExportedSignal("TagRemoved", [Argument("id", "s")]),
         ExportedSignal("TapsCleared", [Argument("count", "u")]),
       ])
   }

@@ -13,7 +13,17 @@ import Routing
 extension AgentService {
   func resolve(_ uri: String) async throws(BusError) -> [String: Value] {
     guard uri.utf8.count <= 8192 else { throw BusError.invalidArgument("the URI is longer than 8 KiB") }
-    return AgentAnswers.route(await handlers.registry.route(for: uri, policy: await currentRouting()), of: uri)
+    let policy = await currentRouting()
+    return AgentAnswers.route(
+      await handlers.registry.route(for: uri, rules: await rules.rules, policy: policy), of: uri)
+  }
+
+  func resolveTag(_ values: [String: Value]) async throws(BusError) -> [String: Value] {
+    let question = try TagQuestion(values)
+    let policy = await currentRouting()
+    let registry = await handlers.registry(for: question.facts.message)
+    return AgentAnswers.route(
+      registry.route(for: question.facts, rules: await rules.rules, policy: policy), of: "")
   }
 
   func listHandlers() async -> [[String: Value]] {
@@ -110,6 +120,7 @@ extension AgentService {
   /// Reads the desktop entries and the domains' records again, but not the settings.
   func reloadHandlers() async {
     await handlers.reload()
+    await rules.reload()
     await readAssociations()
   }
 
@@ -117,9 +128,13 @@ extension AgentService {
   func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async {
     await inbox.configure(location, Retention(configuration))
     let schemes = Set(configuration.schemes)
-    let mayChangeDecisions = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
+    let showsBareTags = configuration.bareTags == .show
+    let mayChangeDecisions =
+      schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
+      || showsBareTags != routing.showsBareTags
     (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)
-    timeout = configuration.notificationTimeout
+    routing.showsBareTags = showsBareTags
+    (timeout, sound) = (configuration.notificationTimeout, configuration.sound)
     await prune()
     await handlers.setSchemes(schemes)
     guard mayChangeDecisions else { return }

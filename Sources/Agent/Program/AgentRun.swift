@@ -2,6 +2,7 @@ import Bus
 import Configuration
 import EventLoop
 import Glibc
+import Handlers
 import Inbox
 import Journal
 import KeyFile
@@ -60,6 +61,7 @@ actor AgentRun {
       let service = AgentService(
         session: session, inbox: inbox, configuration: configuration, readAt: configurationTime, now: Timestamp.now,
         clock: clock, log: log, readSettings: { [weak self] in await self?.readings.request().value ?? nil },
+        isLocked: { [weak self] in await self?.isLocked() ?? true },
         declareLocked: { [weak self] in try await self?.declare(locked: $0) })
       try await service.export()
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
@@ -138,6 +140,7 @@ actor AgentRun {
       }
       self.link = link
       await service.setDaemon(link)
+      await service.setNetworkManager(NetworkManager(system))
       // The conditions may have changed while the connection was made.
       await report()
       try await link.run()
@@ -155,6 +158,7 @@ actor AgentRun {
     case .refused(let error): await service?.setRegistrationError(error)
     case .displayNeeded(let isNeeded): await desktop?.setWanted(isNeeded)
     case .sheet(let event): await service?.handle(event)
+    case .tagRemoved(let id): await service?.tagRemoved(id)
     }
   }
 
@@ -187,6 +191,13 @@ actor AgentRun {
   private func report() async {
     guard let desktop else { return }
     await link?.report(await desktop.state.report)
+  }
+
+  /// Whether a source says that the session is locked. If none can tell, the daemon's verdict decides: it sends no tap
+  /// that was read behind a lock.
+  private func isLocked() async -> Bool {
+    guard let desktop else { return true }
+    return await desktop.state.report[Names.Condition.locked] ?? false
   }
 
   /// Applies the user's command to lock or unlock, and reports it to the daemon.

@@ -1,4 +1,5 @@
 import Bus
+import Handlers
 import Inbox
 import Journal
 import Notifications
@@ -21,6 +22,8 @@ extension AgentService {
 
   private func handle(_ event: NotificationEvent) async {
     switch event {
+    // The next run closes it: its button does not work any more.
+    case .shown(let key, let place) where policy.isOpenedAtOnce(key.rawValue): await putOtherOnScreen(at: place)
     case .shown(let key, let place): await perform(policy.handle(.shown(key.rawValue, at: place)))
     case .gone(let place): await leave([place])
     case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
@@ -28,6 +31,7 @@ extension AgentService {
     case .refused(let key, let reason):
       log(.warning, "the notification server refused tap \(key.rawValue); trying again")
       log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "the server's message"))
+    case .soundDue(_, let sound): if let name = sound.name { Task { await launcher.play(name) } }
     case .serverChanged(let server?):
       let name = DisplayText("\(server.name) \(server.version)", limit: 80)
       log(.info, "notifications go to \(server.name.isEmpty ? "a server without a name" : name.string)")
@@ -39,9 +43,13 @@ extension AgentService {
     do {
       switch policy.answer(to: action, of: id, canCopy: canCopy) {
       case .open(let offer, let choice):
+        // The screen may have been locked with the notification on it. No rule is written there.
+        if offer.opensAlways, await isLocked() { return try await showAgain(id) }
         guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await askAgain(id) }
         _ = await open(offer, token: token, choice: choice)
       case .showAgain: try await askAgain(id)
+      case .askNextTime(let offer): await askNextTime(offer)
+      case .nothing: break
       case .dismiss: await perform(policy.handle(.dismiss(id)))
       }
     } catch {

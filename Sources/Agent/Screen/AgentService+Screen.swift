@@ -1,3 +1,4 @@
+import Handlers
 import Inbox
 import Journal
 import Names
@@ -72,9 +73,11 @@ extension AgentService {
 
   /// Closes the notifications, because their buttons stop working. The next run shows them again.
   ///
-  /// Then tries again to write the file. Otherwise the next run would also show taps that have ended only in memory.
+  /// Removes the files that were written for apps. Then tries again to write the inbox's file. Otherwise the next run
+  /// would also show taps that have ended only in memory.
   func end() async {
     await leave(notifications.closeAll())
+    await launcher.removeFiles()
     _ = await inbox.retryFile(maximum: TapPolicy.maximumOnScreen)
   }
 }

@@ -17,7 +17,7 @@ extension AgentService {
 
   /// Whether a notification shows no tap. A click on a notice only closes it.
   private static func showsNoTap(_ key: NotificationKey) -> Bool {
-    ReaderSheets.isSheet(key) || key == RegistrationNotice.key || key == RefusedLinkNotice.key
+    ReaderSheets.isSheet(key) || [RegistrationNotice.key, RefusedLinkNotice.key, AlwaysNotice.key].contains(key)
   }
 
   /// Handles the event of a notification that shows no tap. Returns false for the event of a tap's notification.
@@ -37,7 +37,7 @@ extension AgentService {
       guard Self.showsNoTap(key) else { return false }
       await handle(.activated(key, action: action))
       return true
-    case .gone, .serverChanged: return false
+    case .gone, .serverChanged, .soundDue: return false
     }
   }
 }

@@ -1,3 +1,4 @@
+import Handlers
 import Inbox
 import Notifications
 import Routing
@@ -9,9 +10,14 @@ extension TapOffer {
     static let retry = "retry"
     static let allow = "allow"
     static let copy = "copy"
+    static let save = "save"
     /// A click on the notification itself.
     static let `default` = NotificationButton.defaultKey
     static let alternative = "alternative"
+    /// Open, and write a rule that opens this tag without a click.
+    static let always = "always"
+    /// Remove that rule.
+    static let askNextTime = "ask-next-time"
     static let dismiss = "dismiss"
     /// Followed by the candidate's number, from 0.
     static let candidate = "candidate-"
@@ -19,19 +25,29 @@ extension TapOffer {
 
   /// The notification that shows the tag and asks the question.
   ///
-  /// The buttons always have this order: open or answer, open in the other app, dismiss. GNOME Shell shows three. A
-  /// server that shows fewer still has the most important ones.
+  /// The buttons always have this order: open or answer, open in the other app, open always, dismiss. GNOME Shell shows
+  /// three. A server that shows fewer still has the most important ones.
   func notification(timeout: Int32, canCopy: Bool) -> Notification {
+    if let network { return notification(of: network, timeout: timeout, canCopy: canCopy) }
     guard isOpenable else {
       return notification(
-        title: uri == nil ? Messages.text : Messages.nobodyOpens, body: text,
+        title: isBare
+          ? Messages.bareTag
+          : uri == nil ? Messages.text : rule?.action == .show ? Messages.linkOnTag : Messages.nobodyOpens,
+        body: text,
         buttons: canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : [], timeout: timeout)
+    }
+    if let command {
+      return notification(
+        title: Messages.willRun(ruleName(command)), body: text,
+        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.run)], offersAlways: true, timeout: timeout)
     }
     switch question {
     case .nothing:
       return notification(
         title: Messages.willOpen(in: handlerName), body: text,
-        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.open)], timeout: timeout)
+        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.open)], offersAlways: true,
+        timeout: timeout)
     case .whetherAllowed:
       return notification(
         title: Messages.mayOpen(handler.map(distinctName) ?? handlerName, links: shownClaim), body: text,
@@ -48,14 +64,40 @@ extension TapOffer {
   func notification(failed reason: TapReason, timeout: Int32, canCopy: Bool) -> Notification {
     // Trying again does not answer a question.
     guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
-    let title =
-      !isOpenable
-      ? Messages.couldNotCopy
-      : reason.mayHaveOpened
-        ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
+    // Wi-Fi is gone meanwhile, so the notification says why there is no connection.
+    if network != nil, !connects, reason.handOverFailure?.isAboutClipboard != true {
+      return notification(timeout: timeout, canCopy: canCopy)
+    }
     return notification(
-      title: title, body: failureBody(reason),
+      title: failureTitle(reason), body: failureBody(reason),
       buttons: [NotificationButton(key: ButtonKey.retry, label: Messages.tryAgain)], timeout: timeout)
+  }
+
+  private func failureTitle(_ reason: TapReason) -> String {
+    guard isOpenable else { return Messages.couldNotCopy }
+    if let network {
+      let name = TapOffer.networkName(network)
+      return reason.mayHaveOpened ? Messages.mayBeConnected(to: name) : Messages.couldNotConnect(to: name)
+    }
+    if let command {
+      let name = ruleName(command)
+      return reason.mayHaveOpened ? Messages.mayHaveRun(name) : Messages.couldNotRun(name)
+    }
+    return reason.mayHaveOpened ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
+  }
+
+  /// The notification that says what was opened without a click. A click outside its button only closes it.
+  var openedNotice: Notification {
+    var notice = Notification.notice(
+      command.map { Messages.hasRun(ruleName($0)) } ?? Messages.hasOpened(in: handlerName), text.string,
+      category: "x-tagroute.tap")
+    notice.buttons = [NotificationButton(key: ButtonKey.askNextTime, label: Messages.askNextTime)]
+    notice.subject = rule?.place ?? ""
+    return notice
+  }
+
+  private func ruleName(_ command: TapCommand) -> DisplayText {
+    DisplayText(TapOffer.withoutQuotationMarks(command.rule), limit: 60)
   }
 
   private func failureBody(_ reason: TapReason) -> DisplayText {
@@ -69,6 +111,10 @@ extension TapOffer {
     case open(TapOffer, HandlerChoices.Change?)
     /// Show it again: the click did not answer the question, or was on an older one.
     case showAgain
+    /// The tap was opened without a click. Do it no more.
+    case askNextTime(TapOffer)
+    /// The tap was opened without a click, and the click only closes the notification.
+    case nothing
     case dismiss
   }
 
@@ -81,11 +127,14 @@ extension TapOffer {
     switch question {
     case .nothing:
       if action == ButtonKey.alternative { break }
+      // The rule may have been written since: then the tap only opens.
+      if action == ButtonKey.always { return isOpenable ? .open(opening(always: mayOpenAlways), nil) : .showAgain }
+      if action == ButtonKey.save { return connects ? .open(savingNetwork(), nil) : .showAgain }
       // The click may be on an earlier notification of this tap. A click on "copy" must not open it, and a click on
       // "open" must not copy it.
       let button = isOpenable ? ButtonKey.open : ButtonKey.copy
       guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
-      return isOpenable || canCopy ? .open(self, nil) : .dismiss
+      return isOpenable || canCopy ? .open(opening(always: false), nil) : .dismiss
     case .whetherAllowed:
       if action == ButtonKey.allow, let first = offered.first { return chosen(first) }
     case .which:
@@ -103,15 +152,18 @@ extension TapOffer {
     return .open(other, .prefer(candidate.application, claim: claim))
   }
 
-  /// The links in the question: the most exact claim of the offered candidates. All of them cover the link.
+  /// The links or records in the question: the most exact claim of the offered candidates. All of them cover the link or
+  /// the record.
   private var claim: String {
     let claims = offered.map(\.claim)
-    return claims.first { !$0.hasPrefix("*.") } ?? claims.max { $0.utf8.count < $1.utf8.count } ?? ""
+    return claims.first { !$0.hasPrefix("*.") && !$0.hasSuffix("/*") } ?? claims.max { $0.utf8.count < $1.utf8.count }
+      ?? ""
   }
 
   /// A long domain is cut at the front: its end identifies the owner.
   private var shownClaim: String {
-    claim.hasSuffix(":") ? claim : (try? DomainPattern(claim))?.display(limit: 40) ?? claim
+    guard record == nil else { return DisplayText(claim, limit: 60).string }
+    return claim.hasSuffix(":") ? claim : (try? DomainPattern(claim))?.display(limit: 40) ?? claim
   }
 
   private func label(of candidate: Candidate) -> String {
@@ -126,29 +178,34 @@ extension TapOffer {
   }
 
   /// The given buttons, followed by those of every notification.
-  private func all(_ buttons: [NotificationButton]) -> [NotificationButton] {
+  private func all(_ buttons: [NotificationButton], offersAlways: Bool) -> [NotificationButton] {
     var buttons = buttons
     if let another {
       buttons.append(
         NotificationButton(key: ButtonKey.alternative, label: Messages.willOpen(in: TapOffer.name(of: another))))
     }
+    let isAlwaysOffered = offersAlways && mayOpenAlways
+    if isAlwaysOffered { buttons.append(NotificationButton(key: ButtonKey.always, label: Messages.alwaysOpen)) }
     buttons.append(NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss))
-    return Array(buttons.prefix(TapOffer.maximumOffered))
+    return Array(buttons.prefix(TapOffer.maximumOffered + (isAlwaysOffered ? 1 : 0)))
   }
 
   /// The link or the text, and the apps of the buttons. A change makes it another notification.
   private var subject: String {
     let applications = [handler?.desktopID ?? "", another?.desktopID ?? "", "\(handsOverMessage)"]
+    let program = command?.arguments ?? []
+    // A network that cannot be joined has another text and other buttons.
+    let connection = network == nil ? [] : ["\(connects)", cannotConnect]
     let choices = offered.flatMap { [$0.application.desktopID, $0.claim] }
-    return ([uri?.string ?? words.string] + applications + choices).joined(separator: "\n")
+    return ([uri?.string ?? words.string] + applications + program + connection + choices).joined(separator: "\n")
   }
 
   /// Without a `desktop-entry` hint: with it, GNOME Shell would close the notifications of an agent that restarts. The
   /// agent has no window and no entry to show.
-  private func notification(
-    title: String, body: DisplayText, buttons: [NotificationButton], timeout: Int32
+  func notification(
+    title: String, body: DisplayText, buttons: [NotificationButton], offersAlways: Bool = false, timeout: Int32
   ) -> Notification {
-    let buttons = all(buttons)
+    let buttons = all(buttons, offersAlways: offersAlways)
     // The limit is more than any of our titles needs: a question has the domain at its end.
     return Notification(
       applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",

@@ -30,9 +30,11 @@ extension AgentService {
     // A click on "Try again" may arrive before the failure's notification is recorded.
     if case .recording(let handOver)? = openings[offer.id] { _ = await handOver.value }
     guard openings[offer.id] == nil else { return .beingOpened }
+    begin(removals.handle(.opening(offer)))
     let commit = Task<BusError?, Never> {
       if let refusal = await move(offer.id, to: .opening, handler: offer.handler?.desktopID) {
         openings[offer.id] = nil
+        begin(removals.handle(.forgotten(offer.id)))
         return AgentAnswers.error(refusal)
       }
       await perform(policy.handle(.opening(offer, token: token, choice: choice)))
@@ -51,6 +53,7 @@ extension AgentService {
         logOutcome(result.outcome, of: offer)
         let isFollowed = result.answer != nil && policy.pendingAnswer(of: offer) == result.answer
         await perform(policy.handle(.handedOver(offer, result.outcome, answer: result.answer)))
+        begin(removals.handle(.ended(offer.id, result.outcome)))
         openings[offer.id] = nil
         if let answer = result.answer, !isFollowed { Task { await follow(answer, to: offer) } }
         return result.outcome
@@ -58,13 +61,25 @@ extension AgentService {
   }
 
   func deliver(_ offer: TapOffer, token: String?) async -> HandOver {
-    guard let handler = offer.handler, let uri = offer.uri else {
-      return HandOver(outcome: await launcher.copy(offer.copied))
-    }
     do {
-      let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
-      let click = Launcher.Click(activationToken: token, tapID: offer.id)
-      return await launcher.open(handler, uri, message: message, click: click)
+      if let command = offer.command {
+        let tap = try await inbox.tap(offer.id).tap
+        let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: TagDetails(tap))
+        return HandOver(outcome: await launcher.run(command, message: tap.message, click: click))
+      }
+      if offer.connects { return HandOver(outcome: try await connect(offer)) }
+      if let handler = offer.handler, let record = offer.record, offer.uri == nil {
+        let (tap, whole) = (try await inbox.tap(offer.id).tap, offer.handsOverMessage)
+        let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: whole ? TagDetails(tap) : nil)
+        return await launcher.open(handler, record, of: tap.message, whole: whole, click: click)
+      }
+      guard let handler = offer.handler, let uri = offer.uri else {
+        return HandOver(outcome: await launcher.copy(offer.copied))
+      }
+      // An app that gets the link alone gets neither the message nor the UID.
+      let tap = offer.handsOverMessage ? try await inbox.tap(offer.id).tap : nil
+      let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: tap.map { TagDetails($0) })
+      return await launcher.open(handler, uri, message: tap?.message, click: click)
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
 
@@ -82,11 +97,12 @@ extension AgentService {
     guard !actions.isEmpty else { return }
     logOutcome(outcome, of: offer)
     await perform(actions)
+    begin(removals.handle(.ended(offer.id, outcome)))
   }
 
   /// Logs an outcome, without the handler's message, which may contain text from the tag.
   private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer) {
-    let handler = offer.handler?.desktopID ?? "the clipboard"
+    let handler = offer.receiver ?? "the clipboard"
     switch outcome {
     case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
     case .unknown(let doubt): log(.warning, "tap \(offer.id) may have been handed to \(handler): \(doubt)")
@@ -101,4 +117,12 @@ extension AgentService {
 
 extension BusError {
   static let beingOpened = BusError(name: Names.Errors.notPossible, message: "it is being opened already")
+}
+
+extension TagDetails {
+  /// The data about a tap in the inbox.
+  fileprivate init(_ tap: Tap) {
+    self.init(
+      uid: tap.uid, technology: tap.technology, reader: tap.reader, time: UInt64(clamping: tap.time.microseconds))
+  }
 }

@@ -1,12 +1,19 @@
 import Handlers
 import Inbox
 import Journal
+import NDEF
 import Routing
 
 extension AgentService {
   func makeOffer(_ reading: TagReading) async -> TapOffer {
     let policy = await currentRouting()
-    return TapOffer(reading, registry: await handlers.registry, policy: policy, languages: languages)
+    let message = try? NDEFMessage(decoding: reading.message)
+    let offer = TapOffer(
+      reading, registry: await handlers.registry(for: message), policy: policy, languages: languages,
+      rules: await rules.rules)
+    // Nobody is asked about other tags.
+    guard let network = offer.network, network.obstacle == nil else { return offer }
+    return offer.connecting(await networkManager?.availability() ?? .noNetworkManager)
   }
 
   /// The routing policy with the user's current choices.

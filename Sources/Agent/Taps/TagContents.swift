@@ -1,5 +1,6 @@
 import NDEF
 import Notifications
+import Routing
 
 /// The inbox's title for a tag without a link that may be opened, and without a text. It shows the user that the tag
 /// was read.
@@ -7,11 +8,22 @@ enum TagContents {
   /// Names the first record with a meaning for people. A title taken from the tag is shortened and sanitized.
   /// `isRefused` means that the tag's link is never opened.
   static func title(of bytes: [UInt8], isRefused: Bool) -> DisplayText {
+    guard !bytes.isEmpty else { return DisplayText(Messages.bareTag) }
     if isRefused { return DisplayText(Messages.refusedLink) }
     guard let message = try? NDEFMessage(decoding: bytes) else { return DisplayText(Messages.unknownData) }
     let records = message.records.filter { !saysNothing($0) }
     guard !records.isEmpty else { return DisplayText(Messages.emptyMessage) }
     return records.lazy.compactMap(title).first ?? DisplayText(Messages.unknownData)
+  }
+
+  /// Names a record that an app opens.
+  static func title(of type: RecordType) -> DisplayText {
+    let title =
+      switch type {
+      case .media(let name): media(name)
+      case .external(let name): data(of: name)
+      }
+    return title ?? DisplayText(Messages.unknownData)
   }
 
   /// Whether a record is empty, or a text without a visible character.

@@ -1,12 +1,15 @@
 import Bus
+import Handlers
 import Inbox
+import NDEF
 import Names
+import Routing
 
 /// The checked argument of `TagRead`: one reading of a tag.
 struct TagReading: Sendable, Hashable {
   /// The daemon's UUID for this reading.
   let id: String
-  /// The NDEF message as it is on the tag.
+  /// The NDEF message as it is on the tag; empty for a bare tag.
   let message: [UInt8]
   /// For example `type-2`.
   let technology: String
@@ -17,7 +20,6 @@ struct TagReading: Sendable, Hashable {
 
   /// The interface's limit.
   static let maximumMessage = 1 << 20
-  private static let maximumUID = 10
 
   /// Reads the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents, and ignores others. Without a valid time, it
   /// is `now`. The error names the key.
@@ -31,7 +33,7 @@ struct TagReading: Sendable, Hashable {
     let technology = values["technology"]?.asString ?? ""
     guard technology.utf8.count <= 32 else { throw .invalidArgument("technology is longer than 32 bytes") }
     let uid = values["uid"]?.asBytes ?? []
-    guard uid.count <= TagReading.maximumUID else { throw .invalidArgument("uid is longer than 10 bytes") }
+    guard uid.count <= UIDText.lengths.upperBound else { throw .invalidArgument("uid is longer than 10 bytes") }
     let reader = values["reader"]?.asString ?? values["reader"]?.asObjectPath?.string ?? ""
     guard reader.utf8.count <= 255 else { throw .invalidArgument("reader is longer than 255 bytes") }
     self.id = id
@@ -52,9 +54,23 @@ struct TagReading: Sendable, Hashable {
     time = tap.time
   }
 
+  /// Whether the tag has no NDEF message. Then there is nothing to open, but a rule may know the tag by its UID.
+  var isBare: Bool { message.isEmpty }
+
+  /// The data about the tag, for an app or a program.
+  var details: TagDetails {
+    TagDetails(uid: uid, technology: technology, reader: reader, time: UInt64(clamping: time.microseconds))
+  }
+
+  /// The facts that rules examine. The digest is only computed if a rule needs it. The message is nil if it is not NDEF.
+  func facts(_ decoded: NDEFMessage?, withDigest: Bool) -> TapFacts {
+    TapFacts(
+      uid: uid, technology: technology, reader: reader, message: decoded,
+      digest: withDigest && !isBare ? MessageDigest.sha256(message) : "")
+  }
+
   var tag: TagIdentity {
-    // A UID of four bytes that starts with 08 is random and new at each activation (ISO/IEC 14443-3, section 6.5.4).
-    uid.isEmpty || (uid.count == 4 && uid.first == 0x08) ? .message(message) : .uid(uid)
+    uid.isEmpty || UIDText.isRandom(uid) ? .message(message) : .uid(uid)
   }
 }
 

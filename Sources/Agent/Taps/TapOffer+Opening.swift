@@ -1,3 +1,4 @@
+import Handlers
 import Routing
 import UniversalLinks
 
@@ -34,6 +35,9 @@ extension TapOffer {
   /// `isAnswer`: the user has just given permission, for the desktop entry in the question. `hasFailed`: the user tries
   /// again. The app as it is installed now opens the tap then: an update may have fixed it.
   func confirmed(by now: TapOffer, isAnswer: Bool, hasFailed: Bool) -> TapOffer? {
+    // The rule may have changed since.
+    if let command { return now.command?.isSame(as: command) == true ? self : nil }
+    if connects { return now.connects && now.network == network ? self : nil }
     // Copying needs no permission.
     guard let handler, isOpenable else { return self }
     let id = handler.desktopID
@@ -56,12 +60,14 @@ extension TapOffer {
     fileprivate let application: [String]
     fileprivate let uri: URI?
     fileprivate let handsOverMessage: Bool
+    fileprivate let network: WiFiOffer?
+    fileprivate let savesNetwork: Bool
   }
 
   var handOverKey: HandOverKey {
     HandOverKey(
-      tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? [], uri: uri,
-      handsOverMessage: handsOverMessage)
+      tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? command?.arguments ?? [], uri: uri,
+      handsOverMessage: handsOverMessage, network: network, savesNetwork: savesNetwork)
   }
 }
 

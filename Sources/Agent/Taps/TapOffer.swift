@@ -1,5 +1,7 @@
+import Handlers
 import Inbox
 import NDEF
+import Names
 import Notifications
 import Routing
 import UniversalLinks
@@ -23,7 +25,7 @@ struct TapOffer: Sendable, Hashable {
   private(set) var unconfirmed: Set<String>
   /// The question before the handler is opened.
   private(set) var question: Route.Question
-  /// The app that gets the link alone if the user does not want the handler: the browser.
+  /// The app that gets the link alone, or a file with the record, if the user does not want the handler: the browser.
   let alternative: Application?
   /// Whether the handler gets the whole message, or the link alone.
   private(set) var handsOverMessage: Bool
@@ -31,10 +33,33 @@ struct TapOffer: Sendable, Hashable {
   let reason: String
   /// The Smart Poster's title for the link, in the user's language; may be empty.
   let title: DisplayText
-  /// The text to show if no app opens the tap: the link, or the Text record, on one line. May be empty.
+  /// The text to show if no app opens the tap: the link, or the Text record, on one line. If an app opens a record, the
+  /// name of its type. The UID of a bare tag. May be empty.
   let words: DisplayText
   /// Why no app may open the tag's link; nil if one may, or there is no link.
   let obstacle: Obstacle?
+  /// The rule that decides about the tap; nil if none does.
+  private(set) var rule: TapRule? = nil
+  /// The program that the rule runs; nil if it runs none.
+  private(set) var command: TapCommand? = nil
+  /// Whether this offer is carried out without a click.
+  private(set) var isAtOnce = false
+  /// Whether the user wants this tag to open without a click from now on.
+  private(set) var opensAlways = false
+  /// The record that decides, if there is no link; nil if there is one, or no record has a type that apps can declare.
+  private(set) var record: TypedRecord? = nil
+  /// Whether the message has a record for apps, even if its type is malformed or an Android app's.
+  private(set) var holdsTypedRecord = false
+  /// Whether the tag has no message.
+  private(set) var isBare = false
+  /// The Wi-Fi network, if no app takes the record; nil for all other taps.
+  private(set) var network: WiFiOffer? = nil
+  /// Whether NetworkManager can connect to the network. Only known for a network without an obstacle of its own.
+  private(set) var wiFi = WiFiAvailability.noNetworkManager
+  /// Whether the profile of the network is kept.
+  private(set) var savesNetwork = false
+  /// The data about the tag, for the programs and apps that get it.
+  private(set) var details: TagDetails? = nil
 
   /// A problem of the tag itself, with any set of installed apps.
   enum Obstacle: Sendable, Hashable {
@@ -51,47 +76,119 @@ struct TapOffer: Sendable, Hashable {
 
 extension TapOffer {
   /// The languages are codes of RFC 4646, the best first.
-  init(_ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String]) {
+  init(
+    _ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String], rules: RuleSet = RuleSet()
+  ) {
     id = reading.id
     tag = reading.tag
-    do {
-      let message = try NDEFMessage(decoding: reading.message)
-      let route = registry.route(for: message, policy: policy, explaining: false)
-      uri = route.uri
-      handler = route.handler
-      candidates = route.candidates
-      let offered = TapOffer.offered(of: route.claimants)
-      self.offered = offered
-      namesakes = TapOffer.namesakes(among: offered.map(\.application), in: registry)
-      unconfirmed = TapOffer.unconfirmed(route.claimants)
-      question = route.question
-      alternative = route.alternative
-      handsOverMessage = route.handsOverMessage
-      reason = route.reason
-      obstacle = route.kind == .refused ? .refused(route.refusal) : nil
-      title =
-        route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
-      let words = route.kind == .none ? route.uri?.string ?? TapOffer.text(of: message, languages: languages) : ""
-      self.words = DisplayText(words, limit: TapOffer.maximumWords)
-    } catch {
-      (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
-      (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
-      (namesakes, unconfirmed, obstacle) = ([], [], .unreadable)
-      reason = "the message is not NDEF: \(error.description)"
-      title = DisplayText("")
+    let decoded = Result { () throws(NDEFError) in try NDEFMessage(decoding: reading.message) }
+    let message = try? decoded.get()
+    let facts = reading.facts(message, withDigest: rules.needsDigest)
+    let route = registry.route(for: facts, rules: rules, policy: policy, explaining: false)
+    uri = route.uri
+    handler = route.handler
+    candidates = route.candidates
+    let offered = TapOffer.offered(of: route.claimants)
+    self.offered = offered
+    namesakes = TapOffer.namesakes(among: offered.map(\.application), in: registry)
+    unconfirmed = TapOffer.unconfirmed(route.claimants)
+    question = route.question
+    alternative = route.alternative
+    handsOverMessage = route.handsOverMessage
+    title =
+      message.flatMap { message in
+        route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) }
+      } ?? DisplayText("")
+    isBare = reading.isBare
+    details = reading.details
+    words =
+      reading.isBare
+      ? TapOffer.words(ofBare: reading, route, isShown: policy.showsBareTags)
+      : TapOffer.words(of: route, message, reading, languages: languages)
+    record = route.record
+    holdsTypedRecord =
+      message?.records.contains { $0.typeNameFormat == .mediaType || $0.typeNameFormat == .external } ?? false
+    network = route.network
+    rule = route.rule
+    command = route.rule.flatMap { TapCommand($0, uri: route.uri) }
+    if case .failure(let error) = decoded, !reading.isBare, route.rule == nil {
+      (obstacle, reason) = (.unreadable, "the message is not NDEF: \(error.description)")
+    } else {
+      (obstacle, reason) = (route.kind == .refused ? .refused(route.refusal) : nil, route.reason)
     }
   }
 
-  /// Whether an app opens it.
-  var isOpenable: Bool { handler != nil && uri != nil }
+  /// The text to show if no app opens the tap, or an app opens a record. A rule may concern a tag without a link and a
+  /// text: then it is the name of its contents.
+  private static func words(
+    of route: Route, _ message: NDEFMessage?, _ reading: TagReading, languages: [String]
+  ) -> DisplayText {
+    if let network = route.network { return DisplayText(Messages.network(networkName(network))) }
+    if route.handler != nil, let type = route.record?.type { return TagContents.title(of: type) }
+    guard route.handler == nil, route.kind == .none || route.kind == .rule else { return DisplayText("") }
+    let words = route.uri?.string ?? message.map { text(of: $0, languages: languages) } ?? ""
+    let shown = DisplayText(words, limit: maximumWords)
+    guard shown.isEmpty, route.rule?.action.isAboutAnyContents == true else { return shown }
+    return TagContents.title(of: reading.message, isRefused: route.refusal != nil)
+  }
+
+  /// The UID of a tag without a message, if a rule or the settings show such a tag. A tag without a UID has nothing that
+  /// can be shown, except what a rule says about it.
+  private static func words(ofBare reading: TagReading, _ route: Route, isShown: Bool) -> DisplayText {
+    let isRuled = route.rule?.action.isAboutAnyContents == true
+    guard isRuled || isShown && route.rule == nil else { return DisplayText("") }
+    guard reading.uid.isEmpty else { return DisplayText(UIDText.text(reading.uid)) }
+    return DisplayText(isRuled ? Messages.bareTag : "")
+  }
+
+  /// Whether an app opens it, or a program runs.
+  var isOpenable: Bool { command != nil || connects || handler != nil && (uri != nil || record != nil) }
+
+  /// Whether NetworkManager connects to the network of the tag, after the user has agreed.
+  var connects: Bool { network != nil && network?.obstacle == nil && wiFi == .available }
 
   /// Whether there is anything to show: a text or a link without an app can still be read and copied.
-  var isShown: Bool { isOpenable || !words.isEmpty }
+  var isShown: Bool { !isIgnored && (isOpenable || !words.isEmpty) }
+
+  /// Whether a rule ignores the tag.
+  private var isIgnored: Bool { rule?.action == .ignore }
+
+  /// Whether a rule lets the tag open without a click.
+  var mayOpenAtOnce: Bool { rule?.asks == false && isOpenable && !connects && question == .nothing }
+
+  /// The same offer, carried out without a click, or with one.
+  func atOnce(_ isAtOnce: Bool = true) -> TapOffer {
+    var copy = self
+    copy.isAtOnce = isAtOnce
+    return copy
+  }
+
+  /// The same offer, whose opening also writes the rule that opens the tag without a click, or only opens it.
+  func opening(always: Bool) -> TapOffer {
+    var copy = self
+    copy.opensAlways = always
+    return copy
+  }
+
+  /// The same offer, with what is known about Wi-Fi now.
+  func connecting(_ availability: WiFiAvailability) -> TapOffer {
+    var copy = self
+    copy.wiFi = availability
+    return copy
+  }
+
+  /// The same offer, whose network is kept after it was joined.
+  func savingNetwork() -> TapOffer {
+    var copy = self
+    copy.savesNetwork = true
+    return copy
+  }
 
   /// The final state of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
   var ending: (state: TapState, reason: TapReason) {
-    obstacle != nil
-      ? (.failed, TapReason(.refused, detail: reason)) : (.dismissed, TapReason(.nothingToOpen, detail: reason))
+    if isIgnored || isBare { return (.dismissed, TapReason(.ignored, detail: reason)) }
+    if obstacle != nil { return (.failed, TapReason(.refused, detail: reason)) }
+    return (.dismissed, TapReason(holdsTypedRecord ? .ignored : .nothingToOpen, detail: reason))
   }
 
   /// The same tap, opened by another application without a question. `whole` means that the app gets the whole message,
@@ -132,8 +229,8 @@ extension TapOffer {
 
   var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
 
-  /// The text for the clipboard: the link as an app would get it, or the text.
-  var copied: String { uri?.string ?? words.string }
+  /// The text for the clipboard: the link as an app would get it, the name of a network, or the text.
+  var copied: String { uri?.string ?? network.map { TapOffer.networkName($0).string } ?? words.string }
 
   /// The app's name, with its desktop id if another app has the same name.
   func distinctName(of application: Application) -> DisplayText {

@@ -40,12 +40,16 @@ struct TapPolicy {
     case move(String, to: TapState, reason: TapReason)
     /// Commit the notification's place, and ``TapState/shown`` with the first one.
     case putOnScreen(String, at: NotificationPlace)
-    /// Show the notification, in the place of another tap's.
-    case show(TapOffer, replacing: String?)
-    /// Show that the tap has failed.
-    case showFailure(TapOffer, reason: TapReason)
+    /// Show the notification, in the place of another tap's. `isNews` is false if the user has seen the tap before.
+    case show(TapOffer, replacing: String?, isNews: Bool = true)
+    /// Show that the tap has failed. `isNews` is false if the user has seen the failure before.
+    case showFailure(TapOffer, reason: TapReason, isNews: Bool = true)
+    /// Show that the tap was opened without a click, in the place of an earlier such notification of the tag.
+    case showOpened(TapOffer, replacing: String? = nil)
     case closeNotification(String)
     case remember(String, HandlerChoices.Change)
+    /// Write the rule that opens the tag without a click.
+    case openAlways(TapOffer)
     /// Hand the tap over to the app, or copy it if there is none.
     case handOver(TapOffer, token: String?)
     /// Wait again for the app's answer: a second hand-over would give it the tap twice.
@@ -82,6 +86,8 @@ struct TapPolicy {
   private var lastEarlierNumber = Int.min
   /// Taps that another tap of the same tag has replaced on the screen. A click on one may still be on its way.
   private var replaced: [TapOffer] = []
+  /// Taps whose notification says that they were opened without a click, the newest last.
+  private var openedAtOnce: [TapOffer] = []
 
   /// How many taps have a notification, or wait for one.
   var count: Int { onScreen.count }
@@ -98,12 +104,18 @@ struct TapPolicy {
   /// The answer that the app has not given in time.
   func pendingAnswer(of offer: TapOffer) -> PendingAnswer? { pendingCalls[offer.handOverKey]?.answer }
 
+  /// Whether the tap's notification says that it was opened without a click.
+  func isOpenedAtOnce(_ id: String) -> Bool { onScreen[id] == nil && openedAtOnce.contains { $0.id == id } }
+
   /// Whether another tap of the same tag has replaced this one on the screen.
   func isReplaced(_ id: String) -> Bool { onScreen[id] == nil && replaced.contains { $0.id == id } }
 
   /// The meaning of a click. Only the offer that the user saw can be answered: the one on the screen, or the one that
   /// was replaced there.
   func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
+    if onScreen[id] == nil, let opened = openedAtOnce.last(where: { $0.id == id }) {
+      return action == TapOffer.ButtonKey.askNextTime ? .askNextTime(opened) : .nothing
+    }
     let offer = onScreen[id]?.offer ?? replaced.last { $0.id == id }
     return offer?.answer(to: action, canCopy: canCopy) ?? .showAgain
   }
@@ -119,7 +131,11 @@ struct TapPolicy {
       return [.putOnScreen(id, at: place)]
     case .opening(let offer, let token, let choice):
       let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
-      return close(offer.id) + remembering + [handOver(offer, token)]
+      // Another try after a failure does not write the rule a second time.
+      let handOver = handOver(offer.opening(always: false), token)
+      var actions = close(offer.id)
+      if offer.isAtOnce { actions += dismissEarlier(of: offer) }
+      return actions + remembering + [handOver] + (offer.opensAlways ? [.openAlways(offer)] : [])
     case .again(let offer, let failure): return again(offer, failure)
     case .handedOver(let offer, let outcome, let answer):
       pendingCalls[offer.handOverKey] = answer.map { PendingCall(answer: $0) }
@@ -137,12 +153,9 @@ struct TapPolicy {
   }
 
   private mutating func stored(_ offer: TapOffer) -> [Action] {
-    guard let left = tapOfTag[offer.tag].flatMap({ remove($0) })?.offer else {
+    guard let previous = replace(offer.tag) else {
       return put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
-    let previous = left.id
-    replaced.append(left)
-    if replaced.count > TapPolicy.maximumOnScreen { replaced.removeFirst() }
     // A click on the old notification may be on its way. It must not answer the new question, so the question gets a
     // new notification.
     guard offer.question == .nothing else {
@@ -159,17 +172,39 @@ struct TapPolicy {
     ]
   }
 
+  /// Takes the tag's earlier tap from the screen and returns its id; nil if there is none.
+  private mutating func replace(_ tag: TagIdentity) -> String? {
+    guard let left = tapOfTag[tag].flatMap({ remove($0) })?.offer else { return nil }
+    replaced.append(left)
+    if replaced.count > TapPolicy.maximumOnScreen { replaced.removeFirst() }
+    return left.id
+  }
+
+  private mutating func dismissEarlier(of offer: TapOffer) -> [Action] {
+    guard let previous = replace(offer.tag) else { return [] }
+    return [
+      .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
+      .announceClosed(previous, .dismissed),
+    ]
+  }
+
   private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: TapReason) -> [Action] {
     guard offer.isShown else {
       // The earlier run may have left its notification.
-      let (end, reason) =
-        state == .failed ? (TapState.expired, reason) : (.failed, TapReason(.refused, detail: offer.reason))
-      return [.move(offer.id, to: end, reason: reason), .closeNotification(offer.id), .announceClosed(offer.id, end)]
+      // An app that opened such records may have been removed.
+      var (end, why) = (TapState.failed, TapReason(.refused, detail: offer.reason))
+      if offer.holdsTypedRecord { (end, why) = offer.ending }
+      if state == .failed { (end, why) = (.expired, reason) }
+      return [.move(offer.id, to: end, reason: why), .closeNotification(offer.id), .announceClosed(offer.id, end)]
     }
     let leaving = put(offer, state, failure: state == .failed ? reason : nil, isEarlier: true)
     // Newer taps may fill the screen already.
     guard onScreen[offer.id] != nil else { return leaving }
-    return leaving + [state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)]
+    return leaving + [
+      state == .failed
+        ? .showFailure(offer, reason: reason, isNews: false)
+        : .show(offer, replacing: nil, isNews: state == .received)
+    ]
   }
 
   /// A tap that has left the screen is shown there again, and keeps its state in the inbox.
@@ -178,20 +213,35 @@ struct TapPolicy {
       let newer = tapOfTag[offer.tag]
       let leaving = put(offer, .shown)
       if let newer, onScreen[newer] != nil { tapOfTag[offer.tag] = newer }
-      return leaving + [.show(offer, replacing: nil)]
+      return leaving + [.show(offer, replacing: nil, isNews: false)]
     }
     onScreen[offer.id] = OnScreen(offer: offer, state: present.state, failure: present.failure, number: present.number)
-    if let failure, present.state == .failed { return [.showFailure(offer, reason: failure)] }
-    return [.show(offer, replacing: nil)]
+    if let failure, present.state == .failed { return [.showFailure(offer, reason: failure, isNews: false)] }
+    return [.show(offer, replacing: nil, isNews: false)]
   }
 
   private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
     guard let reason = outcome.failure else {
       return [.move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered)]
+        + (offer.isAtOnce ? showOpened(offer) : [])
     }
+    // Nothing of it was opened, and a click decides about another try.
+    let failed = offer.atOnce(false)
     return [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)]
-      + put(offer, .failed, failure: reason)
-      + [.showFailure(offer, reason: reason)]
+      + put(failed, .failed, failure: reason)
+      + [.showFailure(failed, reason: reason)]
+  }
+
+  /// Shows one such notification for each tag, and at most ``maximumOnScreen``.
+  private mutating func showOpened(_ offer: TapOffer) -> [Action] {
+    let previous = openedAtOnce.last { $0.tag == offer.tag && onScreen[$0.id] == nil }
+    openedAtOnce.removeAll { $0.tag == offer.tag }
+    openedAtOnce.append(offer)
+    let shown: [Action] = [.showOpened(offer, replacing: previous?.id)]
+    guard openedAtOnce.count > TapPolicy.maximumOnScreen else { return shown }
+    // Its button would do nothing.
+    let oldest = openedAtOnce.removeFirst()
+    return shown + (onScreen[oldest.id] == nil ? [.closeNotification(oldest.id)] : [])
   }
 
   /// If a call to the same app is pending, waits for its answer again. Calls to other apps are overtaken.
@@ -263,7 +313,8 @@ extension TapPolicy.Action {
     case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),
       .announceClosed(let id, _), .remember(let id, _):
       id
-    case .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _), .awaitAnswer(let offer, _):
+    case .show(let offer, _, _), .showFailure(let offer, _, _), .showOpened(let offer, _), .handOver(let offer, _),
+      .awaitAnswer(let offer, _), .openAlways(let offer):
       offer.id
     }
   }

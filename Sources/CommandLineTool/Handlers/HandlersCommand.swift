@@ -8,8 +8,9 @@ extension Command {
     name: "handlers", summary: "list and check the apps that take tags, and choose between them",
     details: """
       ID is an app's desktop id. DOMAIN is a domain, *. and a domain (for all hosts
-      below it), or a scheme and a colon. It must be within the app's claims. If two
-      choices cover a link, the more exact DOMAIN wins. The agent keeps the choices.
+      below it), a scheme and a colon, or a type of records. It must be within the
+      app's claims. If two choices cover a link, the more exact DOMAIN wins. The agent
+      keeps the choices.
 
       --check prints FILE:LINE:COLUMN, the error and the fix. With FILE it checks a
       desktop entry that is not installed yet, or a file of path rules, and needs no
@@ -78,7 +79,8 @@ extension Command {
   }
 
   private static func lines(_ handler: HandlerDescription) -> [String] {
-    let claims = (handler.domains + handler.schemes.map { "\($0):" }).joined(separator: " ")
+    let links = handler.domains + handler.schemes.map { "\($0):" }
+    let claims = (links + handler.mimeTypes + handler.externalTypes).joined(separator: " ")
     let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
     let problem = handler.problem.map { "error, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
     let choices = [("preferred", handler.preferred), ("allowed", handler.allowed), ("blocked", handler.blocked)]

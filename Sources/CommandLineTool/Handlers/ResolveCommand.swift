@@ -1,17 +1,30 @@
-import Names
 import Bus
+import NDEF
+import Names
 import TagrouteClient
 
 extension Command {
   static let resolve = Command(
-    name: "resolve", summary: "show where a tag with this link would go, and why", arguments: "URI",
-    details: "Opens no app.",
-    options: [.init("explain", "print every step, and why each app that claims the link won or lost")],
-    words: 1...1
+    name: "resolve", summary: "show what a tag would do, and why", arguments: "[URI]",
+    details: "The tag holds the link URI. Opens no app, and runs no program.",
+    options: [
+      .init("explain", "print every step, each rule that was tried, and why each app won or lost"),
+      .init("uid", "UID", "ask for the tag with this UID, such as 04-A2-19-5A"),
+      .init("technology", "TECHNOLOGY", "ask for a tag of this technology, such as type-2"),
+      .init("reader", "NUMBER", "ask for a tag on this reader"),
+      .init("type", "TYPE", "add an empty record of this media type or external type to the tag"),
+      .init("message", "FILE", "ask for a tag with this NDEF message, instead of URI; - is standard input"),
+    ], words: 0...1
   ) { arguments, console throws(Failure) in
+    let uid = try TagToResolve.uid(arguments)
+    let message = try await TagToResolve.message(arguments)
+    let link = arguments.words.first
+    let isLinkAlone = !["uid", "technology", "reader", "type", "message"].contains(where: arguments.has)
     let agent = try await AgentClient.own()
     let resolution = try await Failure.asking(.agent) { () throws(BusError) in
-      try await agent.resolve(arguments.words[0])
+      if isLinkAlone, let link { return try await agent.resolve(link) }
+      return try await agent.resolve(
+        uid: uid, message: message, technology: arguments.options["technology"], reader: arguments.options["reader"])
     }
     let explanation = arguments.has("explain") ? explanation(of: resolution) : []
     try console.answer(
@@ -26,5 +39,38 @@ extension Command {
     var lines = resolution.steps + untold.map { "claimant: \($0.reason)" }
     if resolution.moreClaimants > 0 { lines.append("claimant: and \(resolution.moreClaimants) more") }
     return lines
+  }
+}
+
+/// The tag that the options of `resolve` describe.
+private enum TagToResolve {
+  static func uid(_ arguments: Arguments) throws(Failure) -> [UInt8] {
+    guard let text = arguments.options["uid"] else { return [] }
+    guard let uid = UIDText.bytes(text) else { throw .usage("--uid takes 4 to 10 bytes, such as 04-A2-19-5A") }
+    return uid
+  }
+
+  /// Nil for a tag without a message.
+  static func message(_ arguments: Arguments) async throws(Failure) -> [UInt8]? {
+    let (link, type) = (arguments.words.first, arguments.options["type"])
+    if let file = arguments.options["message"] {
+      guard link == nil, type == nil else { throw .usage("--message replaces URI and --type") }
+      return try await MessageToWrite.message(inFile: file)
+    }
+    var records = link.map { NDEFMessage.uri($0).records } ?? []
+    if let type {
+      // As in rules, a media type has a slash, and an external type a colon.
+      let format: TypeNameFormat = type.contains("/") || !type.contains(":") ? .mediaType : .external
+      records.append(NDEFRecord(typeNameFormat: format, type: Array(type.utf8)))
+    }
+    guard !records.isEmpty else {
+      guard ["uid", "technology", "reader"].contains(where: arguments.has) else {
+        throw .usage("give a URI, or an option that describes the tag")
+      }
+      return nil
+    }
+    do throws(NDEFError) { return try NDEFMessage(records: records).encoded() } catch {
+      throw .usage("no tag can hold this: \(error)")
+    }
   }
 }

@@ -16,14 +16,16 @@ struct InboxTap {
 
   /// `inbox show`.
   func print(_ console: Console) async throws(Failure) {
-    let report = StoredTapReport(tap, now: try await decisionOfNow())
+    let report = StoredTapReport(tap, now: await decisionOfNow())
     try console.answer(report, report.lines)
   }
 
-  /// The current decision about the link. Nil if the tap still has its reason, or if an app has it.
-  private func decisionOfNow() async throws(Failure) -> Resolution? {
-    guard tap.reason == nil, !tap.uri.isEmpty, !["delivered", "opening"].contains(tap.state) else { return nil }
-    return try await inbox.call { agent throws(BusError) in try await agent.resolve(tap.uri) }
+  /// The current decision about the tag. Nil if the tap still has its reason, if an app has it, or if the
+  /// agent refuses its link or cannot decide about its message.
+  private func decisionOfNow() async -> Resolution? {
+    guard tap.reason == nil, !["delivered", "opening"].contains(tap.state) else { return nil }
+    let decision = try? await inbox.agent.resolve(tap)
+    return decision?.kind == "refused" ? nil : decision
   }
 
   /// `inbox open`.
@@ -61,8 +63,7 @@ struct InboxTap {
 
   /// Why the tap cannot be opened in this way at all; nil if the obstacle is temporary.
   private func obstacle(_ error: BusError) async -> Failure? {
-    guard !tap.uri.isEmpty else { return nobody(error) }
-    guard let resolution = try? await inbox.agent.resolve(tap.uri) else { return nil }
+    guard let resolution = try? await inbox.agent.resolve(tap) else { return tap.uri.isEmpty ? nobody(error) : nil }
     if ["none", "refused"].contains(resolution.kind) { return nobody(error) }
     guard !["nothing", ""].contains(resolution.question) else { return nil }
     let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""

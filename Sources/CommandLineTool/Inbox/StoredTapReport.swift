@@ -26,6 +26,7 @@ struct StoredTapReport: Encodable {
     let since = tap.stateTime.map { " since \(LocalTime.second($0))" } ?? ""
     lines.append("state: \(tap.state)\(since)\(tap.stateReason.isEmpty ? "" : ": \(tap.stateReason)")")
     if let goal { lines.append(goal) }
+    guard !message.isEmpty else { return lines + ["message: none"] }
     let records = RecordReport.all(in: message)
     let size = "\(message.count) byte\(message.count == 1 ? "" : "s")"
     lines.append("message: \(size)\(records.isEmpty ? ", not an NDEF message" : "")")

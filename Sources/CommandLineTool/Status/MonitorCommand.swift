@@ -7,9 +7,10 @@ extension Command {
   static let monitor = Command(
     name: "monitor", summary: "print each change, and each tap of this session, until interrupted",
     details: """
-      A tap has a line with its app and the reason, and a line when it ends. With
-      --json each line is an object with the key "event": "status", "daemon-gone",
-      "tap", "tap-closed" or "inbox-cleared".
+      A tap has a line with its app and the reason, a line when it ends, and a line
+      when its tag is removed. With --json each line is an object with the key
+      "event": "status", "daemon-gone", "tap", "tap-closed", "tag-removed" or
+      "inbox-cleared".
       """,
     words: 0...0
   ) { _, console throws(Failure) in
@@ -66,13 +67,15 @@ extension Command {
       let tap = try? await agent.taps(id: id).first
       return .tap(id, tap, await currentResolution(of: tap, agent))
     case .closed(let id, let state): return .closed(id, state, try? await agent.taps(id: id).first)
+    case .removed(let id): return .tagRemoved(id)
     case .cleared(let count): return .cleared(count)
     }
   }
 
-  /// The present decision about a tap's link, for its claimants; nil if it differs from the tap's own decision.
+  /// The present decision about a tap, for its claimants; nil if it differs from the tap's own decision.
   private static func currentResolution(of tap: TapDescription?, _ agent: AgentClient) async -> Resolution? {
-    guard let tap, !tap.uri.isEmpty, let resolution = try? await agent.resolve(tap.uri) else { return nil }
+    guard let tap else { return nil }
+    guard !tap.uri.isEmpty || tap.reason != nil, let resolution = try? await agent.resolve(tap) else { return nil }
     return resolution.reason == tap.reason && resolution.handler == tap.handler ? resolution : nil
   }
 }

@@ -48,6 +48,10 @@ struct MonitorEvent: Sendable {
       json: ["event": "tap-closed", "id": id, "state": state, "reason": reason, "title": title])
   }
 
+  static func tagRemoved(_ id: String) -> MonitorEvent {
+    MonitorEvent(text: "tap \(id): the tag was removed", json: ["event": "tag-removed", "id": id])
+  }
+
   static func cleared(_ count: UInt32) -> MonitorEvent {
     MonitorEvent(text: "taps removed from the inbox: \(count)", json: ["event": "inbox-cleared", "count": count])
   }

@@ -19,9 +19,10 @@ extension Failure {
       case .tagLost, .timedOut, .busy, .sessionEnded: Names.ExitCode.tryAgain
       case .readOnly, .refused, .notAuthorized: Names.ExitCode.notAllowed
       case .readerLost: Names.ExitCode.unavailable
-      case .noMessage, .tooLong, .notSupported, .notAsWritten, .cannotLock: Names.ExitCode.failure
+      case .noMessage, .tooLong, .notSupported, .notFormatted, .notAsWritten, .cannotLock: Names.ExitCode.failure
       }
-    self.init(message: "the tag: \(error.message)", exitCode: code, sheet: SheetMessages.words(for: failure))
+    let advice = failure == .notFormatted ? ". To format it and write on it: tagroute write --format" : ""
+    self.init(message: "the tag: \(error.message)\(advice)", exitCode: code, sheet: SheetMessages.words(for: failure))
   }
 
   private static let endedWhileWorking =

@@ -37,7 +37,7 @@ enum SheetMessages {
     case .notAsWritten: translated("The tag does not hold what was written.")
     case .cannotLock: translated("This tag cannot be made read-only.")
     case .notAuthorized: translated("This is not allowed.")
-    case .busy, .readerLost, .sessionEnded: nil
+    case .notFormatted, .busy, .readerLost, .sessionEnded: nil
     }
   }
 

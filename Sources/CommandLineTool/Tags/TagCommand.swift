@@ -15,6 +15,8 @@ struct TagCommand: Sendable {
   /// How many seconds to wait for a tag; nil for the daemon's limit of a session.
   let timeout: Int?
   let isFollowing: Bool
+  /// How many tags to work on, one after the other; nil for one, or for no limit while following.
+  let count: Int?
   let output: TagOutput
   let work: Work
 
@@ -34,10 +36,11 @@ struct TagCommand: Sendable {
 
   init(
     _ options: ReaderSessionOptions, _ arguments: Arguments, _ console: Console, isFollowing: Bool = false,
-    work: @escaping Work
+    count: Int? = nil, work: @escaping Work
   ) throws(Failure) {
     self.options = options
-    self.isFollowing = isFollowing
+    self.isFollowing = isFollowing || count != nil
+    self.count = count
     self.work = work
     output = TagOutput(console)
     reader = arguments.options["reader"]
@@ -61,7 +64,7 @@ struct TagCommand: Sendable {
       timer?.cancel()
     }
     let line = StatusLine()
-    var run = Run(isFollowing: isFollowing, timeout: timeout)
+    var run = Run(isFollowing: isFollowing, timeout: timeout, count: count)
     await tasks.start()
     for await event in events {
       for action in run.handle(event) {

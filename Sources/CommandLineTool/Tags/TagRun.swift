@@ -57,11 +57,19 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   let isFollowing: Bool
   /// For the message of a timeout.
   let timeout: Int?
+  /// After how many tags a run that follows is done; nil for no limit.
+  let count: Int?
+  /// The names of the tags that are done. Only a run with a count remembers them, and ignores them if they come back.
+  private var done: Set<String> = []
+  /// Whether the time was over during the work on a tag, which must not be interrupted.
+  private var isTimeUp = false
   private var isOpen = false
   /// Whether the daemon ended, and the session with it.
   private var isDaemonGone = false
   private var current: Tag?
   private var waiting: [Tag] = []
+  /// The names of the current and the waiting tags of a run with a count.
+  private var names: [Tag: String] = [:]
   /// The tags on the reader, with their names.
   private var present: [Tag: String] = [:]
   /// Tags that were removed a moment ago, with no event since. When a session ends, it first reports all its tags
@@ -72,9 +80,10 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   /// The result, when it is known.
   private var outcome: Outcome?
 
-  init(isFollowing: Bool, timeout: Int?) {
+  init(isFollowing: Bool, timeout: Int?, count: Int? = nil) {
     self.isFollowing = isFollowing
     self.timeout = timeout
+    self.count = count
   }
 
   /// Returns the actions, in order.
@@ -88,7 +97,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       (isOpen, isDaemonGone) = (true, false)
       return outcome == nil ? [.show("waiting for the reader")] : [.close(nil)]
     case .notBegun(let failure): return [.hide, .finish(outcome ?? .failed(failure))]
-    case .activated: return [.show(Self.invitation)] + (resting.isEmpty ? [] : [.settle])
+    case .activated: return [.show(invitation)] + (resting.isEmpty ? [] : [.settle])
     case .settled:
       resting = []
       return []
@@ -96,7 +105,11 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       guard outcome == nil else { return [] }
       present[tag] = name
       guard resting.remove(name) == nil else { return [] }
+      guard !done.contains(name) else {
+        return current == nil ? [.show("this tag is done already: take the next one")] : []
+      }
       waiting.append(tag)
+      if count != nil { names[tag] = name }
       return next()
     case .removed(let tag):
       waiting.removeAll { $0 == tag }
@@ -117,7 +130,9 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     }
   }
 
-  static var invitation: String { "hold a tag near the reader" }
+  private var invitation: String {
+    (count.map { "\(done.count) of \($0) done: " } ?? "") + "hold a tag near the reader"
+  }
 
   private mutating func next() -> [Action] {
     guard current == nil, !waiting.isEmpty else { return [] }
@@ -127,7 +142,9 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   }
 
   private mutating func worked(_ failure: Failure?) -> [Action] {
+    if count != nil, failure == nil, let current, let name = names[current] { done.insert(name) }
     current = nil
+    names = names.filter { waiting.contains($0.key) }
     let answer: [Action] = [.hide, .print]
     guard isFollowing else {
       // A finished operation is a success, even if the session ended meanwhile.
@@ -137,9 +154,14 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     }
     let report = answer + (failure.map { [.report($0)] } ?? [])
     guard outcome == nil else { return report + (isOpen ? [] : finish()) }
+    if let count, done.count >= count {
+      outcome = .done
+      return report + (isOpen ? [.close(nil)] : finish())
+    }
+    if isTimeUp { return report + timeIsUp() }
     guard isOpen else { return report + nextSession() }
     let more = next()
-    return report + (more.isEmpty ? [.show(Self.invitation)] : more)
+    return report + (more.isEmpty ? [.show(invitation)] : more)
   }
 
   private mutating func ended(_ end: ReaderSessionEnd) -> [Action] {
@@ -170,12 +192,17 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
 
   private mutating func timeIsUp() -> [Action] {
     guard outcome == nil, current == nil || isFollowing else { return [] }
-    guard !isFollowing else {
+    if isFollowing, count == nil {
       outcome = .done
       return isOpen ? [.hide, .close(nil)] : finish()
     }
+    guard current == nil else {
+      isTimeUp = true
+      return []
+    }
+    let what = count.map { "only \(done.count) of \($0) tags were done" } ?? "no tag came"
     let failure = Failure(
-      message: "no tag came within \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain,
+      message: "\(what) within \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain,
       sheet: SheetMessages.noTag)
     outcome = .failed(failure)
     return isOpen ? [.hide, .close(failure.sheet)] : finish()

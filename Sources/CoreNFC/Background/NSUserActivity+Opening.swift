@@ -15,6 +15,10 @@ extension NSUserActivity {
     ndefMessagePayload = NFCNDEFMessage(opening.message)
     activationToken = opening.activationToken
     tapIdentifier = opening.tapID
+    tagIdentifier = opening.uid.isEmpty ? nil : Data(opening.uid)
+    tagTechnology = opening.technology.isEmpty ? nil : opening.technology
+    readerIdentifier = opening.reader.isEmpty ? nil : opening.reader
+    tagDate = opening.time.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
   }
 }
 

@@ -29,6 +29,17 @@
     /// The id of the tap, a UUID, which is the same if a hand-over is repeated. Nil if no tag has opened the program,
     /// or if it reads the message from its standard input. An addition on this system.
     open internal(set) var tapIdentifier: String?
+    /// The UID of the tag; nil if it has none, or if no tag has opened the program. A UID can be copied, and some tags
+    /// have a new one at each reading. An addition on this system.
+    open internal(set) var tagIdentifier: Data?
+    /// The technology of the tag, for example `type-2`; nil if no tag has opened the program. An addition on this
+    /// system.
+    open internal(set) var tagTechnology: String?
+    /// The object path of the reader at the daemon; nil if no tag has opened the program. An addition on this system.
+    open internal(set) var readerIdentifier: String?
+    /// When the tag was read; nil if no tag has opened the program. It may be days ago if the user opens the tap from
+    /// the inbox. An addition on this system.
+    open internal(set) var tagDate: Date?
 
     /// Makes an activity.
     ///

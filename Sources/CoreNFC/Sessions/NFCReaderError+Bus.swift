@@ -33,7 +33,7 @@ extension NFCReaderError.Code {
     case .readOnly: self = .ndefReaderSessionErrorTagNotWritable
     case .tooLong:
       self = operation == .command ? .readerTransceiveErrorPacketTooLong : .ndefReaderSessionErrorTagSizeTooSmall
-    case .notSupported: self = .readerErrorUnsupportedFeature
+    case .notSupported, .notFormatted: self = .readerErrorUnsupportedFeature
     case .refused where operation == .write: self = .ndefReaderSessionErrorTagUpdateFailure
     case .refused, .timedOut: self = .readerTransceiveErrorTagResponseError
     case .busy: self = .readerTransceiveErrorRetryExceeded

@@ -108,6 +108,20 @@ extension DaemonService {
     }
   }
 
+  /// Tells an agent that the tag of its tap was removed, once. An agent of version 1 has no such method.
+  func reportRemoval(of tap: String, to agent: Agent) {
+    guard let connection else { return }
+    Task { [log] in
+      do throws(BusError) {
+        _ = try await connection.call(
+          agent.sender, agent.path, Names.Daemon.agentInterface, "TagRemoved", [.string(tap), .dictionary([:])],
+          timeout: Self.deliveryTimeout, autoStart: false)
+      } catch {
+        log(.debug, "the removal of the tag of tap \(tap) was not reported: \(error.name)")
+      }
+    }
+  }
+
   private static func outcome(of error: BusError) -> TapQueue.Outcome {
     // The agent's message may quote the tag. Log the name of the error only.
     error.name == Names.Errors.invalidArgument ? .refused(reason: error.name) : .failed(reason: error.name)

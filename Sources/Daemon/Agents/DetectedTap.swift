@@ -7,7 +7,7 @@ struct DetectedTap: Hashable, Sendable {
   let id: String
   /// The session that was active on the reader's seat.
   let session: SessionKey
-  /// The whole NDEF message.
+  /// The whole NDEF message; empty if the tag has none.
   let message: [UInt8]
   let technology: TagType
   /// The tag's identifier, 0 to 10 bytes.
@@ -25,7 +25,9 @@ struct DetectedTap: Hashable, Sendable {
   }
 
   /// The description in the log. It does not contain the message or the UID.
-  var summary: String { "tap \(id) (\(technology), message of \(message.count) bytes)" }
+  var summary: String {
+    "tap \(id) (\(technology), \(message.isEmpty ? "no message" : "message of \(message.count) bytes"))"
+  }
 
   /// A random UUID.
   static func makeID(_ random: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))) -> String {

@@ -14,9 +14,10 @@ extension DaemonState {
       // No limit is needed: the pauses between two starts bound these lines.
       return [.log(.warning, "the process of \(name(of: id)) ended\(suspect): \(crash.reason)")]
     case .log(let level, let text): return note(level, of: id, at: now) { "\($0): \(text)" }
-    case .removed:
+    case .removed(let placement):
       guard let label = readers[id]?.label else { return [] }
-      return noteTag(.debug, "reader \(label): its tag was removed", of: id, at: now)
+      let line = noteTag(.debug, "reader \(label): its tag was removed", of: id, at: now)
+      return line + (placedTaps.removed(placement, from: id).map { report($0, at: now) } ?? [])
     case .waiting(let reason):
       guard readers[id]?.phase.isOpen == true else { return [] }
       readers[id]?.wait(reason)
@@ -86,13 +87,16 @@ extension DaemonState {
     guard let reader = readers[id] else { return [] }
     readers[id]?.properties.counters.placements += 1
     let bytes: [UInt8]
+    var finding = ""
     switch report.content {
     case .problem(let reason):
       readers[id]?.properties.counters.problems += 1
       return noteTag(.info, "\(report.placement.technology) tag on reader \(reader.label): \(reason)", of: id, at: now)
-    case .message(let message): bytes = message
+    case .bare(let reason): (bytes, finding) = ([], ": \(reason)")
+    case .message(let message):
+      bytes = message
+      readers[id]?.properties.counters.messages += 1
     }
-    readers[id]?.properties.counters.messages += 1
     // A tag that was read for an earlier goal belongs to no session. It is a known tag from here, so it is not
     // announced later either. Example:
     //   1. The session is locked. Another person may put a tag on the reader.
@@ -113,7 +117,8 @@ extension DaemonState {
     let isHeld = reader.verdict.holdsTaps
     let wait = isHeld ? ", held until the session is unlocked" : ""
     var actions = noteTag(
-      .info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)", of: id, at: now)
+      .info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)\(finding)", of: id, at: now)
+    placedTaps.add(tapID, placement: report.placement.number, on: id)
     actions += open(tap.session, at: now)
     return actions + perform(queue.handle(.read(tap, held: isHeld), at: now), at: now)
   }
@@ -125,13 +130,29 @@ extension DaemonState {
     return !types.contains(Array("U".utf8)) && types.contains(Array("Sp".utf8))
   }
 
+  private mutating func forget(_ tap: DetectedTap) -> [Action] {
+    placedTaps.forget(tap.id)
+    return []
+  }
+
+  /// Tells the agent that has stored a tap that its tag was removed. Not behind a lock: what follows a removal is the
+  /// same kind of thing as what follows a tap.
+  mutating func report(_ removal: PlacedTaps.Removal, at now: TapQueue.Instant) -> [Action] {
+    guard let agent = registry.agent(named: removal.agent) else { return [] }
+    guard let lock = lock(of: agent.session), !policy.scan.treatsAsLocked(lock) else {
+      let line = "the agent is not told that the tag of tap \(removal.tap) was removed: the session is locked"
+      return note(.debug, ofUser: agent.session.uid, at: now, line)
+    }
+    return [.reportRemoval(tap: removal.tap, to: agent)]
+  }
+
   mutating func perform(_ actions: [TapQueue.Action], at now: TapQueue.Instant) -> [Action] {
     actions.flatMap { action -> [Action] in
       switch action {
       case .deliver(let tap, let agent): [.deliver(tap, to: agent)]
       case .done(let tap): [.log(.debug, "\(tap.summary) is stored by its agent")]
       case .drop(let tap, let reason):
-        note(.warning, ofUser: tap.session.uid, at: now, "\(tap.summary) is discarded: \(reason)")
+        forget(tap) + note(.warning, ofUser: tap.session.uid, at: now, "\(tap.summary) is discarded: \(reason)")
       case .postpone(let tap, let reason):
         note(.warning, ofUser: tap.session.uid, at: now, "\(tap.summary) will be sent again: \(reason)")
       }

@@ -45,7 +45,8 @@ extension DaemonService {
     if !message.isEmpty, (try? NDEFMessage(decoding: message)) == nil {
       throw BusError.invalidArgument("message is not an NDEF message")
     }
-    return try await done(.write(message, verify: true), id, number)
+    let formats = state.sessions[id]?.request.formatsBlankTags ?? false
+    return try await done(.write(message, verify: true, format: formats), id, number)
   }
 
   func lock(_ id: UInt64, _ number: UInt64) async throws -> [Value] {
@@ -148,6 +149,7 @@ extension DaemonService {
       case .notAsWritten: Names.Errors.notAsWritten
       case .cannotLock: Names.Errors.cannotLock
       case .empty: Names.Errors.empty
+      case .notFormatted: Names.Errors.notFormatted
       case .deviceLost: Names.Errors.readerLost
       case .sessionEnded: Names.Errors.sessionEnded
       }

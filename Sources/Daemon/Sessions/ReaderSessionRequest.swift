@@ -11,6 +11,8 @@ struct ReaderSessionRequest: Sendable, Hashable {
   /// The reader; nil for one on the user's seat.
   var reader: ObjectPath?
   var mayWrite = false
+  /// Format a blank tag before the first message is written on it.
+  var formatsBlankTags = false
   /// Empty for all technologies.
   var technologies = TagType.readable
   var applications: [[UInt8]] = []
@@ -38,6 +40,7 @@ struct ReaderSessionRequest: Sendable, Hashable {
     case let other?:
       throw .invalidArgument("access is \(other.prefix(32).debugDescription): use “read” or “write”")
     }
+    formatsBlankTags = try Self.value(options, "format", "a boolean", \.asBool) ?? false
     let wanted = try Wanted(options)
     if !wanted.technologies.isEmpty { technologies = wanted.technologies }
     (applications, systemCodes) = (wanted.applications, wanted.systemCodes)

@@ -148,7 +148,7 @@ struct SessionRecord: Sendable, Hashable {
     // The tag has not received a command, or is gone.
     case .busy, .tagLost, .deviceLost, .sessionEnded: return
     // The reader process may select the tag again before the next operation.
-    case .notSupported, .readOnly, .tooLong, .refused, .notAsWritten, .cannotLock, .empty:
+    case .notSupported, .readOnly, .tooLong, .refused, .notAsWritten, .cannotLock, .empty, .notFormatted:
       tags[tag]?.policy.doubtSelection()
     }
   }

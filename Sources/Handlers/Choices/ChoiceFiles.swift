@@ -7,7 +7,7 @@ import Routing
 /// - `intentapps.list` holds the preferred handlers, in the group `Default Applications` of freedesktop.org's draft
 ///   "Intent Apps". Its keys are interfaces. The domain follows in brackets, as GNOME proposes for URI handlers.
 ///   `.example.org` stands for all subdomains, because GLib rejects `*` there. A scheme is `x-scheme-handler/tel`, as
-///   in `mimeapps.list`.
+///   in `mimeapps.list`, and a type of records is `x-tagroute-type/text/vcard`.
 /// - Our own file holds the allowed and blocked handlers, which the draft does not cover. It has one group per desktop
 ///   id.
 struct ChoiceFiles: Sendable, Hashable {
@@ -26,6 +26,7 @@ struct ChoiceFiles: Sendable, Hashable {
 
   private static let group = "Default Applications"
   private static let scheme = "x-scheme-handler/"
+  private static let recordType = "x-tagroute-type/"
   private enum Key {
     static let file = "File"
     static let launch = "Launch"
@@ -249,12 +250,15 @@ struct ChoiceFiles: Sendable, Hashable {
 
   private static func key(ofClaim claim: String) -> String {
     if claim.hasSuffix(":") { return scheme + claim.dropLast() }
+    // GLib rejects a slash and a colon in the brackets. A domain has neither.
+    if claim.contains("/") || claim.contains(":") { return recordType + claim }
     return "\(Names.Handler.interface)[\(claim.hasPrefix("*.") ? String(claim.dropFirst()) : claim)]"
   }
 
   /// Nil for a key that is not ours.
   private static func claim(ofKey key: String) -> String? {
     if key.hasPrefix(scheme) { return key.dropFirst(scheme.count) + ":" }
+    if key.hasPrefix(recordType) { return String(key.dropFirst(recordType.count)) }
     guard key.hasPrefix(Names.Handler.interface + "["), key.hasSuffix("]") else { return nil }
     let scope = key.dropFirst(Names.Handler.interface.count + 1).dropLast()
     return scope.hasPrefix(".") ? "*" + scope : String(scope)

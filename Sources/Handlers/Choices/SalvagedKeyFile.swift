@@ -17,13 +17,14 @@ enum SalvagedKeyFile {
         .init(file: path, line: nil, problem: "is larger than 1 MiB; the rest is left out", remedy: "remove some"))
       lines.removeLast()
     }
-    for _ in 0..<mostNamed {
+    for count in 0...mostNamed {
       switch parse(lines, path) {
       case .success(let file): return file
-      case .failure(let error):
+      case .failure(let error) where count < mostNamed:
         problems.append(error)
         guard let line = error.line, lines.indices.contains(line - 1) else { return nil }
         blank(line - 1, &lines)
+      case .failure: break
       }
     }
     problems.append(

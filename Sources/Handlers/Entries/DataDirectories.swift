@@ -71,7 +71,9 @@ public struct DataDirectories: Sendable, Hashable {
   private static let stores = ["/flatpak/exports/", "/flatpak/app/", "/flatpak/runtime/", "/snapd/desktop/", "/snap/"]
   /// Keys that Flatpak and Snap write into each entry that they export. Flatpak's installations may be anywhere
   /// (`/etc/flatpak/installations.d`), so a path alone is no proof.
-  static let storeKeys = ["X-Flatpak", "X-SnapInstanceName"]
+  static let storeKeys = [flatpakKey, snapKey]
+  static let flatpakKey = "X-Flatpak"
+  static let snapKey = "X-SnapInstanceName"
   /// Mount points of other people's disks. Anyone may have created files on them that belong to root (Filesystem
   /// Hierarchy Standard 3.0, sections 3.11 and 3.12; udisks mounts below /run/media).
   private static let removable = ["/media/", "/run/media/", "/mnt/"]

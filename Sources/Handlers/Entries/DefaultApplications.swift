@@ -2,35 +2,52 @@ import CGIO
 import KeyFile
 public import Routing
 
-/// The applications that the user has made the default of a scheme.
+/// The applications that the user has made the default of a scheme or a media type.
 public enum DefaultApplications {
-  /// Looks up the default application of a lower-case scheme. Runs off the loop.
-  public typealias Lookup = @Sendable (_ scheme: String) -> Application?
+  /// Looks up the default application of a lower-case scheme or media type. Runs off the loop.
+  public typealias Lookup = @Sendable (_ name: String) -> Application?
 
   /// A lookup by GIO, which reads `mimeapps.list` in the order of the MIME Applications Associations specification.
   ///
   /// GIO uses the directories of the process's environment as they were at its first lookup. It reads files, so do not
   /// call it on a loop. Pass the same directories, which tell which applications are the system's.
   public static func gio(_ directories: DataDirectories) -> Lookup {
-    { scheme in
-      guard let information = g_app_info_get_default_for_uri_scheme(scheme) else { return nil }
-      // The only GAppInfo on Linux is GDesktopAppInfo. Swift sees both as opaque pointers, so no cast is needed.
-      defer { g_object_unref(UnsafeMutableRawPointer(information)) }
-      guard let id = text(g_app_info_get_id(information)), let file = text(g_desktop_app_info_get_filename(information))
-      else { return nil }
-      var icon: String?
-      if let object = g_app_info_get_icon(information), let name = g_icon_to_string(object) {
-        icon = String(cString: name)
-        g_free(name)
-      }
-      return Application(
-        desktopID: id, name: text(g_app_info_get_display_name(information)) ?? id, icon: icon, file: file,
-        isDBusActivatable: g_desktop_app_info_get_boolean(information, "DBusActivatable") != 0
-          && DesktopEntry.isBusName(id.dropLast(".desktop".count)),
-        origin: directories.origin(
-          of: file, isExported: DataDirectories.storeKeys.contains { g_desktop_app_info_has_key(information, $0) != 0 })
-      )
+    { scheme in g_app_info_get_default_for_uri_scheme(scheme).flatMap { application($0, directories) } }
+  }
+
+  /// The same for the default application of a media type, which opens a file.
+  ///
+  /// GIO follows the aliases and the parents of shared-mime-info: a text editor may be the default of all texts.
+  public static func gioByType(_ directories: DataDirectories) -> Lookup {
+    { type in g_app_info_get_default_for_type(type, 0).flatMap { application($0, directories) } }
+  }
+
+  /// Whether the media type is another name, or a kind, of one that never becomes a file: ``gioByType(_:)`` finds its
+  /// default application. Blocks on files.
+  static func isNeverFile(_ type: String) -> Bool {
+    // The database calls JSON a kind of JavaScript, but it is data.
+    guard g_content_type_is_a(type, "application/json") == 0 else { return false }
+    return RecordType.neverFiles.contains { g_content_type_is_a(type, $0) != 0 }
+  }
+
+  /// Releases `information`.
+  private static func application(_ information: OpaquePointer, _ directories: DataDirectories) -> Application? {
+    // The only GAppInfo on Linux is GDesktopAppInfo. Swift sees both as opaque pointers, so no cast is needed.
+    defer { g_object_unref(UnsafeMutableRawPointer(information)) }
+    guard let id = text(g_app_info_get_id(information)), let file = text(g_desktop_app_info_get_filename(information))
+    else { return nil }
+    var icon: String?
+    if let object = g_app_info_get_icon(information), let name = g_icon_to_string(object) {
+      icon = String(cString: name)
+      g_free(name)
     }
+    return Application(
+      desktopID: id, name: text(g_app_info_get_display_name(information)) ?? id, icon: icon, file: file,
+      isDBusActivatable: g_desktop_app_info_get_boolean(information, "DBusActivatable") != 0
+        && DesktopEntry.isBusName(id.dropLast(".desktop".count)),
+      origin: directories.origin(
+        of: file, isExported: DataDirectories.storeKeys.contains { g_desktop_app_info_has_key(information, $0) != 0 })
+    )
   }
 
   /// Why GIO must not be asked: its own walk through the folders of desktop entries could take minutes. GIO follows

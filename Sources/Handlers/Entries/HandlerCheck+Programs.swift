@@ -31,9 +31,23 @@ extension HandlerCheck {
     }
     // If the bus cannot start the app, the hand-over falls back to the program.
     let program = entry.commandLine?.program
-    if let program, ProcessEnvironment.program(program, in: environment) != nil { return nil }
+    let isFlatpaks = file.entry(DesktopEntry.group, DataDirectories.flatpakKey) != nil
+    if let program, ProcessEnvironment.program(program, in: environment) != nil {
+      // Flatpak writes an Exec into an entry that has none. It has no place for the link.
+      guard isFlatpaks, entry.application.isDBusActivatable, entry.commandLine?.takesLink == false else { return nil }
+      var problem = file.problem(
+        "DBusActivatable",
+        "no service file with Name=\(name) lets the bus start it, and Exec takes no link: install \(name).service into "
+          + "/app/share/dbus-1/services of the Flatpak")
+      problem.desktopID = id
+      return problem
+    }
     var words: [String] = []
-    if entry.application.isDBusActivatable {
+    if entry.application.isDBusActivatable, isFlatpaks {
+      words.append(
+        "no service file with Name=\(name) lets the bus start it: install \(name).service into "
+          + "/app/share/dbus-1/services of the Flatpak")
+    } else if entry.application.isDBusActivatable {
       words.append(
         "no service file with Name=\(name) lets the bus start it: install \(name).service into dbus-1/services of a directory in XDG_DATA_DIRS, or into "
           + "~/.local/share/dbus-1/services")

@@ -16,7 +16,7 @@ public enum HandlerCheck {
     guard access(path, F_OK) == 0 else {
       return [HandlerProblem(file: path, message: String(cString: strerror(errno)))]
     }
-    guard path.hasSuffix(".desktop") else { return LinkRulesFile(path: path).problems() }
+    guard path.hasSuffix(".desktop") else { return LinkRules(path: path).problems() }
     return HandlerScan(checking: path, id: id(of: path), environment: environment).problems
   }
 

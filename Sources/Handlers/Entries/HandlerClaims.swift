@@ -7,11 +7,17 @@ import UniversalLinks
 struct HandlerClaims {
   private(set) var domains: [DomainPattern] = []
   private(set) var schemes: [String] = []
-  /// `Links=`: the file of path rules, as written in the entry.
-  private(set) var links: String?
+  /// `MimeTypes=`: exact media types, and `type/*`.
+  private(set) var mimeTypes: [String] = []
+  /// `ExternalTypes=`.
+  private(set) var externalTypes: [String] = []
+  /// `Links=` or `LinksInline=`: the path rules, not read yet.
+  private(set) var links: LinkRules?
+  /// Whether the entry does not say clearly which path rules it means.
+  private(set) var hasUnusableLinks = false
   private(set) var problems: [HandlerProblem] = []
 
-  /// More domains and schemes than any application has. Further claims are ignored.
+  /// More domains, schemes and types than any application has. Further claims are ignored.
   static let maximumClaims = 10_000
   /// Further problems are counted, not named.
   static let maximumProblems = 20
@@ -20,6 +26,8 @@ struct HandlerClaims {
   /// Every entry with a claim contains one of these, so files without them need not be parsed.
   static let markers = [Names.Handler.interface, Names.Handler.uriHandlerGroup, HandlerClaims.hostType]
   private static let hostType = "x-url-handler/"
+  /// The claim that snapd keeps, for a message to an author.
+  static let hostClaim = "MimeType=\(hostType)DOMAIN;"
 
   /// Reads the claims. An invalid claim is skipped and named in `problems`.
   init(_ keyFile: KeyFile) throws(HandlerProblem) {
@@ -28,8 +36,8 @@ struct HandlerClaims {
     if leftOut > 0 {
       problems.append(HandlerProblem(file: keyFile.file, message: "\(leftOut) more claims are wrong as well"))
     }
-    if domains.isEmpty, schemes.isEmpty, problems.isEmpty {
-      problems.append(keyFile.problem("Implements", "it claims no domain and no scheme"))
+    if count == 0, problems.isEmpty {
+      problems.append(keyFile.problem("Implements", "it claims no domain, no scheme and no type"))
     }
   }
 
@@ -38,7 +46,8 @@ struct HandlerClaims {
     let implements = try keyFile.list("Implements").contains(group)
     guard keyFile.group(group) != nil else {
       if implements {
-        problems.append(keyFile.problem("Implements", "the group [\(group)] with Domains= or Schemes= is missing"))
+        problems.append(
+          keyFile.problem("Implements", "the group [\(group)] with Domains=, Schemes= or MimeTypes= is missing"))
       }
       return
     }
@@ -48,7 +57,21 @@ struct HandlerClaims {
     }
     for domain in try claims(keyFile, "Domains", group) { claim(domain, keyFile, "Domains", group) }
     for scheme in try claims(keyFile, "Schemes", group) { claim(scheme: scheme, keyFile, group) }
-    links = try keyFile.text("Links", in: group).flatMap { $0.isEmpty ? nil : $0 }
+    for type in try claims(keyFile, "MimeTypes", group) {
+      claim(type: type, RecordType.mediaClaim(type), keyFile, "MimeTypes", "a media type or type/*", to: \.mimeTypes)
+    }
+    for type in try claims(keyFile, "ExternalTypes", group) {
+      claim(
+        type: type, RecordType.externalClaim(type), keyFile, "ExternalTypes",
+        "an external type, such as example.com:ticket", to: \.externalTypes)
+    }
+    // Flatpak writes an Exec= into each group, and other tools may write more. So unknown keys are no mistake here.
+    do throws(HandlerProblem) {
+      links = try LinkRules(keyFile, in: group)
+    } catch {
+      hasUnusableLinks = true
+      problems.append(error)
+    }
   }
 
   /// `[org.freedesktop.UriHandler] Supports=` (flatpak/xdg-desktop-portal#1313) and Sailfish's `x-url-handler/<host>`.
@@ -69,12 +92,13 @@ struct HandlerClaims {
     String
   > {
     let list = try keyFile.list(key, in: group)
-    let room = Self.maximumClaims - domains.count - schemes.count
+    let room = Self.maximumClaims - count
     guard list.count > room else { return list[...] }
     problems.append(
       keyFile.problem(
         key, in: group,
-        "it claims more than \(Self.maximumClaims) domains and schemes; the rest is left out: claim *. and a domain"))
+        "it claims more than \(Self.maximumClaims) domains, schemes and types; the rest is left out: "
+          + "claim *. and a domain"))
     return list.prefix(room)
   }
 
@@ -109,6 +133,19 @@ struct HandlerClaims {
     }
     schemes.append(scheme)
   }
+
+  /// `claim` is the type in its one spelling; nil if it is malformed.
+  private mutating func claim(
+    type: String, _ claim: String?, _ keyFile: KeyFile, _ key: String, _ what: String,
+    to types: WritableKeyPath<HandlerClaims, [String]>
+  ) {
+    if let claim { return self[keyPath: types].append(claim) }
+    guard isNamed() else { return }
+    problems.append(keyFile.problem(key, in: Names.Handler.interface, "\(shortened(type)) is not \(what)"))
+  }
+
+  /// The number of all claims.
+  var count: Int { domains.count + schemes.count + mimeTypes.count + externalTypes.count }
 
   private func shortened(_ text: String) -> String {
     text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(59)) + "…" : text

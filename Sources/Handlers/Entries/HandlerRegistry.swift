@@ -1,4 +1,5 @@
 public import EventLoop
+public import NDEF
 public import Routing
 
 /// The installed handlers, kept up to date.
@@ -20,6 +21,7 @@ public actor HandlerRegistry {
   private let environment: [String: String]
   private let ownership: FileOwnership
   private let defaultApplication: DefaultApplications.Lookup
+  private let typeDefaults: TypeDefaults
   private let shownName: @Sendable (Application) -> String
   private let settling: Duration
   /// The first and the last change that were not read yet.
@@ -40,14 +42,15 @@ public actor HandlerRegistry {
   /// Reads the directories again when they were unchanged for `settling`, because an installation changes many files.
   /// After ten times as long they are read in any case.
   ///
-  /// The schemes are those whose default application may be looked up, by default with GIO. The environment contains
-  /// the user's languages, and `PATH` for `TryExec`. `ownership` decides how far an entry is trusted. `shownName` is
-  /// the name of an application as a user reads it.
+  /// The schemes are those whose default application may be looked up, by default with GIO, as for media types. The
+  /// environment contains the user's languages, and `PATH` for `TryExec`. `ownership` decides how far an entry is
+  /// trusted. `shownName` is the name of an application as a user reads it.
   public init(
     directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
     environment: [String: String] = ProcessEnvironment.current, ownership: FileOwnership = .real,
     settling: Duration = .milliseconds(300),
     defaultApplication: DefaultApplications.Lookup? = nil,
+    defaultForType: DefaultApplications.Lookup? = nil,
     shownName: @escaping @Sendable (Application) -> String = { $0.name }, on loop: EventLoop
   ) {
     self.directories = directories
@@ -56,8 +59,21 @@ public actor HandlerRegistry {
     self.ownership = ownership
     self.settling = settling
     self.defaultApplication = defaultApplication ?? DefaultApplications.gio(directories)
+    typeDefaults = TypeDefaults(
+      directories, environment: environment, lookup: defaultForType ?? DefaultApplications.gioByType(directories),
+      on: loop)
     self.shownName = shownName
     self.loop = loop
+  }
+
+  /// The registry for a decision about a message, with the default application of its media type. Waits two seconds at
+  /// most. A message that is nil needs none.
+  public func registry(for message: NDEFMessage?) async -> Registry {
+    guard let type = message.flatMap(Registry.typeOfDefault) else { return registry }
+    let answer = await typeDefaults.answer(for: type)
+    var result = registry
+    result.typeDefaults[type] = answer
+    return result
   }
 
   /// Reads the directories for the first time, and starts to follow their changes.
@@ -177,6 +193,7 @@ public actor HandlerRegistry {
       // A directory may have changed between its first reading and the start of its watch, so read once more.
       if !plan.reached.isSubset(of: before) { somethingChanged() }
       isRead = true
+      await typeDefaults.forget()
       publish(registry, problems)
     } catch {
       publish(nil, [HandlerProblem(file: "desktop entries", message: "could not be read: \(error)")])

@@ -28,9 +28,9 @@ struct HandlerScan: Sendable {
   /// The claims of all entries of one origin; this many were measured to be fast and small. Further entries are
   /// ignored.
   static let maximumClaims = 100_000
-  /// The cost of all files of path rules of one origin, the same as for a single file. The patterns take about 20 MB.
+  /// The cost of all path rules of one origin, the same as for a single file. The patterns take about 20 MB.
   static let maximumLinkCost = 1 << 18
-  /// The total size of those files, in bytes. Reading them takes a fraction of a second.
+  /// The total size of those rules, in bytes. Reading them takes a fraction of a second.
   static let maximumLinkSize = 4 << 20
   private static let maximumDepth = 8
 
@@ -83,6 +83,8 @@ struct HandlerScan: Sendable {
   private var isLeftOut = false
   private var spent: [Application.Origin: Spent] = [:]
   private var tree = Tree("")
+  /// The path rules of the last entry that has any.
+  private var lastLinks: LinkRules?
 
   /// Reads every directory, or only those that no user but root can change. Blocks on files.
   ///
@@ -111,12 +113,15 @@ struct HandlerScan: Sendable {
     ownership = .real
     languages = []
     readEntry(file, id)
-    for path in linkFiles.sorted() where problems.isEmpty { problems += LinkRulesFile(path: path).problems() }
+    if problems.isEmpty, let lastLinks { problems += lastLinks.problems() }
     if declarations.isEmpty && problems.isEmpty && !isLeftOut {
+      let bytes = try? Files.contents(of: file)
+      let isSnaps = Files.mentions(bytes ?? [], anyOf: [DataDirectories.snapKey])
       problems.append(
         HandlerProblem(
           file: file,
-          message: "it claims nothing from tags: there is no [\(Names.Handler.interface)] with Domains= or Schemes="))
+          message: "it claims nothing from tags: there is no [\(Names.Handler.interface)] with Domains= or Schemes="
+            + (isSnaps ? ", because snapd removes it; in a snap, write \(HandlerClaims.hostClaim)" : "")))
     }
   }
 
@@ -208,17 +213,18 @@ struct HandlerScan: Sendable {
   private mutating func declare(_ claims: HandlerClaims, by application: Application) {
     let id = application.desktopID
     let domains = claims.domains
-    var (links, hasUnusableLinks) = (AppSiteAssociation?.none, false)
-    if let name = claims.links {
+    var (links, hasUnusableLinks) = (AppSiteAssociation?.none, claims.hasUnusableLinks)
+    if let own = claims.links {
+      lastLinks = own
       do throws(HandlerProblem) {
-        links = try rules(LinkRulesFile(name, in: application.file), of: application)
+        links = try rules(own, of: application)
       } catch {
         hasUnusableLinks = true
         self.name(error, id)
       }
     }
-    guard !domains.isEmpty || !claims.schemes.isEmpty else { return }
-    let count = domains.count + claims.schemes.count
+    let count = claims.count
+    guard count > 0 else { return }
     guard spent[application.origin, default: Spent()].claims + count <= Self.maximumClaims else {
       return name(
         HandlerProblem(
@@ -229,22 +235,22 @@ struct HandlerScan: Sendable {
     declarations.append(
       HandlerDeclaration(
         application: application, domains: domains, schemes: claims.schemes, links: links,
-        hasUnusableLinks: hasUnusableLinks))
+        hasUnusableLinks: hasUnusableLinks, mimeTypes: claims.mimeTypes, externalTypes: claims.externalTypes))
   }
 
   /// Charges the cost to each entry, even if several entries name the same file.
   private mutating func rules(
-    _ file: LinkRulesFile, of application: Application
+    _ own: LinkRules, of application: Application
   ) throws(HandlerProblem) -> AppSiteAssociation {
-    if linkFiles.count < Self.maximumDirectories { linkFiles.insert(file.path) }
+    if let file = own.file, linkFiles.count < Self.maximumDirectories { linkFiles.insert(file) }
     let used = spent[application.origin, default: Spent()]
     guard used.linkSize < Self.maximumLinkSize else {
-      throw file.problem(
-        "the files of path rules before it have more than \(Self.maximumLinkSize >> 20) MiB; shorten them")
+      throw own.problem(
+        "the path rules before it have more than \(Self.maximumLinkSize >> 20) MiB; shorten them")
     }
-    let rules = try file.rules(for: application.desktopID, size: &spent[application.origin, default: Spent()].linkSize)
+    let rules = try own.rules(for: application.desktopID, size: &spent[application.origin, default: Spent()].linkSize)
     guard used.linkCost + rules.cost <= Self.maximumLinkCost else {
-      throw file.problem("it and the files of path rules before it have too many patterns; shorten them")
+      throw own.problem("it and the path rules before it have too many patterns; shorten them")
     }
     spent[application.origin, default: Spent()].linkCost += rules.cost
     return rules

@@ -1,7 +1,6 @@
 import Bus
 import Names
 import Routing
-import UniversalLinks
 
 /// Hands a message over to an application that is activated over D-Bus (Desktop Entry Specification 1.5, "D-Bus
 /// Activation").
@@ -16,30 +15,47 @@ struct BusHandOver {
 
   private var name: String { String(application.desktopID.dropLast(".desktop".count)) }
 
-  /// Calls `HandleTag`. An application without our interface gets the URI by `org.freedesktop.Application.Open`.
-  /// Returns nil if the bus cannot start the application, so the message cannot have reached it.
-  func deliver(_ uri: URI, message: [UInt8]?, click: Launcher.Click) async -> HandOverOutcome? {
+  private var path: ObjectPath {
+    get throws(BusError) { try ObjectPath("/" + String(name.map { $0 == "." ? "/" : $0 == "-" ? "_" : $0 })) }
+  }
+
+  /// Calls `TagRemoved`. The method is optional, and an application that has ended is not started for it.
+  func reportRemoval(_ click: Launcher.Click) async throws(BusError) {
+    guard let tapID = click.tapID else { return }
+    _ = try await connection.call(
+      name, try path, Names.Handler.interface, Names.Handler.tagRemoved,
+      [.string(tapID), .dictionary(click.tag?.platformData ?? [:])], timeout: timeout, autoStart: false)
+  }
+
+  /// Calls `HandleTag` for a message. An application without our interface gets the link by
+  /// `org.freedesktop.Application.Open`, as it gets a link alone and a file. Returns nil if the bus cannot start the
+  /// application, so the message cannot have reached it.
+  func deliver(_ contents: HandOverContents, click: Launcher.Click) async -> HandOverOutcome? {
     var platformData: [String: Value] = [:]
     if let token = click.activationToken {
       platformData[Names.Handler.activationTokenKey] = .string(token)
       platformData[Names.Handler.startupIDKey] = .string(token)
     }
     do throws(BusError) {
-      let path = try ObjectPath("/" + String(name.map { $0 == "." ? "/" : $0 == "-" ? "_" : $0 }))
-      if let message {
+      let path = try path
+      if let message = contents.wholeMessage {
         var data = platformData
         if let tapID = click.tapID { data[Names.Handler.tapIDKey] = .string(tapID) }
+        if let tag = click.tag { data.merge(tag.platformData) { $1 } }
         do throws(BusError) {
-          let arguments: [Value] = [.string(uri.string), .bytes(message), .dictionary(data)]
+          let arguments: [Value] = [.string(contents.address ?? ""), .bytes(message), .dictionary(data)]
           _ = try await connection.call(
             name, path, Names.Handler.interface, Names.Handler.handleTag, arguments, timeout: timeout)
           return .delivered
         } catch {
-          guard error.saysThatItIsUnknown, await !declaresHandler(at: path) else { throw error }
+          // Without a link, there is nothing else to give it.
+          guard contents.address != nil, error.saysThatItIsUnknown, await !declaresHandler(at: path) else {
+            throw error
+          }
           // The application runs, but does not handle tags.
         }
       }
-      let arguments: [Value] = [.strings([uri.string]), .dictionary(platformData)]
+      let arguments: [Value] = [.strings([contents.address].compactMap(\.self)), .dictionary(platformData)]
       _ = try await connection.call(
         name, path, Names.Handler.applicationInterface, Names.Handler.open, arguments, timeout: timeout)
       return .delivered

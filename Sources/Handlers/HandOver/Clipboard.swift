@@ -1,4 +1,3 @@
-import CShims
 import EventLoop
 import Glibc
 
@@ -41,25 +40,10 @@ struct Clipboard: Sendable {
   }
 
   private static func outcome(of child: pid_t, _ name: String) -> HandOverOutcome {
-    var event = pollfd(fd: tagroute_process_descriptor(child), events: Int16(POLLIN), revents: 0)
-    defer { if event.fd >= 0 { close(event.fd) } }
-    let deadline = ContinuousClock.now + limit
-    while event.fd >= 0 {
-      let rest = Int32(clamping: (deadline - .now).components.seconds * 1000)
-      let count = poll(&event, 1, max(rest, 0))
-      if count < 0 && errno == EINTR { continue }
-      guard count == 0 else { break }
-      kill(child, SIGKILL)
-      _ = waitpid(child, nil, 0)
-      return .failed(HandOverFailure(.notCopied, name))
+    switch DetachedProcess.end(of: child, within: limit) {
+    case .succeeded: .delivered
+    case .failed, .killed: .failed(HandOverFailure(.notCopied, name))
+    case .outOfSight: .unknown(HandOverDoubt(.outOfSight, name))
     }
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 {
-      if errno != EINTR { return .unknown(HandOverDoubt(.outOfSight, name)) }
-    }
-    guard tagroute_exited_normally(status) != 0, tagroute_exit_code(status) == 0 else {
-      return .failed(HandOverFailure(.notCopied, name))
-    }
-    return .delivered
   }
 }

@@ -9,6 +9,8 @@ struct CommandLineTemplate: Sendable, Hashable {
     var name: String
     var icon: String?
     var file: String
+    /// The path of a local file, which is also in `uri`. Nil if there is only a link.
+    var path: String? = nil
   }
 
   private enum Piece: Sendable, Hashable {
@@ -34,6 +36,10 @@ struct CommandLineTemplate: Sendable, Hashable {
   /// passes local files only. If there are none, GIO starts the program without arguments.
   var takesLink: Bool { arguments.joined().contains { [.code("u"), .code("U")].contains($0) } }
 
+  private var takesFile: Bool {
+    takesLink || arguments.joined().contains { [.code("f"), .code("F")].contains($0) }
+  }
+
   var program: String? {
     guard case .text(let program)? = arguments.first?.first else { return nil }
     return program
@@ -41,8 +47,15 @@ struct CommandLineTemplate: Sendable, Hashable {
 
   /// The argument vector.
   ///
-  /// `%f` and `%F` stand for local files. A tag's link is never one, so they are dropped, like the deprecated codes.
+  /// `%f` and `%F` stand for local files. A tag's link is never one, so they are dropped, like the deprecated codes. As
+  /// in GIO, a file is the last argument of a command without a place for it.
   func filled(with fields: Fields) -> [String] {
+    let filled = pieces(filledWith: fields)
+    guard let path = fields.path, !takesFile else { return filled }
+    return filled + [path]
+  }
+
+  private func pieces(filledWith fields: Fields) -> [String] {
     arguments.flatMap { pieces -> [String] in
       if pieces == [.code("i")] {
         guard let icon = fields.icon, !icon.isEmpty else { return [] }
@@ -53,6 +66,7 @@ struct CommandLineTemplate: Sendable, Hashable {
         switch piece {
         case .text(let literal): text += literal
         case .code("u"), .code("U"): text += fields.uri ?? ""
+        case .code("f"), .code("F"): text += fields.path ?? ""
         case .code("c"): text += fields.name
         case .code("k"): text += fields.file
         case .code: break

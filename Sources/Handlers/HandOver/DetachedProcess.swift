@@ -2,7 +2,7 @@ import CShims
 import EventLoop
 import Glibc
 
-/// A program to start in a new session. It inherits only our standard output and error.
+/// A program to start in a new session. It inherits at most our standard output and error.
 struct DetachedProcess: Sendable {
   /// The program's absolute path, or one relative to `workingDirectory`.
   var program: String
@@ -13,6 +13,8 @@ struct DetachedProcess: Sendable {
   var workingDirectory: String
   /// The bytes on the program's standard input; nil for an empty input.
   var input: [UInt8]?
+  /// Whether its output and errors are discarded.
+  var discardsOutput = false
 
   /// Starts the program. Blocks until it is loaded. Returns the process id, which the caller has to reap. The error
   /// names the step that failed.
@@ -24,6 +26,7 @@ struct DetachedProcess: Sendable {
     spawn.input = input.map { .file($0) } ?? .null
     spawn.workingDirectory = workingDirectory
     spawn.leadsSession = true
+    if discardsOutput { (spawn.output, spawn.errors) = (.null, .null) }
     return try spawn.start()
   }
 

@@ -2,7 +2,6 @@ import EventLoop
 import Glibc
 import KeyFile
 import Routing
-import UniversalLinks
 
 /// Starts an application from the `Exec` that its desktop entry has now, not the one it had when routes were made.
 struct ExecHandOver: Sendable {
@@ -11,16 +10,16 @@ struct ExecHandOver: Sendable {
 
   /// Starts the application. Blocks on files and until the program is loaded. Returns the process id, which the caller
   /// has to reap.
-  func start(_ uri: URI, message: [UInt8]?) -> Result<pid_t, HandOverFailure> {
-    Result { () throws(HandOverFailure) -> pid_t in try started(uri, message: message) }
+  func start(_ contents: HandOverContents) -> Result<pid_t, HandOverFailure> {
+    Result { () throws(HandOverFailure) -> pid_t in try started(contents) }
   }
 
-  /// Why the application cannot be started with any link alone, so that it is not offered for links. Nil if no obstacle
-  /// is known, as for an application that is started by its bus name. Blocks on files.
-  func obstacle() -> HandOverFailure? {
+  /// Why the application cannot be started with any link alone, or with any file, so that it is not offered for them.
+  /// Nil if no obstacle is known, as for an application that is started by its bus name. Blocks on files.
+  func obstacle(to kind: HandOverContents.Kind = .link) -> HandOverFailure? {
     guard !application.isDBusActivatable else { return nil }
     do {
-      _ = try startable(withMessage: false)
+      _ = try startable(with: kind)
       return nil
     } catch {
       return error
@@ -63,9 +62,9 @@ struct ExecHandOver: Sendable {
     }
   }
 
-  /// The desktop entry as it is now, if its program can receive the message or the link.
+  /// The desktop entry as it is now, if its program can receive the message, the link or the file.
   private func startable(
-    withMessage: Bool
+    with kind: HandOverContents.Kind
   ) throws(HandOverFailure) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
     let file = application.file
     let (keyFile, entry) = try current()
@@ -75,19 +74,20 @@ struct ExecHandOver: Sendable {
     guard !entry.usesTerminal else {
       throw HandOverFailure(.needsTerminal, file)
     }
-    guard withMessage || commandLine.takesLink else {
+    guard kind != .link || commandLine.takesLink else {
       throw HandOverFailure(
         .entryUnusable, "\(keyFile.place(of: "Exec")): Exec takes no link: it has neither %u nor %U")
     }
     return (keyFile, entry, commandLine)
   }
 
-  private func started(_ uri: URI, message: [UInt8]?) throws(HandOverFailure) -> pid_t {
+  private func started(_ contents: HandOverContents) throws(HandOverFailure) -> pid_t {
     let file = application.file
-    let (keyFile, entry, commandLine) = try startable(withMessage: message != nil)
+    let (keyFile, entry, commandLine) = try startable(with: contents.kind)
     let arguments = commandLine.filled(
       with: CommandLineTemplate.Fields(
-        uri: uri.string, name: entry.application.name, icon: entry.application.icon, file: file))
+        uri: contents.address, name: entry.application.name, icon: entry.application.icon, file: file,
+        path: contents.filePath))
     guard let name = arguments.first, let program = ProcessEnvironment.program(name, in: environment) else {
       throw HandOverFailure(.programMissing, keyFile.place(of: "Exec"))
     }
@@ -95,7 +95,7 @@ struct ExecHandOver: Sendable {
     do {
       return try DetachedProcess(
         program: program, arguments: arguments, environment: environment,
-        workingDirectory: entry.workingDirectory ?? home, input: message
+        workingDirectory: entry.workingDirectory ?? home, input: contents.wholeMessage
       ).start()
     } catch {
       throw HandOverFailure(error)

@@ -29,6 +29,8 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
     case needsTerminal = "needs-terminal"
     /// The program of its `Exec` is not installed; the detail is the file and the line.
     case programMissing = "program-missing"
+    /// The program of a rule's `Run` is not installed; the detail is the rule's file and line.
+    case commandMissing = "command-missing"
     /// The user may not run the program (EACCES, EPERM); the detail is the system's message.
     case notPermitted = "not-permitted"
     /// The program could not be loaded (execve(2)); the detail is the system's message.
@@ -41,6 +43,22 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
     case notCopied = "not-copied"
     /// The stored message could not be read; the detail is the reason.
     case messageMissing = "message-missing"
+    /// The file for a default application could not be written; the detail is the system's message.
+    case fileNotWritten = "file-not-written"
+    /// NetworkManager does not run, or does not answer.
+    case noNetworkManager = "no-network-manager"
+    /// NetworkManager has no Wi-Fi device that it may use.
+    case noWiFiDevice = "no-wifi-device"
+    /// Wi-Fi is switched off.
+    case wiFiOff = "wifi-off"
+    /// The Wi-Fi network of the tag cannot be used.
+    case networkUnusable = "network-unusable"
+    /// The Wi-Fi network did not accept the password.
+    case networkPassword = "network-password"
+    /// The Wi-Fi network was not joined for another reason; the detail is a number or the name of an error.
+    case networkNotJoined = "network-not-joined"
+    /// The Wi-Fi network was joined, but its profile was not saved; the detail is the name of an error.
+    case networkNotSaved = "network-not-saved"
     /// The system has no thread, descriptor or memory left; the detail is the system's message.
     case noResources = "no-resources"
   }
@@ -63,17 +81,25 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// A message in English.
   public var description: String {
     switch code {
-    case .nowhere, .entryUnusable, .messageMissing, .noResources: detail
+    case .nowhere, .entryUnusable, .messageMissing, .fileNotWritten, .noResources: detail
     case .entryMissing: "\(detail): is no longer there"
     case .entryChanged:
       "\(detail): it starts something else than when the link was offered; try again to open it as it is now"
     case .noCommand: "\(detail): has no Exec, and the application cannot be reached over D-Bus"
     case .needsTerminal: "\(detail): needs a terminal, which a tag does not open"
     case .programMissing: "\(detail): the program of Exec is not installed"
+    case .commandMissing: "\(detail): the program of Run is not installed"
     case .notPermitted, .notStarted: detail
     case .handlerFailed: "the app did not take it: \(detail)"
     case .noClipboard: "neither wl-copy nor xclip nor xsel is installed"
     case .notCopied: "\(detail) did not take it"
+    case .noNetworkManager: "NetworkManager does not run, or does not answer"
+    case .noWiFiDevice: "NetworkManager has no Wi-Fi device that it may use"
+    case .wiFiOff: "Wi-Fi is switched off"
+    case .networkUnusable: "the Wi-Fi network of the tag cannot be used"
+    case .networkPassword: "the Wi-Fi network did not accept the password"
+    case .networkNotJoined: "the Wi-Fi network was not joined: \(detail)"
+    case .networkNotSaved: "the Wi-Fi network was joined, but not saved: \(detail)"
     }
   }
 }

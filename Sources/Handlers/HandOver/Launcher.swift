@@ -1,14 +1,16 @@
 public import Bus
 public import EventLoop
 import Glibc
+import NDEF
 import Names
 public import Routing
 public import UniversalLinks
 
 /// Hands a tap over to an application.
 ///
-/// A handler gets the whole NDEF message, over D-Bus (`org.tagroute.Handler1`) or on its standard input. A default
-/// application gets only the URI. The launcher never passes text to a shell.
+/// A handler gets the whole NDEF message, over D-Bus (`org.tagroute.Handler1`) or on its standard input, and the data
+/// about the tag. A default application gets only the URI, or a file with a record. The launcher never passes text to a
+/// shell.
 public actor Launcher {
   /// The event loop that runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -20,13 +22,16 @@ public actor Launcher {
     public var activationToken: String?
     /// The tap's id, a UUID.
     public var tapID: String?
+    /// The data about the tag. Only an app that gets the message gets it.
+    public var tag: TagDetails?
 
     /// Omits an invalid token.
-    public init(activationToken: String? = nil, tapID: String? = nil) {
+    public init(activationToken: String? = nil, tapID: String? = nil, tag: TagDetails? = nil) {
       // The token becomes an environment variable of a started program. It need not come from the notification client:
       // any program on the bus may name one.
       self.activationToken = activationToken.flatMap { Names.Handler.isActivationToken($0) ? $0 : nil }
       self.tapID = tapID
+      self.tag = tag
     }
   }
 
@@ -36,14 +41,18 @@ public actor Launcher {
   private let environment: [String: String]
   private let report: @Sendable (String) -> Void
   private let reaper: ChildReaper
+  private let files: RecordFiles
+  private var isPlaying = false
 
   /// Without a session bus, applications with D-Bus activation are started from their `Exec`.
   ///
   /// A hand-over waits for `timeout` until an application starts and replies. An answer later than `limit` is ignored.
   /// `environment` is that of started programs, without the variables that concern only this process. `report` gets a
-  /// line for the log if systemd refuses the scope of a started program.
+  /// line for the log if systemd refuses the scope of a started program. A file with a record is removed after
+  /// `fileLifetime`.
   public init(
     connection: Connection?, timeout: Duration = .seconds(25), limit: Duration = .seconds(300),
+    fileLifetime: Duration = .seconds(600),
     environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop,
     report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
@@ -54,23 +63,57 @@ public actor Launcher {
     self.report = report
     self.loop = loop
     reaper = ChildReaper(on: loop)
+    files = RecordFiles(environment: environment, lifetime: fileLifetime, on: loop)
   }
 
   /// Opens the application that a route leads to, or returns `failed` if it leads to none. A default application does
   /// not get the encoded NDEF message.
   public func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
-    guard let application = route.handler, let uri = route.uri else {
+    guard let application = route.handler else {
       return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
     }
-    return await open(application, uri, message: route.handsOverMessage ? message : nil, click: click)
+    if let uri = route.uri {
+      return await open(application, uri, message: route.handsOverMessage ? message : nil, click: click)
+    }
+    guard let record = route.record else {
+      return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
+    }
+    return await open(application, record, of: message, whole: route.handsOverMessage, click: click)
   }
+
+  /// Opens a record of an encoded NDEF message without a link. A handler gets the whole message, another application a
+  /// file with the record's payload.
+  public func open(
+    _ application: Application, _ record: TypedRecord, of message: [UInt8], whole: Bool, click: Click = Click()
+  ) async -> HandOver {
+    if whole { return await open(application, .message(message, nil), click) }
+    guard let payload = (try? NDEFMessage(decoding: message)).flatMap({ record.payload(in: $0) }) else {
+      return HandOver(outcome: .failed(HandOverFailure(.nowhere, "the message has no such record any more")))
+    }
+    let path: String
+    do throws(HandOverFailure) { path = try await files.write(payload, ofType: record.type.description) } catch {
+      return HandOver(outcome: .failed(error))
+    }
+    return await open(application, .file(path), click)
+  }
+
+  /// Removes the files that killed processes have left, as soon as their lifetime has passed.
+  public func removeLeftFiles() async { await files.removeLeft() }
+
+  /// Removes all files that were written for applications. Call this before the process ends.
+  public func removeFiles() async { await files.removeAll() }
 
   /// Opens a URI in an application. Without the encoded NDEF message, it gets only the URI. Returns the outcome as soon
   /// as it is known, within the launcher's timeout.
   public func open(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
   ) async -> HandOver {
-    let task = Task { await handOver(to: application, uri, message: message, click: click) }
+    let contents: HandOverContents = if let message { .message(message, uri) } else { .link(uri) }
+    return await open(application, contents, click)
+  }
+
+  private func open(_ application: Application, _ contents: HandOverContents, _ click: Click) async -> HandOver {
+    let task = Task { await handOver(to: application, contents, click: click) }
     return await PendingAnswer(task, on: loop).handOver(within: timeout)
   }
 
@@ -79,14 +122,14 @@ public actor Launcher {
   public func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: timeout) }
 
   private func handOver(
-    to application: Application, _ uri: URI, message: [UInt8]?, click: Click
+    to application: Application, _ contents: HandOverContents, click: Click
   ) async -> HandOverOutcome {
     if application.isDBusActivatable, let connection {
       if let change = await change(in: application) { return .failed(change) }
       let call = BusHandOver(connection: connection, timeout: limit, application: application)
-      if let outcome = await call.deliver(uri, message: message, click: click) { return outcome }
+      if let outcome = await call.deliver(contents, click: click) { return outcome }
     }
-    return await start(application, uri, message: message, click: click)
+    return await start(application, contents, click: click)
   }
 
   /// Why the application must not be called: its entry is no longer the one that was offered.
@@ -117,17 +160,53 @@ public actor Launcher {
     }
   }
 
+  /// Plays a sound of the desktop's theme, and returns when it has ended. `sound` is a name of the Sound Naming
+  /// Specification. Does nothing while another sound is played, without `canberra-gtk-play`, or without a display.
+  public func play(_ sound: String) async {
+    guard !isPlaying else { return }
+    isPlaying = true
+    defer { isPlaying = false }
+    let environment = childEnvironment(Click())
+    try? await DedicatedThread.run {
+      SoundProgram(environment: environment)?.play(sound, environment: environment) ?? ()
+    }
+  }
+
   /// Waits until every started program has exited and was reaped.
   func allEnded() async { await reaper.allEnded() }
 
+  /// Runs the program of a rule, with the encoded NDEF message on its standard input. Returns as soon as it is loaded.
+  public func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
+    let environment = command.environment(childEnvironment(click, tag: click.tag), tapID: click.tapID)
+    let result: Result<pid_t, HandOverFailure>
+    do throws(SystemError) {
+      result = try await DedicatedThread.run { command.start(message, environment: environment) }
+    } catch {
+      return .failed(HandOverFailure(error))
+    }
+    switch result {
+    case .success(let child):
+      await adopt(child, of: command.application)
+      return .delivered
+    case .failure(let failure): return .failed(failure)
+    }
+  }
+
+  /// Tells an application that has got a tap over D-Bus that the tap's tag was removed. The application may not have
+  /// the method, or may have ended, so an error has no effect.
+  public func reportRemoval(to application: Application, click: Click) async {
+    guard let connection, application.isDBusActivatable else { return }
+    try? await BusHandOver(connection: connection, timeout: timeout, application: application).reportRemoval(click)
+  }
+
   private func start(
-    _ application: Application, _ uri: URI, message: [UInt8]?, click: Click
+    _ application: Application, _ contents: HandOverContents, click: Click
   ) async -> HandOverOutcome {
-    let environment = childEnvironment(click)
+    let environment = childEnvironment(click, tag: contents.wholeMessage == nil ? nil : click.tag)
     let result: Result<pid_t, HandOverFailure>
     do throws(SystemError) {
       result = try await DedicatedThread.run {
-        ExecHandOver(application: application, environment: environment).start(uri, message: message)
+        ExecHandOver(application: application, environment: environment).start(contents)
       }
     } catch {
       return .failed(HandOverFailure(error))
@@ -160,29 +239,32 @@ public actor Launcher {
   /// - systemd sets it for a service (systemd.exec(5), "Environment Variables Set or Propagated by the Service
   ///   Manager").
   /// - The bus sets it for a program that it starts.
-  /// - It belongs to the click that started us.
+  /// - It belongs to the click or the tag that started us.
   /// - Our tests use it to redirect paths.
   ///
   /// `JOURNAL_STREAM` is passed on, because the program shares our standard output.
   private static func isOurs(_ name: String) -> Bool {
     name.hasPrefix("LISTEN_") || name.hasPrefix("DBUS_STARTER_") || ourVariables.contains(name)
+      || Names.Handler.Variable.all.contains(name)
   }
 
   private static let ourVariables: Set<String> = [
     "CREDENTIALS_DIRECTORY", "DESKTOP_STARTUP_ID", "FDSTORE", "INVOCATION_ID", "MANAGERPID", "MEMORY_PRESSURE_WATCH",
     "MEMORY_PRESSURE_WRITE", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "TAGROUTE_DEV", "TAGROUTE_LOCALE", "TAGROUTE_LOG",
-    "TAGROUTE_PROC", "TAGROUTE_RUN", "TAGROUTE_SYS", "WATCHDOG_PID", "WATCHDOG_USEC", "XDG_ACTIVATION_TOKEN",
+    "TAGROUTE_PROC", "TAGROUTE_RUN", "TAGROUTE_SYS", "TAGROUTE_TAP_ID", "TAGROUTE_URI", "WATCHDOG_PID",
+    "WATCHDOG_USEC", "XDG_ACTIVATION_TOKEN",
   ]
 
-  /// Our environment without the variables that concern only this process, and with the activation token if there is
-  /// one.
-  private func childEnvironment(_ click: Click) -> [String: String] {
+  /// Our environment without the variables that concern only this process, and with the activation token and the data
+  /// about the tag if there are any.
+  private func childEnvironment(_ click: Click, tag: TagDetails? = nil) -> [String: String] {
     var result = environment
     for name in result.keys where Self.isOurs(name) { result[name] = nil }
     if let token = click.activationToken {
       result["XDG_ACTIVATION_TOKEN"] = token
       result["DESKTOP_STARTUP_ID"] = token
     }
+    if let tag { result.merge(tag.environment) { $1 } }
     return result
   }
 }

@@ -96,14 +96,20 @@ extension Poller {
     let content: TagReport.Content
     let tag: TagActivation
 
-    /// `another` is the tag that answers in its place.
+    /// The tag was read. `before` is the previous attempt.
+    init(_ tag: TagActivation, _ reading: Reading, after before: Reading?) {
+      self.tag = tag
+      content = reading.finalContent(after: before)
+    }
+
+    /// The tag was lost after this reading. `another` is the tag that answers in its place.
     init(_ tag: TagActivation, _ reading: Reading?, another: TagActivation? = nil) {
       self.tag = tag
       let obstacle =
         another == nil
         ? "damaged: the reader finds the tag but cannot select it"
         : "another tag answers in its place; put only one tag on the reader"
-      content = reading?.content ?? .problem(reason: obstacle)
+      content = reading?.finalContent() ?? .problem(reason: obstacle)
     }
   }
 
@@ -131,7 +137,9 @@ extension Poller {
     for attempt in 1...Reading.attempts {
       guard let reading = try read(&tag, until: end, device) else { return .interrupted }
       guard !isAnother(tag, than: numbers) else { return .lost(Examined(wanted, before, another: tag)) }
-      if !reading.isDoubtful(after: before) || attempt == Reading.attempts { return .read(Examined(tag, reading)) }
+      if !reading.isDoubtful(after: before) || attempt == Reading.attempts {
+        return .read(Examined(tag, reading, after: before))
+      }
       before = reading
       if try isInterrupted() { return .interrupted }
       let again = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAnew(tag) }

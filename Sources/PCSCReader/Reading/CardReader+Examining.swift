@@ -45,14 +45,11 @@ extension CardReader {
     }
   }
 
-  /// The end of a transparent session may look like a removal and an insertion. Else a tag that could not be read is read
-  /// again when it comes back.
+  /// The end of a transparent session may look like a removal and an insertion. Else a tag that could not be read, or has
+  /// no message, is read again when it comes back.
   private func expectReturn(_ content: TagReport.Content, _ handle: CardHandle) {
-    if handle.hasOpenedSession {
-      slot.expectReturn(at: .now)
-    } else if case .problem = content {
-      slot.expectReturn(false, at: .now)
-    }
+    guard !handle.hasOpenedSession else { return slot.expectReturn(at: .now) }
+    guard case .message = content else { return slot.expectReturn(false, at: .now) }
   }
 
   private func stop(_ setback: Setback, _ number: UInt64, _ handle: CardHandle) throws(Interruption) {
@@ -159,7 +156,7 @@ extension CardReader {
   private func conclude(_ study: Study, _ reason: String) -> Ending {
     let words = Reading.failed(reason)
     guard let tag = study.tag else { return .unidentified(.type2, reason: words) }
-    return .read(tag, study.reading?.content ?? .problem(reason: words))
+    return .read(tag, study.reading?.finalContent() ?? .problem(reason: words))
   }
 
   /// Makes one attempt. Returns nil if there is another one.
@@ -192,7 +189,7 @@ extension CardReader {
     if !reading.isDoubtful(after: study.reading) || study.attempt == Reading.attempts {
       // pcscd may report late that the card was away.
       if study.attempt > 1 { slot.expectReturn(at: .now) }
-      return .read(latest, reading.content)
+      return .read(latest, reading.finalContent(after: study.reading))
     }
     study.reading = reading
     study.attempt += 1

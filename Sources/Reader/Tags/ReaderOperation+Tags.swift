@@ -31,9 +31,9 @@ extension ReaderOperation {
     switch self {
     case .query: return ReaderOperationResult(try tag.queryNDEF(over: &channel))
     case .read, .transceive: return ReaderOperationResult(try tag.readNDEF(over: &channel))
-    case .write(let message, let isVerifying):
+    case .write(let message, let isVerifying, let isFormatting):
       return try Self.write(on: &channel) { (channel) throws(TagWriteError) in
-        try tag.writeNDEF(message, isVerifying: isVerifying, over: &channel)
+        try tag.writeNDEF(message, isVerifying: isVerifying, isFormatting: isFormatting, over: &channel)
       }
     case .lock:
       return try Self.write(on: &channel) { (channel) throws(TagWriteError) in try tag.lockNDEF(over: &channel) }
@@ -92,6 +92,7 @@ extension TagProblem {
   fileprivate var failure: ReaderOperationFailure {
     switch code {
     case .empty: .empty
+    case .blank: .notFormatted
     case .notNDEF, .unsupported: .notSupported
     default: .refused
     }

@@ -27,9 +27,18 @@ package struct Reading {
       self.content = .message(bytes)
       doubt = .none
     case .problem(let problem):
-      self.content = .problem(reason: problem.description)
+      let isBare = Self.codesWithoutMessage.contains(problem.code)
+      self.content = isBare ? .bare(reason: problem.description) : .problem(reason: problem.description)
       doubt = problem.code == .damaged ? .damage : problem.isConcludedFromSilence ? .silence : .none
     }
+  }
+
+  /// The states of a tag that is intact and has no message that can be read.
+  private static let codesWithoutMessage: [TagProblem.Code] = [.empty, .notNDEF, .blank, .unsupported]
+
+  private init(_ content: TagReport.Content, _ doubt: Doubt) {
+    self.content = content
+    self.doubt = doubt
   }
 
   /// A failed attempt.
@@ -40,8 +49,12 @@ package struct Reading {
 
   /// An attempt that ended with a failed exchange.
   package init(failure error: TagChannelError) {
-    if [.tooSlow, .tooManyExchanges, .unsupported].contains(error.code) {
-      self.init(problem: "unsupported: \(error.reason)", doubt: .none)
+    let reason = "unsupported: \(error.reason)"
+    if error.code == .unsupported {
+      // The reader cannot send the commands of this kind of tag, so it can only identify it.
+      self.init(.bare(reason: reason), .none)
+    } else if [.tooSlow, .tooManyExchanges].contains(error.code) {
+      self.init(problem: reason, doubt: .none)
     } else {
       self.init(problem: Self.failed(error.reason))
     }
@@ -56,6 +69,13 @@ package struct Reading {
   package init?(improper tag: TagActivation) {
     guard !tag.isProper else { return nil }
     self.init(problem: "damaged: the card's answer to select (ATS) is malformed")
+  }
+
+  /// The content of the last attempt. A tag whose reading is still doubtful is not taken for one without a message.
+  /// `before` is the previous attempt.
+  package func finalContent(after before: Reading? = nil) -> TagReport.Content {
+    guard case .bare(let reason) = content, isDoubtful(after: before) else { return content }
+    return .problem(reason: reason)
   }
 
   /// Whether another attempt may give a different result. `before` is the previous attempt.

@@ -62,7 +62,7 @@ extension ReaderMessage {
     case absent = 1
     case ready, failed, reached, examining, message, problem, known, removed, heartbeat, log
     case sessionTag, sessionTagRemoved, performed, progress, successorWanted, sessionRoundEnded
-    case sessionPollingRestarted, waiting
+    case sessionPollingRestarted, waiting, bare
   }
 
   /// The frame with this message. Texts are cut to their limits.
@@ -84,6 +84,12 @@ extension ReaderMessage {
           $0.write(epoch)
           $0.write(report.placement)
           $0.write(bytes: bytes)
+        }
+      case .bare(let reason):
+        Self.frame(.bare) {
+          $0.write(epoch)
+          $0.write(report.placement)
+          $0.write(text: reason, ReaderLimits.text)
         }
       case .problem(let reason):
         Self.frame(.problem) {
@@ -149,6 +155,11 @@ extension ReaderMessage {
       let epoch = try reader.integer(UInt64.self)
       let placement = try reader.placement()
       let content = TagReport.Content.message(try reader.ndefMessage())
+      self = .tag(epoch: epoch, TagReport(placement: placement, content: content))
+    case .bare:
+      let epoch = try reader.integer(UInt64.self)
+      let placement = try reader.placement()
+      let content = TagReport.Content.bare(reason: try reader.text(ReaderLimits.text))
       self = .tag(epoch: epoch, TagReport(placement: placement, content: content))
     case .problem:
       let epoch = try reader.integer(UInt64.self)

@@ -7,8 +7,8 @@ public enum ReaderOperation: Sendable, Hashable {
   /// Read the NDEF message. Result: `message`. A formatted tag without a message gives the failure `empty`.
   case read
   /// Write an NDEF message, which replaces the present one. Empty bytes remove the message. If `verify` is set, the
-  /// process reads it back. Result: `done`.
-  case write([UInt8], verify: Bool)
+  /// process reads it back. If `format` is set, it formats a blank tag first. Result: `done`.
+  case write([UInt8], verify: Bool, format: Bool = false)
   /// Make the tag read-only forever. Result: `done`.
   case lock
   /// Send a command, in the form that the table at `TagChannel` gives for the kind of tag. An ISO-DEP card gets any
@@ -71,6 +71,8 @@ public enum ReaderOperationFailure: UInt8, Sendable, Hashable, CaseIterable {
   case deviceLost
   /// The session has ended, or does not exist.
   case sessionEnded
+  /// The tag is blank, and the operation was not to format it.
+  case notFormatted
 }
 
 private enum OperationKind: UInt8 { case query = 1, read, write, lock, transceive }
@@ -82,10 +84,11 @@ extension FrameWriter {
     case .query: write(OperationKind.query.rawValue)
     case .read: write(OperationKind.read.rawValue)
     case .lock: write(OperationKind.lock.rawValue)
-    case .write(let message, let verify):
+    case .write(let message, let verify, let format):
       write(OperationKind.write.rawValue)
       write(bytes: message)
       write(verify)
+      write(format)
     case .transceive(let command, let timeout):
       write(OperationKind.transceive.rawValue)
       write(bytes: command)
@@ -123,7 +126,8 @@ extension FrameReader {
     case .lock: return .lock
     case .write:
       let message = try bytes(0...ReaderLimits.message, "an NDEF message")
-      return .write(message, verify: try boolean())
+      let verify = try boolean()
+      return .write(message, verify: verify, format: try boolean())
     case .transceive:
       let command = try bytes(1...ReaderLimits.command, "a command")
       let timeout = try integer(UInt32.self)

@@ -24,7 +24,10 @@ public struct TagReport: Sendable, Hashable {
   public enum Content: Sendable, Hashable {
     /// An NDEF message, complete and decodable.
     case message([UInt8])
-    /// No message. The reason is for a person.
+    /// The tag was read well enough to know that it has no NDEF message: it is blank, not formatted, a card for payment or
+    /// transit, or a tag of which the reader can only tell the UID. The reason is for a person.
+    case bare(reason: String)
+    /// The tag could not be read, or its contents contradict each other. The reason is for a person.
     case problem(reason: String)
   }
 

@@ -12,6 +12,8 @@ public struct AgentClient: Sendable {
     case received(id: String)
     /// The tap has ended as `delivered`, `dismissed`, `failed` or `expired`. Later versions may add values.
     case closed(id: String, state: String)
+    /// The tag of this tap was taken from the reader.
+    case removed(id: String)
     /// This many taps were removed from the inbox by `Clear`.
     case cleared(count: UInt32)
   }
@@ -71,6 +73,36 @@ public struct AgentClient: Sendable {
   /// - Throws: `BusError`.
   public func resolve(_ uri: String) async throws(BusError) -> Resolution {
     Resolution(try await call("Resolve", [.string(uri)]).first?.asDictionary ?? [:])
+  }
+
+  /// Asks what a tag would do, without doing it.
+  ///
+  /// - Parameters:
+  ///   - uid: the tag's UID, at most 10 bytes.
+  ///   - message: the encoded NDEF message; nil for a tag without one.
+  ///   - technology: the technology, such as `type-2`.
+  ///   - reader: the object path of the reader.
+  /// - Returns: the answer.
+  /// - Throws: `BusError`; `org.freedesktop.DBus.Error.UnknownMethod` if the agent is older.
+  public func resolve(
+    uid: [UInt8] = [], message: [UInt8]? = nil, technology: String? = nil, reader: String? = nil
+  ) async throws(BusError) -> Resolution {
+    var tag: [String: Value] = ["uid": .bytes(uid)]
+    tag["message"] = message.map(Value.bytes)
+    tag["technology"] = technology.map(Value.string)
+    tag["reader"] = reader.map(Value.string)
+    return Resolution(try await call("ResolveTag", [.dictionary(tag)]).first?.asDictionary ?? [:])
+  }
+
+  /// Asks what the tag of a stored tap would do now. An older agent is asked about its link alone.
+  package func resolve(_ tap: TapDescription) async throws(BusError) -> Resolution {
+    do throws(BusError) {
+      let message = tap.message?.isEmpty == true ? nil : tap.message
+      return try await resolve(uid: tap.uid, message: message, technology: tap.technology, reader: tap.reader)
+    } catch {
+      guard error.name == BusError.Name.unknownMethod, !tap.uri.isEmpty else { throw error }
+      return try await resolve(tap.uri)
+    }
   }
 
   /// Gets the handlers, sorted by desktop id.
@@ -168,7 +200,7 @@ public struct AgentClient: Sendable {
   ///
   /// - Parameters:
   ///   - handler: the desktop id.
-  ///   - claim: a domain, `*.` and a domain, or a scheme and a colon.
+  ///   - claim: a domain, `*.` and a domain, a scheme and a colon, or a type of records.
   /// - Throws: `BusError`.
   public func prefer(_ handler: String, for claim: String) async throws(BusError) {
     _ = try await call("Prefer", [.string(handler), .string(claim)])
@@ -229,6 +261,7 @@ public struct AgentClient: Sendable {
         switch (signal.member, signal.arguments.first?.asString, signal.arguments.dropFirst().first?.asString) {
         case ("TapReceived", let id?, _): continuation.yield(.received(id: id))
         case ("TapClosed", let id?, let state?): continuation.yield(.closed(id: id, state: state))
+        case ("TagRemoved", let id?, _): continuation.yield(.removed(id: id))
         case ("TapsCleared", _, _):
           continuation.yield(.cleared(count: signal.arguments.first?.asUInt32 ?? 0))
         default: break

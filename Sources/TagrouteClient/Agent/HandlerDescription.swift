@@ -10,6 +10,10 @@ public struct HandlerDescription: BusRecord, Sendable, Hashable {
   public var domains: [String] = []
   /// The schemes it takes.
   public var schemes: [String] = []
+  /// The media types of records that it takes, each exact or `type/*`.
+  public var mimeTypes: [String] = []
+  /// The external types of records that it takes.
+  public var externalTypes: [String] = []
   /// Whether it needs no permission: only root can change its entry, and the entry does not come from a store.
   public var trusted = false
   /// The origin of its entry: `system`, `store` or `user`; empty with a `problem`.
@@ -39,7 +43,8 @@ public struct HandlerDescription: BusRecord, Sendable, Hashable {
   package static var fields: [BusField<Self>] {
     [
       .text("id", \.id), .text("name", \.name), .text("path", \.path), .texts("domains", \.domains),
-      .texts("schemes", \.schemes), .flag("trusted", \.trusted), .text("origin", \.origin),
+      .texts("schemes", \.schemes), .texts("mime-types", \.mimeTypes), .texts("external-types", \.externalTypes),
+      .flag("trusted", \.trusted), .text("origin", \.origin),
       .texts("preferred", \.preferred), .texts("allowed", \.allowed), .texts("blocked", \.blocked),
       .text("problem", \.problem), .number("line", \.line), .number("column", \.column),
     ]

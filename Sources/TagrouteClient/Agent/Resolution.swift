@@ -9,7 +9,7 @@ public struct ClaimantDescription: BusRecord, Sendable, Hashable {
   public var outcome = ""
   /// `system`, `vouched-for`, `confirmed` or `unconfirmed`.
   public var trust = ""
-  /// The position of the rule in its `Links=` that excludes the URI; nil if no rule does.
+  /// The position of the rule in its path rules that excludes the URI; nil if no rule does.
   public var rule: String?
   /// The outcome, in a sentence.
   public var reason = ""
@@ -28,7 +28,8 @@ public struct ClaimantDescription: BusRecord, Sendable, Hashable {
 public struct Resolution: BusRecord, Sendable, Hashable {
   /// The URI in its normal form, or as given if it is refused.
   public var uri = ""
-  /// `universal-link`, `scheme`, `default`, `none` or `refused`.
+  /// `universal-link`, `scheme`, `default`, `none`, `refused`, `rule`, `record`, `record-default` or `wifi`. Later
+  /// versions may add values.
   public var kind = ""
   /// The handler's desktop id; nil if there is none.
   public var handler: String?
@@ -45,6 +46,14 @@ public struct Resolution: BusRecord, Sendable, Hashable {
   /// The question that the user has to answer first: `nothing`, `whether-allowed` or `which`. Later versions may add
   /// values.
   public var question = ""
+  /// The type of the record that decides if there is no link, such as `text/vcard`; nil if no such record decides.
+  public var recordType: String?
+  /// The name of the rule that decides; nil if none does.
+  public var rule: String?
+  /// The action of that rule: `open`, `open-default`, `run`, `show` or `ignore`; nil without a rule.
+  public var action: String?
+  /// Whether the user is asked first. Only a rule can do without.
+  public var asks = true
   /// The reason, in a sentence.
   public var reason = ""
   /// Every step of the decision.
@@ -57,6 +66,7 @@ public struct Resolution: BusRecord, Sendable, Hashable {
       .text("uri", \.uri), .text("kind", \.kind), .text("handler", \.handler), .texts("candidates", \.candidates),
       .number("more-candidates", \.moreCandidates), .records("claimants", \.claimants),
       .number("more-claimants", \.moreClaimants), .flag("trusted", \.trusted), .text("question", \.question),
+      .text("record-type", \.recordType), .text("rule", \.rule), .text("action", \.action), .flag("asks", \.asks),
       .text("reason", \.reason), .texts("steps", \.steps),
     ]
   }

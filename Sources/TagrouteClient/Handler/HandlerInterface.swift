@@ -9,12 +9,23 @@ enum HandlerInterface {
   /// The most files and links to open at once.
   private static let maximumURIs = 64
 
-  static func exported(by requests: OpeningRequests) -> [ExportedInterface] {
+  static func exported(
+    by requests: OpeningRequests, removed: @escaping @Sendable (_ tapID: String) async -> Void
+  ) -> [ExportedInterface] {
     let platformData = Argument("platform_data", "a{sv}")
     let handleTag = ExportedMethod(
       Names.Handler.handleTag, in: [Argument("uri", "s"), Argument("message", "ay"), platformData]
     ) { _, call in
       try await requests.take(try tagged(call.arguments))
+      return []
+    }
+    let tagRemoved = ExportedMethod(
+      Names.Handler.tagRemoved, in: [Argument("tap_id", "s"), Argument("tag", "a{sv}")]
+    ) { _, call in
+      guard let id = call.arguments.first?.asString, Names.Handler.isTapID(id) else {
+        throw BusError.invalidArguments("TagRemoved takes the id of a tap, a UUID, and a dictionary")
+      }
+      await removed(id)
       return []
     }
     let activate = ExportedMethod("Activate", in: [platformData]) { _, call in
@@ -36,7 +47,7 @@ enum HandlerInterface {
       "ActivateAction", in: [Argument("action_name", "s"), Argument("parameter", "av"), platformData]
     ) { _, _ in throw BusError.invalidArguments("the app has no actions") }
     return [
-      ExportedInterface(Names.Handler.interface, methods: [handleTag], limits: .tagMessage),
+      ExportedInterface(Names.Handler.interface, methods: [handleTag, tagRemoved], limits: .tagMessage),
       ExportedInterface(
         Names.Handler.applicationInterface, methods: [activate, open, activateAction], limits: .tagMessage),
     ]
@@ -47,10 +58,14 @@ enum HandlerInterface {
       throw .invalidArguments("HandleTag takes a link, a message and a dictionary")
     }
     guard uri.utf8.count <= maximumURI else { throw .invalidArguments("the link is longer than 8 KiB") }
+    let data = arguments[2]
     do throws(NDEFError) {
       return TagOpening(
-        uri: uri, message: try NDEFMessage(decoding: bytes), activationToken: token(arguments[2]),
-        tapID: text(Names.Handler.tapIDKey, of: arguments[2], where: Names.Handler.isTapID))
+        uri: uri.isEmpty ? nil : uri, message: try NDEFMessage(decoding: bytes), activationToken: token(data),
+        tapID: text(Names.Handler.tapIDKey, of: data, where: Names.Handler.isTapID), uid: uid(data),
+        technology: text(Names.Handler.technologyKey, of: data, where: Names.Handler.isTechnology) ?? "",
+        reader: text(Names.Handler.readerKey, of: data, where: Names.Handler.isReader) ?? "",
+        time: data.asDictionary?[Names.Handler.timeKey]?.asUInt64)
     } catch {
       throw .invalidArguments("the message is not NDEF: \(error)")
     }
@@ -68,6 +83,11 @@ enum HandlerInterface {
   private static func token(_ platformData: Value?) -> String? {
     text(Names.Handler.activationTokenKey, of: platformData, where: Names.Handler.isActivationToken)
       ?? text(Names.Handler.startupIDKey, of: platformData, where: Names.Handler.isActivationToken)
+  }
+
+  private static func uid(_ platformData: Value) -> [UInt8] {
+    let uid = platformData.asDictionary?[Names.Handler.uidKey]?.asBytes ?? []
+    return uid.count <= UIDText.lengths.upperBound ? uid : []
   }
 
   /// A text in the platform data. The caller may be any program of the session, so an invalid text is treated as

@@ -21,6 +21,8 @@ public enum TagHandler {
   ///   - id: the app's id, its desktop entry's name without `.desktop`. It is also the bus name.
   ///   - address: the bus, by default the session's own.
   ///   - loop: the event loop of the connection.
+  ///   - removed: is called with ``TagOpening/tapID`` when the tag of a tap is taken from the reader, possibly before
+  ///     `open` has returned. Not called if the session is locked then, or if a program was restarted in between.
   ///   - open: takes each opening, one after the other. It returns as soon as the app has it, because the user waits.
   ///     The user sees the message of an error that it throws, cut after 500 Unicode scalars. A `BusError` keeps its
   ///     name, unless that is a standard name: another program has sent such an error to the app.
@@ -28,11 +30,12 @@ public enum TagHandler {
   ///   `invalidArguments` if the id is not a bus name; `CancellationError` if the task is cancelled.
   public static func serve(
     _ id: String, on address: BusAddress = .session, loop: EventLoop = EventLoop(label: "tag-handler"),
+    removed: @escaping @Sendable (_ tapID: String) async -> Void = { _ in },
     _ open: (TagOpening) async throws -> Void
   ) async throws {
     let connection = try await Connection.open(address, on: loop)
     do {
-      try await serve(id, connection, open)
+      try await serve(id, connection, removed, open)
     } catch {
       // In a new task, which is not cancelled with this one. The reply to the last opening goes out first.
       await Task { try? await connection.releaseName(id) }.value
@@ -42,12 +45,13 @@ public enum TagHandler {
   }
 
   private static func serve(
-    _ id: String, _ connection: Connection, _ open: (TagOpening) async throws -> Void
+    _ id: String, _ connection: Connection, _ removed: @escaping @Sendable (String) async -> Void,
+    _ open: (TagOpening) async throws -> Void
   ) async throws {
     let requests = OpeningRequests(on: connection.loop)
     defer { requests.end() }
     let path = try ObjectPath("/" + String(id.map { $0 == "." ? "/" : $0 == "-" ? "_" : $0 }))
-    try await connection.export(HandlerInterface.exported(by: requests), at: path)
+    try await connection.export(HandlerInterface.exported(by: requests, removed: removed), at: path)
     guard try await connection.requestName(id).isOwner else {
       throw BusError(name: Self.nameExists, message: "\(id) is owned by another process: the app runs already")
     }

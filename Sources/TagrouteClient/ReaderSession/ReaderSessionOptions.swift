@@ -36,6 +36,9 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   /// ISO-DEP card is reported, and raw commands may select these applications. A passport, for example, begins with
   /// PACE on its master file. A daemon with interface version 1 ignores this.
   public var selectsApplication: Bool
+  /// Whether writing formats a blank tag first, which overwrites what is stored on it. Without it, writing to such a
+  /// tag fails with ``TagFailure/notFormatted``. A daemon with interface version 1 ignores this.
+  public var formatsBlankTags: Bool
 
   /// - Parameters:
   ///   - message: the instruction for the user.
@@ -47,10 +50,11 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   ///   - endsAfterFirstRead: whether the session ends after the first message.
   ///   - reportsUndeclaredCards: whether to report ISO-DEP cards without any of these applications.
   ///   - selectsApplication: whether one of these applications is selected when a card is found.
+  ///   - formatsBlankTags: whether writing formats a blank tag first.
   public init(
     message: String = "", reader: ObjectPath? = nil, access: Access = .read, technologies: [String] = [],
     applicationIdentifiers: [[UInt8]] = [], systemCodes: [UInt16] = [], endsAfterFirstRead: Bool = false,
-    reportsUndeclaredCards: Bool = false, selectsApplication: Bool = true
+    reportsUndeclaredCards: Bool = false, selectsApplication: Bool = true, formatsBlankTags: Bool = false
   ) {
     self.message = message
     self.reader = reader
@@ -61,6 +65,7 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     self.endsAfterFirstRead = endsAfterFirstRead
     self.reportsUndeclaredCards = reportsUndeclaredCards
     self.selectsApplication = selectsApplication
+    self.formatsBlankTags = formatsBlankTags
   }
 
   /// The options as the bus has them, without unset ones.
@@ -72,6 +77,7 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     if endsAfterFirstRead { options["first-read"] = .boolean(true) }
     if reportsUndeclaredCards { options["undeclared-cards"] = .boolean(true) }
     if !selectsApplication { options["select-application"] = .boolean(false) }
+    if formatsBlankTags { options["format"] = .boolean(true) }
     return .dictionary(options)
   }
 

@@ -27,6 +27,8 @@ public enum TagFailure: Sendable, Hashable, CaseIterable {
   case readerLost
   /// The session has ended.
   case sessionEnded
+  /// The tag is blank. A session with ``ReaderSessionOptions/formatsBlankTags`` formats it.
+  case notFormatted
   /// The operation is not allowed; the error's message gives the details.
   case notAuthorized
 
@@ -45,6 +47,7 @@ public enum TagFailure: Sendable, Hashable, CaseIterable {
     case Names.Errors.busy, Names.Errors.tooMany: self = .busy
     case Names.Errors.notAsWritten: self = .notAsWritten
     case Names.Errors.cannotLock: self = .cannotLock
+    case Names.Errors.notFormatted: self = .notFormatted
     case Names.Errors.readerLost: self = .readerLost
     case Names.Errors.sessionEnded: self = .sessionEnded
     case Names.Errors.notAuthorized, BusError.Name.accessDenied: self = .notAuthorized

@@ -122,6 +122,14 @@ struct MIFAREClassicAccess {
     memory.learn(contents, at: address - address % Self.blockSize)
   }
 
+  /// Reads a block of a sector, using a key that the tag is known to have.
+  mutating func contents(
+    ofBlock block: Int, of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
+  ) throws(TagWriteError) -> [UInt8] {
+    try requireKey(sector, key, &channel)
+    return try read(block, &channel)
+  }
+
   /// Reads a sector's trailer, using a public key A.
   mutating func trailer(
     of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
@@ -139,6 +147,15 @@ struct MIFAREClassicAccess {
   ) throws(TagWriteError) {
     try requireKey(sector, key, &channel)
     try write(bytes, toBlock: sector.trailerBlock, &channel)
+  }
+
+  /// Writes a block of a sector, using a key that the tag is known to have.
+  mutating func write(
+    _ contents: [UInt8], toBlock block: Int, of sector: MIFAREClassicSector, _ key: MIFAREClassicKey,
+    _ channel: inout some TagChannel
+  ) throws(TagWriteError) {
+    try requireKey(sector, key, &channel)
+    try write(contents, toBlock: block, &channel)
   }
 
   /// Authenticates a sector with a key, unless the sector is already open with this key. Returns false if the tag is

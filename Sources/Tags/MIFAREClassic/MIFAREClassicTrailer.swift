@@ -25,8 +25,11 @@ struct MIFAREClassicTrailer: Equatable {
 
   /// Whether anyone may write the data blocks: key A permits it, and so does the general purpose byte.
   var letsEverybodyWrite: Bool {
-    conditions[0..<3].allSatisfy { $0 == 0b000 } && generalPurpose & 0x03 == 0
+    areDataOpen && generalPurpose & 0x03 == 0
   }
+
+  /// Whether both keys may read and write the data blocks.
+  var areDataOpen: Bool { conditions[0..<3].allSatisfy { $0 == 0b000 } }
 
   /// Whether the data blocks are permanently read-only.
   var isLocked: Bool {

@@ -44,15 +44,20 @@ struct Type2Access {
   /// The capability container, available after it has been read.
   var container: [UInt8] { memory.known(at: 12..<16) }
 
-  /// Reads the first pages, and checks that the tag is formatted for NDEF. Page 3 is the capability container. Page 2
-  /// holds the static lock bytes.
-  mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
+  /// Finds out which commands the reader can send, and reads the first pages. Page 3 is the capability container. Page
+  /// 2 holds the static lock bytes.
+  mutating func begin(from page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     canAskForModel = channel.canSend(Self.getVersion)
     if !channel.canSend(Self.sectorSelect) {
       pageLimit = (0x04...0xFF).first { !channel.canSend([0x30, UInt8($0)]) } ?? 0x100
     }
     if !channel.canSend([0x3A, 0x04, 0x04]) { fastRead = .absent }
     try read(page, &channel)
+  }
+
+  /// Does the same, and checks that the tag is formatted for NDEF.
+  mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
+    try begin(from: page, &channel)
     let container = container
     guard container[0] == 0xE1 else {
       throw .refused(.notNDEF, "there is no capability container in page 3")
@@ -79,6 +84,16 @@ struct Type2Access {
       case .problem(let problem): throw .refused(problem)
       }
     }
+  }
+
+  /// Whether the data area of this size holds only zeros. `besides` may be at its beginning.
+  mutating func isUnused(
+    _ size: Int, besides: [UInt8], _ channel: inout some TagChannel
+  ) throws(TagWriteError) -> Bool {
+    area = Self.firstByte..<Self.firstByte + size
+    try require(area, &channel)
+    let bytes = memory.known(at: area)
+    return (bytes.starts(with: besides) ? bytes.dropFirst(besides.count) : bytes[...]).allSatisfy { $0 == 0 }
   }
 
   /// Reads the bytes that are not known yet.

@@ -58,6 +58,24 @@ public struct LinkMatching: Sendable {
     return verdict
   }
 
+  /// Decides whether a condition covers the link. Conditions share all steps. A pattern covers no path with dot
+  /// segments, like a rule.
+  ///
+  /// - Parameter condition: the condition.
+  /// - Returns: nil if the steps ran out, so that the answer is unknown.
+  public mutating func covers(_ condition: LinkCondition) -> Bool? {
+    taken.limit = maximumSteps
+    taken.take(1)
+    guard !taken.isOver else { return nil }
+    switch condition.kind {
+    case .exact(let link): return link == uri
+    case .pattern(let scheme, let host, let rule):
+      guard scheme == uri.scheme, host.covers(uri), !hasDotSegments else { return false }
+      let covers = rule.covers(parts(for: rule.comparison), steps: &taken)
+      return taken.isOver ? nil : covers
+    }
+  }
+
   private mutating func parts(for comparison: LinkPattern.Comparison) -> LinkParts {
     if let known = parts[comparison] { return known }
     let made = LinkParts(uri, comparison)

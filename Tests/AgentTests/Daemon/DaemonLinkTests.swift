@@ -45,7 +45,7 @@ import Testing
         case .registered(let isRegistered): registering.yield(isRegistered)
         case .refused(let error): refusing.yield(error?.name)
         case .displayNeeded(let isNeeded): displaying.yield(isNeeded)
-        case .sheet: break
+        case .sheet, .tagRemoved: break
         }
       } receive: { _ in
       }

@@ -107,6 +107,13 @@ actor FakeDaemon {
       [.dictionary(tap)])
   }
 
+  /// Calls `TagRemoved` on the agent that registered last.
+  func takeAway(_ tap: String) async throws {
+    _ = try await connection.call(
+      agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "TagRemoved",
+      [.string(tap), .dictionary([:])])
+  }
+
   /// Makes the agent that registered last show the sheet of a reader session.
   func showSession(_ options: [String: Value]) async throws {
     _ = try await connection.call(

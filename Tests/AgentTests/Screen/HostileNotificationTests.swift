@@ -157,9 +157,10 @@ import Testing
     #expect(shown.body.count { $0 == "\n" } <= breaks, "\(shown.body)")
     if capabilities.contains("actions") {
       let order = [
-        "default", "open", "copy", "allow", "candidate-0", "candidate-1", "alternative", "dismiss", "cancel",
+        "default", "open", "copy", "allow", "candidate-0", "candidate-1", "alternative", "always",
+        "ask-next-time", "dismiss", "cancel",
       ]
-      #expect(keys.first == "default" && (2...4).contains(keys.count))
+      #expect(keys.first == "default" && (2...5).contains(keys.count))
       #expect(
         keys.compactMap(order.firstIndex) == keys.compactMap(order.firstIndex).sorted()
           && keys.allSatisfy(order.contains))

@@ -12,6 +12,7 @@ import Testing
     let open: String
     let couldNot: String
     let retry: String
+    let always: String
     let dismiss: String
     let why: String
     let sheet: String
@@ -23,20 +24,21 @@ import Testing
   private static let words = [
     Words(
       language: "en", title: "Open in Menu", open: "Open", couldNot: "Could not open in Menu", retry: "Try again",
-      dismiss: "Dismiss", why: "The app did not take it: “the kitchen is closed”",
+      always: "Always open this tag at once", dismiss: "Dismiss",
+      why: "The app did not take it: “the kitchen is closed”",
       sheet: "Hold a tag near the reader", cancel: "Cancel"),
     Words(
       language: "de", title: "Mit Menu öffnen", open: "Öffnen", couldNot: "Öffnen mit Menu fehlgeschlagen",
-      retry: "Erneut versuchen", dismiss: "Verwerfen",
+      retry: "Erneut versuchen", always: "Dieses Tag immer sofort öffnen", dismiss: "Verwerfen",
       why: "Die Anwendung hat es nicht angenommen: „the kitchen is closed“", sheet: "NFC-Tag an das Lesegerät halten",
       cancel: "Abbrechen"),
     Words(
       language: "ja", title: "Menu で開く", open: "開く", couldNot: "Menu で開けませんでした", retry: "再試行",
-      dismiss: "閉じる", why: "アプリが受け取りませんでした:「the kitchen is closed」",
+      always: "このタグを常にすぐ開く", dismiss: "閉じる", why: "アプリが受け取りませんでした:「the kitchen is closed」",
       sheet: "NFC タグをリーダーにかざしてください", cancel: "キャンセル"),
     Words(
       language: "ko", title: "Menu에서 열기", open: "열기", couldNot: "Menu에서 열 수 없습니다", retry: "다시 시도",
-      dismiss: "무시", why: "앱이 받지 않았습니다: “the kitchen is closed”",
+      always: "이 태그를 항상 바로 열기", dismiss: "무시", why: "앱이 받지 않았습니다: “the kitchen is closed”",
       sheet: "NFC 태그를 리더에 가까이 대십시오", cancel: "취소"),
   ]
 
@@ -55,7 +57,10 @@ import Testing
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let shown = try await server.next()
     #expect(shown.summary == words.title)
-    #expect(shown.actions == ["default", words.open, "open", words.open, "dismiss", words.dismiss])
+    #expect(
+      shown.actions == [
+        "default", words.open, "open", words.open, "always", words.always, "dismiss", words.dismiss,
+      ])
     try await server.click(shown, action: "open")
     let failed = try await server.next()
     #expect(failed.summary == words.couldNot)
@@ -114,7 +119,11 @@ import Testing
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let shown = try await server.next()
     #expect(shown.summary == "Open in Menu")
-    #expect(shown.actions == ["default", "<b>O</b> [31mk", "open", "<b>O</b> [31mk", "dismiss", "Dismiss"])
+    #expect(
+      shown.actions == [
+        "default", "<b>O</b> [31mk", "open", "<b>O</b> [31mk", "always", "Always open this tag at once", "dismiss",
+        "Dismiss",
+      ])
   }
 
   @Test func `without a catalogue the text is English`() async throws {

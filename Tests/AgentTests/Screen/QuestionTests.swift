@@ -88,12 +88,13 @@ struct QuestionTests {
   @Test func `an app that opens at once has the browser beside it, also after a failure`() throws {
     let system = sampleApplication("theirs", .system)
     let offer = try offer([system])
-    #expect(shown(offer) == ("Open in theirs", ["open", "Open", "alternative", "Open in Web", "dismiss", "Dismiss"]))
+    let always = ["always", "Always open this tag at once", "dismiss", "Dismiss"]
+    #expect(shown(offer) == ("Open in theirs", ["open", "Open", "alternative", "Open in Web"] + always))
     #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
     let failed = offer.notification(failed: TapReason(.notStarted), timeout: -1, canCopy: true)
     #expect(failed.buttons.map(\.key) == ["retry", "alternative", "dismiss"])
     let inBrowser = try #require(offer.alone(in: "web.desktop"))
-    #expect(shown(inBrowser).1 == ["open", "Open", "dismiss", "Dismiss"])
+    #expect(shown(inBrowser).1 == ["open", "Open"] + always)
     #expect(inBrowser.answer(to: "alternative", canCopy: true) == .showAgain)
     for offer in [offer, inBrowser, try self.offer([sampleApplication("mine", .user)])] {
       #expect(offer.answer(to: "dismiss", canCopy: true) == .dismiss)

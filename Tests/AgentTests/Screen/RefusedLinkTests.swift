@@ -48,7 +48,7 @@ import Testing
       typeNameFormat: .mediaType, type: Array("text/vcard".utf8), payload: Array("BEGIN:VCARD".utf8))
     try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [card]).encoded()))
     #expect(await signals.closed(1) == "dismissed")
-    #expect(try await rig.tap(1)["state-reason-code"] == .string("nothing-to-open"))
+    #expect(try await rig.tap(1)["state-reason-code"] == .string("ignored"))
     // The next notification is for the next tag.
     try await rig.daemon.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
     #expect(try await server.next().body == "menu.example.com/2")

@@ -11,15 +11,16 @@ struct EarlierRunPolicyTests {
   @Test func `a tap of an earlier run is shown in its state`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
-    #expect(policy.handle(.resumed(offer, .shown, reason: .none)) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.resumed(offer, .shown, reason: .none)) == [.show(offer, replacing: nil, isNews: false)])
     #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
+    // The user has not seen this one.
     let fresh = try sampleOffer(2)
     #expect(policy.handle(.resumed(fresh, .received, reason: .none)) == [.show(fresh, replacing: nil)])
     #expect(policy.handle(.shown(fresh.id, at: samplePlace)) == [.putOnScreen(fresh.id, at: samplePlace)])
     let failed = try sampleOffer(3)
     #expect(
       policy.handle(.resumed(failed, .failed, reason: TapReason(.notStarted, detail: "why"))) == [
-        .showFailure(failed, reason: TapReason(.notStarted, detail: "why"))
+        .showFailure(failed, reason: TapReason(.notStarted, detail: "why"), isNews: false)
       ])
   }
 
@@ -31,14 +32,14 @@ struct EarlierRunPolicyTests {
     _ = policy.handle(.stored(newer))
     for number in 2..<TapPolicy.maximumOnScreen { _ = policy.handle(.stored(try sampleOffer(number))) }
     let (older, oldest) = (try sampleOffer(100, tag: 200), try sampleOffer(101))
-    #expect(policy.handle(.resumed(older, .shown, reason: .none)) == [.show(older, replacing: nil)])
+    #expect(policy.handle(.resumed(older, .shown, reason: .none)) == [.show(older, replacing: nil, isNews: false)])
     #expect(policy.count == TapPolicy.maximumOnScreen)
     #expect(policy.onScreenInOrder.first == older.id)
     // The first tap of the earlier run is older than the second one.
     #expect(
       policy.handle(.resumed(oldest, .shown, reason: .none)) == [
         .move(older.id, to: .expired, reason: TapReason(.madeRoom)), .closeNotification(older.id),
-        .announceClosed(older.id, .expired), .show(oldest, replacing: nil),
+        .announceClosed(older.id, .expired), .show(oldest, replacing: nil, isNews: false),
       ])
     _ = policy.handle(.stored(try sampleOffer(102)))
     #expect(policy.offer(oldest.id) == nil && policy.offer(newer.id) != nil)

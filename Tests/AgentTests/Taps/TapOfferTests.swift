@@ -23,7 +23,7 @@ struct TapOfferTests {
     #expect(notification.body.string == "menu.example.com/table/4?…")
     #expect(notification.icon == "menu")
     #expect(notification.defaultAction.label == "Open")
-    #expect(notification.buttons.map(\.label) == ["Open", "Dismiss"])
+    #expect(notification.buttons.map(\.label) == ["Open", "Always open this tag at once", "Dismiss"])
     #expect(notification.desktopEntry == "")
   }
 

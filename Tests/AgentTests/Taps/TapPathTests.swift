@@ -17,7 +17,10 @@ import Testing
     #expect(shown.summary == "Open in Menu")
     #expect(shown.body == "menu.example.com/table/4")
     #expect(shown.icon == "menu")
-    #expect(shown.actions == ["default", "Open", "open", "Open", "dismiss", "Dismiss"])
+    #expect(
+      shown.actions == [
+        "default", "Open", "open", "Open", "always", "Always open this tag at once", "dismiss", "Dismiss",
+      ])
     #expect(shown.hints["desktop-entry"] == nil)
     try await server.click(shown, token: "token-1")
 
@@ -26,6 +29,10 @@ import Testing
     #expect(handed.message == message)
     #expect(handed.platformData[Names.Handler.activationTokenKey] == .string("token-1"))
     #expect(handed.platformData[Names.Handler.tapIDKey] == .string(tapID(1)))
+    #expect(handed.platformData["uid"] == .bytes([4, 0, 0, 0, 0, 0, 1]))
+    #expect(handed.platformData["technology"] == .string("type-2"))
+    #expect(handed.platformData["reader"] == .string("/org/tagroute/Tagroute1/readers/0"))
+    #expect(handed.platformData["time"] == .uint64(1_795_000_000_000_000))
 
     var seen: [ReceivedSignal] = []
     for await signal in signals {
@@ -57,8 +64,8 @@ import Testing
     #expect(try await server.nextTap().body == "menu.example.com/good")
     #expect(await !server.all.contains { $0.body.contains("secret") || $0.body.contains("alert") })
     for number in bad.indices {
-      // An empty message is not a failure.
-      #expect(try await rig.state(number) == (number == 7 ? "dismissed" : "failed"))
+      // A tag without a message, and an empty record, are no failure.
+      #expect(try await rig.state(number) == ([0, 7].contains(number) ? "dismissed" : "failed"))
       let line = try await agent.line(containing: "tap \(tapID(number)) is not offered: ")
       #expect(!line.contains("secret"))
       #expect(!line.contains("alert"))

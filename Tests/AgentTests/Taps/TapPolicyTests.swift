@@ -60,13 +60,13 @@ struct TapPolicyTests {
   @Test mutating func `a tap is shown again after a click that is no answer`() throws {
     let offer = try sampleOffer(1, tag: 7, question: .which)
     _ = policy.handle(.stored(offer))
-    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil, isNews: false)])
     #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
     // The policy knows no state of a tap that has left the screen. The next tap of its tag replaces the newer one.
     _ = policy.handle(.closed(offer.id, .expired))
     let (second, third) = (try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
     _ = policy.handle(.stored(second))
-    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil, isNews: false)])
     #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
     #expect(policy.offer(offer.id) == offer)
     #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
@@ -76,9 +76,9 @@ struct TapPolicyTests {
     _ = policy.handle(.resumed(offer, .failed, reason: TapReason(.notStarted, detail: "why")))
     #expect(
       policy.handle(.again(offer, failure: TapReason(.notStarted, detail: "why"))) == [
-        .showFailure(offer, reason: TapReason(.notStarted, detail: "why"))
+        .showFailure(offer, reason: TapReason(.notStarted, detail: "why"), isNews: false)
       ])
-    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil, isNews: false)])
     _ = policy.open(offer, token: nil)
     #expect(policy.onScreenInOrder.isEmpty)
   }
@@ -136,7 +136,7 @@ struct TapPolicyTests {
     let failed = try sampleOffer(1)
     #expect(
       policy.handle(.resumed(failed, .failed, reason: TapReason(.notStarted, detail: "why"))) == [
-        .showFailure(failed, reason: TapReason(.notStarted, detail: "why"))
+        .showFailure(failed, reason: TapReason(.notStarted, detail: "why"), isNews: false)
       ])
     for number in 2...TapPolicy.maximumOnScreen {
       #expect(policy.handle(.stored(try sampleOffer(number))).count == 2)

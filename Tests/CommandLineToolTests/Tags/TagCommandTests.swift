@@ -227,6 +227,16 @@ import Testing
     #expect(try await place.run(["read"]).code == .exited(77))
   }
 
+  @Test func `no rule is written for the UID of a Type B tag`() async throws {
+    let place = try await Place()
+    var card = SessionCard(message: nil)
+    card.technology = "type-4b"
+    try await place.daemon.place(card)
+    let result = try await place.run(["rules", "add", "lamp", "--wait", "--show"])
+    #expect(result.code == .exited(1))
+    #expect(result.errors.contains { $0.contains("a Type B tag may have another UID at each tap") })
+  }
+
   @Test func `transceive prints the answers that came before a failure`() async throws {
     let place = try await Place()
     var card = SessionCard(message: nil)

@@ -55,25 +55,4 @@ struct TagValueTests {
         "LIBNFC_AUTO_SCAN=false", "TAGROUTE_DEVICE=pcsc:Example 00 00",
       ])
   }
-
-  @Test func `the options of write build the message, and contradictions are rejected`() async throws {
-    func bytes(_ words: [String]) async throws -> [UInt8] {
-      try await MessageToWrite.bytes(
-        Arguments(words, flags: [], valued: ["uri", "text", "smart-poster", "ndef", "language", "title"]))
-    }
-    #expect(
-      try await bytes(["--uri", "https://example.com"]) == (try NDEFMessage.uri("https://example.com").encoded()))
-    let text = try NDEFMessage(records: [TextRecord("a", language: "de").record()]).encoded()
-    #expect(try await bytes(["--text", "a", "--language=de"]) == text)
-    let poster = SmartPosterRecord(uri: "tel:+1", titles: [TextRecord("a", language: "en")])
-    #expect(
-      try await bytes(["--smart-poster", "tel:+1", "--title", "a"]) == NDEFMessage(records: [poster.record()]).encoded()
-    )
-    for wrong in [
-      [], ["--uri", "a", "--text", "b"], ["--uri", "a", "--title", "b"], ["--uri", "a", "--language", "en"],
-      ["--text", "a", "--language", "ä"], ["--ndef", "/nonexistent/file"], ["--ndef", "/etc/hostname"],
-    ] {
-      await #expect(throws: Failure.self, "\(wrong)") { try await bytes(wrong) }
-    }
-  }
 }

@@ -70,7 +70,7 @@ import Testing
     (Names.Errors.invalidArgument, [3, 3, 3, 3, 3]), (Names.Errors.notSupported, [1, 1, 1, 1, 1]),
     (Names.Errors.readOnly, [400, 400, 400, 400, 400]), (Names.Errors.empty, [403, 403, 403, 403, 403]),
     (Names.Errors.notAsWritten, [401, 401, 401, 401, 401]), (Names.Errors.cannotLock, [401, 401, 401, 401, 401]),
-    (Names.Errors.busy, [101, 101, 101, 101, 101]),
+    (Names.Errors.notFormatted, [1, 1, 1, 1, 1]), (Names.Errors.busy, [101, 101, 101, 101, 101]),
   ])
   func `an answer of the daemon becomes a code`(error: String, codes: [Int]) async throws {
     var card = SessionCard()

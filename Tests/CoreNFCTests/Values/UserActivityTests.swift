@@ -10,13 +10,19 @@ import Testing
   @Test func `a tag opens with its link and its whole message`() throws {
     let text = NDEFRecord.wellKnown("T", payload: [2, 0x65, 0x6E])
     let message = NDEFMessage(records: NDEFMessage.uri(Self.link).records + [text])
-    let opening = TagOpening(uri: Self.link, message: message, activationToken: "t", tapID: "id")
+    let opening = TagOpening(
+      uri: Self.link, message: message, activationToken: "t", tapID: "id", uid: [4, 0xA2],
+      technology: "type-2", reader: "/readers/0", time: 1_500_000)
     let activity = NSUserActivity(opening)
     #expect(activity.activityType == NSUserActivityTypeBrowsingWeb)
     #expect(activity.webpageURL == URL(string: Self.link))
     #expect(activity.ndefMessagePayload.records.map(\.record) == message.records)
     #expect(activity.activationToken == "t")
     #expect(activity.tapIdentifier == "id")
+    #expect(activity.tagIdentifier == Data([4, 0xA2]))
+    #expect(activity.tagTechnology == "type-2")
+    #expect(activity.readerIdentifier == "/readers/0")
+    #expect(activity.tagDate == Date(timeIntervalSince1970: 1.5))
     #expect(activity.userInfo == nil)
   }
 
@@ -26,6 +32,8 @@ import Testing
     #expect(activity.webpageURL == URL(string: Self.link))
     #expect(activity.ndefMessagePayload.records.map(\.typeNameFormat) == [.empty])
     #expect(activity.tapIdentifier == nil)
+    #expect(activity.tagIdentifier == nil && activity.tagTechnology == nil)
+    #expect(activity.readerIdentifier == nil && activity.tagDate == nil)
   }
 
   @Test func `a plain start is no link`() {

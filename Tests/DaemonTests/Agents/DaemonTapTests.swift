@@ -91,6 +91,45 @@ import Testing
     #expect(state.readers[0]?.properties.counters.problems == 1)
   }
 
+  @Test mutating func `a bare tag reaches the agent like a tap, with an empty message`() throws {
+    begin()
+    let actions = state.handle(
+      .tag(0, Samples.report(.bare(reason: "blank")), epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 7),
+      at: clock.now)
+    #expect(Self.delivered(actions) == ["a to :1.7"])
+    for case .deliver(let tap, _) in actions {
+      let argument = try #require(tap.argument.asDictionary)
+      #expect(argument["message"]?.asBytes == [])
+      #expect(argument["uid"]?.asBytes == [4, 1, 2, 3])
+      #expect(argument["technology"] == .string("type-2"))
+      #expect(argument["reader"]?.asObjectPath == Samples.reader)
+    }
+    let lines = actions.compactMap { if case .log(_, let line) = $0 { line } else { nil } }
+    #expect(lines.count == 1 && lines[0].hasPrefix("tap a (type-2, no message)") && lines[0].hasSuffix(": blank"))
+    let counters = try #require(state.readers[0]?.properties.counters)
+    #expect(counters.placements == 1 && counters.messages == 0 && counters.problems == 0)
+  }
+
+  @Test mutating func `a bare tag passes the same gate as a tap`() {
+    begin()
+    let early = state.readers[0]?.epoch ?? 0
+    let bare = Samples.report(.bare(reason: "blank"))
+    var login = Self.login(.read(Self.session, Samples.properties()))
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
+    _ = tell(.login(login))
+    #expect(Self.delivered(state.handle(.tag(0, bare, epoch: early, id: "a", time: 7), at: clock.now)) == [])
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
+    #expect(Self.delivered(tell(.login(login))) == [])
+
+    begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
+    _ = tell(.login(login))
+    let epoch = state.readers[0]?.epoch ?? 0
+    #expect(Self.delivered(state.handle(.tag(0, bare, epoch: epoch, id: "b", time: 7), at: clock.now)) == [])
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
+    #expect(Self.delivered(tell(.login(login))) == ["b to :1.7"])
+  }
+
   @Test mutating func `no log line contains the content of a tap`() {
     begin()
     let lines = tap("a").compactMap { if case .log(_, let line) = $0 { line } else { nil } }

@@ -11,7 +11,7 @@ import Testing
     ["message": .string(String(repeating: "a", count: 257))], ["access": .string("own")],
     ["message": .string("a\r\nb")], ["message": .string("a\u{2028}b")],
     ["technologies": .strings(["paper"])], ["reader": .string("/")], ["first-read": .string("yes")],
-    ["undeclared-cards": .uint32(1)], ["select-application": .string("no")],
+    ["undeclared-cards": .uint32(1)], ["select-application": .string("no")], ["format": .string("yes")],
     ["application-identifiers": .array(element: "ay", [.bytes([0xA0, 0, 0, 0, 3])])],
     ["application-identifiers": .array(element: "ay", [.bytes([1, 2, 3, 4])])],
     ["system-codes": .array(element: "q", [.uint16(0xFFFF)])],

@@ -100,10 +100,11 @@ struct RealServer: Sendable, CustomTestStringConvertible {
       testDescription: "xfce4-notifyd", ownName: "Xfce Notify Daemon", package: "xfce4-notifyd",
       program: "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd", services: ["org.xfce.Xfconf"],
       opening: Click(x: 120, y: -31), closing: Click(x: 30, y: 24), expires: true),
+    // Three buttons leave no room for its close button: this is the button Dismiss.
     RealServer(
       testDescription: "notification-daemon", ownName: "Notification Daemon", package: "notification-daemon",
       program: "/usr/lib/notification-daemon/notification-daemon", opening: Click(x: 90, y: 54),
-      closing: Click(x: -22, y: 28)),
+      closing: Click(x: -43, y: 86)),
     // The server leaves the bus when it shows no notification. Its close button reports a timeout.
     RealServer(
       testDescription: "mate-notification-daemon", ownName: "Notification Daemon", package: "mate-notification-daemon",

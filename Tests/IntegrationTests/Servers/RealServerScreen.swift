@@ -41,7 +41,7 @@ actor RealServerScreen {
     environment["DISPLAY"] = screen.display
     environment["XDG_DATA_DIRS"] = "/usr/share"
     environment["XDG_CONFIG_DIRS"] = "/etc/xdg"
-    environment["NO_AT_BRIDGE"] = "1"
+    environment["NO_AT_BRIDGE"] = server.services.contains("org.a11y.Bus") ? "0" : "1"
     // Settings are read and kept in memory.
     environment["GSETTINGS_BACKEND"] = "memory"
     try await provideServices()

@@ -20,6 +20,23 @@ import Testing
     }
   }
 
+  @Test func `both decoders read the same Wi-Fi networks`() throws {
+    var count = 0
+    for vector in try DifferentialVector.load() {
+      for theirs in vector.records ?? [] {
+        guard let network = theirs.wifi else { continue }
+        let record = try #require(try NDEFMessage(decoding: vector.bytes.bytes).records.first)
+        let ours = try WiFiRecord(record).networks
+        #expect(ours.map(\.ssid) == [network.ssid.bytes] && ours.map(\.key) == [network.key.bytes], "\(vector.name)")
+        func number(_ bytes: [UInt8]) -> UInt16 { bytes.reduce(0) { $0 << 8 | UInt16($1) } }
+        #expect(ours.map(\.authentication.rawValue) == [number(network.authentication.bytes)], "\(vector.name)")
+        #expect(ours.map(\.encryption.rawValue) == [number(network.encryption.bytes)], "\(vector.name)")
+        count += 1
+      }
+    }
+    #expect(count == 40)
+  }
+
   /// The comparison is useful only if the two agree on many messages.
   @Test func `both decoders accept and reject many of the same messages`() throws {
     let agreed = try DifferentialVector.load().filter { $0.disagreements().isEmpty }

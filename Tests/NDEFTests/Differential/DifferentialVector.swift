@@ -15,6 +15,15 @@ struct DifferentialVector: Decodable {
     let payload: Hex
     let view: View?
     let viewError: String?
+    let wifi: Network?
+  }
+
+  /// A Wi-Fi network.
+  struct Network: Decodable {
+    let ssid: Hex
+    let authentication: Hex
+    let encryption: Hex
+    let key: Hex
   }
 
   /// The fields of a typed view. The type determines which of them are present.

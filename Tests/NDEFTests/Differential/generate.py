@@ -8,7 +8,7 @@ A line has a `name`, the `bytes`, and either the `error` of ndeflib or the decod
 records to other bytes, the line also has them as `encoded`.
 
 A record has its `type` in the notation of ndeflib, its `id` and its `payload`. A URI, Text or Smart Poster record also
-has either a `viewError` or a `view`. If ndeflib encodes the view to another payload, the view has it as `payload`.
+has either a `viewError` or a `view`. A record of a Wi-Fi network has that network as `wifi`. If ndeflib encodes the view to another payload, the view has it as `payload`.
 """
 import json
 import sys
@@ -28,6 +28,9 @@ def decode(octets, known):
         return list(ndef.message_decoder(octets, "strict", known)), None
     except Exception as error:  # also UnicodeDecodeError and ValueError, which ndeflib does not catch
         return None, " ".join(str(error).split())
+
+
+WIFI = "application/vnd.wfa.wsc"
 
 
 def view_of(record):
@@ -64,7 +67,18 @@ def describe_record(record):
             made = bytes(views[0].data)
             if made != payload:
                 described["view"]["payload"] = made.hex()
+    if record.type == WIFI:
+        single = b"".join(ndef.message_encoder([record]))
+        views, _ = decode(single, {WIFI: ndef.WifiSimpleConfigRecord})
+        if views is not None:
+            described["wifi"] = network_of(views[0])
     return described
+
+
+def network_of(record):
+    credential = record.get_attribute("credential")
+    names = {"ssid": 0x1045, "authentication": 0x1003, "encryption": 0x100F, "key": 0x1027}
+    return {name: bytes(credential[number][0]).hex() for name, number in names.items()}
 
 
 def describe(name, octets):
@@ -233,6 +247,28 @@ def posters():
     yield record(1, b"Sp", record(1, b"U", b"\x05", me=False, cf=True) + record(6, b"", b"1", mb=False))
 
 
+def wifi():
+    """One network each: in several orders of the attributes, and with others around them."""
+
+    def attribute(type, value):
+        return type.to_bytes(2, "big") + len(value).to_bytes(2, "big") + value
+
+    def network(ssid, authentication, encryption, key):
+        return [attribute(0x1026, b"\x01"), attribute(0x1045, ssid), attribute(0x1003, authentication),
+                attribute(0x100F, encryption), attribute(0x1027, key), attribute(0x1020, b"\xff" * 6)]
+
+    for fields in (
+            (b"Guest", b"\x00\x20", b"\x00\x08", b"visitors"), (b"Caf\xc3\xa9", b"\x00\x01", b"\x00\x01", b""),
+            (b"a" * 32, b"\x00\x22", b"\x00\x0c", b"b" * 64), (b"\xff", b"\x00\x02", b"\x00\x04", b"12345678")):
+        attributes = network(*fields)
+        for turn in range(len(attributes)):
+            order = attributes[turn:] + attributes[:turn]
+            yield record(2, WIFI.encode(), attribute(0x100E, b"".join(order)))
+        for other in (attribute(0x104A, b"\x10"), attribute(0x1049, b"\x00\x37\x2a\x00\x01\x20")):
+            yield record(2, WIFI.encode(), attribute(0x100E, b"".join(attributes)) + other)
+            yield record(2, WIFI.encode(), other + attribute(0x100E, b"".join(attributes) + other))
+
+
 class Numbers:
     """xorshift64*, because the numbers of Python's generator may change between versions."""
 
@@ -272,7 +308,7 @@ def mutations(count):
 def main():
     groups = {
         "header": headers(), "flags": flags(), "framing": framing(), "type": types(), "uri": uris(), "text": texts(),
-        "poster": posters(), "mutation": mutations(500),
+        "poster": posters(), "mutation": mutations(500), "wifi": wifi(),
     }
     for group, vectors in groups.items():
         for number, octets in enumerate(vectors):

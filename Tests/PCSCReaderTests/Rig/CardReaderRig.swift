@@ -231,8 +231,16 @@ final class CardReaderRig {
 }
 
 extension TagReport {
-  /// Why the tag could not be read; nil if it was read.
-  var problem: String? { if case .problem(let reason) = content { reason } else { nil } }
+  /// Why there is no message; nil if there is one.
+  var problem: String? {
+    switch content {
+    case .message: nil
+    case .bare(let reason), .problem(let reason): reason
+    }
+  }
+
+  /// Whether the tag is known to have no message.
+  var isBare: Bool { if case .bare = content { true } else { false } }
 }
 
 extension ReaderProcessEvent {

@@ -1,0 +1,31 @@
+import Configuration
+import Notifications
+import Routing
+
+extension AgentConfiguration.Sound {
+  /// The sound that the user wants for a notification with something new.
+  func chosen(_ sound: NotificationSound) -> NotificationSound {
+    switch self {
+    case .off: .silent
+    case .on: sound
+    case .failures: sound == .failure ? sound : .silent
+    }
+  }
+}
+
+extension TapOffer {
+  /// The sound of its first notification.
+  var arrivalSound: NotificationSound { rule?.sound.map(NotificationSound.named) ?? .arrival }
+
+  /// The sound if it was opened without a click: none, unless the rule names one.
+  var openedSound: NotificationSound { rule?.sound.map(NotificationSound.named) ?? .silent }
+}
+
+extension Notification {
+  /// The same notification with this sound.
+  func sounding(_ sound: NotificationSound) -> Notification {
+    var copy = self
+    copy.sound = sound
+    return copy
+  }
+}

@@ -1,0 +1,149 @@
+import NDEF
+
+/// The message that the options of `write` describe.
+struct MessageToWrite {
+  /// The encoded message. Asks for the password of a Wi-Fi network if no option says where it is.
+  static func bytes(_ arguments: Arguments) async throws(Failure) -> [UInt8] {
+    let given = arguments.given.compactMap { given in RecordOption(rawValue: given.name).map { ($0, given.values) } }
+    guard !given.isEmpty else {
+      let names = RecordOption.allCases.map { "--\($0.rawValue)" }
+      throw .usage("give a record to write: \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")")
+    }
+    try check(arguments, given.map(\.0))
+    var message = MessageToWrite(arguments)
+    if given.count == 1, let (option, values) = given.first, option == .ndef {
+      // The bytes as they are, because there are several encodings of a message.
+      return try await message.ndef(values[0]).bytes
+    }
+    var records: [NDEFRecord] = []
+    for (option, values) in given { records += try await message.records(option, values) }
+    do throws(NDEFError) {
+      return try NDEFMessage(records: records).encoded()
+    } catch {
+      throw .usage("these records are not a message: \(error)")
+    }
+  }
+
+  /// Rejects options that do not belong to the records.
+  private static func check(_ arguments: Arguments, _ options: [RecordOption]) throws(Failure) {
+    func count(_ option: RecordOption) -> Int { options.count { $0 == option } }
+    guard !arguments.has("title") || count(.smartPoster) == 1 else { throw .usage("--title needs one --smart-poster") }
+    guard !arguments.has("language") || count(.text) > 0 || arguments.has("title") else {
+      throw .usage("--language needs --text or --title")
+    }
+    guard count(.wifi) < 2 else { throw .usage("give --wifi once") }
+    for name in ["password-file", "no-password"] where arguments.has(name) && count(.wifi) == 0 {
+      throw .usage("--\(name) needs --wifi")
+    }
+    guard !arguments.has("password-file") || !arguments.has("no-password") else {
+      throw .usage("use only one of --password-file and --no-password")
+    }
+  }
+
+  /// More bytes than any tag can hold.
+  private static let limit = 1 << 20
+
+  private let arguments: Arguments
+  /// Standard input can be read only once.
+  private var hasReadInput = false
+
+  private init(_ arguments: Arguments) { self.arguments = arguments }
+
+  private var language: String { arguments.options["language"] ?? "en" }
+
+  private mutating func records(_ option: RecordOption, _ values: [String]) async throws(Failure) -> [NDEFRecord] {
+    switch option {
+    case .ndef: return try await ndef(values[0]).records
+    case .geo: return [URIRecord(try Self.geoURI(values[0])).record()]
+    default: break
+    }
+    let contents = try await contents(option, values)
+    do throws(NDEFError) {
+      switch option {
+      case .uri: return [URIRecord(values[0]).record()]
+      case .text: return [try TextRecord(values[0], language: language).record()]
+      case .smartPoster:
+        let titles = arguments.options["title"].map { [TextRecord($0, language: language)] } ?? []
+        return [try SmartPosterRecord(uri: values[0], titles: titles).record()]
+      case .wifi:
+        let passphrase = arguments.has("no-password") ? nil : String(decoding: contents, as: UTF8.self)
+        return [try WiFiRecord([WiFiNetwork(ssid: values[0], passphrase: passphrase)]).record()]
+      case .vcard: return [try .media("text/vcard", payload: contents)]
+      case .geo, .ndef: return []
+      case .mime: return [try .media(values[0], payload: contents)]
+      case .external, .externalText: return [try .external(values[0], payload: contents)]
+      }
+    } catch {
+      // The offset is one in the record, which the user does not see.
+      throw .usage("--\(option.rawValue): \(error.reason)")
+    }
+  }
+
+  /// The bytes that the option names: of a file, of a text, or the password; empty for other records.
+  private mutating func contents(_ option: RecordOption, _ values: [String]) async throws(Failure) -> [UInt8] {
+    switch option {
+    case .mime, .external: return try await file(values[1])
+    case .externalText: return Array(values[1].utf8)
+    case .vcard:
+      let card = try await file(values[0])
+      guard String(decoding: card.prefix(11), as: UTF8.self).uppercased() == "BEGIN:VCARD" else {
+        throw .usage("\(values[0]) is not a contact card: it does not begin with BEGIN:VCARD")
+      }
+      return card
+    case .wifi where !arguments.has("no-password"):
+      if let path = arguments.options["password-file"] {
+        return WiFiPassword.firstLine(of: try await file(path))
+      }
+      return try await WiFiPassword.ask(for: values[0])
+    case .uri, .text, .smartPoster, .wifi, .geo, .ndef: return []
+    }
+  }
+
+  private mutating func ndef(_ path: String) async throws(Failure) -> (bytes: [UInt8], records: [NDEFRecord]) {
+    try Self.decoded(try await file(path), path)
+  }
+
+  private mutating func file(_ path: String) async throws(Failure) -> [UInt8] {
+    guard path != "-" || !hasReadInput else { throw .usage("standard input can be used only once") }
+    hasReadInput = hasReadInput || path == "-"
+    return try await Self.contents(of: path)
+  }
+
+  /// The encoded message in a file, or on standard input.
+  static func message(inFile path: String) async throws(Failure) -> [UInt8] {
+    try decoded(try await contents(of: path), path).bytes
+  }
+
+  private static func decoded(
+    _ bytes: [UInt8], _ path: String
+  ) throws(Failure) -> (bytes: [UInt8], records: [NDEFRecord]) {
+    do throws(NDEFError) {
+      return (bytes, try NDEFMessage(decoding: bytes).records)
+    } catch {
+      throw .usage("\(path) is not an NDEF message: \(error)")
+    }
+  }
+
+  private static func contents(of path: String) async throws(Failure) -> [UInt8] {
+    let bytes = try await BlockingRead.file(path, limit: limit)
+    guard bytes.count <= limit else { throw .usage("\(path) has more than \(limit) bytes") }
+    return bytes
+  }
+
+  /// A place as a URI (RFC 5870). `text` is a latitude and a longitude in degrees.
+  static func geoURI(_ text: String) throws(Failure) -> String {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard text.utf8.count <= 64, parts.count == 2, isNumber(parts[0], upTo: 90), isNumber(parts[1], upTo: 180) else {
+      throw .usage("--geo takes a latitude and a longitude in degrees, such as 48.2010,16.3695")
+    }
+    return "geo:\(text)"
+  }
+
+  private static func isNumber(_ text: Substring, upTo most: Double) -> Bool {
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text
+    let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+    let isDecimal = parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+    guard (1...2).contains(parts.count), isDecimal, let number = Double(digits) else { return false }
+    return number <= most
+  }
+}

@@ -1,0 +1,37 @@
+import Bus
+import TagrouteClient
+
+extension Command {
+  static let write = Command(
+    name: "write", summary: "wait for a tag, write a message on it and read it back",
+    details: """
+      Replaces the message on the tag. Give at least one record. Several records are
+      written in the order of the options.
+
+      --format cannot be undone on an Ultralight or NTAG. A tag that holds data is
+      left as it is.
+
+      \(TagCommand.exitHelp)
+      """,
+    options: RecordOption.options + [
+      .init("language", "LANGUAGE", "set the language of texts and titles; the default is en"),
+      .init("title", "TITLE", "set the title of the Smart Poster"),
+      .init("password-file", "FILE", "read the password of the Wi-Fi network; - is standard input"),
+      .init("no-password", "the Wi-Fi network is open"),
+      .init("format", "format a blank tag first"),
+      .init("count", "NUMBER", "write this many tags, one after the other, 1 to 10000"),
+    ] + TagCommand.options, words: 0...0
+  ) { arguments, console throws(Failure) in
+    let count = try arguments.number("count", in: 1...10_000)
+    let message = try await MessageToWrite.bytes(arguments)
+    let options = ReaderSessionOptions(
+      message: SheetMessages.write, access: .write, formatsBlankTags: arguments.has("format"))
+    return try await TagCommand(options, arguments, console, count: count) { tag, output throws(Failure) in
+      try await tag.attempt { tag throws(BusError) in try await tag.writeNDEF(message) }
+      let uid = Hexadecimal.text(tag.uid)
+      try await output.answer(
+        ["technology": tag.technology, "uid": uid, "written": message.count] as JSON,
+        ["\(tag.technology) \(uid): \(message.count) bytes written and read back"], onOneLine: count != nil)
+    }.run()
+  }
+}

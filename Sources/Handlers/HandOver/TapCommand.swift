@@ -1,0 +1,77 @@
+import EventLoop
+import Glibc
+import Names
+public import Routing
+public import UniversalLinks
+
+/// The program of a rule's `Run` or `OnRemove`, for one tap.
+///
+/// It gets its arguments as they are in the rule. What is on the tag is only in its standard input and in variables of
+/// its environment, so no shell and no argument parser sees it.
+public struct TapCommand: Sendable, Hashable {
+  /// The program and its arguments.
+  public let arguments: [String]
+  /// The name of the rule.
+  public let rule: String
+  /// The rule's file and line.
+  let file: String
+  let line: Int
+  /// The link on the tag; nil if there is none that may be opened.
+  let uri: URI?
+
+  /// The program of a rule; nil if the rule has another action.
+  public init?(_ rule: TapRule, uri: URI?) {
+    guard case .run(let arguments) = rule.action else { return nil }
+    self.init(arguments, rule, uri: uri)
+  }
+
+  /// The program that runs when the tag of a tap is removed; nil if the rule has none.
+  public init?(onRemovalFor rule: TapRule, uri: URI?) {
+    guard !rule.onRemove.isEmpty else { return nil }
+    self.init(rule.onRemove, rule, uri: uri)
+  }
+
+  /// Whether the other program is the same. Its rule may have moved within the file, for example below a new comment.
+  public func isSame(as other: TapCommand) -> Bool {
+    arguments == other.arguments && rule == other.rule && file == other.file && uri == other.uri
+  }
+
+  private init(_ arguments: [String], _ rule: TapRule, uri: URI?) {
+    self.arguments = arguments
+    self.rule = rule.name
+    (file, line) = (rule.file, rule.line)
+    self.uri = uri
+  }
+
+  /// How systemd and the desktop see the program.
+  var application: Application {
+    Application(desktopID: "rule-\(rule)", name: rule, file: file, origin: .user)
+  }
+
+  /// The given variables with those of the tap. A variable without a value is removed, so that the program does not
+  /// see one that we inherited.
+  func environment(_ base: [String: String], tapID: String?) -> [String: String] {
+    var result = base
+    result["TAGROUTE_URI"] = uri?.string
+    result["TAGROUTE_TAP_ID"] = tapID
+    return result
+  }
+
+  /// Starts the program. Blocks on files and until the program is loaded. Returns the process id, which the caller has
+  /// to reap. Its output is discarded: it could be large, and could contain what is on the tag.
+  func start(_ message: [UInt8], environment: [String: String]) -> Result<pid_t, HandOverFailure> {
+    guard let name = arguments.first, let program = ProcessEnvironment.program(name, in: environment) else {
+      return .failure(HandOverFailure(.commandMissing, "\(file):\(line)"))
+    }
+    let home = environment["HOME"].flatMap { Files.isDirectory($0) ? $0 : nil } ?? "/"
+    do throws(SystemError) {
+      return .success(
+        try DetachedProcess(
+          program: program, arguments: arguments, environment: environment, workingDirectory: home, input: message,
+          discardsOutput: true
+        ).start())
+    } catch {
+      return .failure(HandOverFailure(error))
+    }
+  }
+}

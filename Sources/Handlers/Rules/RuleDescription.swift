@@ -1,0 +1,92 @@
+public import KeyFile
+import Names
+import Routing
+import UniversalLinks
+
+/// A rule in words, for a list.
+public struct RuleDescription: Sendable, Hashable, Codable {
+  /// The name of the rule.
+  public let name: String
+  /// Whose rule it is: `user` or `system`.
+  public let origin: String
+  /// The path of its file.
+  public let file: String
+  /// The line of its header.
+  public let line: Int
+  /// Its conditions, as in the file.
+  public let conditions: [String]
+  /// Its action: `open`, `open-default`, `run`, `show` or `ignore`.
+  public let action: String
+  /// The app that it opens, or the program and its arguments. Empty for other actions.
+  public let arguments: [String]
+  /// Whether the user is asked first.
+  public let asks: Bool
+  /// The program and its arguments that runs when the tag is removed. Empty if none does.
+  public let onRemove: [String]
+  /// The name of its sound; empty for the usual one.
+  public let sound: String
+
+  init(_ rule: TapRule) {
+    name = rule.name
+    origin = rule.origin.rawValue
+    file = rule.file
+    line = rule.line
+    conditions = rule.conditions.map { "\($0.key)=\($0.value)" }
+    action = rule.action.kind
+    arguments =
+      switch rule.action {
+      case .open(let id): [id]
+      case .run(let arguments): arguments
+      case .openDefault, .show, .ignore: []
+      }
+    asks = rule.asks
+    onRemove = rule.onRemove
+    sound = rule.sound ?? ""
+  }
+}
+
+extension RuleFiles.Content {
+  /// The rules in words, in the order in which they are tried.
+  public var descriptions: [RuleDescription] { RuleSet(rules).rules.map(RuleDescription.init) }
+}
+
+extension TapRule.Condition {
+  var value: String {
+    switch self {
+    case .uid(let uid): UIDText.text(uid)
+    case .link(let link): link.text
+    case .message(let digest): "sha256:\(digest)"
+    case .mimeType(let text), .externalType(let text), .text(let text), .technology(let text), .reader(let text),
+      .handler(let text):
+      text
+    }
+  }
+}
+
+extension RuleFiles {
+  /// Removes the user's rule with this name from its file. Blocks on files. Returns the path of the file; nil if there
+  /// is no such rule.
+  ///
+  /// Throws if it is the administrator's, if several rules have it, or if the file cannot be changed. A file
+  /// that is a link is not changed.
+  public func remove(_ name: String) throws(KeyFileError) -> String? {
+    let named = read().rules.filter { $0.name == name }
+    guard let rule = named.first else { return nil }
+    guard rule.origin == .user else {
+      throw KeyFileError(
+        file: rule.file, line: rule.line, problem: "the rule is the administrator's", remedy: "change the file as root")
+    }
+    let others = named.filter { $0.origin == .user }
+    guard others.count == 1 else {
+      throw KeyFileError(
+        file: rule.file, line: rule.line, problem: "there are \(others.count) rules with this name",
+        remedy: "change the files: \(others.map(\.file).joined(separator: ", "))")
+    }
+    let name = rule.file.split(separator: "/").last.map(String.init) ?? rule.file
+    guard try RuleWriter(self, file: name).remove(rule) else {
+      throw KeyFileError(
+        file: rule.file, line: rule.line, problem: "the rule has just been changed", remedy: "try again")
+    }
+    return rule.file
+  }
+}

@@ -1,0 +1,121 @@
+public import EventLoop
+import Glibc
+public import KeyFile
+public import Routing
+
+/// The rules for taps, kept up to date with their files.
+public actor RuleStore {
+  /// The event loop that runs this actor.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private nonisolated let loop: EventLoop
+
+  /// The rules in force, with the applications that they name.
+  public private(set) var rules = RuleSet()
+  /// The mistakes of the last reading.
+  public private(set) var problems: [KeyFileError] = []
+
+  /// More directories than a path has below the home directory.
+  private static let mostLooks = 8
+
+  private let files: RuleFiles
+  private let applications: InstalledApplications
+  private let settling: Duration
+  private var watch: DirectoryWatch?
+  /// One directory may be watched for two others that would appear in it.
+  private var watched: [Int32: [DirectoryWatch.Watched]] = [:]
+  private var loading: Task<Void, Never>?
+  private var isAlarmSet = false
+  private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+  private var nextListener = 0
+
+  /// Reads the files again `settling` after a change, because an editor makes several.
+  public init(
+    files: RuleFiles = RuleFiles(), directories: DataDirectories = DataDirectories(),
+    environment: [String: String] = ProcessEnvironment.current, settling: Duration = .milliseconds(30),
+    on loop: EventLoop
+  ) {
+    self.files = files
+    applications = InstalledApplications(directories: directories, environment: environment)
+    self.settling = settling
+    self.loop = loop
+  }
+
+  /// Reads the files for the first time, and starts to follow their changes.
+  public func start() async {
+    // Without a watch, changes are seen at the next reload.
+    watch = try? DirectoryWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.changed(events) } }
+    await reload()
+  }
+
+  /// Reads the files and the named applications again, after any reading that is in progress.
+  public func reload() async {
+    let previous = loading
+    let task = Task {
+      await previous?.value
+      await self.load()
+    }
+    loading = task
+    await task.value
+  }
+
+  /// A stream with an element after each change of `rules` or `problems`. Changes that the reader has not received yet
+  /// are merged into one.
+  public func changes() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = nextListener
+    nextListener += 1
+    listeners[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
+    return stream
+  }
+
+  private func forget(_ number: Int) { listeners[number] = nil }
+
+  private func changed(_ events: [DirectoryWatch.Event]) {
+    guard !isAlarmSet, events.contains(where: matters) else { return }
+    isAlarmSet = true
+    loop.schedule(after: settling) { [weak self] in
+      self?.assumeIsolated { store in
+        store.isAlarmSet = false
+        Task { await store.reload() }
+      }
+    }
+  }
+
+  private func matters(_ event: DirectoryWatch.Event) -> Bool {
+    guard let watched = watched[event.number], !event.isOfDirectory, !event.name.isEmpty else { return true }
+    return watched.contains { $0.missing.map { $0 == event.name } ?? event.name.hasSuffix(".conf") }
+  }
+
+  private func load() async {
+    let (files, applications, watch) = (files, applications, watch)
+    let found = try? await DedicatedThread.run {
+      () -> (watched: [DirectoryWatch.Watched], content: RuleFiles.Content, applications: [String: Application]) in
+      // Watch before reading, so that no change is missed in between. A directory may appear while the one above it is
+      // being watched. Nothing was missed if the watches are the same a second time.
+      var last = files.directories.compactMap { watch?.add($0.path) }
+      var watched = last
+      var content = files.read()
+      for _ in 0..<Self.mostLooks {
+        let next = files.directories.compactMap { watch?.add($0.path) }
+        guard next != last else { break }
+        (last, watched) = (next, watched + next)
+        content = files.read()
+      }
+      var named: [String: Application] = [:]
+      for case .open(let id) in content.rules.map(\.action) where named[id] == nil {
+        named[id] = applications.application(id)
+      }
+      return (watched, content, named)
+    }
+    guard let found else { return }
+    let numbers = Set(found.watched.map(\.number))
+    for number in watched.keys where !numbers.contains(number) { watch?.remove(number) }
+    watched = Dictionary(grouping: found.watched, by: \.number)
+    var rules = RuleSet(found.content.rules)
+    rules.applications = found.applications
+    guard rules != self.rules || found.content.problems != problems else { return }
+    (self.rules, problems) = (rules, found.content.problems)
+    for listener in listeners.values { listener.yield() }
+  }
+}

@@ -1,0 +1,156 @@
+import CGIO
+import EventLoop
+import Glibc
+public import KeyFile
+public import Routing
+
+/// Adds rules to one of the user's files of rules, and removes them.
+///
+/// The file is replaced as a whole, readable and writable by its user only. Other rules and comments stay. A link is
+/// not followed, and a file that another user owns or can change is not written. Each result is read back before it
+/// replaces the file: it has the wanted rule, and all others. Two writers wait for each other. All functions block.
+public struct RuleWriter: Sendable, Hashable {
+  /// The file with the rules that “Always open this tag at once” has written.
+  public static let always = "always.conf"
+  /// The file with the rules of `tagroute rules add`. It is read before the other one.
+  public static let added = "added.conf"
+
+  private let files: RuleFiles
+  private let name: String
+
+  /// The file is in the user's directory.
+  public init(_ files: RuleFiles = RuleFiles(), file name: String) {
+    self.files = files
+    self.name = name
+  }
+
+  /// The path of the file; nil if there is no home.
+  public var path: String? { files.user.map { "\($0)/\(name)" } }
+
+  /// Adds a rule at the end of the file.
+  ///
+  /// Throws if a rule of the user has this name, or if there are ``RuleSet/maximumRules`` rules. Also throws if a reader
+  /// would not find the rule as it is meant.
+  @discardableResult
+  public func add(_ draft: RuleDraft) throws(KeyFileError) -> TapRule {
+    guard let rule = try change({ _ in (draft, []) }) else { throw mistake("was not changed", "try again") }
+    return rule
+  }
+
+  /// Removes the rule that says the same as this one, under the same name. Returns false if the file has no such rule.
+  public func remove(_ rule: TapRule) throws(KeyFileError) -> Bool {
+    var isFound = false
+    _ = try change { present in
+      let same = present.filter {
+        $0.name == rule.name && $0.conditions == rule.conditions && $0.action == rule.action && $0.asks == rule.asks
+      }
+      isFound = !same.isEmpty
+      return (nil, same)
+    }
+    return isFound
+  }
+
+  /// Removes rules and adds one, as `plan` decides from the present rules of the file. Returns the added rule. If the
+  /// plan does neither, the file is not touched.
+  @discardableResult
+  func change(
+    _ plan: ([TapRule]) -> (draft: RuleDraft?, removed: [TapRule])
+  ) throws(KeyFileError) -> TapRule? {
+    guard let path, let directory = files.user else {
+      throw KeyFileError(file: name, line: nil, problem: "there is no home directory", remedy: "set HOME")
+    }
+    let lock = try lockedDirectory(directory)
+    defer { withExtendedLifetime(lock) {} }
+    let bytes = try contents(of: path)
+    let present = RuleFile(bytes, file: path, origin: .user)
+    // An unreadable line may belong to any rule. A rule that cannot be read back is not added.
+    if let whole = present.problems.first(where: { $0.line == nil }) { throw whole }
+    let (draft, removed) = plan(present.rules)
+    guard draft != nil || !removed.isEmpty else { return nil }
+    var text = RuleText(bytes)
+    for rule in removed.sorted(by: { $0.line > $1.line }) { text.removeGroup(at: rule.line) }
+    if let draft {
+      try check(draft, removing: removed)
+      text.append(draft.text)
+    }
+    let result = text.bytes
+    let written = RuleFile(result, file: path, origin: .user)
+    let others = present.rules.filter { !removed.contains($0) }
+    let added = draft.flatMap { draft in
+      written.rules.last.flatMap { $0.name == draft.name && draft.hasSameEffect(as: $0) ? $0 : nil }
+    }
+    guard (added != nil) == (draft != nil), written.rules.count == others.count + (draft == nil ? 0 : 1),
+      zip(others, written.rules).allSatisfy({ $0.name == $1.name && $0.conditions == $1.conditions })
+    else {
+      throw written.problems.first { !present.problems.contains($0) }
+        ?? mistake("cannot hold this rule", "use a plain name and plain arguments")
+    }
+    do throws(SystemError) { try FileDescriptor.replace(path, with: result, mode: 0o600) } catch {
+      throw mistake("cannot be written (\(error))", "make its directory writable")
+    }
+    return added
+  }
+
+  private func check(_ draft: RuleDraft, removing removed: [TapRule]) throws(KeyFileError) {
+    let rules = files.read().rules.filter { !removed.contains($0) }
+    guard rules.count < RuleSet.maximumRules else {
+      throw mistake("there are \(RuleSet.maximumRules) rules already", "remove one: tagroute rules remove NAME")
+    }
+    if let other = rules.first(where: { $0.origin == .user && $0.name == draft.name }) {
+      throw KeyFileError(
+        file: other.file, line: other.line, problem: "there is a rule with this name already",
+        remedy: "choose another name, or remove that rule")
+    }
+  }
+
+  /// The bytes of the file; empty if it does not exist.
+  private func contents(of path: String) throws(KeyFileError) -> [UInt8] {
+    var information = stat()
+    guard lstat(path, &information) == 0 else {
+      guard errno == ENOENT else { throw mistake("cannot be read", "make it readable or remove it") }
+      return []
+    }
+    guard information.st_mode & S_IFMT != S_IFLNK else {
+      throw mistake("is a link, which is not followed to write", "change that file, or put it in the link's place")
+    }
+    let read: (bytes: [UInt8], attributes: FileContents.Attributes)?
+    do throws(FileContents.Failure) {
+      read = try FileContents.readWithAttributes(path, upTo: RuleFile.maximumSize, followingLinks: false)
+    } catch {
+      throw mistake("cannot be read (\(error))", "make it readable or remove it")
+    }
+    guard let read else { return [] }
+    if let objection = RuleFiles.objection(to: read.attributes, path, .user) { throw objection }
+    guard read.attributes.owner == getuid() else { throw mistake("belongs to root", "change it as root") }
+    return read.bytes
+  }
+
+  /// Creates the directory if it is missing, and keeps other writers out as long as the descriptor lives.
+  private func lockedDirectory(_ path: String) throws(KeyFileError) -> FileDescriptor {
+    g_mkdir_with_parents(path, 0o700)
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      let problem = SystemError("open").number == ENOTDIR ? "is a link, or not a directory" : "cannot be opened"
+      throw KeyFileError(file: path, line: nil, problem: problem, remedy: "make it a directory of yours")
+    }
+    let directory = FileDescriptor(owning: descriptor)
+    if let attributes = FileContents.attributes(ofDirectory: path),
+      let objection = RuleFiles.objection(to: attributes, path, .user)
+    {
+      throw objection
+    }
+    for _ in 0..<Self.attempts {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return directory }
+      guard errno == EWOULDBLOCK || errno == EINTR else { return directory }
+      usleep(20_000)
+    }
+    throw KeyFileError(file: path, line: nil, problem: "is being changed by another program", remedy: "try again")
+  }
+
+  /// To lock the directory, in 20 milliseconds each.
+  private static let attempts = 100
+
+  private func mistake(_ problem: String, _ remedy: String) -> KeyFileError {
+    KeyFileError(file: path ?? name, line: nil, problem: problem, remedy: remedy)
+  }
+}

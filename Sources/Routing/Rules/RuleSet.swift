@@ -1,0 +1,124 @@
+public import UniversalLinks
+
+/// The rules in force, in the order in which they are tried: the user's, then the administrator's.
+public struct RuleSet: Sendable, Hashable {
+  /// The rules in their order.
+  public let rules: [TapRule]
+  /// The installed applications that rules name, by desktop id. Those of the registry may be missing.
+  public var applications: [String: Application] = [:]
+
+  /// The number of rules that are used. Further ones are reported and ignored.
+  public static let maximumRules = 1000
+  /// The steps for all patterns of one tap. A thousand patterns that are slow on purpose take more; such a set then
+  /// decides nothing.
+  public static let maximumSteps = 1 << 24
+
+  /// Sorts the rules by origin. Rules of one origin keep their order.
+  public init(_ rules: [TapRule] = []) {
+    self.rules = rules.filter { $0.origin == .user } + rules.filter { $0.origin == .system }
+  }
+
+  /// Whether a rule examines the message's SHA-256, so that it has to be computed.
+  public var needsDigest: Bool {
+    rules.contains { rule in
+      rule.conditions.contains { if case .message = $0 { true } else { false } }
+    }
+  }
+
+  /// The first rule that matches, and the steps to it.
+  public struct Decision: Sendable, Hashable {
+    /// The rule; nil if none matches.
+    public let rule: TapRule?
+    /// One step for each rule that was tried. Empty if the caller did not ask for them.
+    public let steps: [Route.Step]
+  }
+
+  /// Finds the first rule that matches a tap. The link and the handler are those that decide without rules; nil if there
+  /// are none.
+  ///
+  /// If the patterns take too many steps, no rule decides: a rule that was not tried might be the one that ignores the
+  /// tag.
+  public func decision(
+    for facts: TapFacts, link: URI?, handler: String? = nil, explaining: Bool = true,
+    maximumSteps: Int = RuleSet.maximumSteps
+  ) -> Decision {
+    var steps: [Route.Step] = []
+    var matching = link.map { LinkMatching($0, maximumSteps: maximumSteps) }
+    let subject = Subject(facts, handler)
+    for rule in rules {
+      switch subject.trial(of: rule, &matching) {
+      case .matches:
+        if explaining { steps.append(Route.Step("rule", "\(rule.place) matches")) }
+        return Decision(rule: rule, steps: steps)
+      case .differs(let condition):
+        if explaining { steps.append(Route.Step("rule", "\(rule.place) does not match: \(condition.key)= differs")) }
+      case .undecided:
+        if explaining {
+          steps.append(Route.Step("rule", "\(rule.place) takes too many steps to try, so no rule decides"))
+        }
+        return Decision(rule: nil, steps: steps)
+      }
+    }
+    if explaining && !rules.isEmpty { steps.append(Route.Step("rule", "no rule matches")) }
+    return Decision(rule: nil, steps: steps)
+  }
+}
+
+/// The facts of a tap in the form that conditions are compared with. It is made once for all rules.
+private struct Subject {
+  enum Trial {
+    case matches
+    case differs(TapRule.Condition)
+    case undecided
+  }
+
+  let facts: TapFacts
+  let mimeTypes: Set<String>
+  let externalTypes: Set<String>
+  /// UTF-8, because Swift treats texts of different bytes as equal.
+  let texts: Set<[UInt8]>
+  let readerNames: [String]
+  let handler: String?
+
+  init(_ facts: TapFacts, _ handler: String?) {
+    self.facts = facts
+    self.handler = handler
+    let types = facts.mimeTypes
+    // A condition holds for the types that a handler with the same claim gets.
+    mimeTypes = Set(types + types.filter { $0.contains("/") }.flatMap { RecordType.media($0).claims })
+    externalTypes = Set(facts.externalTypes)
+    texts = Set(facts.texts.map { Array($0.utf8) })
+    readerNames = [facts.reader, String(facts.reader.split(separator: "/").last ?? "")]
+  }
+
+  /// Tries the conditions in their order. Patterns come last, because they take longest.
+  func trial(of rule: TapRule, _ matching: inout LinkMatching?) -> Trial {
+    var links: [(TapRule.Condition, LinkCondition)] = []
+    for condition in rule.conditions {
+      let holds: Bool
+      switch condition {
+      case .uid(let uid): holds = uid == facts.uid
+      case .mimeType(let type): holds = mimeTypes.contains(type)
+      case .externalType(let type): holds = externalTypes.contains(type)
+      case .text(let text): holds = texts.contains(Array(text.utf8))
+      case .message(let digest): holds = !facts.digest.isEmpty && digest == facts.digest
+      case .technology(let technology): holds = technology == facts.technology
+      case .reader(let reader): holds = readerNames.contains(reader)
+      case .handler(let id): holds = id == handler
+      case .link(let link):
+        links.append((condition, link))
+        continue
+      }
+      guard holds else { return .differs(condition) }
+    }
+    for (condition, link) in links {
+      guard matching != nil else { return .differs(condition) }
+      switch matching?.covers(link) {
+      case true?: break
+      case false?: return .differs(condition)
+      case nil: return .undecided
+      }
+    }
+    return .matches
+  }
+}

@@ -1,0 +1,112 @@
+public import NDEF
+
+/// The type of a record that apps can declare: a media type, or an NFC Forum external type.
+///
+/// The text is ASCII, in lower case and bounded, so messages may quote it.
+public enum RecordType: Sendable, Hashable, CustomStringConvertible {
+  /// A media type without its parameters, such as `text/vcard` (RFC 6838, section 4.2).
+  case media(String)
+  /// An external type, such as `example.com:ticket` (NFC Record Type Definition 1.0, section 3.3).
+  case external(String)
+
+  /// The type of a media-type or external record. Nil for other records, and if the type is malformed.
+  public init?(_ record: NDEFRecord) {
+    // A type of NDEF has at most 255 bytes.
+    let text = String(decoding: record.type, as: UTF8.self)
+    switch record.typeNameFormat {
+    case .mediaType:
+      guard let type = RecordType.mediaType(of: text) else { return nil }
+      self = .media(type)
+    case .external:
+      guard let type = RecordType.externalType(of: text) else { return nil }
+      self = .external(type)
+    case .empty, .wellKnown, .absoluteURI, .unknown, .unchanged: return nil
+    }
+  }
+
+  /// The type itself.
+  public var description: String {
+    switch self {
+    case .media(let type), .external(let type): type
+    }
+  }
+
+  /// The claims that cover the type, the most exact first: the type, the same type by its other name, and for media
+  /// types `image/*`.
+  public var claims: [String] {
+    guard case .media(let type) = self else { return [description] }
+    let top = type.prefix { $0 != "/" }
+    return [type, RecordType.aliases[type], "\(top)/*"].compactMap(\.self)
+  }
+
+  /// Reads a media type or `type/*` that a handler declares. Returns it in its one spelling; nil if it is malformed.
+  public static func mediaClaim(_ text: String) -> String? {
+    guard text.hasSuffix("/*") else { return mediaType(of: text) }
+    let top = text.dropLast(2)
+    return isName(top) && !desktopTrees.contains(top.lowercased()) ? top.lowercased() + "/*" : nil
+  }
+
+  /// Reads an external type that a handler declares. Returns it in its one spelling; nil if it is malformed, or names
+  /// an Android app, which no app here gets.
+  public static func externalClaim(_ text: String) -> String? {
+    externalType(of: text).flatMap { $0 == androidApplication ? nil : $0 }
+  }
+
+  /// Reads a claim to a media type or an external type. A domain has no slash and no colon.
+  static func claim(_ text: String) -> String? {
+    text.contains("/") ? mediaClaim(text) : text.contains(":") ? externalClaim(text) : nil
+  }
+
+  /// The external type of Android application records. Each names an Android app for a phone (Android, "NFC basics").
+  static let androidApplication = "android.com:pkg"
+
+  /// Other names of a media type (shared-mime-info). Tags of Android have `text/x-vcard`.
+  private static let aliases = [
+    "text/x-vcard": "text/vcard", "text/directory": "text/vcard", "text/x-vcalendar": "text/calendar",
+    "application/ics": "text/calendar",
+  ]
+
+  /// The parameters are dropped (RFC 2045, section 5.1).
+  private static func mediaType(of text: String) -> String? {
+    let type = text.prefix { $0 != ";" && $0 != " " }
+    let names = type.split(separator: "/", omittingEmptySubsequences: false)
+    guard names.count == 2, names.allSatisfy(isName), !desktopTrees.contains(names[0].lowercased()) else { return nil }
+    return type.lowercased()
+  }
+
+  /// The desktop's own types, which are not contents of a record (shared-mime-info 0.21, section 2.9).
+  private static let desktopTrees: Set<String> = ["inode", "x-content", "x-scheme-handler", "x-url-handler"]
+
+  /// RFC 6838, section 4.2, without `#`, which begins a comment in some files.
+  private static func isName(_ text: Substring) -> Bool {
+    guard let first = text.utf8.first, isAlphanumeric(first), text.utf8.count <= 127 else { return false }
+    return text.utf8.allSatisfy { isAlphanumeric($0) || "!$&-^_.+".utf8.contains($0) }
+  }
+
+  /// A domain, a colon and a name. Names with a second colon are possible, but not in use.
+  private static func externalType(of text: String) -> String? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let domain = parts.first, let name = parts.last, text.utf8.count <= 255,
+      let first = domain.utf8.first, isAlphanumeric(first), !name.isEmpty,
+      domain.utf8.allSatisfy({ isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }),
+      name.utf8.allSatisfy({ isAlphanumeric($0) || "-_.+!$'()*,@".utf8.contains($0) })
+    else { return nil }
+    return text.lowercased()
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
+  }
+}
+
+extension RecordType {
+  /// The wider claims that cover another claim to a record type: `image/*` covers `image/png`.
+  static func claims(covering claim: String) -> [String] {
+    mediaType(of: claim).map { RecordType.media($0).claims } ?? []
+  }
+}

@@ -1,0 +1,94 @@
+public import NDEF
+
+extension Registry {
+  /// The media type whose default application may open the message; nil if no default application does. A caller looks
+  /// the application up, and adds it to ``typeDefaults``.
+  public static func typeOfDefault(for message: NDEFMessage) -> String? {
+    guard case .found(let record) = TypedRecord.search(message), record.type.mayBeFile else { return nil }
+    return record.type.description
+  }
+
+  /// Decides about a message without a link: by the first record with a media type or an external type.
+  ///
+  /// `reason` says why there is no link.
+  func route(withoutLink message: NDEFMessage, _ reason: String, policy: RoutingPolicy, _ steps: Explanation) -> Route {
+    var steps = steps
+    switch TypedRecord.search(message) {
+    case .absent(let androidRecords):
+      for number in androidRecords { steps.add("record", "record \(number) names an Android app, and is ignored") }
+      return .none(nil, reason, steps)
+    case .malformed(let number):
+      let finding = "the type of record \(number) is malformed"
+      steps.add("record", finding)
+      return .none(nil, "\(reason), and \(finding)", steps)
+    case .found(let record):
+      let count = message.records.count
+      steps.add("record", "record \(record.number) of \(count) is the first with a type, \(record.type)")
+      var route = route(for: record, in: message, reason, policy: policy, steps)
+      route.record = record
+      return route
+    }
+  }
+
+  /// The reason for no application goes to the log, so it does not name the type.
+  private func route(
+    for record: TypedRecord, in message: NDEFMessage, _ reason: String, policy: RoutingPolicy, _ steps: Explanation
+  ) -> Route {
+    var steps = steps
+    let type = record.type
+    let matches = type.claims.compactMap { claim in types[claim].map { (claim: claim, indices: $0) } }
+    if matches.isEmpty { steps.add("type", "no handler declares \(type)") }
+    for (claim, indices) in matches {
+      steps.add("type", "\(claim) is declared by \(list(applications(indices)))")
+    }
+    let selection = HandlerSelection(
+      matches.map { (claim: $0.claim, applications: applications($0.indices)) }, covering: type.claims,
+      choices: policy.choices
+    ) { _, _ in false }
+    if !matches.isEmpty, let first = winner(of: selection, steps: &steps) {
+      return Route(
+        kind: .record, uri: nil, handler: first.application, candidates: selection.candidates.map(\.application),
+        claimants: selection.candidates + steps.losers, claimantsLeftOut: steps.leftOut,
+        question: selection.question, alternative: try? typeDefault(of: type).get(),
+        trusted: first.trust != .unconfirmed,
+        reason: "\(first.application.desktopID) declares \(first.claim)", steps: steps.steps)
+    }
+    if record.holdsWiFi { return self.route(forWiFi: record, in: message, reason, steps) }
+    switch typeDefault(of: type) {
+    case .success(let application):
+      let finding = "\(application.desktopID) is the default application for \(type)"
+      steps.add("default", finding)
+      return Route(
+        kind: .recordDefault, uri: nil, handler: application, candidates: [application], claimants: steps.losers,
+        claimantsLeftOut: steps.leftOut, trusted: true, reason: "no handler takes the type; \(finding)",
+        steps: steps.steps)
+    case .failure(let obstacle):
+      steps.add("default", obstacle.message)
+      return .none(nil, "\(reason), no handler takes record \(record.number), and \(obstacle.message)", steps)
+    }
+  }
+
+  /// Whether an app that is no handler may get a record of the type as a file, also by what the desktop knows of it.
+  func mayBeFile(_ type: RecordType) -> Bool { type.mayBeFile && typeDefaults[type.description] != .never }
+
+  /// The default application that gets a record of the type as a file, or why there is none.
+  func typeDefault(of type: RecordType) -> Result<Application, RoutingObstacle> {
+    guard case .media(let name) = type else {
+      return .failure(RoutingObstacle("its type is external, for which there is no default application"))
+    }
+    switch mayBeFile(type) ? typeDefaults[name] ?? .missing : .never {
+    case .application(let application): return .success(application)
+    case .never: return .failure(RoutingObstacle("its type never goes to a default application"))
+    case .missing: return .failure(RoutingObstacle("its type has no default application"))
+    case .unusable(let why):
+      return .failure(RoutingObstacle("its type has no default application that can be opened: \(why)"))
+    }
+  }
+}
+
+/// Why no application can be opened, as a part of a sentence.
+struct RoutingObstacle: Error {
+  let message: String
+
+  init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,54 @@
+import Handlers
+import Inbox
+import Testing
+
+@testable import Agent
+
+/// Notifications of taps that were opened without a click.
+struct OpenedAtOncePolicyTests {
+  private func deliver(_ offer: TapOffer, _ policy: inout TapPolicy) -> [TapPolicy.Action] {
+    _ = policy.open(offer, token: nil)
+    return policy.handle(.handedOver(offer, .delivered))
+  }
+
+  @Test func `the oldest notification leaves the screen when its button would do nothing`() throws {
+    var policy = TapPolicy()
+    for number in 1...TapPolicy.maximumOnScreen {
+      let offer = try sampleOffer(number).atOnce()
+      let actions = deliver(offer, &policy)
+      #expect(actions.last == .showOpened(offer))
+    }
+    #expect(policy.isOpenedAtOnce(tapID(1)))
+    let next = try sampleOffer(TapPolicy.maximumOnScreen + 1).atOnce()
+    let actions = deliver(next, &policy)
+    #expect(actions.suffix(2) == [.showOpened(next), .closeNotification(tapID(1))])
+    #expect(!policy.isOpenedAtOnce(tapID(1)) && policy.isOpenedAtOnce(tapID(2)))
+  }
+
+  @Test func `a tag has one such notification, and its taps make no other leave`() throws {
+    var policy = TapPolicy()
+    let other = try sampleOffer(1).atOnce()
+    _ = deliver(other, &policy)
+    for number in 2...TapPolicy.maximumOnScreen + 2 {
+      let offer = try sampleOffer(number, tag: 100).atOnce()
+      let actions = deliver(offer, &policy)
+      #expect(actions.last == .showOpened(offer, replacing: number == 2 ? nil : tapID(number - 1)))
+      #expect(policy.isOpenedAtOnce(offer.id))
+    }
+    #expect(policy.isOpenedAtOnce(other.id) && !policy.isOpenedAtOnce(tapID(2)))
+  }
+
+  @Test func `a waiting notification of the same tag is dismissed`() throws {
+    var policy = TapPolicy()
+    let waiting = try sampleOffer(1, tag: 7)
+    _ = policy.handle(.stored(waiting))
+    let offer = try sampleOffer(2, tag: 7).atOnce()
+    let actions = policy.open(offer, token: nil)
+    #expect(
+      actions == [
+        .move(waiting.id, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(waiting.id),
+        .announceClosed(waiting.id, .dismissed), .handOver(offer, token: nil),
+      ])
+    #expect(policy.count == 0 && policy.isReplaced(waiting.id))
+  }
+}

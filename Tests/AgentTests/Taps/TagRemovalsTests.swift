@@ -1,0 +1,107 @@
+import Handlers
+import NDEF
+import Notifications
+import Routing
+import Testing
+import UniversalLinks
+
+@testable import Agent
+
+/// What happens when the tag of an opened tap is removed.
+struct TagRemovalsTests {
+  private let app = Application(
+    desktopID: "org.example.Menu.desktop", name: "Menu", file: "/f", isDBusActivatable: true, origin: .system)
+
+  private func offer(
+    _ action: TapRule.Action? = .run(["/bin/true", "on"]), onRemove: [String] = ["/bin/true", "off"], number: Int = 1
+  ) throws -> TapOffer {
+    let rules = action.map { action in
+      TapRule(
+        name: "lamp", origin: .user, file: "/r.conf", line: 1, conditions: [.technology("type-2")], action: action,
+        onRemove: onRemove)
+    }
+    let registry = Registry(
+      declarations: [HandlerDeclaration(application: app, domains: [try DomainPattern("menu.example.com")])])
+    let reading = try TagReading(
+      tapValues(number, message: try uriMessage("https://menu.example.com/1")), now: sampleTime)
+    return TapOffer(
+      reading, registry: registry, policy: RoutingPolicy(), languages: [], rules: RuleSet([rules].compactMap(\.self)))
+  }
+
+  /// The arguments of the programs and the ids of the apps.
+  private func words(_ actions: [TagRemovals.Action]) -> [String] {
+    actions.map { action in
+      switch action {
+      case .run(let command, _): command.arguments.joined(separator: " ")
+      case .report(let application, _): application.desktopID
+      }
+    }
+  }
+
+  @Test func `the program runs when the tag of an opened tap is removed`() throws {
+    var removals = TagRemovals()
+    let offer = try offer()
+    #expect(removals.handle(.opening(offer)) == [])
+    #expect(removals.handle(.ended(offer.id, .delivered)) == [])
+    let actions = removals.handle(.removed(offer.id))
+    #expect(words(actions) == ["/bin/true off"])
+    for case .run(_, let click) in actions { #expect(click.tapID == offer.id && click.tag == offer.details) }
+    #expect(removals.handle(.removed(offer.id)) == [])
+    #expect(removals.count == 0)
+  }
+
+  @Test func `a removal during the hand-over waits for its end`() throws {
+    var removals = TagRemovals()
+    let offer = try offer()
+    _ = removals.handle(.opening(offer))
+    #expect(removals.handle(.removed(offer.id)) == [])
+    #expect(removals.handle(.ended(offer.id, .unknown(HandOverDoubt(.busLost)))) == [])
+    #expect(words(removals.handle(.ended(offer.id, .delivered))) == ["/bin/true off"])
+    #expect(removals.count == 0)
+  }
+
+  @Test func `nothing happens if the rule was not carried out, or behind a lock`() throws {
+    var removals = TagRemovals()
+    let offer = try offer()
+    // Removed before the click.
+    #expect(removals.handle(.removed(offer.id)) == [])
+    _ = removals.handle(.opening(offer))
+    #expect(removals.handle(.ended(offer.id, .delivered)) == [])
+    for end in [
+      TagRemovals.Event.ended(offer.id, .failed(HandOverFailure(.commandMissing))), .forgotten(offer.id),
+    ] {
+      _ = removals.handle(.opening(offer))
+      #expect(removals.handle(end) == [])
+      #expect(removals.handle(.removed(offer.id)) == [])
+      #expect(removals.count == 0)
+    }
+    // A rule that opens nothing: the link is only copied.
+    let blocked = try self.offer(.open("gone.desktop"))
+    _ = removals.handle(.opening(blocked))
+    #expect(removals.count == 0)
+    _ = removals.handle(.opening(try self.offer(onRemove: [])))
+    #expect(removals.count == 0)
+  }
+
+  @Test func `an app that got the message over D-Bus is told, also without a rule`() throws {
+    var removals = TagRemovals()
+    let cases: [(TapRule.Action?, [String])] = [
+      (nil, [app.desktopID]), (.open(app.desktopID), ["/bin/true off", app.desktopID]),
+    ]
+    for (action, expected) in cases {
+      let offer = try offer(action)
+      _ = removals.handle(.opening(offer))
+      _ = removals.handle(.ended(offer.id, .delivered))
+      #expect(words(removals.handle(.removed(offer.id))) == expected)
+    }
+    let link = try offer(nil).handed(to: app, whole: false)
+    _ = removals.handle(.opening(link))
+    #expect(removals.count == 0)
+  }
+
+  @Test func `the taps are bounded`() throws {
+    var removals = TagRemovals()
+    for number in 1...(TagRemovals.most + 10) { _ = removals.handle(.opening(try offer(number: number))) }
+    #expect(removals.count == TagRemovals.most)
+  }
+}

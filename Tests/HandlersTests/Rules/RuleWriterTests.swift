@@ -1,0 +1,174 @@
+import EventLoop
+import Glibc
+import KeyFile
+import Routing
+import TestSupport
+import Testing
+
+@testable import Handlers
+
+/// How programs write rules.
+@Suite(.timeLimit(.minutes(1))) struct RuleWriterTests {
+  private static let uid: [UInt8] = [0x04, 0xA2, 0x19, 0x5A]
+  private let directory: TemporaryDirectory
+  private let files: RuleFiles
+  private let writer: RuleWriter
+  private let always: AlwaysRules
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try directory.write("", to: "etc/.keep")
+    files = RuleFiles(environment: ["XDG_CONFIG_HOME": directory.file("config")], system: directory.file("etc"))
+    writer = RuleWriter(files, file: RuleWriter.added)
+    always = AlwaysRules(files)
+  }
+
+  private func path(_ name: String) -> String { directory.file("config/tagroute/rules.d/\(name)") }
+
+  private func text(_ name: String) throws -> String { String(decoding: try readFile(path(name)), as: UTF8.self) }
+
+  private func draft(_ name: String, _ action: TapRule.Action = .show) -> RuleDraft {
+    RuleDraft(name: name, conditions: [.uid(Self.uid)], action: action)
+  }
+
+  @Test func `a new file and its directory are for the user only`() throws {
+    let rule = try writer.add(draft("a", .openDefault))
+    #expect(rule.file == path("added.conf") && rule.line == 1)
+    #expect(try text("added.conf") == "[Rule a]\nUID=04-A2-19-5A\nOpen=default\n")
+    var information = stat()
+    #expect(stat(rule.file, &information) == 0 && information.st_mode & 0o777 == 0o600)
+    #expect(stat(path(""), &information) == 0 && information.st_mode & 0o777 == 0o700)
+    #expect(files.read().rules == [rule])
+  }
+
+  @Test func `arguments are read as they were given`() throws {
+    let arguments = [
+      "/bin/p", "", ";", "\\", "\\;", " a ", "a\nb", "\t", "$(id)", "`id`", "'\"", "%u", "#", "[x]", "=", "é",
+      ";\u{301}",
+    ]
+    let rule = try writer.add(
+      RuleDraft(
+        name: "$(id) `id`", conditions: [.uid(Self.uid)], action: .run(arguments), asks: false, onRemove: arguments))
+    #expect(rule.action == .run(arguments) && rule.onRemove == arguments && !rule.asks)
+    #expect(files.read().rules == [rule])
+  }
+
+  @Test(arguments: [
+    "", "a\nb", "a]\nUID=04-A2-19-5B\nIgnore=yes\n[Rule b", "\u{1B}[31m", String(repeating: "x", count: 200),
+  ])
+  func `a name that would be another rule is refused`(_ name: String) throws {
+    try writer.add(draft("first"))
+    let before = try text("added.conf")
+    #expect(throws: KeyFileError.self) { try writer.add(draft(name)) }
+    #expect(try text("added.conf") == before)
+  }
+
+  @Test(
+    arguments: [
+      .open(""), .open("a/b.desktop"), .open("a.desktop\nAsk=no"), .run([]), .run(["../p"]), .run(["a b"]),
+      .run(["/p", String(repeating: "x", count: 5000)]),
+    ] as [TapRule.Action])
+  func `an action that a reader refuses is not written`(_ action: TapRule.Action) throws {
+    #expect(throws: KeyFileError.self) { try writer.add(draft("a", action)) }
+    #expect(access(path("added.conf"), F_OK) != 0)
+  }
+
+  @Test func `other rules, mistakes and comments stay as they are`() throws {
+    let text = "# mine\r\n\n[Rule a]\nText = a\nShow=yes\n# on b\n\n[Rule b]\nText=b\nIgnore=maybe"
+    try directory.write(text, to: "config/tagroute/rules.d/added.conf", mode: 0o644)
+    let rule = try writer.add(draft("c"))
+    #expect(try self.text("added.conf") == text + "\n\n[Rule c]\nUID=04-A2-19-5A\nShow=yes\n")
+    #expect(try writer.remove(rule))
+    #expect(try self.text("added.conf") == text + "\n")
+    #expect(try !writer.remove(rule))
+  }
+
+  @Test func `a name is used once`() throws {
+    try directory.write("[Rule a]\nText=a\nShow=yes\n", to: "config/tagroute/rules.d/mine.conf")
+    let error = #expect(throws: KeyFileError.self) { try writer.add(draft("a")) }
+    #expect(error?.file == path("mine.conf") && error?.line == 1)
+  }
+
+  @Test func `a link is not followed, and no file that others can change is written`() throws {
+    let target = try directory.write("[Rule a]\nText=a\nShow=yes\n", to: "target", mode: 0o600)
+    try directory.write("", to: "config/tagroute/rules.d/.keep")
+    try #require(symlink(target, path("added.conf")) == 0)
+    #expect(throws: KeyFileError.self) { try writer.add(draft("b")) }
+    #expect(try readFile(target).count == 25)
+    try #require(unlink(path("added.conf")) == 0 && symlink("/dev/zero", path("added.conf")) == 0)
+    #expect(throws: KeyFileError.self) { try writer.add(draft("b")) }
+    try #require(unlink(path("added.conf")) == 0 && mkfifo(path("added.conf"), 0o600) == 0)
+    #expect(throws: KeyFileError.self) { try writer.add(draft("b")) }
+    try #require(unlink(path("added.conf")) == 0)
+    try directory.write("", to: "config/tagroute/rules.d/added.conf")
+    try #require(chmod(path("added.conf"), 0o666) == 0)
+    #expect(throws: KeyFileError.self) { try writer.add(draft("b")) }
+    try #require(chmod(path("added.conf"), 0o600) == 0 && chmod(path(""), 0o777) == 0)
+    #expect(throws: KeyFileError.self) { try writer.add(draft("b")) }
+  }
+
+  @Test func `a directory that is a link is refused`() throws {
+    try directory.write("", to: "elsewhere/.keep")
+    try directory.write("", to: "config/tagroute/.keep")
+    try #require(symlink(directory.file("elsewhere"), directory.file("config/tagroute/rules.d")) == 0)
+    #expect(throws: KeyFileError.self) { try writer.add(draft("b")) }
+    #expect(access(directory.file("elsewhere/added.conf"), F_OK) != 0)
+  }
+
+  @Test func `there are at most a thousand rules`() throws {
+    for file in 0..<4 {
+      let rules = (0..<250).map { "[Rule \(file)-\($0)]\nText=\($0)\nShow=yes\n" }.joined()
+      try directory.write(rules, to: "config/tagroute/rules.d/\(file).conf")
+    }
+    #expect(throws: KeyFileError.self) { try writer.add(draft("more")) }
+    #expect(try files.remove("0-0") != nil)
+    #expect(throws: Never.self) { try writer.add(draft("more")) }
+  }
+
+  // MARK: Always
+
+  @Test func `a rule that always opens is for the UID and the message, and asks no more`() throws {
+    try always.add(uid: Self.uid, message: [1, 2], action: .open("a.desktop"))
+    let rule = try #require(files.read().rules.first)
+    #expect(rule.name == "Always: 04-A2-19-5A" && !rule.asks && rule.action == .open("a.desktop"))
+    #expect(rule.conditions == [.uid(Self.uid), .message(MessageDigest.sha256([1, 2]))])
+    #expect(always.owns(rule))
+    // The same again changes nothing, and another message replaces it.
+    try always.add(uid: Self.uid, message: [1, 2], action: .open("a.desktop"))
+    #expect(files.read().rules == [rule])
+    try always.add(uid: Self.uid, message: [3], action: .run(["/bin/true"]), onRemove: ["/bin/false"])
+    let next = try #require(files.read().rules.first)
+    #expect(files.read().rules.count == 1 && next.action == .run(["/bin/true"]) && next.onRemove == ["/bin/false"])
+    #expect(try !always.remove(rule))
+    #expect(try always.remove(next))
+    #expect(files.read().rules.isEmpty)
+  }
+
+  @Test func `a rule that a person wrote stays`() throws {
+    let text = "# mine\n[Rule Always: 04-A2-19-5A]\nUID=04-A2-19-5A\nIgnore=yes\n"
+    try directory.write(text, to: "config/tagroute/rules.d/always.conf")
+    let mine = try #require(files.read().rules.first)
+    #expect(!always.owns(mine))
+    #expect(try !always.remove(mine))
+    try always.add(uid: Self.uid, message: [1], action: .openDefault)
+    let rules = files.read().rules
+    #expect(rules.map(\.name) == ["Always: 04-A2-19-5A", "Always: 04-A2-19-5A (2)"])
+    #expect(try always.remove(try #require(rules.last)))
+    #expect(try self.text("always.conf") == text)
+  }
+
+  @Test(arguments: [[], [0x08, 1, 2, 3], [1, 2, 3], Array(repeating: 4, count: 11)] as [[UInt8]])
+  func `a UID that is random, or of another length, is refused`(_ uid: [UInt8]) throws {
+    #expect(throws: KeyFileError.self) { try always.add(uid: uid, message: [1], action: .openDefault) }
+    #expect(throws: KeyFileError.self) { try writer.add(RuleDraft(name: "a", conditions: [.uid(uid)], action: .show)) }
+    #expect(throws: KeyFileError.self) { try always.add(uid: Self.uid, message: [], action: .openDefault) }
+  }
+
+  @Test func `only rules behind always.conf are overtaken by it`() {
+    func rule(_ file: String, _ origin: TapRule.Origin = .user) -> TapRule {
+      TapRule(name: "a", origin: origin, file: file, line: 1, conditions: [.uid(Self.uid)], action: .show)
+    }
+    #expect(AlwaysRules.precede(rule("/etc/a.conf", .system)) && AlwaysRules.precede(rule("/x/lamp.conf")))
+    #expect(!AlwaysRules.precede(rule("/x/added.conf")) && !AlwaysRules.precede(rule("/x/always.conf")))
+  }
+}

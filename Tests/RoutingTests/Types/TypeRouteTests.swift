@@ -1,0 +1,157 @@
+import NDEF
+import Routing
+import Testing
+
+/// Decisions about messages without a link, and about combined ones.
+@Suite struct TypeRouteTests {
+  private func declaration(
+    _ id: String, _ mimeTypes: [String] = [], external: [String] = [], origin: Application.Origin = .system
+  ) -> HandlerDeclaration {
+    HandlerDeclaration(
+      application: application(id, origin: origin), mimeTypes: mimeTypes, externalTypes: external)
+  }
+
+  private func registry(
+    _ declarations: [HandlerDeclaration] = [], defaults: [String: TypeDefault] = [:]
+  ) -> Registry {
+    var registry = Registry(declarations: declarations, defaults: ["https": application("web")])
+    registry.typeDefaults = defaults
+    return registry
+  }
+
+  private func media(_ type: String) -> NDEFRecord {
+    NDEFRecord(typeNameFormat: .mediaType, type: Array(type.utf8), payload: [1])
+  }
+
+  private func external(_ type: String) -> NDEFRecord {
+    NDEFRecord(typeNameFormat: .external, type: Array(type.utf8), payload: [2])
+  }
+
+  private let android = NDEFRecord(
+    typeNameFormat: .external, type: Array("android.com:pkg".utf8), payload: Array("org.example".utf8))
+
+  private func route(_ registry: Registry, _ records: NDEFRecord..., policy: RoutingPolicy = RoutingPolicy()) -> Route {
+    registry.route(for: NDEFMessage(records: records), policy: policy)
+  }
+
+  @Test func `the exact type comes before the wildcard, and both before the default application`() {
+    let exact = declaration("exact", ["text/vcard"])
+    let wide = declaration("wide", ["text/*"])
+    let defaults = ["text/vcard": TypeDefault.application(application("contacts"))]
+    let first = route(registry([wide, exact], defaults: defaults), media("text/vcard"))
+    #expect(first.kind == .record && first.handler?.desktopID == "exact.desktop")
+    #expect(first.handsOverMessage && first.uri == nil && first.trusted)
+    #expect(first.alternative?.desktopID == "contacts.desktop")
+    #expect(first.record?.type == .media("text/vcard") && first.record?.number == 1)
+    #expect(first.claimants.map(\.outcome) == [.only, .lessExact])
+    #expect(first.steps.map(\.subject) == ["record", "record", "type", "type", "choice"])
+    let second = route(registry([wide], defaults: defaults), media("text/vcard"))
+    #expect(second.handler?.desktopID == "wide.desktop")
+    let third = route(registry(defaults: defaults), media("text/vcard"))
+    #expect(third.kind == .recordDefault && third.handler?.desktopID == "contacts.desktop")
+    #expect(!third.handsOverMessage)
+  }
+
+  @Test func `another name of a type finds its handler`() {
+    let registry = registry([declaration("cards", ["text/vcard"])])
+    #expect(route(registry, media("text/x-vCard;version=2.1")).handler?.desktopID == "cards.desktop")
+    #expect(route(registry, media("text/x-other")).handler == nil)
+  }
+
+  @Test func `an external type goes to handlers only`() {
+    let registry = registry([declaration("coupons", external: ["example.com:coupon"])])
+    #expect(route(registry, external("Example.com:Coupon")).handler?.desktopID == "coupons.desktop")
+    let other = route(registry, external("example.com:ticket"))
+    #expect(other.kind == .none && other.reason.contains("external"))
+    // The format matters, not only the text.
+    #expect(route(registry, media("example.com:coupon")).handler == nil)
+  }
+
+  @Test func `a URI record decides alone, wherever it is`() {
+    let registry = registry([declaration("cards", ["text/vcard"])])
+    let link = route(registry, media("text/vcard"), URIRecord("https://example.com/").record())
+    #expect(link.kind == .default && link.handler?.desktopID == "web.desktop" && link.record == nil)
+    #expect(route(registry, media("text/vcard"), URIRecord("javascript:a").record()).kind == .refused)
+    #expect(route(registry, media("text/vcard"), URIRecord("x-other:a").record()).kind == .none)
+  }
+
+  @Test func `the first record with a type decides alone`() {
+    let registry = registry([declaration("cards", ["text/vcard"])])
+    let route = route(registry, media("image/png"), media("text/vcard"))
+    #expect(route.kind == .none && route.handler == nil)
+    #expect(route.record?.type == .media("image/png"))
+  }
+
+  @Test func `Android application records do not count`() {
+    let registry = registry([declaration("cards", ["text/vcard"], external: ["android.com:pkg"])])
+    #expect(route(registry, android, media("text/vcard")).record?.number == 2)
+    let alone = route(registry, android)
+    #expect(alone.kind == .none && alone.record == nil)
+    #expect(alone.steps.last?.finding == "record 1 names an Android app, and is ignored")
+  }
+
+  @Test func `a malformed type is quoted nowhere`() {
+    let route = route(registry(), media("text/\u{1B}[2J"))
+    #expect(route.kind == .none && !route.reason.contains("\u{1B}"))
+    #expect(!route.steps.contains { $0.finding.contains("\u{1B}") })
+  }
+
+  @Test func `a program from a tag goes to no default application, but to a handler`() {
+    let type = "application/x-desktop"
+    let defaults = [type: TypeDefault.application(application("runner"))]
+    #expect(route(registry(defaults: defaults), media(type)).kind == .none)
+    #expect(Registry.typeOfDefault(for: NDEFMessage(records: [media(type)])) == nil)
+    #expect(route(registry([declaration("ours", [type])], defaults: defaults), media(type)).alternative == nil)
+  }
+
+  @Test func `the reason for no app does not name the type, and the steps do`() {
+    let route = route(registry(defaults: ["image/png": .unusable("it is broken")]), media("image/png"))
+    #expect(route.kind == .none && route.reason.hasSuffix("can be opened: it is broken"))
+    #expect(!route.reason.contains("image/png"))
+    #expect(route.steps.contains { $0.finding == "no handler declares image/png" })
+  }
+
+  @Test func `the user's choices and the trust in an app are those of links`() {
+    let own = declaration("own", ["image/png"], origin: .user)
+    let registry = registry([own, declaration("wide", ["image/*"])])
+    let question = route(registry, media("image/png"))
+    // A more exact claim must not hide a trusted app.
+    #expect(question.question == .which && question.candidates.count == 2)
+    var policy = RoutingPolicy()
+    expect(true, &policy.choices, .prefer(own.application, claim: "image/png"))
+    let preferred = route(registry, media("image/png"), policy: policy)
+    #expect(preferred.question == .nothing && preferred.handler?.desktopID == "own.desktop")
+    #expect(route(registry, media("image/gif"), policy: policy).handler?.desktopID == "wide.desktop")
+    expect(true, &policy.choices, .block(desktopID: "wide.desktop", claim: "image/*"))
+    #expect(route(registry, media("image/gif"), policy: policy).handler == nil)
+    #expect(own.covers("image/png") && !own.covers("image/*") && !own.covers("image/gif"))
+    #expect(declaration("wide", ["image/*"]).covers("image/gif"))
+  }
+
+  @Test func `a rule opens a record in any app, as a file or as a message`() {
+    func decide(_ action: TapRule.Action, _ record: NDEFRecord) -> Route {
+      let rule = TapRule(
+        name: "a", origin: .user, file: "/r.conf", line: 1, conditions: [.uid([4, 1, 2, 3])], action: action)
+      let registry = registry(
+        [declaration("cards", ["text/vcard"])],
+        defaults: ["text/plain": .application(application("editor")), "text/x-lua": .never])
+      var rules = RuleSet([rule])
+      rules.applications = ["player.desktop": application("player")]
+      return registry.route(
+        for: TapFacts(uid: [4, 1, 2, 3], message: NDEFMessage(records: [record])), rules: rules)
+    }
+    let file = decide(.open("player.desktop"), media("audio/mpeg"))
+    #expect(file.kind == .rule && file.handler?.desktopID == "player.desktop" && !file.handsOverMessage)
+    #expect(file.record?.type == .media("audio/mpeg"))
+    #expect(decide(.open("cards.desktop"), external("example.com:a")).handsOverMessage)
+    #expect(decide(.openDefault, media("text/plain")).handler?.desktopID == "editor.desktop")
+    #expect(decide(.open("player.desktop"), media("application/x-sh")).handler == nil)
+    // The desktop knows that this is a program.
+    for action in [TapRule.Action.open("player.desktop"), .openDefault] {
+      #expect(decide(action, media("text/x-lua")).handler == nil)
+    }
+    #expect(decide(.open("cards.desktop"), media("text/x-lua")).handsOverMessage)
+    #expect(decide(.open("player.desktop"), external("example.com:a")).handler == nil)
+    #expect(decide(.openDefault, media("image/png")).handler == nil)
+  }
+}
