@@ -124,6 +124,8 @@ extension CardSlot {
     let index = expected.firstIndex { $0.identifies(tag, key) } ?? expected.firstIndex { $0.mayBe(tag) }
     let isEcho = examination.work.echo.map { tag.isSameTag(as: $0.tag) } ?? false
     if !isEcho { examination.work.echo = nil }
+    // pcscd may have taken the power before this process connected, so the reader may report the same tag once more.
+    echo = examination.work.echo
     if index != nil || isEcho || examination.work.isSilent { rest(card, examination, tag) }
     if let index { return (.recognized, recognize(expected[index], card, at: now)) }
     let others = expectNone()

@@ -123,7 +123,7 @@ struct CardSlot {
   /// Whether the card that lies there at first is known (`KnownTags.includesFirst`).
   var includesFirst = false
   /// The tag that rests there, or has rested there before, if the reader may report it again.
-  private var echo: Echo?
+  var echo: Echo?
 
   // MARK: Events
 
@@ -188,9 +188,11 @@ struct CardSlot {
         state = .ignored(card, isIdentified: true)
         return expectNone()
       }
+      // Kept until the card is identified: before that, the reader may report it once more.
       work.echo = echo
+    } else {
+      echo = nil
     }
-    echo = nil
     if card.isWithoutPower { work.approach.awaitPower(at: now) }
     state = .unread(card, work)
     return []

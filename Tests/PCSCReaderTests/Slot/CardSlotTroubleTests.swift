@@ -251,6 +251,29 @@ import Testing
     #expect(rig.identify(tag).0 == .new)
   }
 
+  @Test func `a tag that leaves once more before it is identified is the same when it is back`() {
+    var rig = reset()
+    #expect(rig.slot.read(at: rig.now) == [])
+    #expect(rig.takeAway() == [.removed(1)])
+    rig.insert()
+    #expect(rig.begin() == 2)
+    #expect(rig.takeAway() == [])
+    rig.insert()
+    #expect(rig.slot.failed(at: rig.now) == [])
+    #expect(rig.begin() == 3)
+    #expect(rig.identify(tag) == (.known, [.known(3, tag)]))
+    // pcscd had switched the card off before, and the reader reports it again.
+    #expect(rig.takeAway() == [.removed(3)])
+    rig.insert()
+    #expect(rig.begin() == 4)
+    #expect(rig.identify(tag).0 == .known)
+    rig.pass(.seconds(2))
+    #expect(rig.takeAway() == [.removed(4)])
+    rig.insert()
+    #expect(rig.begin() == 5)
+    #expect(rig.identify(tag).0 == .new)
+  }
+
   @Test func `a tag that could not be read is read when it comes back`() {
     var rig = reset()
     rig.slot.expectReturn(false, at: rig.now)

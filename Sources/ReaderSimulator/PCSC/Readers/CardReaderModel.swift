@@ -122,3 +122,9 @@ public struct CardReaderModel: Sendable, Hashable {
     change(&self)
   }
 }
+
+/// The name is enough for the results of tests. All properties would be longer than a line of them may be.
+extension CardReaderModel: CustomStringConvertible {
+  /// The name.
+  public var description: String { name }
+}
