@@ -160,7 +160,7 @@ actor AgentService {
     guard let shown = policy.offer(id) else { return }
     do throws(InboxError) {
       let stored = try await inbox.tap(id)
-      let offer = await offer(stored)
+      let offer = await offer(stored).opening(shown.manner)
       // The tap may have been clicked meanwhile.
       guard policy.offer(id) == shown, offer != shown, offer.isShown else { return }
       let isSame = stored.state == .failed && offer.handler?.desktopID == stored.tap.handler
@@ -179,20 +179,25 @@ actor AgentService {
     await session.propertiesChanged(names, of: Names.Agent.interface, at: path)
   }
 
-  /// Logs each problem of the desktop entries once, and at most 20 at a time.
+  /// Logs the problems of desktop entries that are new, at most 20 at a time.
   private func followHandlers() async {
-    let most = 20
-    var known: Set<HandlerProblem> = []
+    var known: [HandlerProblem] = []
     for await _ in await handlers.changes() {
       let problems = await handlers.problems
-      let new = problems.filter { !known.contains($0) }
-      for problem in new.prefix(most) { log(.warning, "\(problem)") }
-      if new.count > most { log(.warning, "\(new.count - most) more; tagroute handlers --check has them all") }
-      known = Set(problems)
+      logNew(problems, since: known, all: "tagroute handlers --check")
+      known = problems
       // An app that a rule names may have come or gone.
       await rules.reload()
       await readAssociations()
     }
+  }
+
+  /// Logs the problems that are not known yet, at most 20 at a time. `command` shows all of them.
+  func logNew<Problem: Hashable>(_ problems: [Problem], since known: [Problem], all command: String) {
+    let (most, known) = (20, Set(known))
+    let new = problems.filter { !known.contains($0) }
+    for problem in new.prefix(most) { log(.warning, "\(problem)") }
+    if new.count > most { log(.warning, "\(new.count - most) more; \(command) has them all") }
   }
 
   // MARK: A tap
@@ -259,14 +264,14 @@ actor AgentService {
       case .show(let offer, let previous, let isNews):
         let notification = offer.notification(timeout: timeout, canCopy: canCopy)
         await notifications.show(
-          notification.sounding(isNews ? sound.chosen(offer.arrivalSound) : .silent), as: NotificationKey(offer.id),
+          notification.sounding(isNews ? sound.chosen(offer.sound) : .silent), as: NotificationKey(offer.id),
           replacing: previous.map(NotificationKey.init))
       case .showFailure(let offer, let reason, let isNews):
         let notification = offer.notification(failed: reason, timeout: timeout, canCopy: canCopy)
         await notifications.show(
           notification.sounding(isNews ? sound.chosen(.failure) : .silent), as: NotificationKey(offer.id))
       case .showOpened(let offer, let previous):
-        let notice = offer.openedNotice.sounding(sound.chosen(offer.openedSound))
+        let notice = offer.openedNotice.sounding(sound.chosen(offer.sound))
         await notifications.show(
           notice, as: NotificationKey(offer.id), replacing: previous.map(NotificationKey.init))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))

@@ -114,8 +114,8 @@ enum Messages {
   }
   /// The text if a file cannot be changed.
   static func cannotChange(_ file: DisplayText) -> String {
-    // Translators: below “Your choice for this tag was not saved”. {file} is the path of a file. “tagroute rules” is a command.
-    translated("{file} cannot be changed. See “tagroute rules --check”.", ["file": file.string])
+    // Translators: below “Your choice for this tag was not saved”. {file} is the path of a file. tagroute-agent is a program.
+    translated("{file} cannot be changed. The journal of tagroute-agent says why.", ["file": file.string])
   }
   /// The text if somebody wrote the rule by hand.
   static func changeRule(_ rule: DisplayText, at place: DisplayText) -> String {

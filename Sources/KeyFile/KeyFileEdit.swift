@@ -67,7 +67,7 @@ extension KeyFile {
         || g_key_file_load_from_data(
           file, bytes.assumingMemoryBound(to: CChar.self).baseAddress, gsize(bytes.count), flags, nil) != 0
     }
-    guard isKeyFile else { throw KeyFileError(file: path, line: nil, problem: "is no key file", remedy: "mend it") }
+    guard isKeyFile else { throw KeyFileError(file: path, line: nil, problem: "is no key file", remedy: "fix it") }
     for edit in edits {
       switch edit {
       case .set(let group, let key, let text): g_key_file_set_string(file, group, key, text)

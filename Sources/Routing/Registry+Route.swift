@@ -97,7 +97,7 @@ extension Registry {
   func winner(of selection: HandlerSelection, steps: inout Explanation) -> Candidate? {
     for candidate in selection.losers where candidate.outcome != .lessExact { steps.add("choice", candidate.sentence) }
     steps.lose(selection.losers, leftOut: selection.leftOut)
-    if selection.candidates.isEmpty { steps.add("choice", "nobody who claims the link is left") }
+    if selection.candidates.isEmpty { steps.add("choice", "no app that claims it is left") }
     for candidate in selection.candidates.prefix(Self.mostNamed) { steps.add("choice", candidate.sentence) }
     return selection.candidates.first
   }

@@ -1,4 +1,5 @@
 import Bus
+import Handlers
 import Inbox
 import NDEF
 import Names
@@ -53,7 +54,7 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
     uri: try URI("https://menu.example.com/table/\(number)"), handler: handler,
     candidates: [handler].compactMap(\.self), offered: [], namesakes: [], unconfirmed: [], question: question,
     alternative: nil, handsOverMessage: true, reason: "claims it", title: DisplayText(""), words: DisplayText(""),
-    obstacle: nil)
+    obstacle: nil, details: TagDetails(uid: [], technology: "type-2", reader: "", time: 0))
 }
 
 /// The place of a notification.

@@ -156,7 +156,7 @@ import Testing
     #expect(
       problems(file) == [
         "system/applications/menu_menu.desktop: it claims nothing from tags: there is no [org.tagroute.Handler1] with "
-          + "Domains= or Schemes=, because snapd removes it; in a snap, write MimeType=x-url-handler/DOMAIN;"
+          + "Domains=, Schemes=, MimeTypes= or ExternalTypes=, because snapd removes it; in a snap, write MimeType=x-url-handler/DOMAIN;"
       ])
     try data.entry(
       "menu_menu", lines + ["MimeType=x-url-handler/menu.example.com;x-url-handler/*.example.org;"], claims: [],

@@ -88,6 +88,16 @@ private struct ClassicMemory: TagChannel {
     #expect(tag.blocks == before && tag.writes.isEmpty)
   }
 
+  @Test func `a sector with the key of NDEF may hold data of another program`() throws {
+    var tag = ClassicMemory()
+    tag.blocks[9 * 4 + 3] = [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7, 0x7F, 0x07, 0x88, 0x40] + ClassicMemory.delivered
+    tag.blocks[9 * 4][0] = 3
+    #expect(throws: TagWriteError.holdsData) {
+      try TagActivation.classic1K.writeNDEF(Self.message, isFormatting: true, over: &tag)
+    }
+    #expect(tag.writes.isEmpty)
+  }
+
   @Test(arguments: [0, 1, 9, 15])
   func `a tag with a foreign sector is left as it is`(sector: Int) throws {
     let key: [UInt8] = [1, 2, 3, 4, 5, 6]

@@ -177,7 +177,7 @@ enum AgentAnswers {
 
   static func noClaim(_ text: String) -> BusError {
     .invalidArgument(
-      "\(text) is nothing that a handler can claim: name a domain, *. and a domain, a scheme and a colon, "
+      "\(text) is not a claim: name a domain, *. and a domain, a scheme and a colon, "
         + "or a type")
   }
 

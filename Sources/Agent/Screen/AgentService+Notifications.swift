@@ -44,7 +44,7 @@ extension AgentService {
       switch policy.answer(to: action, of: id, canCopy: canCopy) {
       case .open(let offer, let choice):
         // The screen may have been locked with the notification on it. No rule is written there.
-        if offer.opensAlways, await isLocked() { return try await showAgain(id) }
+        if offer.manner == .always, await isLocked() { return try await showAgain(id) }
         guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await askAgain(id) }
         _ = await open(offer, token: token, choice: choice)
       case .showAgain: try await askAgain(id)
@@ -68,7 +68,12 @@ extension AgentService {
   func showAgain(_ id: String) async throws(InboxError) {
     let stored = try await inbox.tap(id)
     let offer = await offer(stored)
-    guard stored.state.successors.contains(.opening), offer.isShown else { return }
-    await perform(policy.handle(.again(offer)))
+    guard stored.state.successors.contains(.opening) else { return }
+    if offer.isShown {
+      await perform(policy.handle(.again(offer)))
+    } else if policy.offer(id) != nil {
+      // A rule may ignore the tag now, or the app of its record may be gone.
+      await perform(policy.handle(.withdrawn(offer)))
+    }
   }
 }

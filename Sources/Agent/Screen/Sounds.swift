@@ -14,11 +14,8 @@ extension AgentConfiguration.Sound {
 }
 
 extension TapOffer {
-  /// The sound of its first notification.
-  var arrivalSound: NotificationSound { rule?.sound.map(NotificationSound.named) ?? .arrival }
-
-  /// The sound if it was opened without a click: none, unless the rule names one.
-  var openedSound: NotificationSound { rule?.sound.map(NotificationSound.named) ?? .silent }
+  /// The sound of its first notification, also if that says that the tap was opened without a click.
+  var sound: NotificationSound { rule?.sound.map(NotificationSound.named) ?? .arrival }
 }
 
 extension Notification {

@@ -128,13 +128,15 @@ extension TapOffer {
     case .nothing:
       if action == ButtonKey.alternative { break }
       // The rule may have been written since: then the tap only opens.
-      if action == ButtonKey.always { return isOpenable ? .open(opening(always: mayOpenAlways), nil) : .showAgain }
-      if action == ButtonKey.save { return connects ? .open(savingNetwork(), nil) : .showAgain }
+      if action == ButtonKey.always {
+        return isOpenable ? .open(mayOpenAlways ? opening(.always) : self, nil) : .showAgain
+      }
+      if action == ButtonKey.save { return connects ? .open(opening(.savingNetwork), nil) : .showAgain }
       // The click may be on an earlier notification of this tap. A click on "copy" must not open it, and a click on
       // "open" must not copy it.
       let button = isOpenable ? ButtonKey.open : ButtonKey.copy
       guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
-      return isOpenable || canCopy ? .open(opening(always: false), nil) : .dismiss
+      return isOpenable || canCopy ? .open(self, nil) : .dismiss
     case .whetherAllowed:
       if action == ButtonKey.allow, let first = offered.first { return chosen(first) }
     case .which:

@@ -21,7 +21,10 @@ extension AgentService {
       }
       if let error { return await reportUnchanged(error, offer) }
       log(.info, "the tag of tap \(offer.id) opens without a click from now on")
-    } catch { log(.warning, "no rule is written for tap \(offer.id): \(error)") }
+    } catch {
+      log(.warning, "no rule is written for tap \(offer.id): \(error)")
+      await notifications.show(AlwaysNotice.failed(RuleWriter.always), as: AlwaysNotice.key)
+    }
   }
 
   /// Removes the rule that has opened a tap, if a notification has written it. If a person has, shows where it is.
@@ -81,7 +84,7 @@ extension TapOffer {
       rule.map(AlwaysRules.precede) ?? true, case .uid(let uid) = tag
     else { return false }
     return UIDText.lengths.contains(uid.count)
-      && !UIDText.mayChange(uid, technology: details?.technology ?? "")
+      && !UIDText.mayChange(uid, technology: details.technology)
   }
 
   /// What the rule does: the action that was offered. Nil if none may be written.

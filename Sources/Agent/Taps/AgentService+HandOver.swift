@@ -34,7 +34,7 @@ extension AgentService {
     let commit = Task<BusError?, Never> {
       if let refusal = await move(offer.id, to: .opening, handler: offer.handler?.desktopID) {
         openings[offer.id] = nil
-        begin(removals.handle(.forgotten(offer.id)))
+        begin(removals.handle(.notOpened(offer.id)))
         return AgentAnswers.error(refusal)
       }
       await perform(policy.handle(.opening(offer, token: token, choice: choice)))
@@ -63,23 +63,23 @@ extension AgentService {
   func deliver(_ offer: TapOffer, token: String?) async -> HandOver {
     do {
       if let command = offer.command {
-        let tap = try await inbox.tap(offer.id).tap
-        let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: TagDetails(tap))
-        return HandOver(outcome: await launcher.run(command, message: tap.message, click: click))
+        let message = try await inbox.tap(offer.id).tap.message
+        let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: offer.details)
+        return HandOver(outcome: await launcher.run(command, message: message, click: click))
       }
       if offer.connects { return HandOver(outcome: try await connect(offer)) }
+      // An app that gets one record or the link alone gets neither the message nor the UID.
+      let whole = offer.handsOverMessage
+      let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: whole ? offer.details : nil)
       if let handler = offer.handler, let record = offer.record, offer.uri == nil {
-        let (tap, whole) = (try await inbox.tap(offer.id).tap, offer.handsOverMessage)
-        let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: whole ? TagDetails(tap) : nil)
-        return await launcher.open(handler, record, of: tap.message, whole: whole, click: click)
+        let message = try await inbox.tap(offer.id).tap.message
+        return await launcher.open(handler, record, of: message, whole: whole, click: click)
       }
       guard let handler = offer.handler, let uri = offer.uri else {
         return HandOver(outcome: await launcher.copy(offer.copied))
       }
-      // An app that gets the link alone gets neither the message nor the UID.
-      let tap = offer.handsOverMessage ? try await inbox.tap(offer.id).tap : nil
-      let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: tap.map { TagDetails($0) })
-      return await launcher.open(handler, uri, message: tap?.message, click: click)
+      let message = whole ? try await inbox.tap(offer.id).tap.message : nil
+      return await launcher.open(handler, uri, message: message, click: click)
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
 
@@ -117,12 +117,4 @@ extension AgentService {
 
 extension BusError {
   static let beingOpened = BusError(name: Names.Errors.notPossible, message: "it is being opened already")
-}
-
-extension TagDetails {
-  /// The data about a tap in the inbox.
-  fileprivate init(_ tap: Tap) {
-    self.init(
-      uid: tap.uid, technology: tap.technology, reader: tap.reader, time: UInt64(clamping: tap.time.microseconds))
-  }
 }

@@ -25,19 +25,16 @@ extension AgentService {
       return false
     }
     await perform([.announceReceived(offer.id)])
-    return await open(offer.atOnce(), token: nil) == nil
+    return await open(offer.opening(.withoutClick), token: nil) == nil
   }
 
-  /// Logs each mistake in a rule once, and at most 20 at a time. Taps on the screen are decided again.
+  /// Logs the mistakes in rules that are new, and decides taps on the screen again.
   func followRules() async {
-    let most = 20
-    var known: Set<KeyFileError> = []
+    var known: [KeyFileError] = []
     for await _ in await rules.changes() {
       let problems = await rules.problems
-      let new = problems.filter { !known.contains($0) }
-      for problem in new.prefix(most) { log(.warning, "\(problem)") }
-      if new.count > most { log(.warning, "\(new.count - most) more; tagroute rules --check has them all") }
-      known = Set(problems)
+      logNew(problems, since: known, all: "tagroute rules --check")
+      known = problems
       let count = await rules.rules.rules.count
       log(.info, "rules for taps in force: \(count)")
       for id in policy.onScreenInOrder { await decideAgain(id) }

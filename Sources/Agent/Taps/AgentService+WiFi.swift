@@ -18,6 +18,6 @@ extension AgentService {
     guard let message = try? NDEFMessage(decoding: bytes),
       let network = try? offer.record?.network(in: message), WiFiOffer(network) == offer.network
     else { return .failed(HandOverFailure(.networkUnusable)) }
-    return await networkManager.join(network, saving: offer.savesNetwork)
+    return await networkManager.join(network, saving: offer.manner == .savingNetwork)
   }
 }

@@ -70,7 +70,9 @@ struct TagReading: Sendable, Hashable {
   }
 
   var tag: TagIdentity {
-    uid.isEmpty || UIDText.isRandom(uid) ? .message(message) : .uid(uid)
+    // The contents of bare tags are all the same.
+    if isBare { return uid.isEmpty ? .message(Array(id.utf8)) : .uid(uid) }
+    return uid.isEmpty || UIDText.isRandom(uid) ? .message(message) : .uid(uid)
   }
 }
 

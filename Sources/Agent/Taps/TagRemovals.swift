@@ -16,7 +16,9 @@ struct TagRemovals {
     case ended(String, HandOverOutcome)
     /// The tag was removed.
     case removed(String)
-    /// The tap is not opened, or its tag was removed while the session was locked.
+    /// The tap is not opened after all. It may be open already.
+    case notOpened(String)
+    /// The tag was removed while the session was locked.
     case forgotten(String)
   }
 
@@ -45,7 +47,9 @@ struct TagRemovals {
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .opening(let offer):
-      let isRemoved = index(of: offer.id).map { entries.remove(at: $0).isRemoved } ?? false
+      let present = index(of: offer.id)
+      if let present, entries[present].isOpen { return [] }
+      let isRemoved = present.map { entries.remove(at: $0).isRemoved } ?? false
       let actions = offer.actionsAtRemoval
       guard !actions.isEmpty else { return [] }
       entries = entries.suffix(Self.most - 1) + [Entry(tap: offer.id, actions: actions, isRemoved: isRemoved)]
@@ -56,6 +60,9 @@ struct TagRemovals {
       return takeActions(at: index)
     case .ended(let id, .failed), .forgotten(let id):
       entries.removeAll { $0.tap == id }
+      return []
+    case .notOpened(let id):
+      entries.removeAll { $0.tap == id && !$0.isOpen }
       return []
     // The answer may come later.
     case .ended(_, .unknown): return []

@@ -67,7 +67,7 @@ extension TapOffer {
   var handOverKey: HandOverKey {
     HandOverKey(
       tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? command?.arguments ?? [], uri: uri,
-      handsOverMessage: handsOverMessage, network: network, savesNetwork: savesNetwork)
+      handsOverMessage: handsOverMessage, network: network, savesNetwork: manner == .savingNetwork)
   }
 }
 

@@ -42,10 +42,8 @@ struct TapOffer: Sendable, Hashable {
   private(set) var rule: TapRule? = nil
   /// The program that the rule runs; nil if it runs none.
   private(set) var command: TapCommand? = nil
-  /// Whether this offer is carried out without a click.
-  private(set) var isAtOnce = false
-  /// Whether the user wants this tag to open without a click from now on.
-  private(set) var opensAlways = false
+  /// How it is opened.
+  private(set) var manner = Manner.once
   /// The record that decides, if there is no link; nil if there is one, or no record has a type that apps can declare.
   private(set) var record: TypedRecord? = nil
   /// Whether the message has a record for apps, even if its type is malformed or an Android app's.
@@ -56,10 +54,20 @@ struct TapOffer: Sendable, Hashable {
   private(set) var network: WiFiOffer? = nil
   /// Whether NetworkManager can connect to the network. Only known for a network without an obstacle of its own.
   private(set) var wiFi = WiFiAvailability.noNetworkManager
-  /// Whether the profile of the network is kept.
-  private(set) var savesNetwork = false
   /// The data about the tag, for the programs and apps that get it.
-  private(set) var details: TagDetails? = nil
+  let details: TagDetails
+
+  /// How a tap is opened.
+  enum Manner: Sendable, Hashable {
+    /// With a click, and the next tap of the tag needs another one.
+    case once
+    /// With a click that also writes the rule that opens the tag without one from now on.
+    case always
+    /// With a click that also keeps the profile of the Wi-Fi network.
+    case savingNetwork
+    /// Without a click, because a rule says so.
+    case withoutClick
+  }
 
   /// A problem of the tag itself, with any set of installed apps.
   enum Obstacle: Sendable, Hashable {
@@ -154,19 +162,12 @@ extension TapOffer {
   private var isIgnored: Bool { rule?.action == .ignore }
 
   /// Whether a rule lets the tag open without a click.
-  var mayOpenAtOnce: Bool { rule?.asks == false && isOpenable && !connects && question == .nothing }
+  var mayOpenAtOnce: Bool { rule?.asks == false && isOpenable }
 
-  /// The same offer, carried out without a click, or with one.
-  func atOnce(_ isAtOnce: Bool = true) -> TapOffer {
+  /// The same offer, opened in this manner.
+  func opening(_ manner: Manner) -> TapOffer {
     var copy = self
-    copy.isAtOnce = isAtOnce
-    return copy
-  }
-
-  /// The same offer, whose opening also writes the rule that opens the tag without a click, or only opens it.
-  func opening(always: Bool) -> TapOffer {
-    var copy = self
-    copy.opensAlways = always
+    copy.manner = manner
     return copy
   }
 
@@ -174,13 +175,6 @@ extension TapOffer {
   func connecting(_ availability: WiFiAvailability) -> TapOffer {
     var copy = self
     copy.wiFi = availability
-    return copy
-  }
-
-  /// The same offer, whose network is kept after it was joined.
-  func savingNetwork() -> TapOffer {
-    var copy = self
-    copy.savesNetwork = true
     return copy
   }
 

@@ -22,6 +22,8 @@ struct TapPolicy {
     /// The tap was decided again and has to be shown: a click did not answer the question, or something has changed.
     /// `failure` says why the tap has failed in the app of this offer.
     case again(TapOffer, failure: TapReason? = nil)
+    /// Nothing of the tap on the screen can be opened or shown any more.
+    case withdrawn(TapOffer)
     /// The hand-over has ended. If the app has not answered in time, its answer may still come.
     case handedOver(TapOffer, HandOverOutcome, answer: PendingAnswer? = nil)
     /// An answer has come after the wait for it. No hand-over of the tap is under way.
@@ -132,11 +134,14 @@ struct TapPolicy {
     case .opening(let offer, let token, let choice):
       let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
       // Another try after a failure does not write the rule a second time.
-      let handOver = handOver(offer.opening(always: false), token)
+      let handOver = handOver(offer.manner == .always ? offer.opening(.once) : offer, token)
       var actions = close(offer.id)
-      if offer.isAtOnce { actions += dismissEarlier(of: offer) }
-      return actions + remembering + [handOver] + (offer.opensAlways ? [.openAlways(offer)] : [])
+      if offer.manner == .withoutClick { actions += dismissEarlier(of: offer) }
+      return actions + remembering + [handOver] + (offer.manner == .always ? [.openAlways(offer)] : [])
     case .again(let offer, let failure): return again(offer, failure)
+    case .withdrawn(let offer):
+      let (state, reason) = offer.ending
+      return [.move(offer.id, to: state, reason: reason)] + close(offer.id) + [.announceClosed(offer.id, state)]
     case .handedOver(let offer, let outcome, let answer):
       pendingCalls[offer.handOverKey] = answer.map { PendingCall(answer: $0) }
       return handedOver(offer, outcome)
@@ -191,10 +196,7 @@ struct TapPolicy {
   private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: TapReason) -> [Action] {
     guard offer.isShown else {
       // The earlier run may have left its notification.
-      // An app that opened such records may have been removed.
-      var (end, why) = (TapState.failed, TapReason(.refused, detail: offer.reason))
-      if offer.holdsTypedRecord { (end, why) = offer.ending }
-      if state == .failed { (end, why) = (.expired, reason) }
+      let (end, why) = state == .failed ? (.expired, reason) : offer.ending
       return [.move(offer.id, to: end, reason: why), .closeNotification(offer.id), .announceClosed(offer.id, end)]
     }
     let leaving = put(offer, state, failure: state == .failed ? reason : nil, isEarlier: true)
@@ -223,10 +225,10 @@ struct TapPolicy {
   private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
     guard let reason = outcome.failure else {
       return [.move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered)]
-        + (offer.isAtOnce ? showOpened(offer) : [])
+        + (offer.manner == .withoutClick ? showOpened(offer) : [])
     }
     // Nothing of it was opened, and a click decides about another try.
-    let failed = offer.atOnce(false)
+    let failed = offer.manner == .withoutClick ? offer.opening(.once) : offer
     return [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)]
       + put(failed, .failed, failure: reason)
       + [.showFailure(failed, reason: reason)]
@@ -255,8 +257,13 @@ struct TapPolicy {
     guard let call = pendingCalls.removeValue(forKey: offer.handOverKey), !call.isOvertaken else { return [] }
     switch outcome {
     case .delivered:
-      return [.move(offer.id, to: .delivered, reason: .none)] + close(offer.id)
-        + [.announceClosed(offer.id, .delivered)]
+      let delivered: [Action] = [.move(offer.id, to: .delivered, reason: .none)]
+      guard offer.manner == .withoutClick else {
+        return delivered + close(offer.id) + [.announceClosed(offer.id, .delivered)]
+      }
+      // Its notification replaces the one that says that it may have failed.
+      _ = remove(offer.id)
+      return delivered + [.announceClosed(offer.id, .delivered)] + showOpened(offer)
     case .failed:
       let reason = outcome.failure ?? .none
       // A tap that has left the screen is not shown again. The list says why it has failed.

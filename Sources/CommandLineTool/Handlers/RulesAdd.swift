@@ -32,6 +32,9 @@ struct RulesAdd: Sendable {
       throw .usage("use tagroute rules add NAME, with one of --open, --run, --show and --ignore")
     }
     guard words.count == 1 || action == "run" else { throw .usage("only --run takes arguments") }
+    guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      throw .usage("the name of a rule is one line")
+    }
     self.name = name
     switch action {
     case "open":
@@ -104,7 +107,11 @@ struct RulesAdd: Sendable {
   private func write(_ conditions: [TapRule.Condition]) throws(Failure) -> TapRule {
     do throws(KeyFileError) {
       return try writer.add(RuleDraft(name: name, conditions: conditions, action: action, asks: asks))
-    } catch { throw Failure(message: "\(error)", exitCode: Names.ExitCode.configuration) }
+    } catch {
+      // A mistake with a line is one in the new rule, which is not in the file.
+      let mistake = error.line == nil ? "\(error)" : "\(error.problem): \(error.remedy)"
+      throw Failure(message: mistake, exitCode: Names.ExitCode.configuration)
+    }
   }
 
   private func report(_ rule: TapRule) -> JSON { ["name": rule.name, "file": rule.file, "line": rule.line] }

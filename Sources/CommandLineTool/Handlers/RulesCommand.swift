@@ -51,7 +51,8 @@ extension Command {
         "  \(rule.file):\(rule.line)",
       ]
     }
-    let errors = content.problems.isEmpty ? [] : ["\(content.problems.count) errors: see tagroute rules --check"]
+    let count = content.problems.count
+    let errors = count == 0 ? [] : ["\(count) error\(count == 1 ? "" : "s"): run tagroute rules --check"]
     try console.answer(rules, (lines.isEmpty ? ["there are no rules"] : lines) + errors)
     return 0
   }
@@ -74,7 +75,9 @@ extension Command {
       throw Failure(message: "\(error)", exitCode: Names.ExitCode.configuration)
     }
     guard let file = removed else {
-      throw Failure(message: "there is no rule \(name)", exitCode: Names.ExitCode.noInput)
+      throw Failure(
+        message: "there is no rule \(name), or it has an error: run tagroute rules --check",
+        exitCode: Names.ExitCode.noInput)
     }
     try console.answer(["name": name, "file": file] as JSON)
     return 0

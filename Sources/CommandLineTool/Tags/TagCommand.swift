@@ -182,7 +182,9 @@ private actor TagTasks {
       switch event {
       case .activated: events.yield(.activated)
       case .tagDetected(let tag):
-        events.yield(.detected(tag, name: "\(tag.technology) \(Hexadecimal.text(tag.uid))"))
+        // Each tag without a UID counts as another one.
+        let id = tag.uid.isEmpty ? tag.path.string : Hexadecimal.text(tag.uid)
+        events.yield(.detected(tag, name: "\(tag.technology) \(id)"))
       case .tagRemoved(let tag): events.yield(.removed(tag))
       case .progress(let bytes, of: _): events.yield(.progress(bytes))
       case .ended(let end): events.yield(.ended(end))

@@ -212,7 +212,7 @@ struct ReaderRoster: Sendable {
     guard reader.device == nil else {
       // For clients, another device is another reader. A new process starts with the goal and the epoch of the new one.
       readers[id]?.device = nil
-      return [.stop(id), .hide(id), .start(id, device: nil)]
+      return [.hide(id), .stop(id), .start(id, device: nil)]
     }
     readers[id]?.device = device
     return [.show(id, device: device, seat: reader.seat)]
@@ -246,7 +246,8 @@ struct ReaderRoster: Sendable {
     let added = wanted.filter { $0.id == nil }.map(\.reader)
     let before = sortedReaders
     var actions = before.flatMap { id, reader -> [Action] in
-      guard let after = kept[id] else { return [.stop(id)] + (reader.device == nil ? [] : [.hide(id)]) }
+      // Hidden first: the end of a process forgets the tags on the reader, whose removal is still to be reported.
+      guard let after = kept[id] else { return (reader.device == nil ? [] : [.hide(id)]) + [.stop(id)] }
       guard let refusal = after.refusal, refusal != reader.refusal else { return [] }
       return (reader.isRefused ? [] : [.stop(id)]) + [.refuse(id, reason: refusal.reason)]
     }

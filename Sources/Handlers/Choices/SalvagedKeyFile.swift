@@ -30,7 +30,7 @@ enum SalvagedKeyFile {
     problems.append(
       .init(
         file: path, line: nil, problem: "has more than \(mostNamed) wrong lines; only what is plainly right counts",
-        remedy: "mend it"))
+        remedy: "fix these lines"))
     sift(&lines)
     return try? parse(lines, path).get()
   }

@@ -120,7 +120,8 @@ struct HandlerScan: Sendable {
       problems.append(
         HandlerProblem(
           file: file,
-          message: "it claims nothing from tags: there is no [\(Names.Handler.interface)] with Domains= or Schemes="
+          message: "it claims nothing from tags: there is no [\(Names.Handler.interface)] with Domains=, Schemes=, "
+            + "MimeTypes= or ExternalTypes="
             + (isSnaps ? ", because snapd removes it; in a snap, write \(HandlerClaims.hostClaim)" : "")))
     }
   }

@@ -7,8 +7,8 @@ struct InstalledApplications {
   let environment: [String: String]
   var ownership = FileOwnership.real
 
-  /// The application with this desktop id, if it can be given a link; nil otherwise. Blocks on files.
-  func application(_ id: String) -> Application? {
+  /// The application with this desktop id, if it can be given a link or a file; nil otherwise. Blocks on files.
+  func application(_ id: String) -> RuleSet.NamedApplication? {
     for directory in directories.applications {
       for path in paths(of: id, in: directory) {
         // As in the Desktop Entry Specification, the first file with this id decides.
@@ -21,10 +21,11 @@ struct InstalledApplications {
           keyFile, desktopID: id,
           origin: directories.origin(of: path, isExported: isExported, ownership: ownership),
           languages: LanguagePreference.languages(in: environment))
-        guard let application = entry?.application,
-          ExecHandOver(application: application, environment: environment).obstacle() == nil
-        else { return nil }
-        return application
+        guard let application = entry?.application else { return nil }
+        let hand = ExecHandOver(application: application, environment: environment)
+        let named = RuleSet.NamedApplication(
+          application, takesLinks: hand.obstacle(to: .link) == nil, takesFiles: hand.obstacle(to: .file) == nil)
+        return named.takesLinks || named.takesFiles ? named : nil
       }
     }
     return nil

@@ -32,7 +32,7 @@ public struct RuleFile: Sendable {
       problems[SalvagedKeyFile.mostNamed] = KeyFileError(
         file: file, line: nil,
         problem: "has more than \(SalvagedKeyFile.mostNamed) wrong lines, so none of its rules holds",
-        remedy: "mend it")
+        remedy: "fix these lines")
     }
     // A mistake without a line may be in any rule.
     let isWhole = problems.allSatisfy { $0.line != nil }

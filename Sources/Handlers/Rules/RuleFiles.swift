@@ -80,7 +80,7 @@ public struct RuleFiles: Sendable, Hashable {
     }
     do throws(FileContents.Failure) {
       guard let read = try FileContents.readWithAttributes(path, upTo: RuleFile.maximumSize) else {
-        return mistake("there is no such file", "remove the link, or create the file")
+        return mistake("there is no such file", "create it, or remove the link that names it")
       }
       if let objection = objection(to: read.attributes, path, origin) { return ([], [objection]) }
       let file = RuleFile(read.bytes, file: path, origin: origin)

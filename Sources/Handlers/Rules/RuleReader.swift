@@ -166,15 +166,15 @@ struct RuleReader {
       throw file.mistake(
         entry, "\(entry.key)= names no program", "write a program and its arguments, such as mpc;play;")
     }
-    guard !program.contains("/") || program.hasPrefix("/") else {
-      throw file.mistake(
-        entry, "\(KeyFile.quoted(entry)) begins with a relative path", "write an absolute path, or a name in PATH")
-    }
     // A whole command line as one element is the most likely mistake.
     guard !program.contains(" ") || arguments.count > 1 else {
       throw file.mistake(
         entry, "\(KeyFile.quoted(entry)) is a single program with a space in its name",
         "write ; between program and arguments: no shell runs")
+    }
+    guard !program.contains("/") || program.hasPrefix("/") else {
+      throw file.mistake(
+        entry, "\(KeyFile.quoted(entry)) begins with a relative path", "write an absolute path, or a name in PATH")
     }
     let size = arguments.reduce(0) { $0 + $1.utf8.count + 1 }
     guard arguments.count <= Self.maximumArguments, size <= Self.maximumText else {

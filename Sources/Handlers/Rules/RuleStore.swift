@@ -90,7 +90,9 @@ public actor RuleStore {
   private func load() async {
     let (files, applications, watch) = (files, applications, watch)
     let found = try? await DedicatedThread.run {
-      () -> (watched: [DirectoryWatch.Watched], content: RuleFiles.Content, applications: [String: Application]) in
+      () -> (
+        watched: [DirectoryWatch.Watched], content: RuleFiles.Content, applications: [String: RuleSet.NamedApplication]
+      ) in
       // Watch before reading, so that no change is missed in between. A directory may appear while the one above it is
       // being watched. Nothing was missed if the watches are the same a second time.
       var last = files.directories.compactMap { watch?.add($0.path) }
@@ -102,7 +104,7 @@ public actor RuleStore {
         (last, watched) = (next, watched + next)
         content = files.read()
       }
-      var named: [String: Application] = [:]
+      var named: [String: RuleSet.NamedApplication] = [:]
       for case .open(let id) in content.rules.map(\.action) where named[id] == nil {
         named[id] = applications.application(id)
       }

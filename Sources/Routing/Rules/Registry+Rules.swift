@@ -52,72 +52,55 @@ extension Registry {
       }
       return apply(rule, to: record, of: route, rules, policy)
     }
-    switch application(of: rule.action, uri, rules, policy) {
-    case .success(let application):
-      var result = route.decided(
-        by: rule, "the rule \(rule.place) opens \(application.desktopID)", handler: application)
-      if case .open = rule.action { result.opensHandler = isHandler(application) }
-      return result
-    case .failure(let obstacle):
-      return route.decided(by: rule, "the rule \(rule.place) cannot open the link: \(obstacle.message)")
+    let target = target(of: rule.action, taking: "links", policy) { id in
+      rules.applications[id].flatMap { $0.takesLinks ? $0.application : nil }
+        ?? defaults.values.first { $0.desktopID == id }
+    } orDefault: {
+      schemeDefault(of: uri)
     }
+    return route.decided(by: rule, "the link", target)
   }
 
   /// Opens the record in a handler, which gets the whole message, or as a file in another app.
   private func apply(
     _ rule: TapRule, to record: TypedRecord, of route: Route, _ rules: RuleSet, _ policy: RoutingPolicy
   ) -> Route {
-    let found: Result<Application, Obstacle>
-    var opensHandler = false
-    if case .open(let id) = rule.action {
-      found = installed(id, rules, policy)
-      opensHandler = (try? found.get()).map(isHandler) ?? false
+    let target = target(of: rule.action, taking: "files", policy) { id in
+      rules.applications[id].flatMap { $0.takesFiles ? $0.application : nil }
+    } orDefault: {
+      typeDefault(of: record.type)
+    }
+    guard case .success(let found) = target, !found.isHandler, !mayBeFile(record.type) else {
+      return route.decided(by: rule, "the record", target)
+    }
+    let id = found.application.desktopID
+    return route.decided(
+      by: rule, "the record", .failure(RoutingObstacle("\(id) is no handler, and its type never goes to another app")))
+  }
+
+  fileprivate typealias Target = (application: Application, isHandler: Bool)
+
+  /// The app that an action opens: a handler, another installed app, or the default application.
+  private func target(
+    of action: TapRule.Action, taking kind: String, _ policy: RoutingPolicy, installed: (String) -> Application?,
+    orDefault: () -> Result<Application, RoutingObstacle>
+  ) -> Result<Target, RoutingObstacle> {
+    let found: Result<Target, RoutingObstacle>
+    if case .open(let id) = action {
+      if let handler = declarations.first(where: { $0.application.desktopID == id }) {
+        found = .success((handler.application, true))
+      } else if let application = installed(id) {
+        found = .success((application, false))
+      } else {
+        found = .failure(RoutingObstacle("\(id) is not installed, or cannot open \(kind)"))
+      }
     } else {
-      found = typeDefault(of: record.type).flatMap { unblocked($0, policy) }
+      found = orDefault().map { ($0, false) }
     }
-    switch found {
-    case .success(let application) where opensHandler || mayBeFile(record.type):
-      var result = route.decided(
-        by: rule, "the rule \(rule.place) opens \(application.desktopID)", handler: application)
-      result.opensHandler = opensHandler
-      return result
-    case .success(let application):
-      return route.decided(
-        by: rule,
-        "the rule \(rule.place) cannot open the record: \(application.desktopID) is no handler, and "
-          + "its type never goes to another app")
-    case .failure(let obstacle):
-      return route.decided(by: rule, "the rule \(rule.place) cannot open the record: \(obstacle.message)")
+    guard case .success(let target) = found, policy.choices.isBlocked(target.application.desktopID) else {
+      return found
     }
-  }
-
-  private typealias Obstacle = RoutingObstacle
-
-  private func application(
-    of action: TapRule.Action, _ uri: URI, _ rules: RuleSet, _ policy: RoutingPolicy
-  ) -> Result<Application, Obstacle> {
-    guard case .open(let id) = action else { return schemeDefault(of: uri).flatMap { unblocked($0, policy) } }
-    return installed(id, rules, policy)
-  }
-
-  private func unblocked(_ application: Application, _ policy: RoutingPolicy) -> Result<Application, Obstacle> {
-    policy.choices.isBlocked(application.desktopID)
-      ? .failure(Obstacle("the user has blocked \(application.desktopID)")) : .success(application)
-  }
-
-  private func installed(_ id: String, _ rules: RuleSet, _ policy: RoutingPolicy) -> Result<Application, Obstacle> {
-    guard !policy.choices.isBlocked(id) else {
-      return .failure(Obstacle("the user has blocked \(id)"))
-    }
-    let handler = declarations.first { $0.application.desktopID == id }?.application
-    guard
-      let application = handler ?? rules.applications[id] ?? defaults.values.first(where: { $0.desktopID == id })
-    else { return .failure(Obstacle("\(id) is not installed, or cannot open links")) }
-    return .success(application)
-  }
-
-  private func isHandler(_ application: Application) -> Bool {
-    declarations.contains { $0.application.desktopID == application.desktopID }
+    return .failure(RoutingObstacle("the user has blocked \(target.application.desktopID)"))
   }
 }
 
@@ -127,5 +110,20 @@ extension Route {
     Route(
       kind: .rule, uri: uri, handler: handler, candidates: [handler].compactMap(\.self), trusted: true,
       refusal: refusal, reason: reason, steps: steps, rule: rule, record: record)
+  }
+
+  /// The same link or record, opened in the app that a rule has led to.
+  fileprivate func decided(
+    by rule: TapRule, _ what: String, _ target: Result<Registry.Target, RoutingObstacle>
+  ) -> Route {
+    switch target {
+    case .success(let target):
+      var result = decided(
+        by: rule, "the rule \(rule.place) opens \(target.application.desktopID)", handler: target.application)
+      result.opensHandler = target.isHandler
+      return result
+    case .failure(let obstacle):
+      return decided(by: rule, "the rule \(rule.place) cannot open \(what): \(obstacle.message)")
+    }
   }
 }

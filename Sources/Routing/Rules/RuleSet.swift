@@ -4,14 +4,28 @@ public import UniversalLinks
 public struct RuleSet: Sendable, Hashable {
   /// The rules in their order.
   public let rules: [TapRule]
-  /// The installed applications that rules name, by desktop id. Those of the registry may be missing.
-  public var applications: [String: Application] = [:]
+  /// The installed applications that rules name, by desktop id.
+  public var applications: [String: NamedApplication] = [:]
 
   /// The number of rules that are used. Further ones are reported and ignored.
   public static let maximumRules = 1000
   /// The steps for all patterns of one tap. A thousand patterns that are slow on purpose take more; such a set then
   /// decides nothing.
   public static let maximumSteps = 1 << 24
+
+  /// An installed application that a rule names, and what it can be given without being a handler.
+  public struct NamedApplication: Sendable, Hashable {
+    let application: Application
+    /// Whether it can be given a link.
+    public let takesLinks: Bool
+    /// Whether it can be given a file.
+    public let takesFiles: Bool
+
+    /// An application that takes one of both, or both.
+    public init(_ application: Application, takesLinks: Bool, takesFiles: Bool) {
+      (self.application, self.takesLinks, self.takesFiles) = (application, takesLinks, takesFiles)
+    }
+  }
 
   /// Sorts the rules by origin. Rules of one origin keep their order.
   public init(_ rules: [TapRule] = []) {

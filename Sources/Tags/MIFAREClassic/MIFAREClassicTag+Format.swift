@@ -25,18 +25,19 @@ extension MIFAREClassicTag {
     for sector in Self.sectors {
       if try access.authenticate(sector, .delivery, &channel) {
         guard try access.trailer(of: sector, .delivery, &channel).isDelivered else { throw Self.inUse(sector) }
-        try Self.checkUnused(sector, &access, &channel)
+        try Self.checkUnused(sector, .delivery, &access, &channel)
         open.append(sector)
       } else {
         guard try access.authenticate(sector, .ndef, &channel),
           try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite
         else { throw Self.inUse(sector) }
+        try Self.checkUnused(sector, .ndef, &access, &channel)
       }
     }
     guard try access.authenticate(Self.first, .delivery, &channel),
       try access.trailer(of: Self.first, .delivery, &channel).isDelivered
     else { throw Self.inUse(Self.first) }
-    try Self.checkUnused(Self.first, &access, &channel)
+    try Self.checkUnused(Self.first, .delivery, &access, &channel)
     for sector in open {
       if sector.number == 1 {
         try access.write(Self.emptyMessage, toBlock: sector.firstBlock, of: sector, .delivery, &channel)
@@ -51,19 +52,20 @@ extension MIFAREClassicTag {
 
   /// Throws if a sector holds data, except what an earlier attempt has written.
   private static func checkUnused(
-    _ sector: MIFAREClassicSector, _ access: inout MIFAREClassicAccess, _ channel: inout some TagChannel
+    _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ access: inout MIFAREClassicAccess,
+    _ channel: inout some TagChannel
   ) throws(TagWriteError) {
     let directory = MIFAREApplicationDirectory.allNDEF
     let ours = [1: Array(directory[..<16]), 2: Array(directory[16...]), 4: emptyMessage]
     // Block 0 has the data of the manufacturer.
     for block in max(1, sector.firstBlock)..<sector.trailerBlock {
-      let bytes = try access.contents(ofBlock: block, of: sector, .delivery, &channel)
+      let bytes = try access.contents(ofBlock: block, of: sector, key, &channel)
       guard bytes == ours[block] || bytes.allSatisfy({ $0 == 0 }) else { throw .holdsData }
     }
   }
 
   private static func inUse(_ sector: MIFAREClassicSector) -> TagWriteError {
-    .refused(.unsupported, "sector \(sector.number) has not the keys and access bits of a new tag")
+    .refused(.unsupported, "sector \(sector.number) does not have the keys and access bits of a new tag")
   }
 }
 

@@ -43,13 +43,13 @@ struct AlwaysOfferTests {
       Issue.record("it is not opened")
       return
     }
-    #expect(opened.opensAlways && choice == nil && opened.handler == menu)
+    #expect(opened.manner == .always && choice == nil && opened.handler == menu)
     #expect(opened.confirmed(by: offer, isAnswer: false, hasFailed: false) == opened)
     guard case .open(let once, _) = offer.answer(to: "open", canCopy: true) else {
       Issue.record("it is not opened")
       return
     }
-    #expect(!once.opensAlways)
+    #expect(once.manner == .once)
   }
 
   @Test(arguments: [[], [0x08, 1, 2, 3]] as [[UInt8]])
@@ -61,7 +61,7 @@ struct AlwaysOfferTests {
       Issue.record("it is not opened")
       return
     }
-    #expect(!opened.opensAlways)
+    #expect(opened.manner == .once)
   }
 
   @Test func `a tag of Type B may have another UID at the next tap, so it has no such button`() throws {
@@ -90,7 +90,7 @@ struct AlwaysOfferTests {
     var policy = TapPolicy()
     let plain = try offer()
     _ = policy.handle(.stored(plain))
-    let offer = plain.opening(always: true)
+    let offer = plain.opening(.always)
     #expect(
       policy.open(offer, token: "t") == [
         .closeNotification(offer.id), .handOver(plain, token: "t"), .openAlways(offer),
@@ -101,7 +101,7 @@ struct AlwaysOfferTests {
 
   @Test func `only the button of the notice takes the rule back`() throws {
     var policy = TapPolicy()
-    let offer = try offer(rule: rule(.run(["/bin/true"]), asks: false)).atOnce()
+    let offer = try offer(rule: rule(.run(["/bin/true"]), asks: false)).opening(.withoutClick)
     #expect(policy.answer(to: "ask-next-time", of: offer.id, canCopy: true) == .showAgain)
     _ = policy.open(offer, token: nil)
     _ = policy.handle(.handedOver(offer, .delivered))

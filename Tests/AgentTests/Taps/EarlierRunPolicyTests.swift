@@ -52,13 +52,13 @@ struct EarlierRunPolicyTests {
     #expect(policy.handle(.stored(next)).contains(.show(next, replacing: newer.id)))
   }
 
-  @Test func `a tap of an earlier run that no app opens any more has failed`() throws {
+  @Test func `a tap of an earlier run that no app opens any more is over`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1, handler: nil)
     #expect(
       policy.handle(.resumed(offer, .shown, reason: .none)) == [
-        .move(offer.id, to: .failed, reason: TapReason(.refused, detail: "claims it")),
-        .closeNotification(offer.id), .announceClosed(offer.id, .failed),
+        .move(offer.id, to: .dismissed, reason: TapReason(.nothingToOpen, detail: "claims it")),
+        .closeNotification(offer.id), .announceClosed(offer.id, .dismissed),
       ])
     let failure = TapReason(.notStarted, detail: "why")
     #expect(

@@ -1,8 +1,9 @@
-import Handlers
+import EventLoop
 import Inbox
 import Testing
 
 @testable import Agent
+@testable import Handlers
 
 /// Notifications of taps that were opened without a click.
 struct OpenedAtOncePolicyTests {
@@ -14,12 +15,12 @@ struct OpenedAtOncePolicyTests {
   @Test func `the oldest notification leaves the screen when its button would do nothing`() throws {
     var policy = TapPolicy()
     for number in 1...TapPolicy.maximumOnScreen {
-      let offer = try sampleOffer(number).atOnce()
+      let offer = try sampleOffer(number).opening(.withoutClick)
       let actions = deliver(offer, &policy)
       #expect(actions.last == .showOpened(offer))
     }
     #expect(policy.isOpenedAtOnce(tapID(1)))
-    let next = try sampleOffer(TapPolicy.maximumOnScreen + 1).atOnce()
+    let next = try sampleOffer(TapPolicy.maximumOnScreen + 1).opening(.withoutClick)
     let actions = deliver(next, &policy)
     #expect(actions.suffix(2) == [.showOpened(next), .closeNotification(tapID(1))])
     #expect(!policy.isOpenedAtOnce(tapID(1)) && policy.isOpenedAtOnce(tapID(2)))
@@ -27,10 +28,10 @@ struct OpenedAtOncePolicyTests {
 
   @Test func `a tag has one such notification, and its taps make no other leave`() throws {
     var policy = TapPolicy()
-    let other = try sampleOffer(1).atOnce()
+    let other = try sampleOffer(1).opening(.withoutClick)
     _ = deliver(other, &policy)
     for number in 2...TapPolicy.maximumOnScreen + 2 {
-      let offer = try sampleOffer(number, tag: 100).atOnce()
+      let offer = try sampleOffer(number, tag: 100).opening(.withoutClick)
       let actions = deliver(offer, &policy)
       #expect(actions.last == .showOpened(offer, replacing: number == 2 ? nil : tapID(number - 1)))
       #expect(policy.isOpenedAtOnce(offer.id))
@@ -38,11 +39,26 @@ struct OpenedAtOncePolicyTests {
     #expect(policy.isOpenedAtOnce(other.id) && !policy.isOpenedAtOnce(tapID(2)))
   }
 
+  @Test func `a late answer still says what was opened`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1).opening(.withoutClick)
+    let answer = PendingAnswer(Task { .delivered }, on: EventLoop(label: "answer"))
+    _ = policy.open(offer, token: nil)
+    _ = policy.handle(.handedOver(offer, .unknown(HandOverDoubt(.unanswered, "25")), answer: answer))
+    #expect(policy.offer(offer.id) == offer.opening(.once))
+    #expect(
+      policy.handle(.answered(offer, .delivered)) == [
+        .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered), .showOpened(offer),
+      ])
+    #expect(policy.count == 0)
+    #expect(policy.answer(to: "ask-next-time", of: offer.id, canCopy: true) == .askNextTime(offer))
+  }
+
   @Test func `a waiting notification of the same tag is dismissed`() throws {
     var policy = TapPolicy()
     let waiting = try sampleOffer(1, tag: 7)
     _ = policy.handle(.stored(waiting))
-    let offer = try sampleOffer(2, tag: 7).atOnce()
+    let offer = try sampleOffer(2, tag: 7).opening(.withoutClick)
     let actions = policy.open(offer, token: nil)
     #expect(
       actions == [

@@ -81,9 +81,25 @@ struct RuleOfferTests {
     #expect(shown.handOverKey != changed.handOverKey)
   }
 
+  @Test func `a waiting tap that a rule ignores since is over after the next click`() throws {
+    var policy = TapPolicy()
+    let message = try uriMessage("https://menu.example.com/1")
+    _ = policy.handle(.stored(try offer(message, RuleSet())))
+    let ignored = try offer(message, rule(.ignore))
+    #expect(!ignored.isShown)
+    let actions = policy.handle(.withdrawn(ignored))
+    #expect(
+      actions == [
+        .move(ignored.id, to: .dismissed, reason: TapReason(.ignored, detail: ignored.reason)),
+        .closeNotification(ignored.id), .announceClosed(ignored.id, .dismissed),
+      ])
+    #expect(policy.count == 0)
+  }
+
   @Test func `a tap that was opened without a click says so`() throws {
     var policy = TapPolicy()
-    let offer = try offer(try uriMessage("https://menu.example.com/1"), rule(.run(["/bin/true"]), asks: false)).atOnce()
+    let offer = try offer(try uriMessage("https://menu.example.com/1"), rule(.run(["/bin/true"]), asks: false)).opening(
+      .withoutClick)
     #expect(offer.mayOpenAtOnce)
     let opening = policy.open(offer, token: nil)
     #expect(opening == [.handOver(offer, token: nil)])
@@ -100,8 +116,8 @@ struct RuleOfferTests {
     #expect(
       failed.last
         == .showFailure(
-          offer.atOnce(false), reason: TapReason(.init(rawValue: "command-missing"), detail: "/r.conf:3")))
+          offer.opening(.once), reason: TapReason(.init(rawValue: "command-missing"), detail: "/r.conf:3")))
     // Another rule that changes does not show the failure again.
-    #expect(policy.offer(offer.id) == offer.atOnce(false))
+    #expect(policy.offer(offer.id) == offer.opening(.once))
   }
 }

@@ -48,6 +48,10 @@ struct TagReadingTests {
     #expect(try tag([8, 1, 2, 3], [1]) == tag([8, 9, 9, 9], [1]))
     #expect(try tag([8, 1, 2, 3], [1]) != tag([8, 1, 2, 3], [2]))
     #expect(try tag([], [1]) == tag([], [1]))
+    // Without contents, any two phones would be the same tag.
+    #expect(try tag([8, 1, 2, 3], []) != tag([8, 9, 9, 9], []))
+    let others = try (1...2).map { try TagReading(tapValues($0, message: [], uid: []), now: sampleTime).tag }
+    #expect(others[0] != others[1])
     #expect(try tag([8, 1, 2, 3, 4, 5, 6], [1]) == tag([8, 1, 2, 3, 4, 5, 6], [2]))
   }
 }

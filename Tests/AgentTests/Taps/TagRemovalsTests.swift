@@ -65,8 +65,6 @@ struct TagRemovalsTests {
     let offer = try offer()
     // Removed before the click.
     #expect(removals.handle(.removed(offer.id)) == [])
-    _ = removals.handle(.opening(offer))
-    #expect(removals.handle(.ended(offer.id, .delivered)) == [])
     for end in [
       TagRemovals.Event.ended(offer.id, .failed(HandOverFailure(.commandMissing))), .forgotten(offer.id),
     ] {
@@ -81,6 +79,19 @@ struct TagRemovalsTests {
     #expect(removals.count == 0)
     _ = removals.handle(.opening(try self.offer(onRemove: [])))
     #expect(removals.count == 0)
+  }
+
+  @Test func `another opening of an open tap changes nothing`() throws {
+    var removals = TagRemovals()
+    let offer = try offer()
+    _ = removals.handle(.opening(offer))
+    _ = removals.handle(.notOpened(offer.id))
+    #expect(removals.count == 0)
+    _ = removals.handle(.opening(offer))
+    _ = removals.handle(.ended(offer.id, .delivered))
+    _ = removals.handle(.opening(offer))
+    _ = removals.handle(.notOpened(offer.id))
+    #expect(words(removals.handle(.removed(offer.id))) == ["/bin/true off"])
   }
 
   @Test func `an app that got the message over D-Bus is told, also without a rule`() throws {

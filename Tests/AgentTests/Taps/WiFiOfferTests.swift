@@ -70,10 +70,10 @@ struct WiFiOfferTests {
   @Test func `only the second button saves`() throws {
     let offer = try offer()
     for action in ["open", "default", "retry"] { #expect(offer.answer(to: action, canCopy: true) == .open(offer, nil)) }
-    #expect(offer.answer(to: "save", canCopy: true) == .open(offer.savingNetwork(), nil))
-    #expect(!offer.savesNetwork && offer.savingNetwork().savesNetwork)
+    #expect(offer.answer(to: "save", canCopy: true) == .open(offer.opening(.savingNetwork), nil))
+    #expect(offer.manner == .once)
     #expect(offer.answer(to: "copy", canCopy: true) == .showAgain)
-    #expect(offer.handOverKey != offer.savingNetwork().handOverKey)
+    #expect(offer.handOverKey != offer.opening(.savingNetwork).handOverKey)
   }
 
   @Test func `a click counts only while the network can be joined`() throws {

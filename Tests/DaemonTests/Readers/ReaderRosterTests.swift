@@ -32,7 +32,7 @@ import Testing
       roster.handle(.device(.added(second))) == [
         .start(1, device: "acr122_usb:001:007"), .show(1, device: "acr122_usb:001:007", seat: "seat0"),
       ])
-    #expect(roster.handle(.device(.removed(path: first.path))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: first.path))) == [.hide(0), .stop(0)])
     #expect(roster.handle(.device(.removed(path: first.path))) == [])
     #expect(roster.handle(.device(.removed(path: mouse.path))) == [])
     #expect(roster.readers.keys.sorted() == [1])
@@ -43,7 +43,7 @@ import Testing
     // The roster has not received the event of the unplugging.
     #expect(
       roster.handle(.device(.added(Samples.acr122(number: 5)))) == [
-        .stop(0), .hide(0), .start(1, device: "acr122_usb:001:005"),
+        .hide(0), .stop(0), .start(1, device: "acr122_usb:001:005"),
         .show(1, device: "acr122_usb:001:005", seat: "seat0"),
       ])
   }
@@ -64,7 +64,7 @@ import Testing
     let third = Samples.acr122("/sys/devices/c", number: 8)
     #expect(
       roster.handle(.device(.present([Samples.acr122(), third]))) == [
-        .stop(1), .hide(1), .start(2, device: "acr122_usb:001:008"),
+        .hide(1), .stop(1), .start(2, device: "acr122_usb:001:008"),
         .show(2, device: "acr122_usb:001:008", seat: "seat0"),
       ])
   }
@@ -97,11 +97,11 @@ import Testing
     // One of the readers that were left out takes a place that becomes free. This is not logged again.
     #expect(
       roster.handle(.device(.removed(path: "/sys/devices/3"))) == [
-        .stop(2), .hide(2), .start(16, device: "acr122_usb:001:017"),
+        .hide(2), .stop(2), .start(16, device: "acr122_usb:001:017"),
         .show(16, device: "acr122_usb:001:017", seat: "seat0"),
       ])
     for number in 18...40 { _ = roster.handle(.device(.removed(path: "/sys/devices/\(number)"))) }
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/4"))) == [.stop(3), .hide(3)])
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/4"))) == [.hide(3), .stop(3)])
     #expect(roster.handle(.device(.added(Samples.acr122("/sys/devices/99", number: 99)))).count == 2)
   }
 
@@ -256,7 +256,7 @@ import Testing
     #expect(roster.handle(.listed([])) == [.start(0, device: nil)])
     #expect(roster.handle(.opened(0, device: "a:1")) == [.show(0, device: "a:1", seat: "seat0")])
     #expect(roster.handle(.opened(0, device: "a:1")) == [])
-    #expect(roster.handle(.opened(0, device: "a:2")) == [.stop(0), .hide(0), .start(0, device: nil)])
+    #expect(roster.handle(.opened(0, device: "a:2")) == [.hide(0), .stop(0), .start(0, device: nil)])
     #expect(roster.handle(.opened(0, device: "a:2")) == [.show(0, device: "a:2", seat: "seat0")])
   }
 }

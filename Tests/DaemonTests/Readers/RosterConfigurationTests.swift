@@ -22,7 +22,7 @@ import Testing
     var roster = Self.roster(["pn532_uart:/dev/a", "pn532_uart:/dev/b"], hasUdev: false)
     #expect(
       roster.handle(.configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"])) == [
-        .stop(0), .hide(0), .start(2, device: "pn532_uart:/dev/c"),
+        .hide(0), .stop(0), .start(2, device: "pn532_uart:/dev/c"),
         .show(2, device: "pn532_uart:/dev/c", seat: "seat0"),
       ])
     #expect(Self.shown(roster) == [1: "pn532_uart:/dev/b", 2: "pn532_uart:/dev/c"])
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `a found reader that is named now stays, and the others go`() {
     var roster = Self.roster([], Self.first, Self.second)
-    #expect(roster.handle(.configured(["acr122_usb:001:004"])) == [.stop(1), .hide(1)])
+    #expect(roster.handle(.configured(["acr122_usb:001:004"])) == [.hide(1), .stop(1)])
     // Now it is a configured reader: it stays when it is unplugged.
     #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.away(0, true), .look(0)])
     #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
@@ -44,11 +44,11 @@ import Testing
     #expect(roster.listing == .nothing)
     #expect(
       roster.handle(.configured([])) == [
-        .stop(1), .hide(1), .start(2, device: "acr122_usb:001:007"),
+        .hide(1), .stop(1), .start(2, device: "acr122_usb:001:007"),
         .show(2, device: "acr122_usb:001:007", seat: "seat0"),
       ])
     #expect(roster.listing == .named)
-    #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.hide(0), .stop(0)])
     let other = "pn532_uart:/dev/a"
     #expect(roster.handle(.listed([other])) == [.start(3, device: other), .show(3, device: other, seat: "seat0")])
   }
@@ -58,7 +58,7 @@ import Testing
     var roster = Self.roster(["acr122_usb"], Self.first)
     let started = ReaderRoster.Action.start(1, device: "acr122_usb:001:004")
     let actions = roster.handle(.configured(["acr122_usb", "acr122_usb:001:004"]))
-    #expect(actions.prefix(2) == [.stop(0), .hide(0)])
+    #expect(actions.prefix(2) == [.hide(0), .stop(0)])
     #expect(actions.contains(started))
     var fresh = Self.roster(["acr122_usb", "acr122_usb:001:004"], Self.first)
     #expect(Set(roster.readers.values) == Set(fresh.readers.values))
@@ -83,7 +83,7 @@ import Testing
     _ = other.handle(.opened(0, device: "pn532_uart:/dev/a"))
     #expect(
       other.handle(.configured(["pn532_uart:/dev/a"])) == [
-        .stop(0), .hide(0), .start(1, device: "pn532_uart:/dev/a"),
+        .hide(0), .stop(0), .start(1, device: "pn532_uart:/dev/a"),
         .show(1, device: "pn532_uart:/dev/a", seat: "seat0"),
       ])
   }

@@ -10,7 +10,8 @@ import UniversalLinks
 /// (both.example.com), `dial` (tel:), `cards` (text/vcard, example.com:coupon), `calendar` (text/calendar), `tune`
 /// (audio/ogg), `sound` (audio/*), `reel` (video/*) and `page` (application/xhtml+xml). Handlers of the user are `pin`
 /// (a.wild.example.com), `film` (video/mp4) and `mine`; `store` is one of a store. `web`, `mail` and `maps` are the
-/// defaults of schemes, and `viewer` of types. `player` is installed and no handler. The user has blocked `blocked`.
+/// defaults of schemes, and `viewer` of types. `player`, `link` (which takes no files)
+/// and `editor` (which takes no links) are installed and no handlers. The user has blocked `blocked`.
 struct DecisionStage {
   let registry: Registry
   let rules: RuleSet
@@ -134,7 +135,12 @@ struct DecisionStage {
       problems += file.problems
     }
     var set = RuleSet(rules)
-    set.applications = ["player.desktop": application("player.desktop")]
+    for (id, takesLinks, takesFiles) in [
+      ("player", true, true), ("web", true, true), ("link", true, false), ("editor", false, true),
+    ] {
+      set.applications["\(id).desktop"] = RuleSet.NamedApplication(
+        application("\(id).desktop"), takesLinks: takesLinks, takesFiles: takesFiles)
+    }
     return (set, problems)
   }
 

@@ -136,7 +136,8 @@ import Testing
         [declaration("cards", ["text/vcard"])],
         defaults: ["text/plain": .application(application("editor")), "text/x-lua": .never])
       var rules = RuleSet([rule])
-      rules.applications = ["player.desktop": application("player")]
+      rules.applications["player.desktop"] = RuleSet.NamedApplication(
+        application("player"), takesLinks: false, takesFiles: true)
       return registry.route(
         for: TapFacts(uid: [4, 1, 2, 3], message: NDEFMessage(records: [record])), rules: rules)
     }

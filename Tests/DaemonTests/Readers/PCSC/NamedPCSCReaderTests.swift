@@ -99,6 +99,6 @@ import Testing
     #expect(roster.readers[0]?.stays == true)
     #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [])
     #expect(roster.readers[0]?.stays == false)
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
   }
 }

@@ -23,7 +23,7 @@ import Testing
     #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
     #expect(roster.reader(at: "/sys/devices/b") == 0)
     // pcscd drops the reader a moment later.
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
     #expect(!roster.needsPCSCList)
     #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
     #expect(roster.handle(.pcscReaders([])) == [])
@@ -40,7 +40,7 @@ import Testing
   @Test func `a reader that is replugged is a new one`() {
     var roster = PCSCSamples.roster(PCSCSamples.acr1252())
     _ = roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)))
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
     #expect(roster.handle(.device(.added(PCSCSamples.acr1252(number: 6)))) == [])
     #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 6))) == PCSCSamples.appears(1, PCSCSamples.picc))
   }
@@ -50,7 +50,7 @@ import Testing
     _ = roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)))
     #expect(roster.handle(.pcscProblem(PCSCProblem(.noService))) == [])
     #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
-    #expect(roster.handle(.pcscReaders([])) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.pcscReaders([])) == [.hide(0), .stop(0)])
   }
 
   @Test func `a contact reader and a security key do not start pcscd, and are left alone`() {
@@ -83,12 +83,12 @@ import Testing
     _ = roster.handle(.device(.added(PCSCSamples.acr1252())))
     #expect(roster.needsPCSCList)
     #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(1, PCSCSamples.picc))
-    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [.hide(0), .stop(0)])
     #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [])
     // And back: pcscd was removed.
     #expect(
       roster.handle(.configured([], .auto, .none)).prefix(4) == [
-        .stop(1), .hide(1), .start(2, device: "acr122_usb:001:004"),
+        .hide(1), .stop(1), .start(2, device: "acr122_usb:001:004"),
         .show(2, device: "acr122_usb:001:004", seat: "seat0"),
       ])
   }
@@ -99,7 +99,7 @@ import Testing
     var roster = PCSCSamples.roster(Self.acr122, PCSCSamples.acr1252(), support: support)
     #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
     let list = [PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)]
-    #expect(roster.handle(.pcscReaders(list)) == [.stop(0), .hide(0)] + PCSCSamples.appears(1, PCSCSamples.acr122))
+    #expect(roster.handle(.pcscReaders(list)) == [.hide(0), .stop(0)] + PCSCSamples.appears(1, PCSCSamples.acr122))
   }
 
   @Test func `with the backend libnfc no reader is pcscd's`() {
@@ -150,7 +150,7 @@ import Testing
     var roster = PCSCSamples.roster(PCSCSamples.acr1252(seat: "seat1"), support: support)
     let list = PCSCSamples.slots(at: 5)
     #expect(roster.handle(.pcscReaders(list)) == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
     #expect(roster.handle(.pcscReaders(list)) == [])
     #expect(roster.handle(.pcscReaders([])) == [])
     // Now a reader of this name is another one.

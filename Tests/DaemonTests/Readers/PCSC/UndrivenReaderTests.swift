@@ -21,7 +21,7 @@ import Testing
     let reason = try #require(Self.reason(roster))
     #expect(actions == [.show(0, device: "usb:001:005", seat: "seat1"), .refuse(0, reason: reason)])
     #expect(reason.contains("sudo apt install pcscd") && reason.contains("systemctl enable --now pcscd.socket"))
-    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [.hide(0), .stop(0)])
     #expect(
       roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(1, PCSCSamples.picc, seat: "seat1"))
   }
@@ -37,7 +37,7 @@ import Testing
     #expect(reason.contains("scdaemon") && reason.contains("plug the reader in again"))
     #expect(roster.awaited.isEmpty)
     #expect(
-      roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [.stop(0), .hide(0)]
+      roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [.hide(0), .stop(0)]
         + PCSCSamples.appears(1, PCSCSamples.picc))
   }
 
@@ -52,7 +52,7 @@ import Testing
     var roster = PCSCSamples.roster(PCSCSamples.acr1252())
     _ = roster.handle(.pcscReaders([]))
     _ = roster.handle(.waited)
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
     #expect(roster.handle(.device(.added(PCSCSamples.acr1252(number: 6)))) == [])
     #expect(roster.awaited == ["/sys/devices/b"])
   }
