@@ -27,7 +27,8 @@ enum WiFiPassword {
       throw Failure(message: "the terminal cannot hide a password: use --password-file", exitCode: 1)
     }
     var hidden = before
-    // Not every shell shows what is typed again if ^C ends the program here. So ^C ends the line instead.
+    // Not every shell shows what is typed again if ^C ends the program here. So ^C ends the line instead. In `c_cc`, 0 is
+    // VINTR and 11 is VEOL (termios(3)).
     hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
     let interrupt = before.c_cc.0
     hidden.c_cc.11 = interrupt

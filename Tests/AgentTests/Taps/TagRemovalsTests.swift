@@ -65,6 +65,8 @@ struct TagRemovalsTests {
     let offer = try offer()
     // Removed before the click.
     #expect(removals.handle(.removed(offer.id)) == [])
+    _ = removals.handle(.opening(offer))
+    #expect(removals.handle(.ended(offer.id, .delivered)) == [])
     for end in [
       TagRemovals.Event.ended(offer.id, .failed(HandOverFailure(.commandMissing))), .forgotten(offer.id),
     ] {

@@ -6,12 +6,12 @@ import UniversalLinks
 
 /// The apps, the rules and the tag of a row.
 ///
-/// Handlers of the system are `menu` (menu.example.com), `wild` (*.wild.example.com), `left` and `right`
-/// (both.example.com), `dial` (tel:), `cards` (text/vcard, example.com:coupon), `calendar` (text/calendar), `tune`
-/// (audio/ogg), `sound` (audio/*), `reel` (video/*) and `page` (application/xhtml+xml). Handlers of the user are `pin`
-/// (a.wild.example.com), `film` (video/mp4) and `mine`; `store` is one of a store. `web`, `mail` and `maps` are the
-/// defaults of schemes, and `viewer` of types. `player`, `link` (which takes no files)
-/// and `editor` (which takes no links) are installed and no handlers. The user has blocked `blocked`.
+/// Handlers of the system for links are `menu` (menu.example.com), `wild` (*.wild.example.com), `left` and `right`
+/// (both.example.com), and `dial` (tel:). Those for records are `cards` (text/vcard, example.com:coupon), `calendar`
+/// (text/calendar), `tune` (audio/ogg), `sound` (audio/*), `reel` (video/*) and `page` (application/xhtml+xml). Handlers
+/// of the user are `pin` (a.wild.example.com), `film` (video/mp4) and `mine`; `store` is one of a store. `web`, `mail`
+/// and `maps` are the defaults of schemes, and `viewer` of types. Installed apps that are no handlers are `player`,
+/// `link`, which takes no files, and `editor`, which takes no links. The user has blocked `blocked`.
 struct DecisionStage {
   let registry: Registry
   let rules: RuleSet
