@@ -64,19 +64,22 @@ import Testing
     #expect(await place.next(6).last == .invalidate(""))
   }
 
-  @Test func `a tag without a message exits with 1, a removed tag with 75`() async throws {
+  @Test func `a tag without a message exits with 1`() async throws {
     let place = try await Place(with: SessionCard.transit(blocks: []))
     let none = try await place.run(["read"])
     #expect(none.code == .exited(1))
     #expect(none.output == "type-3 0102030405060708: holds no NDEF message\n")
     #expect(none.errors == ["tagroute: the tag holds no NDEF message"])
+  }
+
+  @Test func `a tag that is taken away too soon exits with 75`() async throws {
     var card = SessionCard()
     card.failure = BusError(name: Names.Errors.tagLost, message: "it was taken away")
-    try await place.daemon.place(card)
+    let place = try await Place(with: card)
     let lost = try await place.run(["read"])
     #expect(lost.code == .exited(75))
     #expect(lost.errors == ["tagroute: the tag: it was taken away"])
-    let requests = await place.next(6)
+    let requests = await place.next(3)
     #expect(requests.last == .invalidate("The tag was taken away too soon."), "\(requests)")
   }
 
