@@ -89,6 +89,16 @@ public enum Names {
     public static let tapReceiverPath = "/org/tagroute/Tagroute1/Agent"
   }
 
+  /// The program that sends taps to an MQTT broker, on the session bus.
+  public enum Mqtt {
+    /// The well-known name that it owns. Owning it makes a program the only one.
+    public static let busName = "org.tagroute.Mqtt1"
+    /// Its object.
+    public static let path = "/org/tagroute/Mqtt1"
+    /// Its interface.
+    public static let interface = "org.tagroute.Mqtt1"
+  }
+
   /// The names for a handler app.
   public enum Handler {
     /// The interface that a handler implements, and the group in a desktop entry that declares it.
@@ -222,6 +232,10 @@ public enum Names {
     public static let rules = "tagroute/rules.d"
     /// The administrator's rules for taps.
     public static let systemRules = "/etc/tagroute/rules.d"
+    /// The broker and the station, below `$XDG_CONFIG_HOME`. If it exists, the agent keeps an outbox.
+    public static let mqttConfiguration = "tagroute/mqtt.conf"
+    /// The same by the administrator; read if the user has no file.
+    public static let systemMqttConfiguration = "/etc/tagroute/mqtt.conf"
     /// The preferred applications, below `$XDG_CONFIG_HOME` (freedesktop.org's draft "Intent Apps", section 2).
     public static let intentApplications = "intentapps.list"
     /// Below `$XDG_STATE_HOME`.
