@@ -1,4 +1,5 @@
 import Bus
+import Configuration
 import EventLoop
 import Journal
 import Names

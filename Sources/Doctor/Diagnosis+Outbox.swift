@@ -1,3 +1,5 @@
+import Bus
+import Names
 import TagrouteClient
 
 /// The taps that wait to be sent to an MQTT broker, and the program that sends them.

@@ -1,3 +1,4 @@
+import Names
 import EventLoop
 
 /// Writing to the file, and its failures.
@@ -62,7 +63,7 @@ extension Inbox {
   func drop(_ id: String) {
     guard let tap = live.removeValue(forKey: id) else { return }
     if let place = tap.stored.place { addOther(place) }
-    if tap.sequence < ListedTap.firstUnsaved { dirty.insert(id) } else { dirty.remove(id) }
+    if tap.sequence < Names.Agent.firstUnsavedSequence { dirty.insert(id) } else { dirty.remove(id) }
   }
 
   // MARK: Failures

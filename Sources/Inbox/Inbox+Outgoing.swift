@@ -50,7 +50,7 @@ extension Inbox {
   func removeMark(_ id: String) {
     guard let tap = live[id], tap.stored.isOutgoing else { return }
     live[id]?.stored.isOutgoing = false
-    if tap.sequence < ListedTap.firstUnsaved { acknowledged.insert(id) }
+    if tap.sequence < Names.Agent.firstUnsavedSequence { acknowledged.insert(id) }
   }
 
   private func waitingToBeSent(after sequence: Int64, limit: Int) -> [TapStore.Outgoing] {

@@ -115,7 +115,7 @@ public actor Inbox {
     guard !finished.contains(tap.id), !dirty.contains(tap.id), find(tap.id) == nil else { return .known }
     unsavedCount += 1
     let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason, isOutgoing: isOutgoing)
-    live[tap.id] = ListedTap(stored: stored, sequence: ListedTap.firstUnsaved + unsavedCount)
+    live[tap.id] = ListedTap(stored: stored, sequence: Names.Agent.firstUnsavedSequence + unsavedCount)
     dirty.insert(tap.id)
     if !state.isOpen { finished.insert(tap.id) }
     return Receipt(isNew: true, expired: makeRoom(for: tap.id))

@@ -57,9 +57,6 @@ public struct ListedTap: Sendable, Hashable {
   public internal(set) var sequence: Int64
 
   var id: String { stored.tap.id }
-
-  /// Taps that the file does not have yet are numbered from here: after all others, and exact in JSON.
-  static let firstUnsaved: Int64 = 1 << 52
 }
 
 extension TapSummary {

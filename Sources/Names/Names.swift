@@ -87,6 +87,8 @@ public enum Names {
     public static let interface = "org.tagroute.Agent1"
     /// The path at which the agent exports `Daemon.agentInterface` on the system bus.
     public static let tapReceiverPath = "/org/tagroute/Tagroute1/Agent"
+    /// A tap that the inbox's file does not have yet is numbered from here: after all others, and exact in JSON.
+    public static let firstUnsavedSequence: Int64 = 1 << 52
   }
 
   /// The program that sends taps to an MQTT broker, on the session bus.

@@ -70,7 +70,7 @@ struct OutgoingFileTests {
     #expect(reports.all.count == 1)
     #expect(await waiting(first) == ["a", "b", "large"])
     let last = try #require(await first.outgoing(limit: 100, bytes: .max).last)
-    #expect(last.sequence >= ListedTap.firstUnsaved)
+    #expect(last.sequence >= Names.Agent.firstUnsavedSequence)
     await first.acknowledge(["a", "nobody"])
     #expect(await waiting(first) == ["b", "large"])
     #expect(await first.outgoingCounts().waiting == 2)

@@ -38,9 +38,11 @@ import Testing
 
     try await stage.station.endMqtt()
     try stage.station.configure(broker: address, [Stage.live, "CAFile=\(authority.file)"])
+    let mark = await stage.referee.mark()
     try await stage.broker.kill()
     try await stage.broker.use { $0.certificate = authority.valid }
     try await stage.broker.start()
+    try await stage.referee.subscribed(after: mark)
     try await stage.startMqtt()
     try await stage.check("certificate: \(kind.rawValue), then a good one", [tap])
   }

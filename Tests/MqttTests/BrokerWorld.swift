@@ -13,7 +13,8 @@ struct BrokerWorld {
   // The agent.
   private var isAgentPresent = false
   private(set) var waiting: [TapDescription] = []
-  private var taking: [Int] = []
+  /// The agent's list for each question. The answer may arrive after that of a later call.
+  private var taking: [[TapDescription]] = []
   private var acknowledging: [[String]] = []
   private var lastTap: UInt64 = 0
 
@@ -94,11 +95,11 @@ struct BrokerWorld {
 
   /// The agent answers, and the thread makes progress.
   private mutating func work() {
-    if isAgentPresent, let limit = taking.popLast() { send(.taken(Array(waiting.prefix(limit)))) }
     if isAgentPresent, let ids = acknowledging.popLast() {
       forget(ids)
       send(.acknowledged)
     }
+    if isAgentPresent, Bool.random(using: &random), let taps = taking.popLast() { send(.taken(taps)) }
     guard let attempt else { return }
     if isClosing {
       end(.closed)
@@ -136,6 +137,7 @@ struct BrokerWorld {
     switch publication.topic {
     case "tagroute/kiosk-7/log":
       log.append(number)
+      if confirmed.contains(tap.id) { faults.append("\(number) is sent again, and was confirmed") }
       if isConfirmed { confirmed.insert(tap.id) }
     case "tagroute/kiosk-7/tap":
       if !log.contains(number) { faults.append("\(number) is live before it is in the log") }
@@ -170,7 +172,7 @@ struct BrokerWorld {
       onTheWay.append(publication)
     case .take(let limit):
       if !taking.isEmpty { faults.append("two questions at a time") }
-      taking.append(limit)
+      taking.append(Array(waiting.prefix(limit)))
     case .acknowledge(let ids):
       if !acknowledging.isEmpty { faults.append("two acknowledgements at a time") }
       for id in ids where !confirmed.contains(id) { faults.append("\(id) is acknowledged, and was not confirmed") }

@@ -51,7 +51,7 @@ import Testing
     ] {
       #expect(sensorWords.contains(part))
     }
-    #expect(publications.allSatisfy(\.isRetained))
+    #expect(publications.allSatisfy { $0.isRetained })
   }
 
   @Test(arguments: [

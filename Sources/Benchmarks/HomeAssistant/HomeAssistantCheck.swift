@@ -29,7 +29,9 @@ struct HomeAssistantCheck {
   init() async throws {
     try await Programs.build(and: ["tagroute-mqtt"])
     installation = try await Installation()
-    broker = try await Mosquitto.start(in: installation.directory)
+    var options = Mosquitto.Options()
+    options.hasPort = true
+    broker = try await Mosquitto(options)
     // Every tap counts as live, however slow this machine is.
     try installation.directory.write(
       """
@@ -47,8 +49,7 @@ struct HomeAssistantCheck {
     let (device, bridge) = try await firstRun()
     try await restart(of: device)
     try await restartWithoutDiscovery(of: device, bridge)
-    broker.process.signal(SIGTERM)
-    try await broker.process.exit()
+    try await broker.stop()
     await installation.stop()
   }
 
@@ -56,7 +57,7 @@ struct HomeAssistantCheck {
   /// Assistant, and tagroute-mqtt.
   private func firstRun() async throws -> (device: String, bridge: ChildProcess) {
     let assistant = try await startHomeAssistant()
-    var seen = await broker.process.log().count
+    var seen = await broker.mark()
     var bridge = try await installation.start("tagroute-mqtt")
     let found = try await assistant.observe("find the station") {
       $0.event == "device" && $0.action == "create" && $0.identifiers == [["mqtt", "tagroute_\(Self.station)"]]
@@ -94,12 +95,12 @@ struct HomeAssistantCheck {
 
   /// A tap comes while Home Assistant is away.
   private func restart(of device: String) async throws {
-    var seen = await broker.process.log().count
+    var seen = await broker.mark()
     try await tap("04000000000004")
     try await expectBroker("get a tap from tagroute-mqtt", after: seen) {
       $0.contains("Received PUBLISH") && $0.contains("q0, r0") && $0.contains("'\(Self.tapTopic)'")
     }
-    seen = await broker.process.log().count
+    seen = await broker.mark()
     let assistant = try await startHomeAssistant()
     try await expectConnectivity("on", assistant)
     try await expectSubscription(after: seen)
@@ -112,8 +113,8 @@ struct HomeAssistantCheck {
   /// The broker has lost its retained messages, so Home Assistant finds the station only if tagroute-mqtt answers its
   /// birth message. Then tagroute-mqtt stops.
   private func restartWithoutDiscovery(of device: String, _ bridge: ChildProcess) async throws {
-    try await broker.forget(Self.discoveryTopics)
-    var seen = await broker.process.log().count
+    for topic in Self.discoveryTopics { try await broker.publish("", to: topic, isRetained: true) }
+    var seen = await broker.mark()
     let assistant = try await startHomeAssistant()
     try await expectSubscription(after: seen)
     try await expectConnectivity("on", assistant)
@@ -173,7 +174,7 @@ struct HomeAssistantCheck {
     _ what: String, after seen: Int, matching: @escaping @Sendable (String) -> Bool
   ) async throws {
     do {
-      _ = try await broker.process.line(after: seen, matching: matching)
+      try await broker.line(after: seen, matching: matching)
     } catch {
       throw RigError("the broker did not \(what): \(error)")
     }

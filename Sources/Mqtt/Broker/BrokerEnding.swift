@@ -20,6 +20,9 @@ enum BrokerEnding: Sendable, Hashable {
   case insecure(String)
   /// A file with a certificate or a key cannot be used.
   case unusable(String)
+  /// The broker has closed the connection without a reason. Mosquitto 2.0.11 does so if another client has connected
+  /// with the same id.
+  case dropped
   /// The connection is lost. The text has the reason.
   case lost(String)
   /// This side has closed the connection.
@@ -31,7 +34,7 @@ enum BrokerEnding: Sendable, Hashable {
     case .refused(let code): ![3, 0x88, 0x89, 0x97, 0x9F].contains(code)
     case .disconnected(let code): [0x87, 0x8E, 0x98].contains(code)
     case .notAccepted, .insecure, .unusable: true
-    case .unsupportedVersion, .unreachable, .lost, .closed: false
+    case .unsupportedVersion, .unreachable, .dropped, .lost, .closed: false
     }
   }
 
@@ -53,6 +56,9 @@ enum BrokerEnding: Sendable, Hashable {
       return "TLS with \(broker) failed (\(text)): check CAFile=, the host name and the dates in the certificates, and "
         + "the clock of this machine"
     case .unusable(let text): return "\(text): check CAFile=, CertificateFile= and KeyFile="
+    case .dropped:
+      return "\(broker) closed the connection: if this repeats, give each machine its own Station=, and read the "
+        + "broker's log"
     case .lost(let text): return "the connection to \(broker) was lost (\(text))"
     case .closed: return "the connection to \(broker) was closed"
     }

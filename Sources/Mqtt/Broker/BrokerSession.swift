@@ -43,6 +43,9 @@ struct BrokerSession: Sendable {
   private var isClosing = false
   /// The topics of messages in flight that are not taps.
   private var otherTopics: [UInt64: String] = [:]
+  /// The topics, besides the taps', that the broker's rules forbid. They are not tried again: Mosquitto 2.0.11 also
+  /// closes the connection.
+  private var forbiddenTopics: Set<String> = []
   private var readers: [ReaderState] = []
   /// The readers whose state the broker may still have.
   private var publishedReaders: [String: [UInt8]] = [:]
@@ -158,7 +161,7 @@ struct BrokerSession: Sendable {
     trouble = ""
     flow.connected()
     var actions: [BrokerAction] = [.log(.notice, "connected to \(identity.broker)")]
-    actions.append(publish(messages.topics.state, "online"))
+    actions += publish(messages.topics.state, "online")
     // The broker may have lost what it had retained.
     publishedReaders = publishedReaders.mapValues { _ in [] }
     actions += publishReaders()
@@ -202,9 +205,9 @@ struct BrokerSession: Sendable {
   private mutating func stop(_ now: Moment) -> [BrokerAction] {
     switch phase {
     case .connected(let attempt, _) where !isClosing:
-      let action = publish(messages.topics.state, "offline")
+      let actions = publish(messages.topics.state, "offline")
       phase = .leaving(attempt: attempt, until: now.clock + Self.farewell, token: lastToken)
-      return [action]
+      return actions.isEmpty ? [.close(gracefully: true)] : actions
     case .connecting, .connected:
       phase = .stopped
       return [.close(gracefully: false), .finish]
@@ -223,13 +226,14 @@ struct BrokerSession: Sendable {
   }
 
   /// A retained message that is not a tap.
-  private mutating func publish(_ topic: String, _ payload: [UInt8]) -> BrokerAction {
+  private mutating func publish(_ topic: String, _ payload: [UInt8]) -> [BrokerAction] {
+    guard !forbiddenTopics.contains(topic) else { return [] }
     let token = nextToken()
     otherTopics[token] = topic
-    return .publish(Publication(token: token, topic: topic, payload: payload, isRetained: true))
+    return [.publish(Publication(token: token, topic: topic, payload: payload, isRetained: true))]
   }
 
-  private mutating func publish(_ topic: String, _ text: String) -> BrokerAction { publish(topic, Array(text.utf8)) }
+  private mutating func publish(_ topic: String, _ text: String) -> [BrokerAction] { publish(topic, Array(text.utf8)) }
 
   private mutating func publish(_ tap: TapDescription, isComplete: Bool = true) -> BrokerAction {
     let payload = TapPayload.make(tap, messages, withContents: isComplete)
@@ -239,7 +243,7 @@ struct BrokerSession: Sendable {
   }
 
   private mutating func publishDiscovery() -> [BrokerAction] {
-    Discovery.publications(messages).map { publish($0.topic, $0.payload) }
+    Discovery.publications(messages).flatMap { publish($0.topic, $0.payload) }
   }
 
   /// Publishes what the broker does not have: changed states, and nothing in place of a reader that is gone.
@@ -247,11 +251,11 @@ struct BrokerSession: Sendable {
     var actions: [BrokerAction] = []
     for name in publishedReaders.keys.sorted() where !readers.contains(where: { $0.name == name }) {
       publishedReaders[name] = nil
-      actions.append(publish(messages.topics.reader(name), []))
+      actions += publish(messages.topics.reader(name), [])
     }
     for reader in readers where !reader.name.isEmpty && publishedReaders[reader.name] != reader.payload {
       publishedReaders[reader.name] = reader.payload
-      actions.append(publish(messages.topics.reader(reader.name), reader.payload))
+      actions += publish(messages.topics.reader(reader.name), reader.payload)
     }
     return actions
   }
@@ -262,8 +266,9 @@ struct BrokerSession: Sendable {
     if let topic = otherTopics.removeValue(forKey: token) {
       if case .leaving(_, _, token) = phase { return [.close(gracefully: true)] }
       // The taps matter more than a description that the broker's rules forbid.
-      let problem = BrokerEnding.notAccepted(topic: topic, code: code)
-      return isAccepted ? [] : [.log(.warning, problem.reason(for: identity))]
+      guard !isAccepted else { return [] }
+      forbiddenTopics.insert(topic)
+      return [.log(.warning, BrokerEnding.notAccepted(topic: topic, code: code).reason(for: identity))]
     }
     guard isAccepted else {
       guard flow.withdraw(token) != nil else { return [] }

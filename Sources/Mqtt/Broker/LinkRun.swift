@@ -188,12 +188,11 @@ final class LinkRun {
       return isVersion ? .unsupportedVersion : .refused(code: answer)
     }
     if let disconnectCode { return .disconnected(code: disconnectCode) }
-    // OpenSSL also reports a connection that the broker's end, or a network, cut off. That is no refusal.
-    if identity.broker.isEncrypted, answer == nil, !firstError.isEmpty, !firstError.contains("unexpected eof") {
-      return .insecure(firstError)
+    if identity.broker.isEncrypted, answer == nil, !firstError.isEmpty {
+      // A connection that the broker's end, or a network, cut off is no refusal.
+      return firstError.contains("unexpected eof") ? .unreachable("it was cut off") : .insecure(firstError)
     }
     switch result {
-    case Code.tls: return .insecure("no reason given")
     // The broker answers MQTT 5 in a form that libmosquitto cannot read.
     case Code.protocolError, Code.malformed:
       return answer == nil && version == .five ? .unsupportedVersion : .lost("it does not keep to the protocol")
@@ -202,7 +201,7 @@ final class LinkRun {
     case Code.system:
       let text = number == 0 ? "no reason given" : String(cString: strerror(number))
       return answer == nil ? .unreachable(text) : .lost(text)
-    default: return .lost("the broker closed it")
+    default: return .dropped
     }
   }
 
@@ -255,7 +254,6 @@ final class LinkRun {
     static let success = Int32(MOSQ_ERR_SUCCESS.rawValue)
     static let protocolError = Int32(MOSQ_ERR_PROTOCOL.rawValue)
     static let malformed = Int32(MOSQ_ERR_MALFORMED_PACKET.rawValue)
-    static let tls = Int32(MOSQ_ERR_TLS.rawValue)
     static let payloadSize = Int32(MOSQ_ERR_PAYLOAD_SIZE.rawValue)
     static let oversize = Int32(MOSQ_ERR_OVERSIZE_PACKET.rawValue)
     static let qosNotSupported = Int32(MOSQ_ERR_QOS_NOT_SUPPORTED.rawValue)

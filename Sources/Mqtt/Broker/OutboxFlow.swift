@@ -31,6 +31,8 @@ struct OutboxFlow: Sendable {
   private(set) var confirmed: [String] = []
   /// In the present call to the agent.
   private(set) var reporting: [String] = []
+  /// The agent knows it, but a list that is on its way may still have it.
+  private var departed: Set<String> = []
   private(set) var isAgentPresent = false
   /// When to call the agent again after a failure; nil if the last call succeeded.
   private(set) var retryTime: Duration?
@@ -64,11 +66,12 @@ struct OutboxFlow: Sendable {
   /// The agent has listed these. Returns the ones to send, in order.
   mutating func taken(_ taps: [TapDescription], isConnected: Bool) -> [TapDescription] {
     isTaking = false
+    defer { departed = [] }
     guard isConnected else {
       mayHaveMore = true
       return []
     }
-    var seen = known
+    var seen = known.union(departed)
     let unknown = taps.filter { !$0.id.isEmpty && seen.insert($0.id).inserted }
     let free = Self.maximumInFlight - inFlight.count
     mayHaveMore = changedWhileTaking || !unknown.isEmpty
@@ -90,12 +93,14 @@ struct OutboxFlow: Sendable {
   mutating func withdraw(_ token: UInt64) -> Sent? { inFlight.removeValue(forKey: token) }
 
   mutating func acknowledged() {
+    if isTaking { departed.formUnion(reporting) }
     reporting = []
     if waitsForAcknowledgement { mayHaveMore = true }
   }
 
   mutating func takingFailed(at now: Duration) {
     (isTaking, mayHaveMore, retryTime) = (false, true, now + Self.pause)
+    departed = []
   }
 
   mutating func acknowledgingFailed(at now: Duration) {

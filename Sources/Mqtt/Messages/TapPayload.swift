@@ -1,5 +1,6 @@
 import Configuration
 import NDEF
+import Names
 import TagrouteClient
 
 /// The payload of the topics `tap` and `log`.
@@ -12,7 +13,8 @@ enum TapPayload {
     var members: [JSONValue.Member] = []
     func add(_ key: String, _ value: JSONValue) { members.append(.init(key: key, value: value)) }
     add("tap_id", .string(tap.id))
-    add("sequence", .integer(Int64(clamping: tap.sequence ?? 0)))
+    let sequence = Int64(clamping: tap.sequence ?? 0)
+    add("sequence", .integer(sequence < Names.Agent.firstUnsavedSequence ? sequence : 0))
     add("time", .string(UTCTime.text(tap.time)))
     add("station", .string(settings.station))
     add("reader", .string(ReaderState.name(ofPath: tap.reader)))

@@ -67,6 +67,21 @@ public actor Mosquitto {
     if wipe { unlink(directory.file("storage/mosquitto.db")) }
   }
 
+  /// The number of lines in its log so far, for ``line(after:matching:)``.
+  public func mark() async -> Int { await process?.log().count ?? 0 }
+
+  /// Waits for a line in its log, which names every packet, after a position.
+  public func line(after mark: Int, matching: @escaping @Sendable (String) -> Bool) async throws {
+    guard let process else { throw RigError("the broker does not run") }
+    _ = try await process.line(after: mark, matching: matching)
+  }
+
+  /// Ends it as systemd would.
+  public func stop() async throws {
+    try await process?.exit(after: SIGTERM)
+    process = nil
+  }
+
   /// Sends a signal. SIGSTOP makes the broker unresponsive until SIGCONT.
   public func signal(_ number: Int32) { process?.signal(number) }
 

@@ -88,9 +88,13 @@ public final class MosquittoSubscriber: Sendable {
     starter: String = #function
   ) async throws {
     let program = try BuiltProducts.systemProgram("mosquitto_sub", package: "mosquitto-clients")
+    // It flushes its output only after a message. What it says about its subscription is needed before.
     process = try ChildProcess(
-      program,
-      ["--unix", socket, "-i", client, "-c", "-q", "1", "-d", "-t", "#", "-F", "message %U %r %q %t %x"]
+      "/usr/bin/stdbuf",
+      [
+        "--output=L", program, "--unix", socket, "-i", client, "-c", "-q", "1", "-d", "-t", "#", "-F",
+        "message %U %r %q %t %x",
+      ]
         + (user.map { ["-u", $0.name, "-P", $0.password] } ?? []), starter: starter)
     try await subscribed(after: 0)
   }

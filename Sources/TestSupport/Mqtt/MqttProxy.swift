@@ -20,7 +20,7 @@ public final class MqttProxy: Sendable {
   public func command(_ command: String) async throws -> Int {
     let seen = await mark()
     try await process.send(command)
-    try await process.line(after: seen) { $0 == "ok \(command)" }
+    _ = try await process.line(after: seen) { $0 == "ok \(command)" }
     return seen
   }
 

@@ -1,6 +1,6 @@
 public import Bus
 import EventLoop
-import Glibc
+public import Glibc
 import Names
 public import Rig
 
@@ -63,7 +63,7 @@ public actor MqttStation {
   public func killAgent() async throws { try await installation.agent?.exit(after: SIGKILL) }
 
   /// Starts `tagroute-mqtt`.
-  public func startMqtt() throws { mqtt = try installation.start("tagroute-mqtt") }
+  public func startMqtt() async throws { mqtt = try await installation.start("tagroute-mqtt") }
 
   /// Ends `tagroute-mqtt` with a signal.
   @discardableResult
@@ -91,11 +91,14 @@ public actor MqttStation {
     try await properties(Names.Agent.busName, Names.Agent.path)["Outgoing"]?.asDictionary ?? [:]
   }
 
-  /// Waits until the agent knows that the broker has every tap. No signal reports that.
-  public func nothingWaits() async throws {
+  /// Waits until the agent knows that the broker has every tap.
+  public func nothingWaits() async throws { try await waits(for: 0) }
+
+  /// Waits until this many taps wait at the agent. No signal reports that.
+  public func waits(for count: UInt32) async throws {
     let end = ContinuousClock.now + ChildProcess.timeout
-    while try await outgoing()["waiting"]?.asUInt32 != 0 {
-      guard ContinuousClock.now < end else { throw RigError("taps still wait: \(try await outgoing())") }
+    while try await outgoing()["waiting"]?.asUInt32 != count {
+      guard ContinuousClock.now < end else { throw RigError("\(count) taps should wait: \(try await outgoing())") }
       try await Task.sleep(for: .milliseconds(20))
     }
   }

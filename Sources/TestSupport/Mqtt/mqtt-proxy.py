@@ -74,7 +74,7 @@ class Link:
         first = await self.client.readexactly(1)
         self.client._buffer[0:0] = first
         self.broker, self.broker_writer = await asyncio.open_unix_connection(sys.argv[1])
-        if first[0] >> 4 == CONNECT:
+        if first[0] == CONNECT << 4:
             directions = (self.from_client(), self.from_broker())
         else:
             directions = (copy(self.client, self.broker_writer), copy(self.broker, self.client_writer))
