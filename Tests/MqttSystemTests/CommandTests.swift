@@ -1,5 +1,6 @@
 import Bus
 import EventLoop
+import Names
 import TagrouteClient
 import TestSupport
 import Testing
@@ -50,6 +51,8 @@ import Testing
   @Test func `scan off and on are an inhibitor that ends with the process`() async throws {
     let stage = try await stage("Commands=yes")
     let client = try await client(stage)
+    _ = try await PolkitStandIn.start(
+      on: BusAddress(stage.station.installation.systemBus.address), allowing: [Names.PolkitAction.inhibit])
     try await stage.start()
     try await tap(stage)
     try await stage.broker.publish("off", to: Self.scan)
