@@ -246,7 +246,7 @@ let package = Package(
     .testTarget(
       name: "MqttSystemTests",
       dependencies: [
-        "Bus", "EventLoop", "Names", "TagrouteClient", "TestSupport", "tagroute-agent", "tagroute-mqtt",
+        "Bus", "EventLoop", "Names", "Rig", "TagrouteClient", "TestSupport", "tagroute-agent", "tagroute-mqtt",
         "tagroute-reader", "tagroute-simulator", "tagrouted",
       ],
       exclude: ["check-payload.py"], swiftSettings: settings),

@@ -1,4 +1,6 @@
 import Bus
+import Glibc
+import Rig
 import TestSupport
 import Testing
 
@@ -6,12 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct AccessTests {
   enum BadCertificate: String, CaseIterable, Sendable { case anotherAuthority, expired, anotherHost }
 
-  /// Gives a tap, waits for a reason with one of these words, and checks that the tap waits.
-  private func isRefused(_ stage: Stage, _ tap: SampleTap, _ words: String...) async throws {
+  /// Gives a tap, waits for a reason with these words, and checks that the tap waits.
+  private func isRefused(_ stage: Stage, _ tap: SampleTap, _ words: String) async throws {
     try await stage.give(tap)
-    let state = try await stage.station.waits { state in
-      words.contains { state.reason.lowercased().contains($0) }
-    }
+    let state = try await stage.station.waits { $0.reason.contains(words) }
     print("| refused | \(state.name): \(state.reason) |")
     #expect(try await stage.station.outgoing()["waiting"]?.asUInt32 == 1)
     #expect(try await stage.referee.messages().filter { $0.tap != nil }.isEmpty)
@@ -47,6 +47,92 @@ import Testing
     try await stage.check("certificate: \(kind.rawValue), then a good one", [tap])
   }
 
+  @Test func `the documented access list gives a station with a certificate its own topics`() async throws {
+    let authority = try await MqttAuthority()
+    var options = Mosquitto.Options()
+    (options.certificate, options.clientAuthority) = (authority.valid, authority.file)
+    // The referee has no name.
+    options.acl = try "topic read #\n" + Self.documentedAccess()
+    let stage = try await Stage(options)
+    let proxy = try await MqttProxy(to: stage.broker.tlsSocket)
+    let address = "mqtts://localhost:\(proxy.port)"
+    let settings = [Stage.live, "Discovery=homeassistant", "Commands=yes", "CAFile=\(authority.file)"]
+    let certificate = ["CertificateFile=\(authority.client.file)", "KeyFile=\(authority.client.key)"]
+    try stage.station.configure(broker: address, settings + certificate)
+    try await stage.start()
+    let first = SampleTap(1)
+    try await stage.give(first)
+    try await stage.check("none, with a certificate and the documented access list", [first])
+    try await stage.referee.message { $0.topic == "homeassistant/tag/tagroute_desk/tag/config" }
+    let process = try #require(await stage.station.mqtt)
+    #expect(await !process.log().contains { $0.contains("does not accept") })
+
+    // Nobody writes as another station.
+    try await stage.station.endMqtt(15)
+    try stage.station.configure(broker: address, station: "other", settings + certificate)
+    try await stage.station.startMqtt()
+    try await stage.give(SampleTap(2))
+    try await stage.station.waits { $0.reason.contains("does not accept messages on tagroute/other/log") }
+    try await stage.station.endMqtt(15)
+    try stage.station.configure(broker: address, settings)
+    try await stage.station.startMqtt()
+    try await stage.station.waits { $0.reason.contains("certificate required") }
+    #expect(try await stage.referee.messages().allSatisfy { !$0.topic.contains("other") })
+  }
+
+  /// The access list in docs/mqtt.md.
+  private static func documentedAccess() throws -> String {
+    let page = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/docs/mqtt.md"
+    let parts = String(decoding: try readFile(page), as: UTF8.self).split(separator: "```\n")
+    guard let list = parts.first(where: { $0.hasPrefix("pattern write") }) else {
+      throw RigError("\(page) has no access list")
+    }
+    return String(list)
+  }
+
+  @Test func `without CAFile= the authorities of the system count`() async throws {
+    let authority = try await MqttAuthority()
+    var broker = Mosquitto.Options()
+    broker.certificate = authority.valid
+    var options = Installation.Options()
+    options.reader = .others
+    // OpenSSL's own variable, in place of /etc/ssl/certs.
+    options.environment["SSL_CERT_FILE"] = authority.file
+    let stage = try await Stage(broker, options: options)
+    let proxy = try await MqttProxy(to: stage.broker.tlsSocket)
+    try stage.station.configure(broker: "mqtts://localhost:\(proxy.port)", [Stage.live])
+    try await stage.start()
+    let tap = SampleTap(1)
+    try await stage.give(tap)
+    try await stage.check("none, with the system's authorities", [tap])
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
+  func `another user of the machine reads neither taps nor secrets`() async throws {
+    let stage = try await Stage()
+    let directory = stage.station.installation.directory
+    try await stage.start()
+    let tap = SampleTap(1)
+    try await stage.give(tap)
+    try await stage.check("none, with another user", [tap])
+    // As if the homes of users were open.
+    for path in [directory.path, directory.file("config"), directory.file("config/tagroute"), directory.file("state")] {
+      chmod(path, 0o755)
+    }
+    let process = try #require(await stage.station.mqtt?.identifier)
+    func read(_ path: String, asOther: Bool) async throws -> Bool {
+      let user = asOther ? ["--reuid", "65534", "--regid", "65534", "--clear-groups"] : []
+      return try await ChildProcess.run("/usr/bin/setpriv", user + ["/bin/cat", path]).status == .exited(0)
+    }
+    for path in [
+      directory.file("config/tagroute/mqtt.conf"), directory.file("state/tagroute/inbox.sqlite"),
+      "/proc/\(process)/environ",
+    ] {
+      #expect(try await read(path, asOther: false), "\(path)")
+      #expect(try await !read(path, asOther: true), "\(path)")
+    }
+  }
+
   @Test func `a wrong password is named, and the tap waits until it is right`() async throws {
     var options = Mosquitto.Options()
     options.users = ["station": "right-secret", "referee": "other"]
@@ -57,7 +143,7 @@ import Testing
     try stage.station.configure(broker: "mqtt://localhost:\(stage.proxy.port)", settings)
     try await stage.start(connected: false)
     let tap = SampleTap(1)
-    try await isRefused(stage, tap, "password")
+    try await isRefused(stage, tap, "PasswordFile=")
     let process = try #require(await stage.station.mqtt)
     #expect(await !process.log().contains { $0.contains("wrong-secret") })
 
@@ -78,7 +164,7 @@ import Testing
       broker: "mqtt://localhost:\(stage.proxy.port)", [Stage.live, "User=station", "PasswordFile=\(password)"])
     try await stage.start(connected: false)
     let tap = SampleTap(1)
-    try await isRefused(stage, tap, "tagroute/desk/log", "acl", "authori")
+    try await isRefused(stage, tap, "messages on tagroute/desk/log")
 
     try await stage.broker.use { $0.acl = referee + "user station\ntopic readwrite tagroute/desk/#\n" }
     // The present connection may still wait for its next attempt.

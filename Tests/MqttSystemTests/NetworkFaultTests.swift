@@ -48,7 +48,7 @@ import Testing
       SampleTap(1), SampleTap(2, age: .seconds(-3600)), SampleTap(3, age: .seconds(3600)), SampleTap(4),
     ]
     for tap in taps { try await stage.give(tap) }
-    try await stage.check("clock steps of an hour, in both directions", taps, live: [taps[0], taps[3]])
+    try await stage.check("taps with a time an hour off, in both directions", taps, live: [taps[0], taps[3]])
   }
 
   @Test func `two stations with one client id are told, and lose no tap`() async throws {

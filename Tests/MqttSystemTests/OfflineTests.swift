@@ -4,8 +4,9 @@ import Testing
 
 /// A broker that is away for long.
 @Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct OfflineTests {
-  @Test func `ten thousand taps that were read offline arrive in their order`() async throws {
-    let count = 10_000
+  /// More would take the processors from other tests. `tagroute-bench mqtt` does the same with 10,000.
+  @Test func `a thousand taps that were read offline arrive in their order`() async throws {
+    let count = 1000
     var options = Installation.Options()
     options.reader = .others
     options.environment["TAGROUTE_LOG"] = "notice"
@@ -24,7 +25,7 @@ import Testing
     try await stage.startMqtt()
     let last = SampleTap(count + 1)
     try await stage.give(last)
-    try await stage.check("\(count) taps while the broker was away", taps + [last], live: [last])
+    try await stage.check("1,000 taps while the broker was away", taps + [last], live: [last])
     #expect(try await stage.station.outgoing()["dropped"]?.asUInt64 == 0)
     // The sequence of the inbox increases with each tap.
     let sequences = try await stage.referee.messages().filter { $0.topic.hasSuffix("/log") }.compactMap(\.tap?.sequence)

@@ -40,8 +40,9 @@ import Testing
     try await stage.station.killAgent()
     try await stage.proxy.command("release")
     // tagroute-mqtt has the PUBACK, and no agent to report it to.
-    for tap in pending { try await stage.isLive(tap) }
+    try await stage.referee.taps(pending.map(\.id))
     try await stage.station.startAgent()
+    for tap in pending { try await stage.isLive(tap) }
     try await stage.give(last)
     let row = try await stage.check("`kill -9` of the agent before PUBACK", [first] + pending + [last])
     #expect(row.duplicates == 0 && row.liveDuplicates == 0)

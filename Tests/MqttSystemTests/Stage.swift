@@ -109,6 +109,7 @@ extension Stage {
     #expect(row.received == taps.count, "\(row)", sourceLocation: sourceLocation)
     #expect(row.isInOrder, "\(row)", sourceLocation: sourceLocation)
     #expect(row.live.isSubset(of: (live ?? taps).map(\.id)), "\(row)", sourceLocation: sourceLocation)
+    #expect(row.liveDuplicates == 0, "\(row)", sourceLocation: sourceLocation)
     return row
   }
 }

@@ -29,9 +29,9 @@ import Testing
     #expect(log.map(\.topic) == ["tagroute/kiosk-7/log"])
     #expect(log.map(\.isRetained) == [false])
     let token = try #require(log.first?.token)
-    let actions = session.handle(.confirmed(attempt: 1, token: token, code: 0), at: Sample.moment(7))
-    #expect(actions.contains(.acknowledge(["tap-1"])))
-    let live = try #require(actions.publications.first)
+    let confirmed = session.handle(.confirmed(attempt: 1, token: token, code: 0), at: Sample.moment(7))
+    #expect(confirmed.contains(.acknowledge(["tap-1"])) && confirmed.publications.isEmpty)
+    let live = try #require(session.handle(.acknowledged, at: Sample.moment(7)).publications.first)
     #expect(live.topic == "tagroute/kiosk-7/tap")
     #expect(live.payload == log.first?.payload)
     #expect(live.qos == 0 && !live.isRetained && live.expiry == 10)
@@ -47,9 +47,9 @@ import Testing
     let log = session.handle(.taken([Sample.tap(1, time: 10_000_000)])).publications
     let token = try #require(log.first?.token)
     let now = Moment(clock: .seconds(1), wall: UInt64(seconds * 1_000_000))
-    let actions = session.handle(.confirmed(attempt: 1, token: token, code: 0), at: now)
-    #expect(actions.publications.isEmpty == !isFresh)
-    #expect(actions.contains(.acknowledge(["tap-1"])))
+    #expect(
+      session.handle(.confirmed(attempt: 1, token: token, code: 0), at: now).contains(.acknowledge(["tap-1"])))
+    #expect(session.handle(.acknowledged, at: now).publications.isEmpty == !isFresh)
   }
 
   @Test func `a tap without a confirmation is sent again after the connection was lost`() throws {
@@ -79,11 +79,15 @@ import Testing
     _ = session.handle(.start)
     let actions = session.handle(.ended(attempt: 1, .unsupportedVersion))
     #expect(actions.contains(.connect(attempt: 2, .threeOneOne)))
+    _ = session.handle(.accepted(attempt: 2))
     _ = session.handle(.ended(attempt: 2, .lost("cut")))
-    let until = try #require(session.deadline)
+    var until = try #require(session.deadline)
     #expect(session.handle(.time, at: Moment(clock: until, wall: 0)) == [.connect(attempt: 3, .threeOneOne)])
+    // It was not this broker that answered.
     _ = session.handle(.ended(attempt: 3, .unsupportedVersion), at: Moment(clock: until, wall: 0))
     #expect(session.stateName == "waiting")
+    until = try #require(session.deadline)
+    #expect(session.handle(.time, at: Moment(clock: until, wall: 0)) == [.connect(attempt: 4, .five)])
   }
 
   @Test(
@@ -126,26 +130,53 @@ import Testing
     _ = session.handle(.agent(isPresent: true))
     _ = session.connect()
     let tap = Sample.tap(1, message: [UInt8](repeating: 0xFF, count: 1000))
-    let token = try #require(session.handle(.taken([tap])).publications.first?.token)
-    let smaller = try #require(session.handle(.tooLarge(attempt: 1, token: token)).publications.first)
-    #expect(smaller.topic == "tagroute/kiosk-7/log")
-    #expect(smaller.payload.count < 300)
-    #expect(String(decoding: smaller.payload, as: UTF8.self).contains(#""contents_omitted":true"#))
-    #expect(session.handle(.tooLarge(attempt: 1, token: smaller.token)) == [.close(gracefully: false)])
+    let whole = try #require(session.handle(.taken([tap])).publications.first)
+    let shorter = try #require(whole.shorter)
+    #expect(shorter.count < 300)
+    #expect(String(decoding: shorter, as: UTF8.self).contains(#""contents_omitted":true"#))
+    // The thread has sent it.
+    let noted = session.handle(.tooLarge(attempt: 1, token: whole.token, isShortened: true))
+    guard case .log(.warning, _)? = noted.first else {
+      Issue.record("not a warning: \(noted)")
+      return
+    }
+    #expect(noted.count == 1)
+    // The broker says so itself.
+    let again = session.handle(.confirmed(attempt: 1, token: whole.token, code: 0x95)).publications
+    #expect(again.map(\.payload) == [shorter] && again.first?.shorter == nil)
+    // It takes nothing.
+    let token = try #require(again.first?.token)
+    #expect(
+      session.handle(.tooLarge(attempt: 1, token: token, isShortened: false)) == [.close(gracefully: false)])
+  }
+
+  @Test func `a broker that confirms nothing for a minute is left`() throws {
+    var session = try Sample.session()
+    _ = session.handle(.agent(isPresent: true))
+    _ = session.connect()
+    let log = session.handle(.taken([Sample.tap(1), Sample.tap(2)]), at: Sample.moment(10)).publications
+    let token = try #require(log.first?.token)
+    #expect(session.deadline == .seconds(70))
+    _ = session.handle(.confirmed(attempt: 1, token: token, code: 0), at: Sample.moment(40))
+    #expect(session.deadline == .seconds(100))
+    #expect(session.handle(.time, at: Sample.moment(99)) == [])
+    #expect(session.handle(.time, at: Sample.moment(100)) == [.close(gracefully: false)])
+    _ = session.handle(.ended(attempt: 1, .closed), at: Sample.moment(100))
+    #expect(session.stateReason.contains("confirmed no message for 60 seconds"))
   }
 
   @Test func `an attempt without an answer is given up and no second one starts beside it`() throws {
     var session = try Sample.session()
     _ = session.handle(.start)
     #expect(session.deadline == BrokerSession.patience)
-    #expect(session.handle(.time, at: Sample.moment(29.9)) == [])
-    #expect(session.handle(.time, at: Sample.moment(30)) == [.close(gracefully: false)])
+    #expect(session.handle(.time, at: Sample.moment(179.9)) == [])
+    #expect(session.handle(.time, at: Sample.moment(180)) == [.close(gracefully: false)])
     // The thread may still be connecting.
     #expect(session.deadline == nil)
     #expect(session.handle(.time, at: Sample.moment(500)) == [])
     #expect(session.handle(.accepted(attempt: 1), at: Sample.moment(501)) == [])
     _ = session.handle(.ended(attempt: 1, .closed), at: Sample.moment(502))
-    #expect(session.stateReason.contains("no answer within 30 seconds"))
+    #expect(session.stateReason.contains("no answer within 180 seconds"))
   }
 
   @Test func `the end says offline, waits for the confirmation, and disconnects`() throws {

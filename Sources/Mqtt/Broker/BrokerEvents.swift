@@ -21,8 +21,8 @@ enum BrokerEvent: Sendable, Hashable {
   case ended(attempt: UInt64, BrokerEnding)
   /// The broker's answer to a message: 0 or another code below 128 if it has it.
   case confirmed(attempt: UInt64, token: UInt64, code: Int32)
-  /// A message was not sent, because the broker does not take one of its size.
-  case tooLarge(attempt: UInt64, token: UInt64)
+  /// The broker does not take a message of this size. It was sent without contents, or not at all.
+  case tooLarge(attempt: UInt64, token: UInt64, isShortened: Bool)
   /// A message on a topic with a subscription.
   case message(attempt: UInt64, topic: String, payload: [UInt8], isRetained: Bool)
   /// Whether an agent owns its name.

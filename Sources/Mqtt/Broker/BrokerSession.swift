@@ -18,8 +18,11 @@ struct BrokerSession: Sendable {
     case stopped
   }
 
-  /// How long the broker has to accept a connection, from the start of the attempt.
-  static let patience = Duration.seconds(30)
+  /// How long an attempt may take. Linux tries a host's address that does not answer for about two minutes, and
+  /// libmosquitto tries one address after the other.
+  static let patience = Duration.seconds(180)
+  /// How long the broker may take to confirm any of the messages in flight.
+  static let confirmationPatience = Duration.seconds(60)
   /// How long the end of the program may take.
   static let farewell = Duration.milliseconds(1500)
   /// The least time between two commands.
@@ -50,6 +53,8 @@ struct BrokerSession: Sendable {
   /// The readers whose state the broker may still have.
   private var publishedReaders: [String: [UInt8]] = [:]
   private var lastCommand: Duration?
+  /// When a message was confirmed, or was sent while none was in flight.
+  private var lastProgress = Duration.zero
 
   init(identity: BrokerIdentity, messages: MessageSettings) {
     (self.identity, self.messages) = (identity, messages)
@@ -62,7 +67,8 @@ struct BrokerSession: Sendable {
       case .waiting(let until): isStarted ? until : nil
       case .connecting(_, let until): isClosing ? nil : until
       case .leaving(_, let until, _): until
-      case .connected, .stopped: nil
+      case .connected: isClosing || flow.inFlight.isEmpty ? nil : lastProgress + Self.confirmationPatience
+      case .stopped: nil
       }
     return [own, flow.retryTime].compactMap(\.self).min()
   }
@@ -72,6 +78,7 @@ struct BrokerSession: Sendable {
     _ event: BrokerEvent, at now: Moment, using random: inout some RandomNumberGenerator
   ) -> [BrokerAction] {
     guard phase != .stopped else { return [] }
+    if flow.inFlight.isEmpty { lastProgress = now.clock }
     let actions: [BrokerAction]
     switch event {
     case .start:
@@ -81,7 +88,7 @@ struct BrokerSession: Sendable {
     case .accepted(let attempt): actions = accepted(attempt, now)
     case .ended(let attempt, let ending): actions = ended(attempt, ending, now, using: &random)
     case .confirmed(let attempt, let token, let code): actions = confirmed(attempt, token, code, now)
-    case .tooLarge(let attempt, let token): actions = tooLarge(attempt, token)
+    case .tooLarge(let attempt, let token, let isShortened): actions = tooLarge(attempt, token, isShortened)
     case .message(let attempt, let topic, let payload, let isRetained):
       actions = attempt == present ? received(topic, payload, isRetained, now) : []
     case .agent(let isPresent):
@@ -94,9 +101,7 @@ struct BrokerSession: Sendable {
     case .takingFailed:
       flow.takingFailed(at: now.clock)
       actions = []
-    case .acknowledged:
-      flow.acknowledged()
-      actions = []
+    case .acknowledged: actions = publishLive(flow.acknowledged(), now)
     case .acknowledgingFailed:
       flow.acknowledgingFailed(at: now.clock)
       actions = []
@@ -138,6 +143,8 @@ struct BrokerSession: Sendable {
     case .leaving(_, let until, _) where now.clock >= until:
       phase = .stopped
       return [.close(gracefully: false), .finish]
+    case .connected where !flow.inFlight.isEmpty && now.clock >= lastProgress + Self.confirmationPatience:
+      return close(.lost("it has confirmed no message for \(Self.confirmationPatience.components.seconds) seconds"))
     case .waiting, .connecting, .connected, .leaving, .stopped: return []
     }
   }
@@ -192,7 +199,7 @@ struct BrokerSession: Sendable {
       return [.log(.notice, "\(identity.broker) does not support MQTT 5; using MQTT 3.1.1")] + connect(now)
     }
     var lifetime: Duration?
-    if case .connected(_, let since) = phase { lifetime = now.clock - since }
+    if case .connected(_, let since) = phase { lifetime = now.clock - since } else { version = .five }
     let reason = ending.reason(for: identity)
     let isNew = reason != trouble
     trouble = reason
@@ -235,11 +242,29 @@ struct BrokerSession: Sendable {
 
   private mutating func publish(_ topic: String, _ text: String) -> [BrokerAction] { publish(topic, Array(text.utf8)) }
 
-  private mutating func publish(_ tap: TapDescription, isComplete: Bool = true) -> BrokerAction {
-    let payload = TapPayload.make(tap, messages, withContents: isComplete)
+  private mutating func publish(_ tap: TapDescription) -> BrokerAction {
+    publish(
+      OutboxFlow.Sent(
+        tap: tap, payload: TapPayload.make(tap, messages),
+        shorter: messages.contents == .yes ? TapPayload.make(tap, messages, withContents: false) : nil))
+  }
+
+  private mutating func publish(_ sent: OutboxFlow.Sent) -> BrokerAction {
     let token = nextToken()
-    flow.sent(.init(tap: tap, payload: payload, isComplete: isComplete), as: token)
-    return .publish(Publication(token: token, topic: messages.topics.log, payload: payload))
+    flow.sent(sent, as: token)
+    return .publish(
+      Publication(token: token, topic: messages.topics.log, payload: sent.payload, shorter: sent.shorter))
+  }
+
+  /// Publishes the fresh ones of taps that the agent does not have any more. So no crash publishes one twice.
+  private func publishLive(_ taps: [OutboxFlow.Sent], _ now: Moment) -> [BrokerAction] {
+    guard canSend else { return [] }
+    return taps.filter { TapPayload.isFresh($0.tap.time, now: now.wall, messages) }.map { sent in
+      .publish(
+        Publication(
+          topic: messages.topics.tap, payload: sent.payload, shorter: sent.shorter,
+          expiry: UInt32(clamping: messages.liveSeconds)))
+    }
   }
 
   private mutating func publishDiscovery() -> [BrokerAction] {
@@ -267,36 +292,31 @@ struct BrokerSession: Sendable {
       if case .leaving(_, _, token) = phase { return [.close(gracefully: true)] }
       // The taps matter more than a description that the broker's rules forbid.
       guard !isAccepted else { return [] }
-      forbiddenTopics.insert(topic)
+      if code == 0x87 { forbiddenTopics.insert(topic) }
       return [.log(.warning, BrokerEnding.notAccepted(topic: topic, code: code).reason(for: identity))]
     }
     guard isAccepted else {
-      guard flow.withdraw(token) != nil else { return [] }
-      return close(.notAccepted(topic: messages.topics.log, code: code))
+      guard let refused = flow.withdraw(token) else { return [] }
+      guard code == 0x95, let shorter = refused.shorter, canSend else {
+        return close(.notAccepted(topic: messages.topics.log, code: code))
+      }
+      return [contentsLeftOut, publish(.init(tap: refused.tap, payload: shorter, shorter: nil))]
     }
-    guard let confirmed = flow.brokerConfirmed(token) else { return [] }
-    sent += 1
-    guard canSend, TapPayload.isFresh(confirmed.tap.time, now: now.wall, messages) else { return [] }
-    return [
-      .publish(
-        Publication(
-          topic: messages.topics.tap, payload: confirmed.payload, expiry: UInt32(clamping: messages.liveSeconds)))
-    ]
+    if flow.brokerConfirmed(token) { (sent, lastProgress) = (sent + 1, now.clock) }
+    return []
   }
 
-  private mutating func tooLarge(_ attempt: UInt64, _ token: UInt64) -> [BrokerAction] {
+  private var contentsLeftOut: BrokerAction {
+    .log(.warning, "\(identity.broker) does not accept the size of a tap; its contents are left out")
+  }
+
+  private mutating func tooLarge(_ attempt: UInt64, _ token: UInt64, _ isShortened: Bool) -> [BrokerAction] {
     guard attempt == present else { return [] }
+    if isShortened { return [contentsLeftOut] }
     if let topic = otherTopics.removeValue(forKey: token) {
       return [.log(.warning, BrokerEnding.notAccepted(topic: topic, code: 0x95).reason(for: identity))]
     }
-    guard let sent = flow.withdraw(token) else { return [] }
-    guard sent.isComplete, messages.contents == .yes, canSend else {
-      return close(.notAccepted(topic: messages.topics.log, code: 0x95))
-    }
-    return [
-      .log(.warning, "\(identity.broker) does not accept the size of a tap; its contents are left out"),
-      publish(sent.tap, isComplete: false),
-    ]
+    return flow.withdraw(token) == nil ? [] : close(.notAccepted(topic: messages.topics.log, code: 0x95))
   }
 
   private mutating func received(

@@ -22,12 +22,14 @@ final class LinkRun {
   private static let keepAlive: Int32 = 30
   /// How long the broker keeps the session of a client that is gone, in seconds.
   private static let sessionExpiry: UInt32 = 86_400
-  /// The largest message that the broker may send, in bytes. libmosquitto allocates what a packet's length says
-  /// (`packet__read`). The longest that we need is a command.
+  /// The largest message that the broker is asked to send, in bytes. The longest that we need is a command.
+  /// libmosquitto allocates what a packet's length says (`packet__read`): against a broker that ignores this, only the
+  /// unit's MemoryMax= helps.
   private static let maximumPacket: UInt32 = 64 * 1024
+  private static let messagesPerSecond = 16
   /// In milliseconds. `mosquitto_loop` has to be called this often to keep the connection alive: it counts in seconds
   /// (`mosquitto__check_keepalive`).
-  private static let longestWait: Int32 = 5000
+  private static let longestWait: Int32 = 10_000
   /// How long DISCONNECT may take, in milliseconds.
   private static let longestFarewell: Int32 = 1000
   /// OpenSSL's directory of certificates, needed as an argument only: the system's own default is used in addition.
@@ -48,6 +50,9 @@ final class LinkRun {
   /// libmosquitto's first error message: OpenSSL's reasons are only there, and what follows is less exact.
   private var firstError = ""
   private var isLeaving = false
+  private var subscriptions: Set<String> = []
+  /// How many messages came in the present second of the clock.
+  private var arrivals = (second: 0, count: 0)
 
   init(
     _ link: BrokerLink, _ identity: BrokerIdentity, attempt: UInt64, _ version: MqttVersion,
@@ -156,18 +161,25 @@ final class LinkRun {
       mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.rawValue), expiry)
     }
     var number: Int32 = 0
-    let payload = publication.payload
-    let result = mosquitto_publish_v5(
-      client, &number, publication.topic, Int32(payload.count), payload, publication.qos, publication.isRetained,
-      properties)
+    func publish(_ payload: [UInt8]) -> Int32 {
+      mosquitto_publish_v5(
+        client, &number, publication.topic, Int32(payload.count), payload, publication.qos, publication.isRetained,
+        properties)
+    }
+    var result = publish(publication.payload)
+    if [Code.oversize, Code.payloadSize].contains(result) {
+      // At once, so that the order is kept.
+      if let shorter = publication.shorter { result = publish(shorter) }
+      if publication.token != 0 {
+        report(.tooLarge(attempt: attempt, token: publication.token, isShortened: result == Code.success))
+      }
+    }
     switch result {
     case Code.success:
       // The confirmation cannot have arrived yet: only `mosquitto_loop` reads.
       if publication.token != 0 { tokens[number] = publication.token }
       return nil
-    case Code.oversize, Code.payloadSize:
-      if publication.token != 0 { report(.tooLarge(attempt: attempt, token: publication.token)) }
-      return nil
+    case Code.oversize, Code.payloadSize: return nil
     case Code.qosNotSupported: return .notAccepted(topic: publication.topic, code: 0x9B)
     default: return ending(result, errno)
     }
@@ -176,6 +188,7 @@ final class LinkRun {
   /// QoS 0: the broker keeps the session, and would keep commands with QoS 1 for a station that is away. A command that
   /// is carried out an hour later is worse than one that is lost.
   private func subscribe(_ topic: String, _ client: OpaquePointer) {
+    subscriptions.insert(topic)
     mosquitto_subscribe_v5(client, nil, topic, 0, 0, nil)
   }
 
@@ -244,7 +257,13 @@ final class LinkRun {
   }
 
   private func received(_ message: mosquitto_message) {
-    guard let topic = message.topic.map({ String(cString: $0) }), message.payloadlen <= 64 else { return }
+    guard let topic = message.topic.map({ String(cString: $0) }), subscriptions.contains(topic),
+      message.payloadlen <= 64
+    else { return }
+    // A flood must not fill the queue of the program.
+    let second = time(nil)
+    arrivals = (second, arrivals.second == second ? arrivals.count + 1 : 1)
+    guard arrivals.count <= Self.messagesPerSecond else { return }
     let payload = [UInt8](UnsafeRawBufferPointer(start: message.payload, count: Int(max(0, message.payloadlen))))
     report(.message(attempt: attempt, topic: topic, payload: payload, isRetained: message.retain))
   }

@@ -17,7 +17,8 @@ struct OutboxFlow: Sendable {
   struct Sent: Sendable, Hashable {
     let tap: TapDescription
     let payload: [UInt8]
-    let isComplete: Bool
+    /// The payload without contents, for a broker that does not take the other; nil if there is no difference.
+    let shorter: [UInt8]?
   }
 
   /// A call to the agent.
@@ -28,9 +29,9 @@ struct OutboxFlow: Sendable {
 
   private(set) var inFlight: [UInt64: Sent] = [:]
   /// Confirmed by the broker; the agent does not know it yet.
-  private(set) var confirmed: [String] = []
+  private(set) var confirmed: [Sent] = []
   /// In the present call to the agent.
-  private(set) var reporting: [String] = []
+  private(set) var reporting: [Sent] = []
   /// The agent knows it, but a list that is on its way may still have it.
   private var departed: Set<String> = []
   private(set) var isAgentPresent = false
@@ -42,7 +43,7 @@ struct OutboxFlow: Sendable {
   private var waitsForAcknowledgement = false
 
   /// The ids that must not be sent again now.
-  var known: Set<String> { Set(inFlight.values.map(\.tap.id)).union(confirmed).union(reporting) }
+  var known: Set<String> { Set((Array(inFlight.values) + confirmed + reporting).map(\.tap.id)) }
 
   /// The calls that are due. The caller makes them.
   mutating func calls(isConnected: Bool, at now: Duration) -> [Call] {
@@ -52,7 +53,7 @@ struct OutboxFlow: Sendable {
     if reporting.isEmpty, !confirmed.isEmpty {
       reporting = Array(confirmed.prefix(Self.maximumAcknowledged))
       confirmed.removeFirst(reporting.count)
-      calls.append(.acknowledge(reporting))
+      calls.append(.acknowledge(reporting.map(\.tap.id)))
     }
     // Half of the places have to be free, so that a long list is not read in many small calls.
     if isConnected, mayHaveMore, !isTaking, 2 * inFlight.count <= Self.maximumInFlight {
@@ -74,7 +75,7 @@ struct OutboxFlow: Sendable {
     var seen = known.union(departed)
     let unknown = taps.filter { !$0.id.isEmpty && seen.insert($0.id).inserted }
     let free = Self.maximumInFlight - inFlight.count
-    mayHaveMore = changedWhileTaking || !unknown.isEmpty
+    mayHaveMore = changedWhileTaking || !unknown.isEmpty || !departed.isEmpty
     // An answer is bounded, so known taps may have filled it. They go with the acknowledgement.
     waitsForAcknowledgement = unknown.isEmpty && !taps.isEmpty
     return Array(unknown.prefix(free))
@@ -82,20 +83,22 @@ struct OutboxFlow: Sendable {
 
   mutating func sent(_ sent: Sent, as token: UInt64) { inFlight[token] = sent }
 
-  /// The broker has the tap.
-  mutating func brokerConfirmed(_ token: UInt64) -> Sent? {
-    guard let sent = inFlight.removeValue(forKey: token) else { return nil }
-    confirmed.append(sent.tap.id)
-    return sent
+  /// Whether this is a tap. The broker has it.
+  mutating func brokerConfirmed(_ token: UInt64) -> Bool {
+    guard let sent = inFlight.removeValue(forKey: token) else { return false }
+    confirmed.append(sent)
+    return true
   }
 
-  /// The message was not sent.
+  /// The broker does not have it.
   mutating func withdraw(_ token: UInt64) -> Sent? { inFlight.removeValue(forKey: token) }
 
-  mutating func acknowledged() {
-    if isTaking { departed.formUnion(reporting) }
-    reporting = []
+  /// The agent does not have these any more. Returns them, in order.
+  mutating func acknowledged() -> [Sent] {
+    defer { reporting = [] }
+    if isTaking { departed.formUnion(reporting.map(\.tap.id)) }
     if waitsForAcknowledgement { mayHaveMore = true }
+    return reporting
   }
 
   mutating func takingFailed(at now: Duration) {

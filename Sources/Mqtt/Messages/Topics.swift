@@ -9,7 +9,7 @@ struct Topics: Sendable, Hashable {
 
   /// `online` or `offline`, retained.
   var state: String { "\(base)/state" }
-  /// Taps that have just been read, at most once.
+  /// Taps that have just been read, each at most once.
   var tap: String { "\(base)/tap" }
   /// All taps, at least once, in order.
   var log: String { "\(base)/log" }
@@ -40,6 +40,8 @@ struct Publication: Sendable, Hashable {
   var token: UInt64 = 0
   var topic: String
   var payload: [UInt8]
+  /// Sent in place of a payload that is too large for the broker.
+  var shorter: [UInt8]?
   var isRetained = false
   /// After how many seconds the broker drops it; nil for never. MQTT 3.1.1 has no such limit.
   var expiry: UInt32?

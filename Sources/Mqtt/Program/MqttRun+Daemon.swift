@@ -54,16 +54,16 @@ extension MqttRun {
       // A later command may have come meanwhile.
       self.inhibitor = isScanningOff ? inhibitor : nil
     } catch {
+      // If nobody allows it now, nothing may turn scanning off later.
+      if error.name == Names.Errors.notAuthorized { isScanningOff = false }
       log(.warning, "cannot keep scanning off: \(error.message)")
     }
   }
 
   /// Has the agent show which machine this is.
   private func identify() async {
-    guard let bus, let path = try? ObjectPath(Names.Agent.path) else { return }
     do throws(BusError) {
-      _ = try await bus.call(
-        Names.Agent.busName, path, Names.Agent.interface, "Identify", [.dictionary([:])], autoStart: false)
+      try await agent?.identify()
     } catch {
       log(.warning, "the agent cannot show which machine this is: \(error.message)")
     }

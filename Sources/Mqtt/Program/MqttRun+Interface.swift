@@ -12,7 +12,7 @@ extension MqttRun {
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
         ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
         ExportedProperty("State", "s") { [weak self] in .string(await self?.session.stateName ?? "") },
-        ExportedProperty("StateReason", "s") { [weak self] in .string(await self?.session.stateReason ?? "") },
+        ExportedProperty("StateReason", "s") { [weak self] in .string(await self?.stateReason ?? "") },
         ExportedProperty("Broker", "s", emits: .const) { .string("\(identity.broker)") },
         ExportedProperty("Station", "s", emits: .const) { .string(station) },
         ExportedProperty("Sent", "t", emits: .none) { [weak self] in .uint64(await self?.session.sent ?? 0) },
@@ -31,7 +31,7 @@ extension BrokerSession {
     }
   }
 
-  /// The property `StateReason`.
+  /// Why the connection is missing, or there are no taps; empty if nothing is wrong here.
   var stateReason: String {
     guard trouble.isEmpty else { return trouble }
     guard case .connected = phase, !flow.isAgentPresent else { return "" }

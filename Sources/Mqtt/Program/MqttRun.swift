@@ -14,7 +14,9 @@ actor MqttRun {
   private var random = SystemRandomNumberGenerator()
   private var link: BrokerLink?
   private var timer: LoopTimer?
-  private var outbox: (any Outbox)?
+  private(set) var agent: AgentClient?
+  /// Why the agent does not hand over its taps, and the fix; empty if it does.
+  private var agentFailure = ""
   private let notifier = ServiceNotifier.fromEnvironment()
   /// The session bus; nil before the program owns its name.
   private(set) var bus: Connection?
@@ -44,7 +46,7 @@ actor MqttRun {
       guard try await bus.requestName(Names.Mqtt.busName).isOwner else { return await leave(bus) }
       self.bus = bus
       let agent = try AgentClient(bus)
-      outbox = AgentOutbox(agent: agent)
+      self.agent = agent
       try await followAgent(agent, bus)
       Task { await followReaders() }
       Task { await watch() }
@@ -57,7 +59,7 @@ actor MqttRun {
     }
   }
 
-  /// Says goodbye to the broker; takes less than two seconds.
+  /// Publishes `offline` and disconnects; takes less than two seconds.
   func end() async {
     notifier.stopping()
     handle(.stop)
@@ -96,10 +98,13 @@ actor MqttRun {
     case .publish(let publication): link?.post(.publish(publication))
     case .subscribe(let topics): link?.post(.subscribe(topics))
     case .take(let limit):
-      Task { [outbox] in
-        guard let outbox else { return handle(.takingFailed) }
+      Task { [agent] in
+        guard let agent else { return handle(.takingFailed) }
         do throws(BusError) {
-          handle(.taken(try await outbox.take(limit: limit)))
+          // Without a position in the list: taps that the inbox's file lacks have no final sequence.
+          let taps = try await agent.takeOutgoing(limit: UInt32(clamping: limit))
+          agentFailure = ""
+          handle(.taken(taps))
         } catch {
           report(error)
           handle(.takingFailed)
@@ -107,10 +112,10 @@ actor MqttRun {
       }
     case .acknowledge(let ids):
       calls += 1
-      Task { [outbox] in
-        guard let outbox else { return }
+      Task { [agent] in
+        guard let agent else { return }
         do throws(BusError) {
-          try await outbox.acknowledge(ids)
+          try await agent.acknowledgeOutgoing(ids)
           calls -= 1
           handle(.acknowledged)
         } catch {
@@ -146,11 +151,13 @@ actor MqttRun {
     guard session.flow.isAgentPresent else { return }
     let isOld = error.name == BusError.Name.unknownMethod
     let restart = RunningProgram.agent.restart(hasSystemd: SystemDirectories().hasSystemd)
-    log(
-      .warning,
+    let failure =
       isOld
-        ? "the agent is older than tagroute-mqtt: \(restart)"
-        : "the agent does not hand over its taps: \(error.message)")
+      ? "the agent is older than tagroute-mqtt: \(restart)"
+      : "the agent does not hand over its taps: \(error.message)"
+    guard failure != agentFailure else { return }
+    agentFailure = failure
+    log(.warning, failure)
   }
 
   private func now() -> Moment {
@@ -197,7 +204,7 @@ actor MqttRun {
 
   /// Reports a changed state on the bus and to systemd.
   private func announce() {
-    let present = (session.stateName, session.stateReason)
+    let present = (session.stateName, stateReason)
     guard present != announced, let bus else { return }
     announced = present
     notifier.status(status)
@@ -207,9 +214,10 @@ actor MqttRun {
     }
   }
 
-  private var status: String {
-    session.stateReason.isEmpty ? session.stateName : "\(session.stateName): \(session.stateReason)"
-  }
+  /// The property `StateReason`.
+  var stateReason: String { session.stateReason.isEmpty ? agentFailure : session.stateReason }
+
+  private var status: String { stateReason.isEmpty ? session.stateName : "\(session.stateName): \(stateReason)" }
 
   private func watch() async {
     guard let interval = notifier.watchdogInterval else { return }

@@ -15,6 +15,9 @@ public actor Mosquitto {
     public var acl = ""
     /// The certificate of a second socket, for TLS; nil for no such socket.
     public var certificate: MqttAuthority.Certificate?
+    /// The authority whose certificates clients need at that socket; nil if they need none. The name in a certificate is
+    /// the user and the client id.
+    public var clientAuthority: String?
     /// Whether it saves its storage after each change. That takes milliseconds for each message.
     public var isPersistent = true
     /// Whether it also listens on a port of the loopback. Only for measurements: another process can take the port.
@@ -128,6 +131,12 @@ public actor Mosquitto {
     if port > 0 { lines.append("listener \(port) 127.0.0.1") }
     if let certificate = options.certificate {
       lines += ["listener 0 \(tlsSocket)", "certfile \(certificate.file)", "keyfile \(certificate.key)"]
+      if let authority = options.clientAuthority {
+        lines += [
+          "cafile \(authority)", "require_certificate true", "use_identity_as_username true",
+          "use_username_as_clientid true",
+        ]
+      }
     }
     try directory.write(lines.map { $0 + "\n" }.joined(), to: "mosquitto.conf")
   }

@@ -18,6 +18,8 @@ public struct MqttAuthority: Sendable {
   public let expired: Certificate
   /// Valid, for another host name.
   public let elsewhere: Certificate
+  /// For the client `desk`.
+  public let client: Certificate
   private let directory: TemporaryDirectory
 
   /// Makes an authority and its certificates.
@@ -28,6 +30,7 @@ public struct MqttAuthority: Sendable {
     valid = Certificate(file: directory.file("valid.pem"), key: key)
     expired = Certificate(file: directory.file("expired.pem"), key: key)
     elsewhere = Certificate(file: directory.file("elsewhere.pem"), key: key)
+    client = Certificate(file: directory.file("client.pem"), key: key)
     try directory.write("subjectAltName=DNS:localhost,IP:127.0.0.1\n", to: "here.ext")
     try directory.write("subjectAltName=DNS:elsewhere.example\n", to: "elsewhere.ext")
     try await openssl("ecparam -name prime256v1 -genkey -noout -out authority.key")
@@ -37,6 +40,8 @@ public struct MqttAuthority: Sendable {
     try await sign("valid", "here", days: 30)
     try await sign("expired", "here", days: -1)
     try await sign("elsewhere", "elsewhere", days: 30)
+    try await openssl("req -new -key server.key -subj /CN=desk -out server.csr")
+    try await sign("client", "here", days: 30)
   }
 
   private func sign(_ name: String, _ extensions: String, days: Int) async throws {

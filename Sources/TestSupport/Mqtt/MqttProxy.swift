@@ -1,3 +1,4 @@
+import Glibc
 import Rig
 
 /// A TCP proxy in front of a broker, which breaks connections at chosen places: `mqtt-proxy.py`, which documents the
@@ -12,6 +13,7 @@ public final class MqttProxy: Sendable {
     let script = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/mqtt-proxy.py"
     process = try ChildProcess("/usr/bin/python3", [script, socket], input: true, starter: starter)
     port = String(try await process.line { $0.hasPrefix("port ") }.dropFirst("port ".count))
+    atEndOfTest { [process] in try await process.exit(after: SIGKILL) }
   }
 
   /// Gives a command, and returns once it is in force. The result is the position in the log before it, for
