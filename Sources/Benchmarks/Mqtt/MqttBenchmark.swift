@@ -32,6 +32,7 @@ struct MqttBenchmark {
     print(Distribution(try await publisher(mosquitto)).line("a process of mosquitto_pub -q 1", of: "messages"))
     print(Distribution(try await paho(mosquitto)).line("publish to PUBACK in paho, connected before", of: "messages"))
     try await printIdleCost(station)
+    try await printOutage(station, mosquitto, referee)
     await station.stop()
     try await mosquitto.kill()
   }
@@ -75,6 +76,26 @@ struct MqttBenchmark {
     let run = try await ChildProcess.run("/usr/bin/python3", [script, "\(mosquitto.port)", "\(taps)"])
     guard run.status == .exited(0) else { throw RigError("paho: \(run.log.suffix(5))") }
     return run.output.split(separator: "\n").compactMap { Int64($0).map(Duration.microseconds) }
+  }
+
+  /// Many taps while the broker is stopped, and how long they take afterwards.
+  private func printOutage(_ station: MqttStation, _ mosquitto: Mosquitto, _ referee: MosquittoSubscriber) async throws
+  {
+    let offline = (1...10_000).map { SampleTap(100_000 + $0) }
+    await mosquitto.signal(SIGSTOP)
+    try await station.give(offline)
+    await mosquitto.signal(SIGCONT)
+    let start = ContinuousClock.now
+    try await referee.taps(offline.map(\.id))
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let known = Set(offline.map(\.id))
+    let ids = try await referee.messages().filter { $0.topic.hasSuffix("/log") }.compactMap { $0.tap?.tap_id }
+    let arrived = ids.filter(known.contains)
+    var seen: Set<String> = []
+    let first = arrived.filter { seen.insert($0).inserted }
+    print(
+      "\(offline.count) taps while the broker was stopped: \(first.count) arrived in \(Distribution.tenths(seconds)) s, "
+        + "\(arrived.count - first.count) twice, \(first == offline.map(\.id) ? "in order" : "not in order")")
   }
 
   private func printIdleCost(_ station: MqttStation) async throws {
