@@ -17,7 +17,7 @@ extension Diagnosis {
       isActive
       ? Finding.right(.station, "this machine is a station: taps go to user \(user)")
       : .note(
-        .station, "this machine is a station, but another user is at the machine and gets the taps, or logind is gone",
+        .station, "this machine is a station, but another user is logged in at the machine, or logind is gone",
         .advise("log out at the machine: loginctl list-sessions names the session"))
     guard let agent = seen.agent.value.flatMap({ $0 }) else { return [finding, elsewhere(user)] }
     guard agent.headless else { return nil }
@@ -26,6 +26,7 @@ extension Diagnosis {
     own.agentUnit = .notAsked
     let diagnosis = Diagnosis(own)
     return [finding] + [diagnosis.agentConfiguration, diagnosis.agent(isExplained: false)].compactMap { $0 } + handlers
+      + outbox
   }
 
   /// The agent of the station is on the session bus of its own user.

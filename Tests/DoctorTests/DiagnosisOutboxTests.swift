@@ -36,6 +36,19 @@ import Testing
     #expect(Seen.findings { _ in }.allSatisfy { ![.mqtt, .outbox].contains($0.subject) })
   }
 
+  @Test func `a station's own user hears of its outbox`() {
+    let found = findings(minutes: 20, mqtt: "waiting") { seen in
+      seen.daemon = .given(
+        DaemonStatus(
+          version: "0.1.0", enabled: true, scanning: true, suspendReasons: [], readers: [Seen.reader],
+          stationUser: "tagroute-station", stationActive: true))
+      let outgoing = seen.agent.value.flatMap { $0 }?.outgoing
+      seen.agent = .given(AgentStatus(version: "0.1.0", headless: true, registered: true, outgoing: outgoing))
+    }
+    #expect(found.contains { $0.subject == .mqtt && $0.verdict == .wrong })
+    #expect(found.contains { $0.subject == .outbox })
+  }
+
   @Test func `taps that wait for less than ten minutes are right`() {
     #expect(
       findings(minutes: 9) == [

@@ -15,7 +15,9 @@ extension DaemonState {
     }
     if let station = stationInFront(of: seat) {
       var session = ScanConditions.Session.assumed
-      session.isLocked = lock(of: station) ?? .no
+      // The station's user may have a session with a screen, too.
+      let isLocked = login.activeSession(on: seat)?.lock.isLocked == .yes
+      session.isLocked = isLocked ? .yes : lock(of: station) ?? .no
       return (session, registry.agent(of: station))
     }
     if let active = login.activeSession(on: seat) {

@@ -78,6 +78,35 @@ import Testing
     #expect(Self.delivered(tap("a")) == [])
   }
 
+  @Test mutating func `while logind switches from one user to another the station gets nothing`() {
+    let (bob, alice) = (Samples.properties(Samples.bob), Samples.properties(Samples.alice))
+    let inactive: [String: Value] = ["Active": .boolean(false), "State": .string("online")]
+    _ = tell(.login(Self.login(.read("/bob", bob), .read("/alice", alice), .changed("/alice", inactive))))
+    #expect(state.stationInFront(of: "seat0") == nil)
+    _ = tell(
+      .login(
+        Self.login(
+          .read("/bob", bob), .read("/alice", alice), .changed("/alice", inactive), .changed("/bob", inactive))))
+    #expect(state.stationInFront(of: "seat0") == nil)
+    #expect(Self.delivered(tap("a")) == [])
+  }
+
+  @Test mutating func `a session that logind has announced keeps the taps until it is read`() {
+    var login = Self.login()
+    login.handle(.announced("/bob"))
+    #expect(tell(.login(login)) == [.scan(0, false)])
+    #expect(Self.delivered(tap("a")) == [])
+    // Over ssh, without a seat.
+    login.handle(.read("/bob", Samples.properties(Samples.bob, seat: "")))
+    #expect(tell(.login(login)) == [.scan(0, true)])
+  }
+
+  @Test mutating func `a locked session of the station's own user locks the station`() {
+    let own = SessionKey(id: "c1", uid: Self.station.uid)
+    _ = tell(.login(Self.login(.read("/c1", Samples.properties(own, locked: true)))))
+    #expect(state.suspendReasons == ["session-locked"])
+  }
+
   @Test(arguments: [
     ("greeter", 110, true), ("user", 998, true), ("user", 110, false), ("lock-screen", 110, false),
     ("user-incomplete", 110, false),

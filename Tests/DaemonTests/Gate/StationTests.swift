@@ -37,6 +37,8 @@ import Testing
     try await logind.add(Self.visitor())
     try await rig.scanning(false)
     #expect(try await agent.property("StationActive")?.asBool == false)
+    // Before that, the new session was not known yet.
+    _ = try await rig.daemon.line { $0.hasSuffix("not scanning: no-agent") }
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent"])
     await rig.reader.tap(.message(Self.message("visitor.example")), number: 2)
     try await rig.daemon.line(containing: "ignored a late tag")
