@@ -45,7 +45,7 @@ actor AgentService {
   let mqttFiles: [String]
   /// Whether one existed when the agent last looked.
   var isOutboxOn = false
-  /// Whether nobody is there to ask: only rules with `Ask=no` act, and nothing is shown.
+  /// Whether no user can be asked: only rules with `Ask=no` act, and nothing is shown.
   let isHeadless: Bool
   /// How long the first notifications may wait for desktop entries and records.
   private static let readingTimeout = Duration.seconds(5)

@@ -48,6 +48,27 @@ import Testing
     try await check(payloads.map(\.text))
   }
 
+  @Test func `without a desktop a tap goes out whether a rule acts on it or not`() async throws {
+    var options = Installation.Options()
+    options.reader = .others
+    options.agentArguments = ["--headless"]
+    let stage = try await Stage(options: options)
+    let installation = stage.station.installation
+    try installation.directory.write(
+      "[Rule door]\nLink=https://menu.example.com/table/1\nRun=/bin/true;\nAsk=no\n",
+      to: "config/tagroute/rules.d/door.conf", mode: 0o600)
+    try await stage.start()
+    let taps = [SampleTap(1), SampleTap(2)]
+    try await stage.give(taps[0], taps[1])
+    let agent = try #require(await installation.agent)
+    try await agent.line(containing: "\(taps[1].id) is not offered: no user can be asked")
+    try await stage.check("none, without a desktop", taps)
+    let inbox = try await installation.start("tagroute", ["inbox", "--json"])
+    #expect(try await inbox.exit() == .exited(0))
+    let states = await inbox.standardOutput()
+    #expect(states.contains(#""delivered""#) && states.contains(#""dismissed""#))
+  }
+
   @Test func `the state of the station and of its reader is retained`() async throws {
     let stage = try await Stage()
     try await stage.start()

@@ -14,7 +14,7 @@ actor AgentRun {
   private var configuration: AgentConfiguration
   /// When the reading of the active configuration began.
   private var configurationTime: Timestamp
-  /// Whether the agent runs without a desktop: nobody is there to ask, and nothing can be locked.
+  /// Whether the agent runs without a desktop: no user can be asked, and nothing can be locked.
   private let isHeadless: Bool
   private let buses: (session: BusAddress, system: BusAddress)
   private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>

@@ -27,9 +27,9 @@ extension TapOffer {
   var headlessEnding: (state: TapState, reason: TapReason) {
     let detail =
       switch rule {
-      case let rule? where rule.asks: "nobody is there to ask, and the rule “\(rule.name)” has no Ask=no"
-      case let rule?: "nobody is there to ask, and the rule “\(rule.name)” cannot act without that"
-      case nil: "nobody is there to ask, and no rule acts on the tag"
+      case let rule? where rule.asks: "no user can be asked, and the rule “\(rule.name)” has no Ask=no"
+      case let rule?: "no user can be asked, and the rule “\(rule.name)” cannot act without that"
+      case nil: "no user can be asked, and no rule acts on the tag"
       }
     return (.dismissed, TapReason(.headless, detail: detail))
   }

@@ -46,9 +46,9 @@ import Testing
   @Test func `the reason names the rule, and nothing of what is on the tag`() throws {
     let asking = try Self.ask(.run(["/bin/true"]), asks: true).headlessEnding
     #expect(asking.state == .dismissed && asking.reason.code == .headless)
-    #expect(asking.reason.detail == "nobody is there to ask, and the rule “door” has no Ask=no")
+    #expect(asking.reason.detail == "no user can be asked, and the rule “door” has no Ask=no")
     let showing = try Self.ask(.show, asks: false).headlessEnding
-    #expect(showing.reason.detail == "nobody is there to ask, and the rule “door” cannot act without that")
+    #expect(showing.reason.detail == "no user can be asked, and the rule “door” cannot act without that")
     for ending in [asking, showing] { #expect(!ending.reason.detail.contains("secret")) }
   }
 
@@ -66,8 +66,8 @@ import Testing
 
     for number in 2...4 { try await rig.daemon.give(Self.fresh(number, link)) }
     for (number, code, words) in [
-      (2, "headless", "nobody is there to ask, and the rule “lamp” has no Ask=no"),
-      (3, "ignored", "the rule “quiet” ("), (4, "headless", "nobody is there to ask, and no rule acts on the tag"),
+      (2, "headless", "no user can be asked, and the rule “lamp” has no Ask=no"),
+      (3, "ignored", "the rule “quiet” ("), (4, "headless", "no user can be asked, and no rule acts on the tag"),
     ] {
       let tap = try await rig.tap(number)
       #expect(tap["state"] == .string("dismissed") && tap["state-reason-code"] == .string(code))

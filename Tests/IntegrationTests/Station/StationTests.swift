@@ -67,7 +67,7 @@ import Testing
     var visitor = LogindStandIn.Session(id: "7", uid: getuid() + 1)
     visitor.type = "tty"
     try await station.logind.add(visitor)
-    let away = try await desktop.status { !$0.scanning && !$0.stationActive }
+    let away = try await desktop.status { !$0.stationActive && $0.suspendReasons.contains("session-not-graphical") }
     #expect(away.stationUser == station.user)
     #expect(away.suspendReasons == ["no-agent", "session-not-graphical"])
     try await desktop.place(try Tag(2))
@@ -85,7 +85,7 @@ import Testing
     let station = try await Station()
     try await station.desktop.place(try Tag(1, uri: "https://elsewhere.example.net/a"))
     try await station.desktop.agent.line(
-      containing: "is not offered: nobody is there to ask, and no rule acts on the tag")
+      containing: "is not offered: no user can be asked, and no rule acts on the tag")
     let taps = try #require(try await station.json("inbox") as? [[String: Any]])
     #expect(taps.map { $0["state"] as? String } == ["dismissed"])
     // A private log: it does not name the link.
