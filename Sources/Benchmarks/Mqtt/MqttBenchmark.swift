@@ -3,10 +3,10 @@ import Glibc
 import Rig
 import TestSupport
 
-/// The time from a tap at the agent until the agent knows that a local broker has it, beside mosquitto_pub and paho with
-/// the same broker. And the cost of `tagroute-mqtt` while nothing happens.
+/// The time from a tag on the reader, and from a tap at the agent, until a local broker has it, beside mosquitto_pub and
+/// paho with the same broker. And the cost of `tagroute-mqtt` while nothing happens.
 ///
-/// The clock of a tap starts before the call of `TagRead`, so it includes the commit of the inbox. It ends when the agent
+/// For a tap at the agent, the clock of a tap starts before the call of `TagRead`, so it includes the commit of the inbox. It ends when the agent
 /// has no tap that waits. mosquitto_pub starts a process and connects for each message; paho keeps its connection, and
 /// has nothing to store.
 struct MqttBenchmark {
@@ -27,6 +27,7 @@ struct MqttBenchmark {
     try await station.isConnected()
     let referee = try await MosquittoSubscriber(on: mosquitto.socket)
 
+    print(Distribution(try await fromTag(mosquitto, referee)).line("a tag on the reader to another subscriber"))
     print(Distribution(try await ours(station)).line("TagRead to acknowledged in the agent"))
     print(Distribution(try await atSubscriber(referee)).line("  TagRead to another subscriber of the broker"))
     print(Distribution(try await publisher(mosquitto)).line("a process of mosquitto_pub -q 1", of: "messages"))
@@ -35,6 +36,32 @@ struct MqttBenchmark {
     try await printOutage(station, mosquitto, referee)
     await station.stop()
     try await mosquitto.kill()
+  }
+
+  /// From a tag that is placed on the simulated reader, through the real daemon. By the wall clock, since mosquitto_sub
+  /// prints that.
+  private func fromTag(_ mosquitto: Mosquitto, _ referee: MosquittoSubscriber) async throws -> [Duration] {
+    let options = Installation.Options()
+    let station = try await MqttStation("door", broker: "mqtt://localhost:\(mosquitto.port)", options: options)
+    try await station.installation.startSimulator()
+    try await station.installation.startDaemon()
+    try await station.startAgent()
+    try await station.startMqtt()
+    try await station.isConnected()
+    guard let daemon = await station.installation.daemon else { throw RigError("the daemon does not run") }
+    _ = try await daemon.line { $0.hasSuffix(": scanning") }
+    var latencies: [Duration] = []
+    for number in 1...taps {
+      let (mark, seen) = (await referee.mark(), await daemon.log().count)
+      let start = SampleTap.now
+      try await station.installation.simulate("tap https://menu.example.com/table/\(number)")
+      let message = try await referee.message(after: mark) { $0.topic == "tagroute/door/log" }
+      latencies.append(.microseconds(message.time - start))
+      try await station.installation.simulate("remove")
+      _ = try await daemon.line(after: seen) { $0.hasSuffix("its tag was removed") }
+    }
+    await station.stop()
+    return latencies
   }
 
   private func ours(_ station: MqttStation) async throws -> [Duration] {
@@ -105,9 +132,9 @@ struct MqttBenchmark {
     let time = try ProcessorTime.of(process) - before.0
     let wakeUps = try ForeignProcess(process).wakeUps().reduce(0) { $0 + $1.value - before.1[$1.key, default: 0] }
     let share = time / .seconds(idleSeconds) * 10000
-    let memory = try PrivateMemory.kilobytes(of: process)
+    let memory = try ProcessMemory(of: process)
     print(
-      "tagroute-mqtt, idle and connected for \(idleSeconds) s: \(memory) kB private, "
+      "tagroute-mqtt, idle and connected for \(idleSeconds) s: \(memory.kinds), "
         + "\(Distribution.tenths(share)) hundredths of a percent of a core, woken \(wakeUps) times")
   }
 }
@@ -122,15 +149,5 @@ enum TapTime {
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(numbers[0] - 1900), Int32(numbers[1] - 1), Int32(numbers[2]))
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (Int32(numbers[3]), Int32(numbers[4]), Int32(numbers[5]))
     return Int64(timegm(&parts)) * 1_000_000 + numbers[6] * 1000
-  }
-}
-
-/// What smaps_rollup says about a process, see proc_pid_smaps(5).
-enum PrivateMemory {
-  /// Pages that the process has written, in kilobytes. No other process can share them.
-  static func kilobytes(of process: Int32) throws -> Int {
-    let text = String(decoding: try readFile("/proc/\(process)/smaps_rollup"), as: UTF8.self)
-    let line = text.split(separator: "\n").first { $0.hasPrefix("Private_Dirty:") }
-    return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
   }
 }

@@ -125,8 +125,9 @@ struct StationsBenchmark {
   }
 
   private func printMemory(_ all: [Station], broker: Int32?) throws {
-    let memory = try all.map { try PrivateMemory.kilobytes(of: $0.process.identifier) }.sorted()
-    print("tagroute-mqtt: median \(memory[memory.count / 2]) kB private, most \(memory[memory.count - 1]) kB")
-    if let broker { print("mosquitto: \(try PrivateMemory.kilobytes(of: broker)) kB private") }
+    let memory = try all.map { try ProcessMemory(of: $0.process.identifier).written }.sorted()
+    print(
+      "tagroute-mqtt: median \(memory[memory.count / 2]) kB private and written, most \(memory[memory.count - 1]) kB")
+    if let broker { print("mosquitto: \(try ProcessMemory(of: broker).kinds)") }
   }
 }
