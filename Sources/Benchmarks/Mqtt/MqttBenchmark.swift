@@ -80,7 +80,8 @@ struct MqttBenchmark {
   private func atSubscriber(_ referee: MosquittoSubscriber) async throws -> [Duration] {
     try await referee.taps((1...taps).map { SampleTap($0).id })
     return try await referee.messages().compactMap { message in
-      guard message.topic == "tagroute/desk/log", let tap = message.tap, let read = TapTime.microseconds(tap.time) else {
+      guard message.topic == "tagroute/desk/log", let tap = message.tap, let read = TapTime.microseconds(tap.time)
+      else {
         return nil
       }
       return .microseconds(message.time - read)
