@@ -83,11 +83,5 @@ extension BusError {
 }
 
 extension RunningProgram {
-  fileprivate var role: String {
-    switch self {
-    case .daemon: "daemon"
-    case .agent: "agent"
-    case .mqtt: rawValue
-    }
-  }
+  fileprivate var role: String { self == .daemon ? "daemon" : "agent" }
 }

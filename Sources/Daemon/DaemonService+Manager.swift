@@ -1,5 +1,4 @@
 import Bus
-import Configuration
 import EventLoop
 import Journal
 import Names
@@ -13,8 +12,6 @@ extension DaemonService {
       "SuspendReasons": .strings(state.suspendReasons),
       "Readers": .objectPaths(state.readers.sorted { $0.key < $1.key }.map(\.value.path)),
       "ConfigurationError": .string(configurationError ?? ""), "ConfigurationTime": .uint64(configurationTime),
-      "StationUser": .string(state.station == nil ? "" : configuration.stationUser?.name ?? ""),
-      "StationActive": .boolean(state.stationInFront(of: DaemonState.defaultSeat) != nil),
     ]
   }
 
@@ -86,7 +83,6 @@ extension DaemonService {
         },
         property("Scanning", "b"), property("SuspendReasons", "as"), property("Readers", "ao"),
         property("ConfigurationError", "s"), property("ConfigurationTime", "t"),
-        property("StationUser", "s"), property("StationActive", "b"),
       ])
   }
 

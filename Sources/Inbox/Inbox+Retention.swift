@@ -33,9 +33,8 @@ extension Inbox {
       }
       forget(removed)
     } else {
-      // This location keeps only taps with a notification, and those that wait to be sent.
-      removed = live.values.filter { clearing.includes($0.stored) }.map(\.id)
-      dropped.unsaved += Int64(removed.count { live[$0]?.stored.isOutgoing == true })
+      // This location keeps no finished taps, so only taps with a notification can be removed.
+      removed = clearing.onScreen.filter { live[$0].map { clearing.includes($0.stored) } ?? false }
       removed.forEach(drop)
     }
     commit()
@@ -54,7 +53,7 @@ extension Inbox {
   func applyRetention(to ids: Set<String>) -> [String] {
     let limit = now().before(days: retention.days)
     let excess = removeFinished(evenIfFew: true)
-    let oldest = Set(waiting.filter { !$0.stored.isOutgoing }.prefix(max(excess, 0)).map(\.id))
+    let oldest = Set(waiting.prefix(max(excess, 0)).map(\.id))
     let overdue = waiting.filter { ids.contains($0.id) && ($0.stored.tap.time < limit || oldest.contains($0.id)) }
     for tap in overdue { end(tap, because: .overdue) }
     return overdue.map(\.id)
@@ -71,7 +70,7 @@ extension Inbox {
   func makeRoom(for id: String) -> [String] {
     let excess = removeFinished(evenIfFew: false)
     guard excess > 0 else { return [] }
-    let oldest = live.values.filter { $0.id != id && $0.stored.state != .opening && !$0.stored.isOutgoing }.sorted {
+    let oldest = live.values.filter { $0.id != id && $0.stored.state != .opening }.sorted {
       ($0.stored.isOver ? 0 : 1, $0.sequence) < ($1.stored.isOver ? 0 : 1, $1.sequence)
     }
     for tap in oldest.prefix(excess) {
@@ -82,26 +81,19 @@ extension Inbox {
     return oldest.prefix(excess).filter { !$0.stored.isOver }.map(\.id)
   }
 
-  /// Commits, and removes finished taps from the file, with `evenIfFew` also old ones if there is room. Before that,
-  /// gives up taps that wait to be sent and are too many, or with `evenIfFew` too old. Returns how many more taps there
-  /// are than the retention allows.
-  @discardableResult
-  func removeFinished(evenIfFew: Bool) -> Int {
+  /// Commits, and removes finished taps from the file, with `evenIfFew` also old ones if there is room. Returns how
+  /// many more taps there are than the retention allows.
+  private func removeFinished(evenIfFew: Bool) -> Int {
     let (limit, maximum) = (now().before(days: retention.days), retention.maximumTaps)
-    var (removed, givenUp, excess) = ([String](), [String](), 0)
+    var (removed, excess) = ([String](), 0)
     let isSaved = commit { store throws(SQLiteError) in
       // After damage this runs again, on a new file.
-      (removed, givenUp, excess) = ([], [], 0)
-      givenUp = try store.giveUpOutgoing(before: evenIfFew ? limit : nil, keeping: Retention.maximumOutgoing)
+      (removed, excess) = ([], 0)
       guard try store.count() > maximum || evenIfFew else { return }
       removed = try store.remove(before: limit, keeping: maximum)
       excess = try store.count() - maximum
     }
-    guard isSaved else {
-      giveUpInMemory(before: evenIfFew ? limit : nil)
-      return live.values.count { !$0.stored.isOutgoing } - maximum
-    }
-    for id in givenUp { live[id]?.stored.isOutgoing = false }
+    guard isSaved else { return live.count - maximum }
     forget(removed)
     return excess
   }

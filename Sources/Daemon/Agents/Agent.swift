@@ -2,9 +2,9 @@ import Bus
 import Names
 import ScanGate
 
-/// The session that a tap belongs to; with `Sessions=any`, and for the user of a station, the user.
+/// The session that a tap belongs to; with `Sessions=any`, the user.
 struct SessionKey: Hashable, Sendable, CustomStringConvertible {
-  /// logind's id; nil with `Sessions=any`, and for the user of a station.
+  /// logind's id; nil with `Sessions=any`.
   let id: String?
   let uid: UInt32
 
