@@ -70,6 +70,8 @@ import Testing
     #expect(none.code == .exited(1))
     #expect(none.output == "type-3 0102030405060708: holds no NDEF message\n")
     #expect(none.errors == ["tagroute: the tag holds no NDEF message"])
+    let requests = await place.next(3)
+    #expect(requests.last == .invalidate("The tag holds no message."), "\(requests)")
   }
 
   @Test func `a tag that is taken away too soon exits with 75`() async throws {
