@@ -70,6 +70,7 @@ let package = Package(
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+    .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
     .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
     .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
     .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
@@ -127,6 +128,14 @@ let package = Package(
       name: "CoreNFC", dependencies: ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient"],
       swiftSettings: settings + [.swiftLanguageMode(.v5)]),
 
+    // Taps for an MQTT broker.
+    module(
+      "Mqtt",
+      [
+        "Bus", "CGIO", "CMosquitto", "CShims", "Configuration", "EventLoop", "Journal", "KeyFile", "NDEF", "Names",
+        "TagrouteClient",
+      ]),
+
     // What keeps tags from their apps, and how to fix it.
     module("Doctor", ["Bus", "Configuration", "EventLoop", "Framing", "KeyFile", "Names", "Rig", "TagrouteClient"]),
 
@@ -145,7 +154,10 @@ let package = Package(
         "Bus", "Configuration", "CoreNFC", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator",
         "Rig", "Routing", "TagrouteClient", "TestSupport", "UniversalLinks",
       ],
-      exclude: ["Nfcpy/nfcpy-reader.py", "PCSC/pyscard-monitor.py"]),
+      exclude: [
+        "HomeAssistant/home-assistant.py", "HomeAssistant/requirements.txt", "Mqtt/paho-publisher.py",
+        "Nfcpy/nfcpy-reader.py", "PCSC/pyscard-monitor.py",
+      ]),
     module(
       "CommandLineTool",
       [
@@ -162,6 +174,7 @@ let package = Package(
     // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
     program("tagroute", ["CommandLineTool"], libraries: ["_FoundationCShims", "_FoundationCollections"]),
     program("tagroute-agent", ["Agent"]),
+    program("tagroute-mqtt", ["Mqtt"]),
     program("tagroute-reader", ["LibNFCReader"]),
     program("tagroute-reader-pcsc", ["PCSCReader"]),
     program("tagroute-simulator", ["ReaderSimulator"]),
@@ -189,7 +202,8 @@ let package = Package(
     // Tests, each beside what it proves.
     .target(
       name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
-      exclude: ["association-server.py", "pcsc-client.py", "umockdev-testbed.py"], swiftSettings: settings),
+      exclude: ["Mqtt/mqtt-proxy.py", "association-server.py", "pcsc-client.py", "umockdev-testbed.py"],
+      swiftSettings: settings),
     tests(
       "Agent",
       [
@@ -199,7 +213,7 @@ let package = Package(
     tests("AssociationFetch", ["Associations", "EventLoop", "TestSupport", "UniversalLinks"]),
     tests("Associations", ["Rig", "UniversalLinks"]),
     tests("Bus", ["EventLoop", "Rig", "TestSupport"]),
-    tests("CommandLineTool", ["Bus", "NDEF", "Names", "TagrouteClient", "TestSupport", "tagroute"]),
+    tests("CommandLineTool", ["Bus", "Doctor", "NDEF", "Names", "TagrouteClient", "TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "Names", "ScanGate", "TestSupport"]),
     tests(
       "Daemon",
@@ -228,6 +242,14 @@ let package = Package(
     tests("Inbox", ["EventLoop", "Names", "TestSupport"]),
     tests("KeyFile", []),
     tests("Localization", []),
+    tests("Mqtt", ["Configuration", "Journal", "KeyFile", "NDEF", "Names", "Rig", "TagrouteClient"]),
+    .testTarget(
+      name: "MqttSystemTests",
+      dependencies: [
+        "Bus", "EventLoop", "Names", "Rig", "TagrouteClient", "TestSupport", "tagroute-agent", "tagroute-mqtt",
+        "tagroute-reader", "tagroute-simulator", "tagrouted",
+      ],
+      exclude: ["check-payload.py"], swiftSettings: settings),
     tests("NDEF", ["Rig"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
     tests("Notifications", ["Bus", "EventLoop", "Names", "TestSupport"]),
     tests(

@@ -41,6 +41,12 @@ actor AgentService {
   /// Reads the settings again. Returns their error; nil if there is none.
   let readSettings: @Sendable () async -> KeyFileError?
   let clock: any Clock<Duration>
+  /// If one of these files exists, each tap that is stored waits to be sent.
+  let mqttFiles: [String]
+  /// Whether one existed when the agent last looked.
+  var isOutboxOn = false
+  /// Whether no user can be asked: only rules with `Ask=no` act, and nothing is shown.
+  let isHeadless: Bool
   /// How long the first notifications may wait for desktop entries and records.
   private static let readingTimeout = Duration.seconds(5)
   let log: Log
@@ -78,7 +84,8 @@ actor AgentService {
   /// `declareLocked` returns when the daemon knows the state.
   init(
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
-    now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
+    now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, isHeadless: Bool = false,
+    handlers: HandlerRegistry? = nil, mqttFiles: [String] = [], log: Log,
     readSettings: @escaping @Sendable () async -> KeyFileError? = { nil },
     isLocked: @escaping @Sendable () async -> Bool = { false },
     declareLocked: @escaping @Sendable (Bool) async throws -> Void
@@ -95,7 +102,7 @@ actor AgentService {
     choices = ChoiceStore(on: session.loop)
     rules = RuleStore(on: session.loop)
     launcher = Launcher(connection: session, on: session.loop) { log(.info, $0) }
-    notifications = NotificationClient(on: session)
+    notifications = NotificationClient(on: session, isMuted: isHeadless)
     routing = RoutingPolicy(
       schemes: schemes, smartPosters: configuration.smartPosters, showsBareTags: configuration.bareTags == .show)
     timeout = configuration.notificationTimeout
@@ -106,6 +113,8 @@ actor AgentService {
     self.isLocked = isLocked
     self.readSettings = readSettings
     self.clock = clock
+    self.mqttFiles = mqttFiles
+    self.isHeadless = isHeadless
     self.log = log
     let (pending, end) = AsyncStream.makeStream(of: Never.self)
     endResumption = end
@@ -123,10 +132,13 @@ actor AgentService {
   func start() async {
     Task { await followHandlers() }
     Task { await followRules() }
-    Task { await serveNotifications() }
-    Task { await followNotifications() }
+    if !isHeadless {
+      Task { await serveNotifications() }
+      Task { await followNotifications() }
+    }
     Task { await launcher.removeLeftFiles() }
     let reading = Task {
+      await lookForMqtt()
       await rules.start()
       await handlers.start()
       await readAssociations()
@@ -209,10 +221,13 @@ actor AgentService {
     let wasReady = isReady
     let offer = await makeOffer(reading)
     let tap = offer.tap(reading)
-    guard offer.isShown else {
-      let (state, reason) = offer.ending
-      if await inbox.keep(tap, as: state, because: reason).isNew {
-        log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
+    let isOutgoing = isOutboxOn
+    guard offer.isShown, !isHeadless || offer.mayOpenAtOnce else {
+      let (state, reason) = offer.isShown ? offer.headlessEnding : offer.ending
+      if await inbox.keep(tap, as: state, because: reason, outgoing: isOutgoing).isNew {
+        if isOutgoing { await emit("OutgoingAvailable", []) }
+        // The reason of a tap that would be shown may name a domain. The detail names no more than a rule.
+        log(.notice, "tap \(offer.id) is not offered: \(offer.isShown ? reason.detail : offer.reason)")
         await perform([.announceClosed(offer.id, state)])
         if case .refused(let refusal) = offer.obstacle {
           let notice = RefusedLinkNotice.notification(refusal).sounding(sound.chosen(.failure))
@@ -221,11 +236,12 @@ actor AgentService {
       }
       return
     }
-    let receipt = await inbox.receive(tap)
+    let receipt = await inbox.receive(tap, outgoing: isOutgoing)
     guard receipt.isNew else {
       log(.debug, "tap \(offer.id) was received before")
       return
     }
+    if isOutgoing { await emit("OutgoingAvailable", []) }
     // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
     if let receiver = offer.receiver {
       log(.info, "tap \(offer.id) is offered, to be opened in \(receiver)")
@@ -235,6 +251,7 @@ actor AgentService {
     log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
     for id in receipt.expired { await perform(policy.handle(.expired(id))) }
     if await openAtOnce(offer, readAt: reading.time) { return }
+    if isHeadless { return await endHeadless(offer) }
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
@@ -244,6 +261,7 @@ actor AgentService {
 
   /// Searches on a separate thread. No tap waits for it.
   private func lookForClipboard() async {
+    guard !isHeadless else { return }
     canCopy = (try? await DedicatedThread.run { [launcher] in launcher.canCopy }) ?? canCopy
   }
 

@@ -124,6 +124,17 @@ enum Messages {
       "The rule “{rule}” opens this tag. Change it here: {place}", ["rule": rule.string, "place": place.string])
   }
 
+  /// The title if a program asks which computer this is.
+  static func thisIs(_ host: DisplayText) -> String {
+    // Translators: title: the answer to the question which computer this is. {host} is the computer's name.
+    translated("This is {host}", ["host": host.string])
+  }
+  /// The text below it.
+  static var askedToIdentify: String {
+    // Translators: below “This is {host}”.
+    translated("A program has asked this computer to show which one it is")
+  }
+
   /// The title if a rule shows the link of a tag and opens no app.
   static var linkOnTag: String {
     // Translators: title above the link that is on an NFC tag.

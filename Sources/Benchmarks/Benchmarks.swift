@@ -15,7 +15,10 @@ public enum Benchmarks {
            tagroute-bench inbox [--taps NUMBER]
            tagroute-bench core-nfc [--sessions NUMBER | --compile]
            tagroute-bench pcsc [--taps NUMBER]
+           tagroute-bench mqtt [--taps NUMBER]
+           tagroute-bench stations [--stations NUMBER]
            tagroute-bench nfcpy
+           tagroute-bench home-assistant
 
       tap    from a tag placed on the simulated reader to the call of Notify, and to the start of a rule's program without a
              click, through the real programs; and next to it a loop of nfc-list on the same simulator
@@ -37,9 +40,16 @@ public enum Benchmarks {
              use one or the other; with --compile only the time to type-check them
       pcsc   from a tag on a simulated PC/SC reader to the call of Notify, through the real pcscd, next to pyscard; and what
              the processes do while a tag rests
+      mqtt   from a tap at the agent to the broker's PUBACK, next to mosquitto_pub and paho; and what tagroute-mqtt costs while
+             nothing happens
+      stations
+             50 stations with 1,000 taps each and one broker: what arrives, in which order, how late, and a station's memory
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
+      home-assistant
+             no measurement: Home Assistant finds the station and hears its taps, through the real programs and mosquitto
 
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
+    Packaging/check-home-assistant installs Home Assistant.
     """
 
   /// Runs the benchmark that the arguments name, prints its figures, and returns the exit code. `arguments` excludes
@@ -54,6 +64,7 @@ public enum Benchmarks {
     case ("poll", nil, _): work = { try await PollBenchmark(placements: 200).run() }
     case ("poll", "--placements", let number?): work = { try await PollBenchmark(placements: number).run() }
     case ("nfcpy", nil, _): work = { try await NfcpyComparison().run() }
+    case ("home-assistant", nil, _): work = { try await HomeAssistantCheck().run() }
     case ("route", nil, _): work = { try await RouteBenchmark(domains: 100_000).run() }
     case ("route", "--domains", let number?): work = { try await RouteBenchmark(domains: number).run() }
     case ("gate", nil, _): work = { try await GateBenchmark(changes: 100).run() }
@@ -75,6 +86,11 @@ public enum Benchmarks {
     case ("core-nfc", "--compile", _) where arguments.count == 2: work = { try await CompileBenchmark(runs: 20).run() }
     case ("pcsc", nil, _): work = { try await PCSCBenchmark(taps: 100).run() }
     case ("pcsc", "--taps", let number?): work = { try await PCSCBenchmark(taps: number).run() }
+    case ("mqtt", nil, _): work = { try await MqttBenchmark(taps: 200).run() }
+    case ("mqtt", "--taps", let number?): work = { try await MqttBenchmark(taps: number).run() }
+    case ("stations", nil, _): work = { try await StationsBenchmark(stations: 50, taps: 1000).run() }
+    case ("stations", "--stations", let number?):
+      work = { try await StationsBenchmark(stations: number, taps: 1000).run() }
     case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run() }
     case ("cost", "--seconds", let number?): work = { try await CostBenchmark(seconds: number).run() }
     default:

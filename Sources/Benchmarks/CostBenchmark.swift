@@ -31,10 +31,10 @@ struct CostBenchmark {
     let before = try processes.map { try ProcessorTime.of($0.1) }
     try await Task.sleep(for: .seconds(seconds))
     let after = try processes.map { try ProcessorTime.of($0.1) }
-    var total = Memory()
+    var total = ProcessMemory()
     var totalShare = 0.0
     for (index, process) in processes.enumerated() {
-      let memory = try memory(of: process.1)
+      let memory = try ProcessMemory(of: process.1)
       let share = (after[index] - before[index]) / .seconds(1) / Double(seconds) * 100
       print(line(process.0, memory, share))
       total += memory
@@ -44,36 +44,10 @@ struct CostBenchmark {
     await installation.stop()
   }
 
-  /// Memory in kilobytes.
-  private struct Memory {
-    var resident = 0
-    /// Pages written by this process. No other process can share them, and the kernel cannot drop them.
-    var written = 0
-    /// Pages of files, mainly the program's code, that no other process maps at the moment. The kernel can drop them.
-    var alone = 0
-
-    static func += (a: inout Memory, b: Memory) {
-      a = Memory(resident: a.resident + b.resident, written: a.written + b.written, alone: a.alone + b.alone)
-    }
-  }
-
-  private func line(_ name: String, _ memory: Memory, _ share: Double) -> String {
+  private func line(_ name: String, _ memory: ProcessMemory, _ share: Double) -> String {
     let hundredths = Int((share * 100).rounded())
     let percent = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
-    let kinds = "\(memory.written) kB private and written, \(memory.alone) kB of files mapped by it alone"
-    return "\(name): \(memory.resident) kB resident (\(kinds)), \(percent) % of a core over \(seconds) s of polling"
-  }
-
-  /// Reads smaps_rollup, see proc_pid_smaps(5).
-  private func memory(of process: Int32) throws -> Memory {
-    let text = String(decoding: try readFile("/proc/\(process)/smaps_rollup"), as: UTF8.self)
-    var values: [String: Int] = [:]
-    for row in text.split(separator: "\n") {
-      let words = row.split(separator: " ", omittingEmptySubsequences: true)
-      if words.count == 3, let number = Int(words[1]) { values[String(words[0].dropLast())] = number }
-    }
-    return Memory(
-      resident: values["Rss", default: 0], written: values["Private_Dirty", default: 0],
-      alone: values["Private_Clean", default: 0])
+    return
+      "\(name): \(memory.resident) kB resident (\(memory.kinds)), \(percent) % of a core over \(seconds) s of polling"
   }
 }

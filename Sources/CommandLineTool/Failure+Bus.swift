@@ -83,5 +83,11 @@ extension BusError {
 }
 
 extension RunningProgram {
-  fileprivate var role: String { self == .daemon ? "daemon" : "agent" }
+  fileprivate var role: String {
+    switch self {
+    case .daemon: "daemon"
+    case .agent: "agent"
+    case .mqtt: rawValue
+    }
+  }
 }

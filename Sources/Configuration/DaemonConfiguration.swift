@@ -39,6 +39,8 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   public var sessionLimit: Duration = .seconds(60)
   /// The service that decides which session a tap belongs to.
   public var sessions = Sessions.logind
+  /// The user whose agent gets taps while no other user is at the machine; nil if this machine is not a station.
+  public var stationUser: LocalUser?
   /// When a session is treated as locked, and what the daemon does then.
   public var scan = ScanPolicy()
   /// Whether a Smart Poster's URI is used if a message has no URI record.
@@ -98,6 +100,17 @@ public struct DaemonConfiguration: KeyFileConfiguration {
     Setting("Scan", "Sessions", \.sessions) { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)
       if let value { configuration.sessions = value }
+    },
+    Setting("Scan", "StationUser", \.stationUser) { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Scan", "StationUser") else { return }
+      let name = try file.string(entry)
+      // Empty takes the value of an earlier file back.
+      configuration.stationUser = name.isEmpty ? nil : LocalUser(named: name)
+      guard name.isEmpty || configuration.stationUser != nil else {
+        throw file.mistake(
+          entry, "\(KeyFile.quoted(entry)) is no user of this machine",
+          "correct the name, or create the user first; the package tagroute-station creates tagroute-station")
+      }
     },
     Setting("Scan", "WhenLocked", \.scan.whenLocked) { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "WhenLocked", of: ScanPolicy.WhenLocked.allCases)

@@ -1,4 +1,5 @@
 import Bus
+import Configuration
 import EventLoop
 import Journal
 import Names
@@ -12,6 +13,8 @@ extension DaemonService {
       "SuspendReasons": .strings(state.suspendReasons),
       "Readers": .objectPaths(state.readers.sorted { $0.key < $1.key }.map(\.value.path)),
       "ConfigurationError": .string(configurationError ?? ""), "ConfigurationTime": .uint64(configurationTime),
+      "StationUser": .string(state.station == nil ? "" : configuration.stationUser?.name ?? ""),
+      "StationActive": .boolean(state.stationInFront(of: DaemonState.defaultSeat) != nil),
     ]
   }
 
@@ -83,6 +86,7 @@ extension DaemonService {
         },
         property("Scanning", "b"), property("SuspendReasons", "as"), property("Readers", "ao"),
         property("ConfigurationError", "s"), property("ConfigurationTime", "t"),
+        property("StationUser", "s"), property("StationActive", "b"),
       ])
   }
 

@@ -137,6 +137,9 @@ actor DaemonService {
       throw DaemonError(error)
     }
     guard isOwner else { throw .nameIsTaken }
+    if state.station != nil, let user = configuration.stationUser {
+      log(.notice, "this machine is a station: taps go to user \(user.name) while no other user is at the machine")
+    }
     followRadioSwitches()
     startReaders(program)
     apply([])
@@ -327,6 +330,7 @@ extension DaemonState.Policy {
   init(_ configuration: DaemonConfiguration, logThreshold: LogLevel) {
     self.logThreshold = logThreshold
     servesAnySession = configuration.sessions == .any
+    station = configuration.stationUser?.uid
     polling = ReaderPolling(configuration)
     sessionLimit = configuration.sessionLimit
     scan = configuration.scan

@@ -5,15 +5,17 @@ import Session
 extension DaemonState {
   /// Applies the new policy. An active reader session keeps its deadline.
   mutating func adopt(
-    _ policy: Policy, insteadOf servedAnySession: Bool, at now: TapQueue.Instant
+    _ policy: Policy, insteadOf former: Policy, at now: TapQueue.Instant
   ) -> [Action] {
     sessions.timeLimit = policy.sessionLimit
     for (id, reader) in readers {
       readers[id]?.properties.technologies = reader.technologies(among: policy.polling.technologies)
     }
     var actions: [Action] = []
-    if policy.servesAnySession != servedAnySession {
+    if policy.servesAnySession != former.servesAnySession {
       actions += policy.servesAnySession ? serveAnySession(at: now) : reconcile(with: login, at: now)
+    } else if policy.station != former.station {
+      actions += reconcile(with: login, at: now)
     }
     // The new policy may treat other lock states as locked.
     for session in Set(queue.waitingSessions + registry.agents.map(\.session)) { actions += open(session, at: now) }

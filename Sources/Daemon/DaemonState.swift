@@ -14,6 +14,8 @@ struct DaemonState: Sendable {
   struct Policy: Sendable {
     /// `Sessions=any`: every agent is treated like the agent of an active, unlocked session.
     var servesAnySession = false
+    /// The user of a station; nil if this machine is not one. Has no effect with `Sessions=any`.
+    var station: UInt32?
     var scan = ScanPolicy()
     var smartPosters = true
     /// The intervals and technologies that readers poll for. A reader gets those that it can read.
@@ -147,9 +149,9 @@ struct DaemonState: Sendable {
     case .clientGone(let sender): actions += perform(sessions.leave(sender, at: now))
     case .release(let id, let isReleased): actions += release(id, isReleased, at: now)
     case .policy(let value):
-      let servedAnySession = policy.servesAnySession
+      let former = policy
       policy = value
-      actions += adopt(value, insteadOf: servedAnySession, at: now)
+      actions += adopt(value, insteadOf: former, at: now)
     case .stopping:
       for session in sessions.open { actions += perform(sessions.end(session.id, .daemonStopping, at: now)) }
     case .tick:
@@ -163,7 +165,7 @@ struct DaemonState: Sendable {
   /// an effect.
   func isInhibited(on seat: String) -> Bool {
     guard !policy.servesAnySession else { return !inhibitingUsers.isEmpty }
-    let front = login.activeSession(on: seat)?.uid
+    let front = stationInFront(of: seat)?.uid ?? login.activeSession(on: seat)?.uid
     return inhibitingUsers.contains(0) || front.map(inhibitingUsers.contains) ?? false
   }
 }

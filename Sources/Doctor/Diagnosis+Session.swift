@@ -4,6 +4,7 @@ import TagrouteClient
 
 extension Diagnosis {
   var session: [Finding] {
+    if let station { return station }
     if let error = seen.sessionBus {
       return [agentConfiguration].compactMap { $0 } + [
         .wrong(
@@ -14,10 +15,10 @@ extension Diagnosis {
     let unit = agentUnit
     let isExplained = unit?.verdict == .wrong
     return [.right(.sessionBus, "answers")]
-      + [agentConfiguration, unit, agent(isExplained: isExplained), notifications].compactMap { $0 } + handlers
+      + [agentConfiguration, unit, agent(isExplained: isExplained), notifications].compactMap { $0 } + handlers + outbox
   }
 
-  private var agentConfiguration: Finding? {
+  var agentConfiguration: Finding? {
     let status = seen.agent.value.flatMap { $0 }
     return seen.agentConfiguration.map {
       finding(
@@ -31,7 +32,7 @@ extension Diagnosis {
     return seen.agentUnit.value.map { finding(.agentUnit, .agent, $0, isRunning: isRunning) }
   }
 
-  private func agent(isExplained: Bool) -> Finding? {
+  func agent(isExplained: Bool) -> Finding? {
     let unit = seen.agentUnit.value
     switch seen.agent {
     case .notAsked: return nil
@@ -101,7 +102,7 @@ extension Diagnosis {
     }
   }
 
-  private var handlers: [Finding] {
+  var handlers: [Finding] {
     guard case .given(let handlers) = seen.handlers else {
       guard case .failed(let error) = seen.handlers else { return [] }
       return [.wrong(.handlers, "the agent does not list the apps (\(error.message))", .run("tagroute handlers"))]
@@ -149,6 +150,9 @@ extension Diagnosis {
         .wrong(
           .scanning, "airplane mode: all radios are off, or the desktop reports it", setup.endingAirplaneMode)
       ]
+    case "no-agent":
+      guard let user = stationUser, seen.daemon.value?.stationActive == true else { return [] }
+      return [.wrong(.scanning, "the station's agent, of user \(user), is not registered", startingStation(user))]
     case "session-locked":
       return [
         .note(

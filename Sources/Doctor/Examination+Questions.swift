@@ -1,6 +1,7 @@
 import Framing
 import Bus
 import EventLoop
+import Glibc
 import Names
 import TagrouteClient
 
@@ -90,6 +91,7 @@ extension Examination {
   private mutating func takeSession(of other: Examination) {
     (sessionBus, agent, handlers, notifications) = (other.sessionBus, other.agent, other.handlers, other.notifications)
     (agentUnit, graphicalSession) = (other.agentUnit, other.graphicalSession)
+    (mqtt, mqttUnit, now) = (other.mqtt, other.mqttUnit, other.now)
   }
 
   /// Returns the agent's process id; nil if it is not running.
@@ -119,6 +121,11 @@ extension Examination {
         return try await client.handlers(timeout: Self.timeout)
       }
     }
+    if agent.value.flatMap({ $0 })?.outgoing?.isOfInterest == true {
+      mqtt = await Answer { () throws(BusError) in try await MqttStatus.current(bus, timeout: Self.timeout) }
+      mqttUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.mqtt.unit, bus) }
+    }
+    now = Self.present()
     notifications = await Answer { () throws(BusError) in
       let information = try await Self.notifications("GetServerInformation", bus)
       let capabilities = try await Self.notifications("GetCapabilities", bus).first?.asStrings ?? []
@@ -127,6 +134,13 @@ extension Examination {
         capabilities: Set(capabilities))
     }
     return try? await Self.process(of: Names.Agent.busName, bus)
+  }
+
+  /// Microseconds since 1970-01-01 00:00 UTC.
+  private static func present() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
   }
 
   private static func notifications(_ member: String, _ bus: Connection) async throws(BusError) -> [Value] {

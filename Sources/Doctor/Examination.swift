@@ -192,6 +192,11 @@ struct Examination: Sendable {
   var graphicalSession = Answer<Unit>.notAsked
   /// The value is nil if no agent runs.
   var agent = Answer<AgentStatus?>.notAsked
+  /// Not asked if the agent has no outbox. The value is nil if `tagroute-mqtt` does not run.
+  var mqtt = Answer<MqttStatus?>.notAsked
+  var mqttUnit = Answer<Unit>.notAsked
+  /// The time of the examination, in microseconds since 1970.
+  var now: UInt64 = 0
   var notifications = Answer<NotificationServer>.notAsked
   var handlers = Answer<[HandlerDescription]>.notAsked
 }

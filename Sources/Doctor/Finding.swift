@@ -40,10 +40,13 @@ package struct Finding: Hashable, Sendable {
     case reader
     case sessionBus = "session-bus"
     case agentConfiguration = "agent-configuration"
+    case station
     case agentUnit = "agent-unit"
     case agent
     case notifications
     case handlers
+    case mqtt
+    case outbox
     case scanning
   }
 

@@ -177,7 +177,8 @@ package struct Setup: Hashable, Sendable {
         .run(
           "sudo -u \(ReaderRemedy.owner) \(program(service.program))",
           "from your service manager: it stays in the foreground")
-      case .user: .run("\(program(service.program)) &", isInstalled ? Self.autostart : nil)
+      case .user:
+        .run("\(program(service.program)) &", isInstalled && service == .agent ? Self.autostart : nil)
       }
     case "masked"?:
       .run(

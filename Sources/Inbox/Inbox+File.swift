@@ -1,3 +1,4 @@
+import Names
 import EventLoop
 
 /// Writing to the file, and its failures.
@@ -15,20 +16,30 @@ extension Inbox {
       forgetFinished()
       return false
     }
-    if case .open = storage, body == nil, dirty.isEmpty, !otherPlacesAreDirty { return true }
+    if case .open = storage, body == nil, isSaved { return true }
     return withStore { store throws(SQLiteError) in try save(to: store, body) } != nil
   }
 
+  /// Whether the file has every change.
+  private var isSaved: Bool { dirty.isEmpty && !otherPlacesAreDirty && acknowledged.isEmpty && dropped.unsaved == 0 }
+
   private func save(to store: TapStore, _ body: ((TapStore) throws(SQLiteError) -> Void)? = nil) throws(SQLiteError) {
     var sequences: [String: Int64] = [:]
+    var droppedNow: Int64 = 0
     try store.database.transaction { () throws(SQLiteError) in
+      // First, so that no removal counts a tap as dropped that was sent.
+      for id in acknowledged { try store.acknowledge(id) }
       for id in dirty where live[id] == nil { try store.remove(id) }
       for tap in live.values.filter({ dirty.contains($0.id) }).sorted(by: { $0.sequence < $1.sequence }) {
         sequences[tap.id] = try store.put(tap.stored)
       }
       if otherPlacesAreDirty { try store.setOtherPlaces(otherPlaces) }
+      if dropped.unsaved > 0 { try store.addDropped(dropped.unsaved) }
       try body?(store)
+      droppedNow = try store.dropped()
     }
+    dropped = (droppedNow, 0)
+    acknowledged = []
     for (id, sequence) in sequences { live[id]?.sequence = sequence }
     for id in dirty where live[id]?.stored.isOver == true && live[id]?.stored.place == nil { live[id] = nil }
     dirty = []
@@ -39,10 +50,10 @@ extension Inbox {
     report("the inbox \(name) can be written again")
   }
 
-  /// With ``Location/memoryWhileOpen(directory:name:)``: drops finished taps, and records the notifications on the
-  /// screen for the next run.
+  /// With ``Location/memoryWhileOpen(directory:name:)``: drops finished taps unless they wait to be sent, and records the
+  /// notifications on the screen for the next run.
   private func forgetFinished() {
-    for tap in live.values where tap.stored.isOver { drop(tap.id) }
+    for tap in live.values where tap.stored.isOver && !tap.stored.isOutgoing { drop(tap.id) }
     dirty = Set(live.keys)
     guard let file, lock != nil else { return }
     ScreenFile(path: file.screenPath).write(otherPlaces + live.values.compactMap(\.stored.place))
@@ -52,7 +63,7 @@ extension Inbox {
   func drop(_ id: String) {
     guard let tap = live.removeValue(forKey: id) else { return }
     if let place = tap.stored.place { addOther(place) }
-    if tap.sequence < ListedTap.firstUnsaved { dirty.insert(id) } else { dirty.remove(id) }
+    if tap.sequence < Names.Agent.firstUnsavedSequence { dirty.insert(id) } else { dirty.remove(id) }
   }
 
   // MARK: Failures
@@ -87,6 +98,7 @@ extension Inbox {
     }
     dirty.formUnion(live.keys)
     otherPlacesAreDirty = true
+    let lost = lostOutgoing(with: store)
     storage = .unusable
     if let held = lock, !held.isAt(file.lockPath) { lock = nil }
     guard takeLock() else { return }
@@ -95,6 +107,9 @@ extension Inbox {
       try withExtendedLifetime(store) { () throws(SQLiteError) in
         try file.moveAside(because: error, at: now(), report: report)
       }
+      // The new file counts from 0.
+      dropped = (0, dropped.stored + dropped.unsaved + lost)
+      acknowledged = []
       let new = try openStore()
       storage = .open(new)
       try save(to: new)

@@ -14,13 +14,16 @@ extension Inbox {
     guard takeLock() else { return nil }
     do throws(SQLiteError) {
       guard location.keepsFinished else {
+        let lost = file?.outgoing().count { live[$0] == nil } ?? 0
         if try file?.remove() == true { notice("taps are not kept any more: the inbox \(name) was removed") }
+        dropped.unsaved += Int64(lost)
         storage = .off
         // Without the lock, another agent may be writing that list.
         return load([], lock == nil ? [] : file.map { ScreenFile(path: $0.screenPath).read() } ?? [])
       }
       let store = try openStore()
       if case .unopened = former { storage = .open(store) } else { storage = .failing(store) }
+      dropped.stored = try store.dropped()
       let loaded = load(try store.liveTaps(), try store.otherPlaces())
       store.stamp = file?.stamp()
       return loaded
@@ -52,6 +55,7 @@ extension Inbox {
     let left = (places + taps.filter { !isNew($0) }.compactMap(\.stored.place)).filter { !ownPlaces.contains($0) }
     let new = taps.filter(isNew)
     for tap in new { live[tap.id] = tap }
+    for id in acknowledged { removeMark(id) }
     otherPlaces = left + otherPlaces
     return (Set(new.map(\.id)), left)
   }
@@ -128,11 +132,15 @@ extension Inbox {
 
   /// Applies other settings. Taps that are not over are kept.
   ///
-  /// A file that is no longer used is deleted at once. ``retryFile(maximum:)`` opens one that is newly used. The next
-  /// ``prune()`` applies the retention.
+  /// A file that is no longer used is deleted at once; its taps that wait to be sent stay in memory.
+  /// ``retryFile(maximum:)`` opens one that is newly used. The next ``prune()`` applies the retention.
   public func configure(_ location: Location, _ retention: Retention) {
     self.retention = retention
     guard location != self.location else { return }
+    if !location.keepsFinished { loadOutgoing() }
+    // Another file counts from 0.
+    dropped = (0, dropped.stored + dropped.unsaved)
+    acknowledged = []
     if case .off = storage, let file, lock != nil { ScreenFile(path: file.screenPath).write([]) }
     if location.file?.lockPath != file?.lockPath { lock = nil }
     self.location = location
@@ -152,5 +160,7 @@ extension Inbox {
     lock = nil
     (live, dirty, otherPlaces) = ([:], [], [])
     otherPlacesAreDirty = false
+    acknowledged = []
+    dropped = (0, 0)
   }
 }

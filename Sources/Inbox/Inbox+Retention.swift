@@ -33,8 +33,9 @@ extension Inbox {
       }
       forget(removed)
     } else {
-      // This location keeps no finished taps, so only taps with a notification can be removed.
-      removed = clearing.onScreen.filter { live[$0].map { clearing.includes($0.stored) } ?? false }
+      // This location keeps only taps with a notification, and those that wait to be sent.
+      removed = live.values.filter { clearing.includes($0.stored) }.map(\.id)
+      dropped.unsaved += Int64(removed.count { live[$0]?.stored.isOutgoing == true })
       removed.forEach(drop)
     }
     commit()
@@ -53,7 +54,7 @@ extension Inbox {
   func applyRetention(to ids: Set<String>) -> [String] {
     let limit = now().before(days: retention.days)
     let excess = removeFinished(evenIfFew: true)
-    let oldest = Set(waiting.prefix(max(excess, 0)).map(\.id))
+    let oldest = Set(waiting.filter { !$0.stored.isOutgoing }.prefix(max(excess, 0)).map(\.id))
     let overdue = waiting.filter { ids.contains($0.id) && ($0.stored.tap.time < limit || oldest.contains($0.id)) }
     for tap in overdue { end(tap, because: .overdue) }
     return overdue.map(\.id)
@@ -70,7 +71,7 @@ extension Inbox {
   func makeRoom(for id: String) -> [String] {
     let excess = removeFinished(evenIfFew: false)
     guard excess > 0 else { return [] }
-    let oldest = live.values.filter { $0.id != id && $0.stored.state != .opening }.sorted {
+    let oldest = live.values.filter { $0.id != id && $0.stored.state != .opening && !$0.stored.isOutgoing }.sorted {
       ($0.stored.isOver ? 0 : 1, $0.sequence) < ($1.stored.isOver ? 0 : 1, $1.sequence)
     }
     for tap in oldest.prefix(excess) {
@@ -81,19 +82,26 @@ extension Inbox {
     return oldest.prefix(excess).filter { !$0.stored.isOver }.map(\.id)
   }
 
-  /// Commits, and removes finished taps from the file, with `evenIfFew` also old ones if there is room. Returns how
-  /// many more taps there are than the retention allows.
-  private func removeFinished(evenIfFew: Bool) -> Int {
+  /// Commits, and removes finished taps from the file, with `evenIfFew` also old ones if there is room. Before that,
+  /// gives up taps that wait to be sent and are too many, or with `evenIfFew` too old. Returns how many more taps there
+  /// are than the retention allows.
+  @discardableResult
+  func removeFinished(evenIfFew: Bool) -> Int {
     let (limit, maximum) = (now().before(days: retention.days), retention.maximumTaps)
-    var (removed, excess) = ([String](), 0)
+    var (removed, givenUp, excess) = ([String](), [String](), 0)
     let isSaved = commit { store throws(SQLiteError) in
       // After damage this runs again, on a new file.
-      (removed, excess) = ([], 0)
+      (removed, givenUp, excess) = ([], [], 0)
+      givenUp = try store.giveUpOutgoing(before: evenIfFew ? limit : nil, keeping: Retention.maximumOutgoing)
       guard try store.count() > maximum || evenIfFew else { return }
       removed = try store.remove(before: limit, keeping: maximum)
       excess = try store.count() - maximum
     }
-    guard isSaved else { return live.count - maximum }
+    guard isSaved else {
+      giveUpInMemory(before: evenIfFew ? limit : nil)
+      return live.values.count { !$0.stored.isOutgoing } - maximum
+    }
+    for id in givenUp { live[id]?.stored.isOutgoing = false }
     forget(removed)
     return excess
   }

@@ -66,6 +66,10 @@ public actor Inbox {
   /// The notifications that show no tap of the inbox, oldest first.
   var otherPlaces: [NotificationPlace] = [] { didSet { otherPlacesAreDirty = true } }
   var otherPlacesAreDirty = false
+  /// The ids of taps that were sent, and that wait according to the file.
+  var acknowledged: Set<String> = []
+  /// How many taps were dropped unsent: according to the file, and those that the file has not counted yet.
+  var dropped: (stored: Int64, unsaved: Int64) = (0, 0)
   /// How many taps got a sequence number before the file gave them one.
   var unsavedCount: Int64 = 0
   /// The last ids that are over: the daemon may send them again after they were deleted.
@@ -95,20 +99,23 @@ public actor Inbox {
 
   // MARK: Taps
 
-  /// Stores a tap in the state ``TapState/received`` unless its id is known, and makes room for it.
-  public func receive(_ tap: Tap) -> Receipt { store(tap, as: .received, reason: .none) }
-
-  /// Stores a tap that is never shown, because nothing on the tag may be opened. The state is ``TapState/dismissed`` or
-  /// ``TapState/failed``.
-  public func keep(_ tap: Tap, as state: TapState, because reason: TapReason) -> Receipt {
-    store(tap, as: state, reason: reason)
+  /// Stores a tap in the state ``TapState/received`` unless its id is known, and makes room for it. With `outgoing`, it
+  /// waits to be sent from the same commit on (``outgoing(limit:after:bytes:)``).
+  public func receive(_ tap: Tap, outgoing: Bool = false) -> Receipt {
+    store(tap, as: .received, reason: .none, outgoing)
   }
 
-  private func store(_ tap: Tap, as state: TapState, reason: TapReason) -> Receipt {
+  /// Stores a tap that is never shown, because nothing on the tag may be opened. The state is ``TapState/dismissed`` or
+  /// ``TapState/failed``. `outgoing` is as in ``receive(_:outgoing:)``.
+  public func keep(_ tap: Tap, as state: TapState, because reason: TapReason, outgoing: Bool = false) -> Receipt {
+    store(tap, as: state, reason: reason, outgoing)
+  }
+
+  private func store(_ tap: Tap, as state: TapState, reason: TapReason, _ isOutgoing: Bool) -> Receipt {
     guard !finished.contains(tap.id), !dirty.contains(tap.id), find(tap.id) == nil else { return .known }
     unsavedCount += 1
-    let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason)
-    live[tap.id] = ListedTap(stored: stored, sequence: ListedTap.firstUnsaved + unsavedCount)
+    let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason, isOutgoing: isOutgoing)
+    live[tap.id] = ListedTap(stored: stored, sequence: Names.Agent.firstUnsavedSequence + unsavedCount)
     dirty.insert(tap.id)
     if !state.isOpen { finished.insert(tap.id) }
     return Receipt(isNew: true, expired: makeRoom(for: tap.id))
@@ -191,7 +198,9 @@ public actor Inbox {
     openIfNeeded()
     if let tap = live[id] { return tap }
     guard !dirty.contains(id) else { return nil }
-    return withStore { store throws(SQLiteError) in try store.tap(id) } ?? nil
+    var tap = withStore { store throws(SQLiteError) in try store.tap(id) } ?? nil
+    if acknowledged.contains(id) { tap?.stored.isOutgoing = false }
+    return tap
   }
 
   /// A list without the messages. Throws ``InboxError/Code/unknownTap`` if there is no tap with the id

@@ -25,7 +25,7 @@ public struct InboxClearing: Sendable, Hashable {
 
 extension InboxClearing {
   func includes(_ tap: StoredTap) -> Bool {
-    includesOnScreen && tap.state != .opening && (ids?.contains(tap.tap.id) ?? true)
-      && (before.map { tap.tap.time < $0 } ?? true)
+    let mayGo = onScreen.contains(tap.tap.id) ? includesOnScreen && tap.state != .opening : tap.isOver
+    return mayGo && (ids?.contains(tap.tap.id) ?? true) && (before.map { tap.tap.time < $0 } ?? true)
   }
 }

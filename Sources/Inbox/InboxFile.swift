@@ -50,6 +50,16 @@ struct InboxFile: Hashable {
     }
   }
 
+  /// The ids of the taps that wait to be sent; none if the file cannot be read, or an earlier version wrote it.
+  func outgoing() -> [String] {
+    do throws(SQLiteError) {
+      let database = try Database(path: try resolvedDirectory() + "/" + name, isReadOnly: true)
+      return try database.run("SELECT id FROM taps WHERE outgoing = 1").compactMap { $0.first?.asText }
+    } catch {
+      return []
+    }
+  }
+
   /// The state of the files. It shows if another program has deleted, replaced or overwritten one of them.
   struct Stamp: Hashable {
     /// Devices and inodes; 0 if there is no such file.

@@ -57,9 +57,6 @@ public struct ListedTap: Sendable, Hashable {
   public internal(set) var sequence: Int64
 
   var id: String { stored.tap.id }
-
-  /// Taps that the file does not have yet are numbered from here: after all others, and exact in JSON.
-  static let firstUnsaved: Int64 = 1 << 52
 }
 
 extension TapSummary {
@@ -76,8 +73,12 @@ public struct Retention: Sendable, Hashable {
   /// Finished taps older than this are removed, and open ones expire.
   public let days: Int
   /// At most this many taps are kept, plus those that are being opened. The oldest finished ones are removed first,
-  /// then the oldest waiting ones.
+  /// then the oldest waiting ones. Taps that wait to be sent stay, and do not count.
   public let maximumTaps: Int
+  /// At most this many taps wait to be sent; the oldest are given up.
+  public static let maximumOutgoing = 20_000
+  /// In memory, the messages of these taps have at most this many bytes together.
+  static let maximumOutgoingBytes = 32 << 20
 
   /// Raises both to at least 1.
   public init(days: Int = 30, maximumTaps: Int = 500) {

@@ -69,15 +69,19 @@ public struct StoredTap: Sendable, Hashable {
   public var reason: TapReason
   /// The notification that shows it, or showed it last; nil once that is gone.
   public var place: NotificationPlace?
+  /// Whether it waits to be sent to another machine.
+  public var isOutgoing: Bool
 
   /// A tap in this state.
   public init(
-    tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: NotificationPlace? = nil
+    tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: NotificationPlace? = nil,
+    isOutgoing: Bool = false
   ) {
     self.tap = tap
     self.state = state
     self.changed = changed
     self.reason = reason
     self.place = place
+    self.isOutgoing = isOutgoing
   }
 }

@@ -28,6 +28,9 @@ public struct TapReason: Sendable, Hashable {
     /// record, for example a contact card, and the detail says why. Or the tag has no message, and no rule acts on it.
     /// The tap is kept, without a notification.
     public static let ignored = Code(rawValue: "ignored")
+    /// The agent runs on a station without a desktop, where nobody can be asked. Only rules with `Ask=no` act there. The
+    /// tap is kept, without a notification.
+    public static let headless = Code(rawValue: "headless")
     /// The link on the tag may not be opened, or the message cannot be read.
     public static let refused = Code(rawValue: "refused")
     /// The same tag was read again, and its newer tap replaced this one.

@@ -23,7 +23,8 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
   /// The handler accepted the message.
   case delivered
   /// The user closed it, a newer tap of the same tag replaced it, it contains nothing to open
-  /// (``TapReason/Code/nothingToOpen``), or a rule or all apps ignore it (``TapReason/Code/ignored``).
+  /// (``TapReason/Code/nothingToOpen``), a rule or all apps ignore it (``TapReason/Code/ignored``), or nobody can be asked
+  /// (``TapReason/Code/headless``).
   case dismissed
   /// It was not handed over, or may not have been; the reason says why. It stays so while a notification offers to try
   /// again, and until the handler answers after all. A tap that may not be opened stays so for good

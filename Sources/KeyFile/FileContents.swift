@@ -17,11 +17,14 @@ public enum FileContents {
     public let owner: UInt32
     /// Whether the owner's group or all users may write to it.
     public let isWritableByOthers: Bool
+    /// Whether the owner's group or all users may read it.
+    public let isReadableByOthers: Bool
 
     /// The attributes of an open file, or of a directory.
     init(_ information: stat) {
       owner = information.st_uid
       isWritableByOthers = information.st_mode & (S_IWGRP | S_IWOTH) != 0
+      isReadableByOthers = information.st_mode & (S_IRGRP | S_IROTH) != 0
     }
   }
 

@@ -87,6 +87,18 @@ public enum Names {
     public static let interface = "org.tagroute.Agent1"
     /// The path at which the agent exports `Daemon.agentInterface` on the system bus.
     public static let tapReceiverPath = "/org/tagroute/Tagroute1/Agent"
+    /// A tap that the inbox's file does not have yet is numbered from here: after all others, and exact in JSON.
+    public static let firstUnsavedSequence: Int64 = 1 << 52
+  }
+
+  /// The program that sends taps to an MQTT broker, on the session bus.
+  public enum Mqtt {
+    /// The well-known name that it owns. Owning it makes a program the only one.
+    public static let busName = "org.tagroute.Mqtt1"
+    /// Its object.
+    public static let path = "/org/tagroute/Mqtt1"
+    /// Its interface.
+    public static let interface = "org.tagroute.Mqtt1"
   }
 
   /// The names for a handler app.
@@ -222,6 +234,10 @@ public enum Names {
     public static let rules = "tagroute/rules.d"
     /// The administrator's rules for taps.
     public static let systemRules = "/etc/tagroute/rules.d"
+    /// The broker and the station, below `$XDG_CONFIG_HOME`. If it exists, the agent keeps an outbox.
+    public static let mqttConfiguration = "tagroute/mqtt.conf"
+    /// The same by the administrator; read if the user has no file.
+    public static let systemMqttConfiguration = "/etc/tagroute/mqtt.conf"
     /// The preferred applications, below `$XDG_CONFIG_HOME` (freedesktop.org's draft "Intent Apps", section 2).
     public static let intentApplications = "intentapps.list"
     /// Below `$XDG_STATE_HOME`.

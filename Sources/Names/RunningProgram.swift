@@ -4,6 +4,8 @@ public enum RunningProgram: String, Sendable, Hashable {
   case daemon = "tagrouted"
   /// On the session bus.
   case agent = "tagroute-agent"
+  /// On the session bus.
+  case mqtt = "tagroute-mqtt"
 
   /// Its systemd unit.
   public var unit: String { "\(rawValue).service" }
@@ -12,7 +14,7 @@ public enum RunningProgram: String, Sendable, Hashable {
   public var systemctl: String {
     switch self {
     case .daemon: "sudo systemctl"
-    case .agent: "systemctl --user"
+    case .agent, .mqtt: "systemctl --user"
     }
   }
 

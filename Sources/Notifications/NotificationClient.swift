@@ -8,6 +8,7 @@ public import Names
 public actor NotificationClient {
   private let connection: Connection
   private let clock: any Clock<Duration>
+  private let isMuted: Bool
   private var board = NotificationBoard {
     // From the system's random generator, so that no other program on the bus can guess a key.
     "." + [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { String($0, radix: 16) }.joined()
@@ -34,10 +35,12 @@ public actor NotificationClient {
   /// The connection's loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Uses the session bus. Notifications that are shown before ``run()`` wait for it.
-  public init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock()) {
+  /// Uses the session bus. Notifications that are shown before ``run()`` wait for it. A muted client shows nothing, and
+  /// calls no server.
+  public init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock(), isMuted: Bool = false) {
     self.connection = connection
     self.clock = clock
+    self.isMuted = isMuted
     (events, continuation) = AsyncStream.makeStream(of: NotificationEvent.self)
   }
 
@@ -59,13 +62,15 @@ public actor NotificationClient {
   /// replaced. No more events of `previous` are reported.
   public func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
     // The program is about to end, and could not react to the buttons.
-    guard gone == nil else { return }
+    guard gone == nil, !isMuted else { return }
     handle(.show(key, notification, replacing: previous))
   }
 
   /// Takes over notifications that an earlier run may have left on the screen. Call this before the first `show`. Show
   /// or close every name after this.
-  public func takeOver(_ places: [NotificationKey: NotificationPlace]) { handle(.left(places)) }
+  public func takeOver(_ places: [NotificationKey: NotificationPlace]) {
+    if !isMuted { handle(.left(places)) }
+  }
 
   /// Closes a notification. No more events of it are reported, unless it was clicked just before.
   public func close(_ key: NotificationKey) {

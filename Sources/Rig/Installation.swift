@@ -26,6 +26,8 @@ public actor Installation {
     public var daemonSettings: [String: [String]] = ["Scan": ["Sessions=any"]]
     /// Lines for the agent's configuration, by group.
     public var agentSettings: [String: [String]] = [:]
+    /// More arguments for the agent.
+    public var agentArguments: [String] = []
     /// The timing of the simulated chip: `fast` or `real`.
     public var timing = "fast"
     /// The session bus to use instead of a private one, so that notifications appear on the user's own desktop.
@@ -144,7 +146,7 @@ public actor Installation {
 
   /// Starts the agent.
   public func startAgent() throws {
-    agent = try start("tagroute-agent", ["--config", directory.file("agent.conf")])
+    agent = try start("tagroute-agent", ["--config", directory.file("agent.conf")] + options.agentArguments)
   }
 
   /// Starts the simulated reader, the daemon and the agent.

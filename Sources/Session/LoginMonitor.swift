@@ -134,6 +134,7 @@ public actor LoginMonitor {
     switch signal.member {
     case "SessionNew":
       guard let path = signal.arguments.dropFirst().first?.asObjectPath else { return }
+      apply(.announced(path))
       perform(.added(path))
     case "SessionRemoved":
       guard let path = signal.arguments.dropFirst().first?.asObjectPath else { return }

@@ -8,6 +8,8 @@ public import ScanGate
 public struct LoginState: Sendable, Hashable {
   /// An observation from logind or an agent.
   public enum Event: Sendable, Hashable {
+    /// There is a new session at this path. Nothing is known about it yet.
+    case announced(ObjectPath)
     /// All properties of the session at this path, as read.
     case read(ObjectPath, [String: Value])
     /// Some properties of the session at this path, from a signal.
@@ -31,6 +33,8 @@ public struct LoginState: Sendable, Hashable {
   }
 
   private var sessionsByPath: [ObjectPath: LoginSession] = [:]
+  /// The new sessions that have not been read.
+  private var unread: Set<ObjectPath> = []
   /// Whether logind can be asked.
   public private(set) var isAvailable = false
   /// The machine is about to sleep, or asleep.
@@ -44,7 +48,10 @@ public struct LoginState: Sendable, Hashable {
   /// Processes an observation.
   public mutating func handle(_ event: Event) {
     switch event {
+    case .announced(let path):
+      if sessionsByPath[path] == nil { unread.insert(path) }
     case .read(let path, let properties):
+      unread.remove(path)
       guard let fresh = LoginSession(properties: properties) else { return }
       if sessionsByPath[path]?.id == fresh.id, sessionsByPath[path]?.uid == fresh.uid {
         sessionsByPath[path]?.replace(with: properties)
@@ -54,14 +61,17 @@ public struct LoginState: Sendable, Hashable {
     case .changed(let path, let properties):
       sessionsByPath[path]?.merge(properties)
     case .removed(let path):
+      unread.remove(path)
       sessionsByPath[path] = nil
     case .listed(let paths):
       let present = Set(paths)
+      unread.formIntersection(present)
       sessionsByPath = sessionsByPath.filter { present.contains($0.key) }
     case .synchronized:
       isAvailable = true
     case .logindGone:
       isAvailable = false
+      unread = []
       departures += 1
       isSleeping = .unknown
       for path in sessionsByPath.keys { sessionsByPath[path]?.lock.handle(.logindGone) }
@@ -94,6 +104,15 @@ public struct LoginState: Sendable, Hashable {
   public func activeSession(on seat: String) -> LoginSession? {
     guard isAvailable else { return nil }
     return sessions.first { $0.seat == seat && $0.isActive && $0.state != "closing" }
+  }
+
+  /// Whether no user but this one is logged in at a seat, not even in the background. A login screen is not a user. False
+  /// while this is not certain: a session is new, or logind is not on the bus.
+  public func isFree(_ seat: String, for uid: UInt32) -> Bool {
+    isAvailable && unread.isEmpty
+      && sessions.allSatisfy {
+        $0.seat != seat || $0.uid == uid || $0.sessionClass == "greeter" || $0.state == "closing"
+      }
   }
 
   /// The sessions of a user in which an agent may run, the most likely first: graphical before text, active before

@@ -1,4 +1,4 @@
-import Bus
+public import Bus
 import EventLoop
 import Names
 
@@ -52,7 +52,12 @@ public actor DaemonDouble {
 
   /// Takes the agent's name, with one working and one broken handler. If `isRegistered`, it reports that the daemon has
   /// accepted it.
-  public func startAgent(isRegistered: Bool = false, version: String = "1.2.3") async throws {
+  public func startAgent(
+    isRegistered: Bool = false, version: String = "1.2.3", outgoing: [String: Value]? = nil
+  ) async throws {
+    let outbox = outgoing.map { values in
+      ExportedProperty("Outgoing", "a{sv}", emits: .none) { .dictionary(values) }
+    }
     let agent = ExportedInterface(
       Names.Agent.interface,
       methods: [
@@ -97,7 +102,7 @@ public actor DaemonDouble {
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string(version) },
         ExportedProperty("Registered", "b", emits: .changed) { .boolean(isRegistered) },
-      ])
+      ] + [outbox].compactMap { $0 })
     try await connection.export([agent], at: "/org/tagroute/Agent1")
     try await connection.standIn(for: Names.Agent.busName)
   }

@@ -20,11 +20,15 @@ actor AgentRig {
   ///
   /// - Parameters:
   ///   - environment: variables in addition to the usual ones.
+  ///   - arguments: more arguments for the agent.
   ///   - starter: the function that starts the rig.
   /// - Throws: if a program is not installed or not built.
-  init(environment: [String: String] = [:], starter: String = #function) async throws {
+  init(
+    environment: [String: String] = [:], arguments: [String] = [], starter: String = #function
+  ) async throws {
     var options = Installation.Options()
     options.environment = environment
+    options.agentArguments = arguments
     installation = try await Installation(options, starter: starter)
     try HandlerStandIn.install(in: installation)
     daemon = try await FakeDaemon.start(on: installation.systemBus.address)

@@ -95,11 +95,13 @@ import Testing
     let json = try object(try await run(["status", "--json"], on: doubles).output)
     #expect(
       Set(json.keys) == [
-        "version", "enabled", "scanning", "suspendReasons", "readers", "configurationError", "agent",
+        "version", "enabled", "scanning", "suspendReasons", "readers", "configurationError", "stationUser",
+        "stationActive", "agent", "mqtt",
       ])
+    #expect(json["stationUser"] as? String == "" && json["stationActive"] as? Bool == false)
     #expect(json["configurationError"] as? String == "")
     #expect(json["suspendReasons"] as? [String] == ["session-locked", "something-new"])
-    #expect(json["agent"] is NSNull)
+    #expect(json["agent"] is NSNull && json["mqtt"] is NSNull)
     let reader = try #require((json["readers"] as? [[String: Any]])?.first)
     #expect(Set(reader.keys) == ["number", "name", "device", "seat", "state", "reason"])
     #expect(reader["number"] as? Int == 1)

@@ -23,6 +23,7 @@ import Testing
       Feedback=yes
       [Scan]
       Sessions=any
+      StationUser=root
       WhenLocked=hold
       LockDetection=strict
       [Tags]
@@ -38,6 +39,7 @@ import Testing
     #expect(configuration.idlePollInterval == .seconds(1))
     #expect(configuration.technologies == [.type2, .type4A])
     #expect(configuration.sessions == .any)
+    #expect(configuration.stationUser == LocalUser(name: "root", uid: 0))
     #expect(configuration.scan.whenLocked == .hold)
     #expect(configuration.scan.lockDetection == .strict)
     #expect(!configuration.smartPosters)
@@ -46,6 +48,11 @@ import Testing
   @Test(arguments: [
     ("[Scan]\nSessions=all\n", "d.conf:2: Sessions=all is not known: write logind or any"),
     ("[Scan]\nWhenLocked=sleep\n", "d.conf:2: WhenLocked=sleep is not known: write suspend or hold"),
+    (
+      "[Scan]\nStationUser=no-such-user-here\n",
+      "d.conf:2: StationUser=no-such-user-here is no user of this machine: correct the name, or create the user first; "
+        + "the package tagroute-station creates tagroute-station"
+    ),
     ("[Scan]\n\nLockDetection=\n", "d.conf:3: LockDetection= is not known: write hint or strict"),
     (
       "[Reader]\nPollInterval=0\n",
@@ -94,6 +101,12 @@ import Testing
   @Test func `a name for pcscd may have any printable character, and a semicolon after a backslash`() throws {
     let configuration = try read("[Reader]\nDevices=pcsc:Lesegerät (1)\\; [CL];pcsc:Lesegerät (1)\n")
     #expect(configuration.devices == ["pcsc:Lesegerät (1); [CL]", "pcsc:Lesegerät (1)"])
+  }
+
+  @Test func `an empty StationUser takes that of an earlier file back`() throws {
+    var configuration = try read("[Scan]\nStationUser=root\n")
+    try configuration.merge(KeyFile(bytes: Array("[Scan]\nStationUser=\n".utf8), file: "e.conf"))
+    #expect(configuration.stationUser == nil)
   }
 
   @Test func `a file does not change the keys that it does not contain`() throws {

@@ -36,6 +36,7 @@ import Testing
     configuration.sessionLimit = .seconds(1)
     configuration.technologies = []
     configuration.sessions = .any
+    configuration.stationUser = LocalUser(name: "root", uid: 0)
     configuration.scan.whenLocked = .hold
     configuration.scan.lockDetection = .strict
     configuration.smartPosters = false
@@ -58,5 +59,23 @@ import Testing
     configuration.maximumTaps = 1
     try configuration.merge(file)
     #expect(configuration == AgentConfiguration())
+  }
+
+  @Test func `the file of tagroute-mqtt shows every key with its default`() throws {
+    let file = try uncommented("mqtt/mqtt.conf")
+    #expect(keys(file) == MqttConfiguration.schema.keys)
+    // An empty value is shown for a default that a file cannot name, such as the host name.
+    let shown = file.groups.flatMap(\.entries).filter { !$0.raw.isEmpty }.map { "\($0.key)=\($0.raw)\n" }
+    var configuration = MqttConfiguration()
+    configuration.prefix = "other"
+    configuration.contents = .yes
+    configuration.discovery = .homeassistant
+    configuration.liveSeconds = 1
+    configuration.commands = true
+    let text = "[Mqtt]\nBroker=mqtts://broker.example\n" + shown.joined()
+    try configuration.merge(try KeyFile(bytes: Array(text.utf8), file: "mqtt.conf"))
+    var expected = MqttConfiguration()
+    expected.broker = BrokerAddress("mqtts://broker.example")
+    #expect(configuration == expected)
   }
 }

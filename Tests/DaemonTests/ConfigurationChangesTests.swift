@@ -25,6 +25,7 @@ import Testing
     Change(key: "Technologies", group: "Reader", value: "type-2", actions: [.policy]),
     Change(key: "Feedback", group: "Reader", value: "yes", actions: [.policy]),
     Change(key: "Sessions", group: "Scan", value: "any", actions: [.policy]),
+    Change(key: "StationUser", group: "Scan", value: "root", actions: [.policy]),
     Change(key: "WhenLocked", group: "Scan", value: "hold", actions: [.policy]),
     Change(key: "LockDetection", group: "Scan", value: "strict", actions: [.policy]),
     Change(key: "SmartPosters", group: "Tags", value: "no", actions: [.policy]),

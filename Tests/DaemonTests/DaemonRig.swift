@@ -28,10 +28,11 @@ struct DaemonRig {
   static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
   /// Starts everything. Without `sessions` there is no logind, and the daemon serves any session. If `devices` is
-  /// empty, libnfc finds the devices in `found`. `pcscList` is pcscd's first list; nil if there is no pcscd.
+  /// empty, libnfc finds the devices in `found`. `pcscList` is pcscd's first list; nil if there is no pcscd. `scan` has
+  /// more lines of the group `[Scan]`.
   init(
     sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
-    pcscList: String? = nil, others: [String] = [], environment: [String: String] = [:],
+    pcscList: String? = nil, others: [String] = [], scan: [String] = [], environment: [String: String] = [:],
     readyLine: String = Self.readyLine, starter: String = #function
   ) async throws {
     self.starter = starter
@@ -59,6 +60,7 @@ struct DaemonRig {
       Devices=\(devices)
       [Scan]
       Sessions=\(sessions == nil ? "any" : "logind")
+      \(scan.joined(separator: "\n"))
       """, to: "tagroute.conf")
     let pcscd = pcscList == nil ? [:] : ["PCSCLITE_CSOCK_NAME": directory.file("lists")]
     self.environment = [

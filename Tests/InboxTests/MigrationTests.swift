@@ -117,6 +117,29 @@ struct MigrationTests {
     #expect(reports.all.isEmpty)
   }
 
+  @Test func `a file of version 3 is migrated, its taps do not wait to be sent, and new ones may`() async throws {
+    let temporary = try TemporaryDirectory()
+    do {
+      let database = try Database(path: temporary.path + "/inbox.sqlite")
+      for statement in Schema.steps.prefix(3).joined() { try database.run(statement) }
+      try database.run("PRAGMA user_version = 3")
+      try database.run(
+        """
+        INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed)
+        VALUES ('a', 0, x'', '', x'', '', '', 'shown', 0)
+        """)
+    }
+    let reports = Reports()
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), now: { Timestamp(microseconds: 1) },
+      report: reports.report)
+    #expect(await inbox.outgoingCounts() == OutgoingCounts(waiting: 0, oldest: nil, dropped: 0))
+    #expect(try await !inbox.tap("a").isOutgoing)
+    #expect(await inbox.receive(sampleTap("b"), outgoing: true).isNew)
+    #expect(await inbox.outgoing(limit: 10, bytes: 1000).map(\.stored.tap.id) == ["b"])
+    #expect(reports.all.isEmpty)
+  }
+
   @Test func `a reason is one line of limited length, and an unknown reason code is kept`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     _ = await inbox.receive(sampleTap("a"))

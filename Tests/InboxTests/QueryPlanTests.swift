@@ -64,8 +64,23 @@ struct QueryPlanTests {
       _ = try store.count()
       _ = try store.remove(before: sampleTime, keeping: 1)
     }
-    #expect(statements.count == 9)
+    #expect(statements.count == 11)
     try expectQuick(statements, "retention")
+  }
+
+  @Test func `the queries of the outbox use an index`() throws {
+    let statements = try statements { store in
+      for number in 10...12 {
+        _ = try store.put(
+          StoredTap(tap: sampleTap("\(number)"), state: .shown, changed: sampleTime, isOutgoing: true))
+      }
+      _ = try store.outgoing(after: 1, limit: 2)
+      _ = try store.isOutgoing("1")
+      try store.acknowledge("1")
+      _ = try store.giveUpOutgoing(before: sampleTime, keeping: 1)
+    }.filter { $0.contains("taps") }
+    #expect(statements.count == 6)
+    try expectQuick(statements, "outbox")
   }
 
   @Test func `the queries for notification places use an index`() throws {

@@ -23,6 +23,7 @@ struct Desktop {
   ///   - scan: lines of the group `[Scan]`.
   ///   - reader: more lines of the group `[Reader]`.
   ///   - agentScan: lines of the agent's group `[Scan]`.
+  ///   - agentArguments: more arguments for the agent.
   ///   - log: `TAGROUTE_LOG`.
   ///   - environment: more variables for every process.
   ///   - isSystems: whether the app is installed by the system. Otherwise it is the user's own and not trusted.
@@ -30,13 +31,14 @@ struct Desktop {
   /// - Throws: `RigError` or `BusError` if a bus does not start.
   init(
     _ kind: Installation.Reader = .serial, scan: [String] = ["Sessions=any"], reader: [String] = [],
-    agentScan: [String] = [], log: String = "debug", environment: [String: String] = [:], isSystems: Bool = true,
-    starter: String = #function
+    agentScan: [String] = [], agentArguments: [String] = [], log: String = "debug",
+    environment: [String: String] = [:], isSystems: Bool = true, starter: String = #function
   ) async throws {
     var options = Installation.Options()
     options.reader = kind
     options.daemonSettings = ["Reader": ["PollInterval=10"] + reader, "Scan": scan]
     options.agentSettings = ["Scan": agentScan]
+    options.agentArguments = agentArguments
     options.environment = environment.merging(["TAGROUTE_LOG": log]) { given, _ in given }
     installation = try await Installation(options, starter: starter)
     let session = try #require(installation.sessionBus).address

@@ -106,6 +106,12 @@ import Testing
 
   private func askOfTheMachine(_ desktop: Desktop) async throws {
     try await run("status", desktop, "status")
+    try desktop.installation.directory.write(
+      "[Mqtt]\nBroker=mqtt://localhost:1\nStation=desk\n", to: "config/tagroute/mqtt.conf", mode: 0o600)
+    let mqtt = try await desktop.installation.start("tagroute-mqtt")
+    try await mqtt.line(containing: "cannot connect")
+    try await run("status", desktop, "status")
+    try await mqtt.exit(after: SIGTERM)
     try await run("doctor", desktop, "doctor", codes: [0, 1])
     try await run("on, off", desktop, "off")
     try await run("on, off", desktop, "on")

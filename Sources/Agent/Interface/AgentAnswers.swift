@@ -113,8 +113,17 @@ enum AgentAnswers {
     return tap.values
   }
 
-  static func limit(_ options: [String: Value]) throws(BusError) -> Int {
-    guard let option = options["limit"] else { return 100 }
+  static func outgoing(_ counts: OutgoingCounts, isOn: Bool) -> [String: Value] {
+    var outgoing = AgentStatus.Outgoing()
+    outgoing.on = isOn
+    outgoing.waiting = UInt32(clamping: counts.waiting)
+    outgoing.dropped = UInt64(clamping: counts.dropped)
+    outgoing.oldest = counts.oldest.map { UInt64(clamping: $0.microseconds) }
+    return outgoing.values
+  }
+
+  static func limit(_ options: [String: Value], default: Int = 100) throws(BusError) -> Int {
+    guard let option = options["limit"] else { return `default` }
     guard let number = option.asUInt32, number >= 1 else { throw .invalidArgument("limit is no number from 1") }
     return Int(clamping: number)
   }
@@ -146,11 +155,15 @@ enum AgentAnswers {
       guard let id = value.asString else { throw .invalidArgument("before is no string") }
       return id
     }
-    let sequence = try options["before-sequence"].map { value throws(BusError) in
-      guard let number = value.asUInt64 else { throw .invalidArgument("before-sequence is no number of 64 bits") }
-      return Int64(clamping: number)
-    }
-    return InboxQuery(states: states, limit: limit, before: before, beforeSequence: sequence)
+    return InboxQuery(
+      states: states, limit: limit, before: before, beforeSequence: try sequence(options, "before-sequence"))
+  }
+
+  /// A place in the list; nil if the option is not given.
+  static func sequence(_ options: [String: Value], _ name: String) throws(BusError) -> Int64? {
+    guard let option = options[name] else { return nil }
+    guard let number = option.asUInt64 else { throw .invalidArgument("\(name) is no number of 64 bits") }
+    return Int64(clamping: number)
   }
 
   static func wantsMessages(_ options: [String: Value]) throws(BusError) -> Bool {

@@ -32,6 +32,14 @@ enum AgentInterface {
         ExportedMethod("Clear", in: [Argument("options", "a{sv}")], out: [Argument("removed", "u")]) {
           [weak service] _, call in [.uint32(try await service?.clear(options(call, 0)) ?? 0)]
         },
+        ExportedMethod("TakeOutgoing", in: [Argument("options", "a{sv}")], out: [Argument("taps", "aa{sv}")]) {
+          [weak service] _, call in [.dictionaries(try await service?.takeOutgoing(options(call, 0)) ?? [])]
+        },
+        ExportedMethod("AcknowledgeOutgoing", in: [Argument("ids", "as")]) { [weak service] _, call in
+          guard let ids = call.arguments.first?.asStrings else { throw BusError.invalidArguments("ids is missing") }
+          try await service?.acknowledgeOutgoing(ids)
+          return []
+        },
         ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] _, call in
           try await service?.prefer(try string(call, 0), try string(call, 1))
           return []
@@ -49,6 +57,10 @@ enum AgentInterface {
           try await service?.declareLocked(locked)
           return []
         },
+        ExportedMethod("Identify", in: [Argument("options", "a{sv}")]) { [weak service] _, _ in
+          await service?.identify()
+          return []
+        },
         ExportedMethod("Reload") { [weak service] _, _ in
           try await service?.reload()
           return []
@@ -61,6 +73,9 @@ enum AgentInterface {
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
         ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
+        ExportedProperty("Headless", "b", emits: .const) { [weak service] in
+          .boolean(service?.isHeadless ?? false)
+        },
         ExportedProperty("Registered", "b") { [weak service] in .boolean(await service?.isRegistered ?? false) },
         ExportedProperty("RegistrationError", "(ss)") { [weak service] in
           let error = await service?.registrationError
@@ -72,12 +87,16 @@ enum AgentInterface {
         ExportedProperty("ConfigurationTime", "t") { [weak service] in
           .uint64(UInt64(clamping: await service?.configurationTime.microseconds ?? 0))
         },
+        ExportedProperty("Outgoing", "a{sv}", emits: .none) { [weak service] in
+          .dictionary(await service?.outgoing() ?? [:])
+        },
       ],
       signals: [
         ExportedSignal("TapReceived", [Argument("id", "s")]),
         ExportedSignal("TapClosed", [Argument("id", "s"), Argument("state", "s")]),
         ExportedSignal("TagRemoved", [Argument("id", "s")]),
         ExportedSignal("TapsCleared", [Argument("count", "u")]),
+        ExportedSignal("OutgoingAvailable"),
       ])
   }
 

@@ -29,7 +29,7 @@ extension AgentService {
   }
 
   /// The limit for the messages in one reply: far below the limits of the bus and of a client.
-  private static let pageBytes = 4 << 20
+  static let pageBytes = 4 << 20
 
   private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
     do throws(InboxError) {

@@ -117,8 +117,10 @@ extension AgentService {
     if let mistake { throw BusError(name: Names.Errors.invalidConfiguration, message: "\(mistake)") }
   }
 
-  /// Reads the desktop entries and the domains' records again, but not the settings.
+  /// Reads the desktop entries and the domains' records again, and looks for `mqtt.conf`, but does not read the
+  /// settings.
   func reloadHandlers() async {
+    await lookForMqtt()
     await handlers.reload()
     await rules.reload()
     await readAssociations()

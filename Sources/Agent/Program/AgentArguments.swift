@@ -1,8 +1,8 @@
 import Names
 
 enum AgentArguments: Equatable {
-  /// Run. If a configuration file is given, read only that file.
-  case run(configuration: String?)
+  /// Run. If a configuration file is given, read only that file. A headless agent serves a station without a desktop.
+  case run(configuration: String?, isHeadless: Bool = false)
   /// Read the configuration, or only the given file, and print its first error.
   case check(configuration: String?)
   /// Print this on standard output and exit.
@@ -13,7 +13,7 @@ enum AgentArguments: Equatable {
   /// Parses the arguments after the program's name.
   init(_ arguments: [String]) {
     var configuration: String?
-    var checks = false
+    var (checks, isHeadless) = (false, false)
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
@@ -24,6 +24,7 @@ enum AgentArguments: Equatable {
         self = .print("tagroute-agent \(Names.version)")
         return
       case "--check": checks = true
+      case "--headless": isHeadless = true
       case "--config":
         guard let path = rest.popFirst() else {
           self = .mistake("--config needs a file")
@@ -36,11 +37,12 @@ enum AgentArguments: Equatable {
         return
       }
     }
-    self = checks ? .check(configuration: configuration) : .run(configuration: configuration)
+    self =
+      checks ? .check(configuration: configuration) : .run(configuration: configuration, isHeadless: isHeadless)
   }
 
   static let help = """
-    Usage: tagroute-agent [--check] [--config FILE]
+    Usage: tagroute-agent [--check] [--config FILE] [--headless]
 
     The Tagroute agent of a user's session. It shows a notification for each NFC
     tag, and hands the tag's message to the app that is registered for its link.
@@ -48,6 +50,8 @@ enum AgentArguments: Equatable {
 
       --check         read the configuration, print its first mistake, and exit
       --config FILE   read only this file instead of ~/.config/tagroute/agent.conf
+      --headless      show nothing: carry out rules with Ask=no, and keep every other
+                      tap in the inbox (docs/stations.md)
       --help          print this help
       --version       print the version
 

@@ -10,12 +10,16 @@ struct AgentFiles: Sendable, Hashable {
   let configuration: String?
   /// The directory of the agent's state; nil if no home directory is known.
   let state: String?
+  /// The files of which one must exist for the agent to keep an outbox.
+  let mqtt: [String]
 
   /// Uses `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`.
   init(environment: [String: String]) {
     let base = BaseDirectories(environment: environment)
     configuration = base.configuration.map { "\($0)/\(Names.Files.agentConfiguration)" }
     state = base.state.map { "\($0)/\(Names.Files.agentState)" }
+    mqtt = [base.configuration.map { "\($0)/\(Names.Files.mqttConfiguration)" }, Names.Files.systemMqttConfiguration]
+      .compactMap(\.self)
   }
 
   func inbox(_ configuration: AgentConfiguration) -> Inbox.Location {

@@ -29,7 +29,7 @@ public enum AgentProgram {
       }
       complain("\(mistake)")
       return Names.ExitCode.configuration
-    case .run(let path): return await run(configuration: path)
+    case .run(let path, let isHeadless): return await run(configuration: path, isHeadless: isHeadless)
     }
   }
 
@@ -41,7 +41,7 @@ public enum AgentProgram {
     }
   }
 
-  private static func run(configuration path: String?) async -> Int32 {
+  private static func run(configuration path: String?, isHeadless: Bool) async -> Int32 {
     // Check this before opening or storing anything.
     if let notice = LoginScreen.notice(environment: ProcessEnvironment.current) {
       Log.fromEnvironment()(.notice, notice)
@@ -65,7 +65,9 @@ public enum AgentProgram {
       complain("\(mistake)")
       return Names.ExitCode.configuration
     }
-    let run = AgentRun(configuration: configuration, readAt: time, files: files, log: .fromEnvironment()) {
+    let run = AgentRun(
+      configuration: configuration, readAt: time, isHeadless: isHeadless, files: files, log: .fromEnvironment()
+    ) {
       read(path, files)
     }
     let (codes, ending) = AsyncStream.makeStream(of: Int32.self)

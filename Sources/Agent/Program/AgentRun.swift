@@ -14,6 +14,8 @@ actor AgentRun {
   private var configuration: AgentConfiguration
   /// When the reading of the active configuration began.
   private var configurationTime: Timestamp
+  /// Whether the agent runs without a desktop: no user can be asked, and nothing can be locked.
+  private let isHeadless: Bool
   private let buses: (session: BusAddress, system: BusAddress)
   private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>
   /// Why the last reading is not active; nil if it is.
@@ -41,12 +43,13 @@ actor AgentRun {
 
   /// `readFiles` reads the settings again, on a thread that may block.
   init(
-    configuration: AgentConfiguration, readAt time: Timestamp,
+    configuration: AgentConfiguration, readAt time: Timestamp, isHeadless: Bool = false,
     buses: (session: BusAddress, system: BusAddress) = (.session, .system), files: AgentFiles, log: Log,
     readFiles: @escaping @Sendable () -> Result<AgentConfiguration, KeyFileError>
   ) {
     self.configuration = configuration
     configurationTime = time
+    self.isHeadless = isHeadless
     self.buses = buses
     self.readFiles = readFiles
     self.files = files
@@ -60,13 +63,14 @@ actor AgentRun {
       let inbox = makeInbox()
       let service = AgentService(
         session: session, inbox: inbox, configuration: configuration, readAt: configurationTime, now: Timestamp.now,
-        clock: clock, log: log, readSettings: { [weak self] in await self?.readings.request().value ?? nil },
+        clock: clock, isHeadless: isHeadless, mqttFiles: files.mqtt, log: log,
+        readSettings: { [weak self] in await self?.readings.request().value ?? nil },
         isLocked: { [weak self] in await self?.isLocked() ?? true },
         declareLocked: { [weak self] in try await self?.declare(locked: $0) })
       try await service.export()
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
       self.service = service
-      let desktop = try await followDesktop(session)
+      let desktop = try await isHeadless ? nil : followDesktop(session)
       // After `end()`, do not start anything.
       guard !isEnding else { return 0 }
       await service.start()
@@ -126,13 +130,13 @@ actor AgentRun {
   }
 
   /// Connects to the system bus, which may start later than the agent. After that, the connection restores itself.
-  private func serveDaemon(_ service: AgentService, _ desktop: DesktopMonitor) async {
+  private func serveDaemon(_ service: AgentService, _ desktop: DesktopMonitor?) async {
     // The first registration has to report whether the session is locked.
-    await desktop.settle(within: Self.settling)
+    await desktop?.settle(within: Self.settling)
     await Retry(clock: clock).run { () async throws(BusError) in
       let system = try await Connection.open(buses.system, on: loop)
       let first = DaemonRegistration.Report(
-        conditions: await desktop.state.report, isUnlockedByUser: isUnlockUnreported)
+        conditions: await desktop?.state.report ?? [:], isUnlockedByUser: isUnlockUnreported)
       let link = DaemonLink(connection: system, report: first, clock: clock, log: log) { [weak self] notice in
         await self?.handle(notice)
       } receive: { values in
@@ -196,12 +200,15 @@ actor AgentRun {
   /// Whether a source says that the session is locked. If none can tell, the daemon's verdict decides: it sends no tap
   /// that was read behind a lock.
   private func isLocked() async -> Bool {
-    guard let desktop else { return true }
+    guard let desktop else { return !isHeadless }
     return await desktop.state.report[Names.Condition.locked] ?? false
   }
 
   /// Applies the user's command to lock or unlock, and reports it to the daemon.
   private func declare(locked: Bool) async throws(BusError) {
+    guard !isHeadless else {
+      throw BusError(name: Names.Errors.notPossible, message: "a headless agent has no screen that could be locked")
+    }
     guard let desktop else { return }
     await desktop.declare(locked: locked)
     let conditions = await desktop.state.report

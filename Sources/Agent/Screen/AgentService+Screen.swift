@@ -47,6 +47,7 @@ extension AgentService {
   private func showLeft(_ id: String) async {
     do throws(InboxError) {
       let stored = try await inbox.tap(id)
+      guard !isHeadless else { return await endLeft(stored) }
       let offer = await offer(stored)
       if [.received, .shown, .failed].contains(stored.state) {
         await perform(policy.handle(.resumed(offer, stored.state, reason: stored.reason)))

@@ -15,9 +15,13 @@ extension AgentService {
     }
   }
 
+  private static let otherNotices = [
+    RegistrationNotice.key, RefusedLinkNotice.key, AlwaysNotice.key, IdentifyNotice.key,
+  ]
+
   /// Whether a notification shows no tap. A click on a notice only closes it.
   private static func showsNoTap(_ key: NotificationKey) -> Bool {
-    ReaderSheets.isSheet(key) || [RegistrationNotice.key, RefusedLinkNotice.key, AlwaysNotice.key].contains(key)
+    ReaderSheets.isSheet(key) || otherNotices.contains(key)
   }
 
   /// Handles the event of a notification that shows no tap. Returns false for the event of a tap's notification.

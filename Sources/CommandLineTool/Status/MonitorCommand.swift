@@ -55,12 +55,12 @@ extension Command {
     _ agent: AgentClient, _ events: AsyncStream<AgentClient.Event>, _ console: Console
   ) async -> Failure? {
     for await event in events {
-      if let failure = await described(event, agent).print(console) { return failure }
+      if let failure = await described(event, agent)?.print(console) { return failure }
     }
     return nil
   }
 
-  private static func described(_ event: AgentClient.Event, _ agent: AgentClient) async -> MonitorEvent {
+  private static func described(_ event: AgentClient.Event, _ agent: AgentClient) async -> MonitorEvent? {
     switch event {
     case .received(let id):
       // The tap may be cleared before the agent is asked. Then only its id is known.
@@ -69,6 +69,7 @@ extension Command {
     case .closed(let id, let state): return .closed(id, state, try? await agent.taps(id: id).first)
     case .removed(let id): return .tagRemoved(id)
     case .cleared(let count): return .cleared(count)
+    case .outgoingAvailable: return nil
     }
   }
 

@@ -18,10 +18,11 @@ struct MonitorEvent: Sendable {
   static func status(_ report: StatusReport) -> MonitorEvent {
     let readers = report.readers.map { "\($0.name.isEmpty ? $0.device : $0.name): \($0.state)" }
     return MonitorEvent(
-      text: ([StatusReport.verdict(report.scanning, report.suspendReasons)] + readers).joined(separator: "; "),
+      text: ([StatusReport.verdict(report.scanning, report.suspendReasons)] + [report.station].compactMap(\.self)
+        + readers).joined(separator: "; "),
       json: [
         "event": "status", "scanning": report.scanning, "suspendReasons": report.suspendReasons,
-        "readers": report.readers,
+        "readers": report.readers, "stationUser": report.stationUser, "stationActive": report.stationActive,
       ])
   }
 

@@ -9,7 +9,8 @@ extension Command {
     name: "status", summary: "show whether the readers scan, and if not, why",
     details: """
       Also lists the readers, with their numbers and states, and the agent of this
-      session. Fails with 69 if the daemon is not running.
+      session. With MQTT, also the taps that wait to be sent, and the connection to
+      the broker. Fails with 69 if the daemon is not running.
       """,
     words: 0...0
   ) { _, console throws(Failure) in
@@ -35,8 +36,12 @@ struct StatusReport: Encodable {
   struct Agent: Encodable {
     let version: String
     let registered: Bool
+    /// Whether it runs without a desktop.
+    let headless: Bool
     /// Like that of the daemon.
     let configurationError: String
+    /// The taps that wait to be sent; null if the agent does not report them.
+    @OrNull var outgoing: AgentStatus.Outgoing?
   }
 
   let version: String
@@ -46,10 +51,16 @@ struct StatusReport: Encodable {
   let readers: [Reader]
   /// The error in the configuration that was read last; empty if it is in force.
   let configurationError: String
+  /// The user whose agent gets the taps of a station; empty if this machine is not a station.
+  let stationUser: String
+  /// Whether the agent of that user gets the taps now.
+  let stationActive: Bool
   /// Null if no agent runs in this session.
   @OrNull private(set) var agent: Agent?
+  /// Null if `tagroute-mqtt` does not run in this session.
+  @OrNull private(set) var mqtt: MqttStatus?
 
-  init(_ daemon: DaemonStatus, _ agent: AgentStatus?) {
+  init(_ daemon: DaemonStatus, _ agent: AgentStatus?, _ mqtt: MqttStatus? = nil) {
     version = daemon.version
     enabled = daemon.enabled
     scanning = daemon.scanning
@@ -60,18 +71,24 @@ struct StatusReport: Encodable {
         reason: $0.stateReason)
     }
     configurationError = daemon.configurationError
+    stationUser = daemon.stationUser
+    stationActive = daemon.stationActive
     self.agent = agent.map {
       Agent(
-        version: $0.version, registered: $0.registered, configurationError: $0.configurationError)
+        version: $0.version, registered: $0.registered, headless: $0.headless,
+        configurationError: $0.configurationError, outgoing: $0.outgoing)
     }
+    self.mqtt = mqtt
   }
 
   static func current(on loop: EventLoop) async throws(Failure) -> StatusReport {
     let client = try await DaemonClient.own(on: loop)
     let daemon = try await Failure.asking(.daemon) { () throws(BusError) in try await client.status() }
     // In a service or over ssh there may be no session bus. Print the daemon's state anyway.
-    let agent = try? await AgentClient.connect(on: loop).status()
-    return StatusReport(daemon, agent)
+    guard let session = try? await Connection.open(.session, on: loop) else { return StatusReport(daemon, nil) }
+    let agent = try? await AgentClient(session).status()
+    let mqtt = try? await MqttStatus.current(session, timeout: .seconds(5))
+    return StatusReport(daemon, agent, mqtt)
   }
 
   /// Whether a reader scans, and why not. There is no reason while the daemon waits for the reader to start scanning.
@@ -80,8 +97,17 @@ struct StatusReport: Encodable {
     return reasons.isEmpty ? "about to scan" : "not scanning: \(reasons.joined(separator: ", "))"
   }
 
+  /// Who gets the taps of a station; nil if this machine is not one.
+  var station: String? {
+    guard !stationUser.isEmpty else { return nil }
+    return stationActive
+      ? "station: taps go to user \(stationUser)"
+      : "station: taps do not go to user \(stationUser) now, because another user is at the machine, or logind is gone"
+  }
+
   func lines(_ setup: Setup) -> [String] {
     var lines = [Self.verdict(scanning, suspendReasons.map(SuspendReason.words))]
+    lines += [station].compactMap(\.self)
     lines += Self.refusal(configurationError)
     if readers.isEmpty { lines.append("no reader") }
     for reader in readers {
@@ -91,11 +117,14 @@ struct StatusReport: Encodable {
       if !reader.reason.isEmpty { lines.append("  \(reader.reason)") }
     }
     switch agent {
+    case nil where station != nil: lines.append("no agent in this session, and a station needs none here")
     case nil: lines.append("no agent in this session: \(setup.starting(.agent).text)")
     case let agent?:
-      lines.append("agent \(agent.version): \(agent.registered ? "registered" : "not registered")")
+      let kind = agent.headless ? "agent without a desktop" : "agent"
+      lines.append("\(kind) \(agent.version): \(agent.registered ? "registered" : "not registered")")
       lines += Self.refusal(agent.configurationError)
     }
+    lines += outbox(setup)
     for (program, version) in [(RunningProgram.daemon, version), (.agent, agent?.version ?? "")] {
       guard let difference = program.difference(version: version) else { continue }
       let remedy = setup.updating(difference, restarting: setup.restarting(program))
@@ -103,6 +132,26 @@ struct StatusReport: Encodable {
     }
     return lines
   }
+
+  /// The taps that wait to be sent, and the program that sends them.
+  private func outbox(_ setup: Setup) -> [String] {
+    var lines: [String] = []
+    if let outgoing = agent?.outgoing, outgoing.isOfInterest {
+      var line = "outbox: \(outgoing.waiting == 0 ? "no tap waits" : Self.waiting(outgoing.waiting))"
+      if let oldest = outgoing.oldest { line += ", the oldest since \(LocalTime.minute(oldest))" }
+      if outgoing.dropped > 0 { line += "; \(outgoing.dropped) \(outgoing.dropped == 1 ? "was" : "were") dropped" }
+      lines.append(line)
+    }
+    if let mqtt {
+      let reason = mqtt.stateReason.isEmpty ? "" : ": \(mqtt.stateReason)"
+      lines.append("mqtt: \(mqtt.state), \(mqtt.broker) as \(mqtt.station)\(reason)")
+    } else if agent?.outgoing?.on == true {
+      lines.append("mqtt: tagroute-mqtt does not run: \(setup.starting(.mqtt).text)")
+    }
+    return lines
+  }
+
+  private static func waiting(_ count: UInt32) -> String { count == 1 ? "1 tap waits" : "\(count) taps wait" }
 
   private static func refusal(_ error: String) -> [String] {
     guard !error.isEmpty else { return [] }

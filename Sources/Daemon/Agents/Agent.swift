@@ -2,9 +2,9 @@ import Bus
 import Names
 import ScanGate
 
-/// The session that a tap belongs to; with `Sessions=any`, the user.
+/// The session that a tap belongs to; with `Sessions=any`, and for the user of a station, the user.
 struct SessionKey: Hashable, Sendable, CustomStringConvertible {
-  /// logind's id; nil with `Sessions=any`.
+  /// logind's id; nil with `Sessions=any`, and for the user of a station.
   let id: String?
   let uid: UInt32
 

@@ -101,7 +101,7 @@ extension DaemonState {
   /// The sessions that an agent of a user may serve, most likely first. With logind they are unknown before its first
   /// answer.
   func sessions(of uid: UInt32, _ login: LoginState?) -> [SessionKey] {
-    if policy.servesAnySession { return [SessionKey(id: nil, uid: uid)] }
+    if policy.servesAnySession || uid == policy.station { return [SessionKey(id: nil, uid: uid)] }
     let eligible = login?.eligibleSessions(of: uid) ?? []
     // An agent belongs to a desktop. A text session is used only if the user has no graphical one.
     let graphical = eligible.filter(\.isGraphical)

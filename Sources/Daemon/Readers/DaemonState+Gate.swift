@@ -13,6 +13,13 @@ extension DaemonState {
       session.isLocked = lock(of: agent.session) ?? .no
       return (session, agent)
     }
+    if let station = stationInFront(of: seat) {
+      var session = ScanConditions.Session.assumed
+      // The station's user may have a session with a screen, too.
+      let isLocked = login.activeSession(on: seat)?.lock.isLocked == .yes
+      session.isLocked = isLocked ? .yes : lock(of: station) ?? .no
+      return (session, registry.agent(of: station))
+    }
     if let active = login.activeSession(on: seat) {
       let agent = registry.agent(of: SessionKey(id: active.id, uid: active.uid))
       return (conditions(of: active, agent), agent)

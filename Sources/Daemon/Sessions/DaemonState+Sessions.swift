@@ -14,6 +14,9 @@ extension DaemonState {
       return isLocked ? .sessionInactive : nil
     }
     if login.isSleeping == .yes { return .sleeping }
+    if let station = stationInFront(of: seat) {
+      return station.uid == uid && lock(of: station) != .yes ? nil : .sessionInactive
+    }
     guard let active = login.activeSession(on: seat), active.uid == uid, active.isEligible,
       !policy.scan.treatsAsLocked(active.lock.isLocked)
     else { return .sessionInactive }

@@ -66,6 +66,18 @@ enum Schema {
       END
       """,
     ],
+    // Taps that wait to be sent to other machines, and how many of those were removed unsent.
+    [
+      "ALTER TABLE taps ADD COLUMN outgoing INTEGER NOT NULL DEFAULT 0",
+      "CREATE INDEX taps_outgoing ON taps (outgoing, sequence) WHERE outgoing = 1",
+      "CREATE TABLE outbox (number INTEGER PRIMARY KEY CHECK (number = 1), dropped INTEGER NOT NULL) STRICT",
+      "INSERT INTO outbox (number, dropped) VALUES (1, 0)",
+      """
+      CREATE TRIGGER taps_leave_outbox AFTER DELETE ON taps WHEN old.outgoing = 1 BEGIN
+        UPDATE outbox SET dropped = dropped + 1;
+      END
+      """,
+    ],
   ]
 
   /// Brings a database to the newest version. Throws `SQLITE_MISMATCH` if a newer program wrote the file.

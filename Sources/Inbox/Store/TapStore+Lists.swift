@@ -54,7 +54,7 @@ extension TapStore {
     let kept = clearing.onScreen.map(SQLiteValue.text)
     let parameters = kept.map { _ in "?" }.joined(separator: ", ")
     for state in TapStore.finishedStates where removed.count < limit {
-      removed += try delete(
+      removed += try change(
         """
         DELETE FROM taps WHERE sequence IN (
           SELECT sequence FROM taps
@@ -69,7 +69,7 @@ extension TapStore {
   ) throws(SQLiteError) -> [String] {
     var removed: [String] = []
     for id in ids {
-      removed += try delete("DELETE FROM taps WHERE id = ? AND (\(condition)) AND time < ?", [.text(id), end])
+      removed += try change("DELETE FROM taps WHERE id = ? AND (\(condition)) AND time < ?", [.text(id), end])
     }
     return removed
   }

@@ -29,12 +29,12 @@ final class TapStore {
     let rows = try database.run(
       """
       INSERT INTO taps (id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code,
-        reason, screen_bus, screen_owner, screen_id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        reason, screen_bus, screen_owner, screen_id, outgoing)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET
         handler = excluded.handler, state = excluded.state, changed = excluded.changed,
         reason_code = excluded.reason_code, reason = excluded.reason, screen_bus = excluded.screen_bus,
-        screen_owner = excluded.screen_owner, screen_id = excluded.screen_id
+        screen_owner = excluded.screen_owner, screen_id = excluded.screen_id, outgoing = excluded.outgoing
       RETURNING sequence
       """,
       [
@@ -42,7 +42,7 @@ final class TapStore {
         .text(tap.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler),
         .text(stored.state.rawValue), .integer(stored.changed.microseconds), .text(stored.reason.code.rawValue),
         .text(stored.reason.detail), SQLiteValue(stored.place?.bus), SQLiteValue(stored.place?.owner),
-        stored.place.map { .integer(Int64($0.id)) } ?? .null,
+        stored.place.map { .integer(Int64($0.id)) } ?? .null, .integer(stored.isOutgoing ? 1 : 0),
       ])
     return rows.first?.first?.asInteger ?? 0
   }
@@ -70,7 +70,7 @@ final class TapStore {
   /// The columns of a ``ListedTap``.
   private static let whole = """
     id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code, reason, screen_bus, screen_owner,
-    screen_id, sequence
+    screen_id, sequence, outgoing
     """
 
   // MARK: Notifications that show no tap
@@ -104,45 +104,52 @@ final class TapStore {
     state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
   }
 
+  /// Whether the retention may remove a tap: it is over, and does not wait to be sent.
+  private static func isRemovable(_ state: TapState) -> String { "\(isFinished(state)) AND outgoing = 0" }
+
+  /// How many taps there are that do not wait to be sent.
   func count() throws(SQLiteError) -> Int {
-    Int(try database.run("SELECT count(*) FROM taps").first?.first?.asInteger ?? 0)
+    let all = Int(try database.run("SELECT count(*) FROM taps").first?.first?.asInteger ?? 0)
+    return try all - outgoingCount()
   }
 
-  /// Removes finished taps older than `time`, then the oldest finished ones beyond `maximum`; returns their ids.
+  /// Removes finished taps older than `time`, then the oldest finished ones beyond `maximum`; returns their ids. Taps
+  /// that wait to be sent stay, and do not count.
   func remove(before time: Timestamp, keeping maximum: Int) throws(SQLiteError) -> [String] {
     var removed: [String] = []
     for state in TapStore.finishedStates {
-      removed += try delete(
-        "DELETE FROM taps WHERE state = ? AND \(TapStore.isFinished(state)) AND time < ?",
+      removed += try change(
+        "DELETE FROM taps WHERE state = ? AND \(TapStore.isRemovable(state)) AND time < ?",
         [.text(state.rawValue), .integer(time.microseconds)])
     }
     let excess = try count() - maximum
     guard excess > 0 else { return removed }
-    let oldest = TapStore.byArrival("sequence", TapStore.finishedStates, where: TapStore.isFinished, newestFirst: false)
+    let oldest = TapStore.byArrival(
+      "sequence", TapStore.finishedStates, where: TapStore.isRemovable, newestFirst: false)
     return try removed
-      + delete("DELETE FROM taps WHERE sequence IN (\(oldest) LIMIT ?)", [.integer(Int64(excess))])
+      + change("DELETE FROM taps WHERE sequence IN (\(oldest) LIMIT ?)", [.integer(Int64(excess))])
   }
 
-  /// Runs a deletion and returns the ids of the taps that it deleted.
-  func delete(_ deletion: String, _ bindings: [SQLiteValue]) throws(SQLiteError) -> [String] {
-    try database.run(deletion + " RETURNING id", bindings).compactMap { $0.first?.asText }
+  /// Runs a deletion or an update, and returns the ids of its taps.
+  func change(_ statement: String, _ bindings: [SQLiteValue]) throws(SQLiteError) -> [String] {
+    try database.run(statement + " RETURNING id", bindings).compactMap { $0.first?.asText }
   }
 }
 
 extension ListedTap {
   /// Reads the columns of `TapStore.whole`.
   fileprivate init?(_ row: [SQLiteValue]) {
-    guard row.count == 17, let id = row[0].asText, let time = row[1].asInteger, let message = row[2].asBlob,
+    guard row.count == 18, let id = row[0].asText, let time = row[1].asInteger, let message = row[2].asBlob,
       let technology = row[3].asText, let uid = row[4].asBlob, let reader = row[5].asText, let title = row[7].asText,
       let state = row[9].asText.flatMap(TapState.init), let changed = row[10].asInteger,
-      let sequence = row[16].asInteger
+      let sequence = row[16].asInteger, let outgoing = row[17].asInteger
     else { return nil }
     let tap = Tap(
       id: id, time: Timestamp(microseconds: time), message: message, technology: technology, uid: uid,
       reader: reader, uri: row[6].asText, title: title, handler: row[8].asText)
     stored = StoredTap(
       tap: tap, state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[11], row[12]),
-      place: NotificationPlace(row[13], row[14], row[15]))
+      place: NotificationPlace(row[13], row[14], row[15]), isOutgoing: outgoing != 0)
     self.sequence = sequence
   }
 }

@@ -16,6 +16,8 @@ public struct AgentClient: Sendable {
     case removed(id: String)
     /// This many taps were removed from the inbox by `Clear`.
     case cleared(count: UInt32)
+    /// A tap was stored that waits to be sent. `takeOutgoing` has it.
+    case outgoingAvailable
   }
 
   private let connection: Connection
@@ -54,10 +56,12 @@ public struct AgentClient: Sendable {
       return AgentStatus(
         version: properties["Version"]?.asString ?? "",
         interfaceVersion: properties["InterfaceVersion"]?.asUInt32 ?? 0,
+        headless: properties["Headless"]?.asBool ?? false,
         registered: properties["Registered"]?.asBool ?? false,
         registrationError: AgentStatus.RegistrationError(properties["RegistrationError"]),
         configurationError: properties["ConfigurationError"]?.asString ?? "",
-        configurationTime: properties["ConfigurationTime"]?.asUInt64)
+        configurationTime: properties["ConfigurationTime"]?.asUInt64,
+        outgoing: properties["Outgoing"]?.asDictionary.map(AgentStatus.Outgoing.init))
     } catch {
       guard error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner else {
         throw error
@@ -196,6 +200,32 @@ public struct AgentClient: Sendable {
     return try await call("Clear", [.dictionary(options)], timeout: .seconds(180)).first?.asUInt32 ?? 0
   }
 
+  /// Gets the taps that wait to be sent to another machine, in the order in which they were stored. They wait until
+  /// `acknowledgeOutgoing`.
+  ///
+  /// - Parameters:
+  ///   - limit: the most taps to return, up to 1000.
+  ///   - after: only taps with a greater `sequence`; nil for all.
+  /// - Returns: the taps, with their messages. The reply may have fewer than `limit` taps although there are more. An
+  ///   empty reply is the end. Numbers from 2^52 are preliminary: the inbox's file could not be written yet.
+  /// - Throws: `BusError`; `org.freedesktop.DBus.Error.UnknownMethod` if the agent is older.
+  public func takeOutgoing(limit: UInt32 = 20, after: UInt64? = nil) async throws(BusError) -> [TapDescription] {
+    var options: [String: Value] = ["limit": .uint32(limit)]
+    options["after-sequence"] = after.map(Value.uint64)
+    let reply = try await call("TakeOutgoing", [.dictionary(options)])
+    return (reply.first?.asArray ?? []).map { TapDescription($0.asDictionary ?? [:]) }
+  }
+
+  /// Reports that taps were sent, so that they do not wait any more.
+  ///
+  /// - Parameter ids: the taps; any number. Ids of other taps have no effect.
+  /// - Throws: `BusError`; some of the taps may then wait no more.
+  public func acknowledgeOutgoing(_ ids: [String]) async throws(BusError) {
+    for first in stride(from: 0, to: ids.count, by: 500) {
+      _ = try await call("AcknowledgeOutgoing", [.strings(Array(ids[first..<min(first + 500, ids.count)]))])
+    }
+  }
+
   /// Makes a handler open all links that a claim covers, without a question.
   ///
   /// - Parameters:
@@ -232,6 +262,11 @@ public struct AgentClient: Sendable {
   /// - Throws: `BusError`.
   public func setLocked(_ locked: Bool) async throws(BusError) { _ = try await call("SetLocked", [.boolean(locked)]) }
 
+  /// Makes this computer show its name, with a sound.
+  ///
+  /// - Throws: `BusError`; `org.freedesktop.DBus.Error.UnknownMethod` if the agent is older.
+  public func identify() async throws(BusError) { _ = try await call("Identify", [.dictionary([:])]) }
+
   /// Makes the agent read the desktop entries and its configuration again.
   ///
   /// - Parameter timeout: how long the agent has to reply.
@@ -264,6 +299,7 @@ public struct AgentClient: Sendable {
         case ("TagRemoved", let id?, _): continuation.yield(.removed(id: id))
         case ("TapsCleared", _, _):
           continuation.yield(.cleared(count: signal.arguments.first?.asUInt32 ?? 0))
+        case ("OutgoingAvailable", _, _): continuation.yield(.outgoingAvailable)
         default: break
         }
       }

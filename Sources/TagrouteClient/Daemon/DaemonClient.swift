@@ -59,7 +59,9 @@ public struct DaemonClient: Sendable {
       suspendReasons: properties["SuspendReasons"]?.asStrings ?? [],
       readers: order.compactMap { readers[$0] },
       configurationError: properties["ConfigurationError"]?.asString ?? "",
-      configurationTime: properties["ConfigurationTime"]?.asUInt64)
+      configurationTime: properties["ConfigurationTime"]?.asUInt64,
+      stationUser: properties["StationUser"]?.asString ?? "",
+      stationActive: properties["StationActive"]?.asBool ?? false)
   }
 
   /// Switches background scanning on or off for the whole machine. The daemon keeps the setting over a restart.

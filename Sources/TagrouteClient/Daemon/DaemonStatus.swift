@@ -16,6 +16,10 @@ public struct DaemonStatus: Sendable, Hashable {
   public var configurationError = ""
   /// When the configuration in force was read, in microseconds since 1970; nil if the daemon does not report it.
   public var configurationTime: UInt64?
+  /// The user whose agent gets the taps while no other user is at the machine; empty if the machine is not a station.
+  public var stationUser = ""
+  /// Whether the agent of `stationUser` gets the taps now.
+  public var stationActive = false
 }
 
 /// The daemon's public status of a reader.

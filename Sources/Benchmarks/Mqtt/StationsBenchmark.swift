@@ -1,0 +1,133 @@
+import Bus
+import EventLoop
+import Glibc
+import Rig
+import TestSupport
+
+/// Many stations and one broker: whether each tap arrives, in which order, how late, and what a station costs.
+///
+/// Each station is a real `tagroute-mqtt` on a bus of its own. A stand-in for its agent has the taps, because so many
+/// agents would measure the agents and their disks. First, all stations send what they have read offline, as after an
+/// outage. Then each station reads a tap at a random moment of a second, again and again.
+struct StationsBenchmark {
+  let stations: Int
+  let taps: Int
+  /// How many of the taps are read while the broker is there.
+  private var live: Int { max(1, taps / 50) }
+
+  /// One station.
+  private struct Station: Sendable {
+    let number: Int
+    let bus: PrivateBus
+    let outbox: OutboxStandIn
+    let process: ChildProcess
+    let directory: TemporaryDirectory
+
+    func tap(_ index: Int) -> SampleTap { SampleTap(number * 1_000_000 + index) }
+  }
+
+  func run() async throws {
+    try await Programs.build(and: ["tagroute-mqtt"])
+    var options = Mosquitto.Options()
+    (options.hasPort, options.isPersistent) = (true, false)
+    let mosquitto = try await Mosquitto(options)
+    let referee = try await MosquittoSubscriber(on: mosquitto.socket)
+    var all: [Station] = []
+    let started = ContinuousClock.now
+    for number in 1...stations { all.append(try await start(number, port: mosquitto.port)) }
+
+    let outage = taps - live
+    try await referee.taps(all.flatMap { station in (1...outage).map { station.tap($0).id } })
+    for station in all { await station.outbox.isEmpty() }
+    let duration = (ContinuousClock.now - started) / .seconds(1)
+    print(
+      "\(stations) stations sent \(stations * outage) taps in \(Distribution.tenths(duration)) s, their start included: "
+        + "\(Int(Double(stations * outage) / duration)) taps a second")
+
+    let given = try await giveLive(all, from: outage + 1)
+    try await referee.taps(given.keys)
+    for station in all { await station.outbox.isEmpty() }
+    try await report(all, referee, given)
+    try printMemory(all, broker: await mosquitto.identifier)
+    for station in all { station.process.signal(SIGTERM) }
+    for station in all { try await station.process.exit() }
+    for station in all { try await station.bus.stop() }
+    try await mosquitto.kill()
+  }
+
+  /// Starts a station whose taps of the outage wait.
+  private func start(_ number: Int, port: UInt16) async throws -> Station {
+    let bus = try await PrivateBus.start()
+    let directory = try TemporaryDirectory()
+    try directory.write(
+      "[Mqtt]\nBroker=mqtt://localhost:\(port)\nStation=desk-\(number)\n", to: "config/tagroute/mqtt.conf", mode: 0o600)
+    let outbox = try await OutboxStandIn.start(on: BusAddress(bus.address))
+    for index in 1...(taps - live) {
+      try await outbox.store(SampleTap(number * 1_000_000 + index, age: .seconds(3600)))
+    }
+    let process = try ChildProcess(
+      BuiltProducts.program("tagroute-mqtt"),
+      environment: [
+        "HOME": directory.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TAGROUTE_LOG": "notice",
+        "XDG_CONFIG_HOME": directory.file("config"), "DBUS_SESSION_BUS_ADDRESS": bus.address,
+        "DBUS_SYSTEM_BUS_ADDRESS": bus.address,
+      ])
+    return Station(number: number, bus: bus, outbox: outbox, process: process, directory: directory)
+  }
+
+  /// Reads one tap per station and second. Returns when each was stored, by its id.
+  private func giveLive(_ all: [Station], from first: Int) async throws -> [String: ContinuousClock.Instant] {
+    try await withThrowingTaskGroup(of: [String: ContinuousClock.Instant].self) { group in
+      for station in all {
+        group.addTask {
+          var given: [String: ContinuousClock.Instant] = [:]
+          for index in first...taps {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 500...1500)))
+            let tap = station.tap(index)
+            given[tap.id] = .now
+            try await station.outbox.store(tap)
+          }
+          return given
+        }
+      }
+      return try await group.reduce(into: [:]) { $0.merge($1) { first, _ in first } }
+    }
+  }
+
+  private func report(
+    _ all: [Station], _ referee: MosquittoSubscriber, _ given: [String: ContinuousClock.Instant]
+  ) async throws {
+    let messages = try await referee.messages().filter { $0.tap != nil }
+    var order: [String: [String]] = [:]
+    for message in messages where message.topic.hasSuffix("/log") {
+      if let tap = message.tap { order[tap.station, default: []].append(tap.tap_id) }
+    }
+    var (arrived, duplicates, inOrder) = (0, 0, 0)
+    for station in all {
+      let ids = order["desk-\(station.number)"] ?? []
+      var seen: Set<String> = []
+      let first = ids.filter { seen.insert($0).inserted }
+      arrived += first.count
+      duplicates += ids.count - first.count
+      inOrder += first == (1...taps).map { station.tap($0).id } ? 1 : 0
+    }
+    let live = Set(messages.filter { $0.topic.hasSuffix("/tap") }.compactMap { $0.tap?.tap_id })
+    print(
+      "\(arrived) of \(stations * taps) taps arrived, \(duplicates) twice; in order at \(inOrder) of \(stations) "
+        + "stations; on the live topic \(live.count), of which \(live.subtracting(given.keys).count) were stale")
+    var latencies: [Duration] = []
+    for station in all {
+      for (id, time) in await station.outbox.acknowledged {
+        if let start = given[id] { latencies.append(time - start) }
+      }
+    }
+    print(Distribution(latencies).line("stored to acknowledged, one tap per station and second"))
+  }
+
+  private func printMemory(_ all: [Station], broker: Int32?) throws {
+    let memory = try all.map { try ProcessMemory(of: $0.process.identifier).written }.sorted()
+    print(
+      "tagroute-mqtt: median \(memory[memory.count / 2]) kB private and written, most \(memory[memory.count - 1]) kB")
+    if let broker { print("mosquitto: \(try ProcessMemory(of: broker).kinds)") }
+  }
+}

@@ -1,0 +1,340 @@
+import Configuration
+import Journal
+import TagrouteClient
+
+/// The connection to the broker, and what goes over it. Pure: events go in, actions come out.
+struct BrokerSession: Sendable {
+  /// Where the connection is.
+  enum Phase: Sendable, Hashable {
+    /// Before the first attempt, and between two attempts. Can become `connecting`, `stopped`.
+    case waiting(until: Duration)
+    /// A thread tries to connect. Can become `connected`, `waiting`, `stopped`; or `connecting` again, with MQTT 3.1.1.
+    case connecting(attempt: UInt64, until: Duration)
+    /// The broker has accepted. Can become `waiting`, `leaving`.
+    case connected(attempt: UInt64, since: Duration)
+    /// The program ends, and `offline` is on its way. Can become `stopped`.
+    case leaving(attempt: UInt64, until: Duration, token: UInt64)
+    /// The end.
+    case stopped
+  }
+
+  /// How long an attempt may take. Linux tries a host's address that does not answer for about two minutes, and
+  /// libmosquitto tries one address after the other.
+  static let patience = Duration.seconds(180)
+  /// How long the broker may take to confirm any of the messages in flight.
+  static let confirmationPatience = Duration.seconds(60)
+  /// How long the end of the program may take.
+  static let farewell = Duration.milliseconds(1500)
+  /// The least time between two commands.
+  static let commandInterval = Duration.seconds(1)
+
+  let identity: BrokerIdentity
+  let messages: MessageSettings
+  private(set) var phase = Phase.waiting(until: .zero)
+  private(set) var flow = OutboxFlow()
+  /// How many taps the broker has confirmed.
+  private(set) var sent: UInt64 = 0
+  /// Why there is no connection, and the fix; empty before the first failure and after a success.
+  private(set) var trouble = ""
+  private(set) var version = MqttVersion.five
+  private var isStarted = false
+  private var pause = ReconnectPause()
+  private var lastAttempt: UInt64 = 0
+  private var lastToken: UInt64 = 0
+  /// Why this side ends the connection; reported in place of `closed`.
+  private var verdict: BrokerEnding?
+  private var isClosing = false
+  /// The topics of messages in flight that are not taps.
+  private var otherTopics: [UInt64: String] = [:]
+  /// The topics, besides the taps', that the broker's rules forbid. They are not tried again: Mosquitto 2.0.11 also
+  /// closes the connection.
+  private var forbiddenTopics: Set<String> = []
+  private var readers: [ReaderState] = []
+  /// The readers whose state the broker may still have.
+  private var publishedReaders: [String: [UInt8]] = [:]
+  private var lastCommand: Duration?
+  /// When a message was confirmed, or was sent while none was in flight.
+  private var lastProgress = Duration.zero
+
+  init(identity: BrokerIdentity, messages: MessageSettings) {
+    (self.identity, self.messages) = (identity, messages)
+  }
+
+  /// When ``BrokerEvent/time`` is due; nil if nothing waits for a time.
+  var deadline: Duration? {
+    let own: Duration? =
+      switch phase {
+      case .waiting(let until): isStarted ? until : nil
+      case .connecting(_, let until): isClosing ? nil : until
+      case .leaving(_, let until, _): until
+      case .connected: isClosing || flow.inFlight.isEmpty ? nil : lastProgress + Self.confirmationPatience
+      case .stopped: nil
+      }
+    return [own, flow.retryTime].compactMap(\.self).min()
+  }
+
+  /// Handles one event.
+  mutating func handle(
+    _ event: BrokerEvent, at now: Moment, using random: inout some RandomNumberGenerator
+  ) -> [BrokerAction] {
+    guard phase != .stopped else { return [] }
+    if flow.inFlight.isEmpty { lastProgress = now.clock }
+    let actions: [BrokerAction]
+    switch event {
+    case .start:
+      isStarted = true
+      actions = timePassed(now)
+    case .time: actions = timePassed(now)
+    case .accepted(let attempt): actions = accepted(attempt, now)
+    case .ended(let attempt, let ending): actions = ended(attempt, ending, now, using: &random)
+    case .confirmed(let attempt, let token, let code): actions = confirmed(attempt, token, code, now)
+    case .tooLarge(let attempt, let token, let isShortened): actions = tooLarge(attempt, token, isShortened)
+    case .message(let attempt, let topic, let payload, let isRetained):
+      actions = attempt == present ? received(topic, payload, isRetained, now) : []
+    case .agent(let isPresent):
+      flow.agent(isPresent: isPresent)
+      actions = []
+    case .outgoingAvailable:
+      flow.outgoingAvailable()
+      actions = []
+    case .taken(let taps): actions = flow.taken(taps, isConnected: canSend).map { tap in publish(tap) }
+    case .takingFailed:
+      flow.takingFailed(at: now.clock)
+      actions = []
+    case .acknowledged: actions = publishLive(flow.acknowledged(), now)
+    case .acknowledgingFailed:
+      flow.acknowledgingFailed(at: now.clock)
+      actions = []
+    case .readers(let readers):
+      self.readers = readers
+      actions = canSend ? publishReaders() : []
+    case .stop: actions = stop(now)
+    }
+    return actions
+      + flow.calls(isConnected: canSend, at: now.clock).map { call -> BrokerAction in
+        switch call {
+        case .take(let limit): .take(limit: limit)
+        case .acknowledge(let ids): .acknowledge(ids)
+        }
+      }
+  }
+
+  /// The attempt in progress; nil between attempts.
+  private var present: UInt64? {
+    switch phase {
+    case .connecting(let attempt, _), .connected(let attempt, _), .leaving(let attempt, _, _): attempt
+    case .waiting, .stopped: nil
+    }
+  }
+
+  /// Whether messages may be sent.
+  private var canSend: Bool {
+    guard case .connected = phase else { return false }
+    return !isClosing
+  }
+
+  // MARK: The connection
+
+  private mutating func timePassed(_ now: Moment) -> [BrokerAction] {
+    switch phase {
+    case .waiting(let until) where isStarted && now.clock >= until: return connect(now)
+    case .connecting(_, let until) where now.clock >= until && !isClosing:
+      return close(.unreachable("no answer within \(Self.patience.components.seconds) seconds"))
+    case .leaving(_, let until, _) where now.clock >= until:
+      phase = .stopped
+      return [.close(gracefully: false), .finish]
+    case .connected where !flow.inFlight.isEmpty && now.clock >= lastProgress + Self.confirmationPatience:
+      return close(.lost("it has confirmed no message for \(Self.confirmationPatience.components.seconds) seconds"))
+    case .waiting, .connecting, .connected, .leaving, .stopped: return []
+    }
+  }
+
+  private mutating func connect(_ now: Moment) -> [BrokerAction] {
+    lastAttempt += 1
+    (verdict, isClosing, otherTopics) = (nil, false, [:])
+    phase = .connecting(attempt: lastAttempt, until: now.clock + Self.patience)
+    return [.connect(attempt: lastAttempt, version)]
+  }
+
+  private mutating func close(_ verdict: BrokerEnding) -> [BrokerAction] {
+    guard !isClosing else { return [] }
+    (self.verdict, isClosing) = (verdict, true)
+    return [.close(gracefully: false)]
+  }
+
+  private mutating func accepted(_ attempt: UInt64, _ now: Moment) -> [BrokerAction] {
+    guard case .connecting(attempt, _) = phase, !isClosing else { return [] }
+    phase = .connected(attempt: attempt, since: now.clock)
+    trouble = ""
+    flow.connected()
+    var actions: [BrokerAction] = [.log(.notice, "connected to \(identity.broker)")]
+    actions += publish(messages.topics.state, "online")
+    // The broker may have lost what it had retained.
+    publishedReaders = publishedReaders.mapValues { _ in [] }
+    actions += publishReaders()
+    var subscriptions: [String] = []
+    if messages.hasDiscovery {
+      actions += publishDiscovery()
+      subscriptions.append(Topics.homeAssistantStatus)
+    }
+    if messages.hasCommands {
+      subscriptions += StationCommand.Name.allCases.map(messages.topics.command)
+    }
+    if !subscriptions.isEmpty { actions.append(.subscribe(subscriptions)) }
+    return actions
+  }
+
+  private mutating func ended(
+    _ attempt: UInt64, _ ending: BrokerEnding, _ now: Moment, using random: inout some RandomNumberGenerator
+  ) -> [BrokerAction] {
+    guard attempt == present else { return [] }
+    flow.disconnected()
+    if case .leaving = phase {
+      phase = .stopped
+      return [.finish]
+    }
+    let ending = verdict ?? ending
+    if ending == .unsupportedVersion, version == .five {
+      version = .threeOneOne
+      return [.log(.notice, "\(identity.broker) does not support MQTT 5; using MQTT 3.1.1")] + connect(now)
+    }
+    var lifetime: Duration?
+    if case .connected(_, let since) = phase { lifetime = now.clock - since } else { version = .five }
+    let reason = ending.reason(for: identity)
+    let isNew = reason != trouble
+    trouble = reason
+    let delay = pause.next(after: ending, connectedFor: lifetime, using: &random)
+    phase = .waiting(until: now.clock + delay)
+    // An outage of a day is one line.
+    return [.log(isNew ? (ending.isRefusal ? .error : .warning) : .debug, reason)]
+  }
+
+  private mutating func stop(_ now: Moment) -> [BrokerAction] {
+    switch phase {
+    case .connected(let attempt, _) where !isClosing:
+      let actions = publish(messages.topics.state, "offline")
+      phase = .leaving(attempt: attempt, until: now.clock + Self.farewell, token: lastToken)
+      return actions.isEmpty ? [.close(gracefully: true)] : actions
+    case .connecting, .connected:
+      phase = .stopped
+      return [.close(gracefully: false), .finish]
+    case .waiting:
+      phase = .stopped
+      return [.finish]
+    case .leaving, .stopped: return []
+    }
+  }
+
+  // MARK: Messages
+
+  private mutating func nextToken() -> UInt64 {
+    lastToken += 1
+    return lastToken
+  }
+
+  /// A retained message that is not a tap.
+  private mutating func publish(_ topic: String, _ payload: [UInt8]) -> [BrokerAction] {
+    guard !forbiddenTopics.contains(topic) else { return [] }
+    let token = nextToken()
+    otherTopics[token] = topic
+    return [.publish(Publication(token: token, topic: topic, payload: payload, isRetained: true))]
+  }
+
+  private mutating func publish(_ topic: String, _ text: String) -> [BrokerAction] { publish(topic, Array(text.utf8)) }
+
+  private mutating func publish(_ tap: TapDescription) -> BrokerAction {
+    publish(
+      OutboxFlow.Sent(
+        tap: tap, payload: TapPayload.make(tap, messages),
+        shorter: messages.contents == .yes ? TapPayload.make(tap, messages, withContents: false) : nil))
+  }
+
+  private mutating func publish(_ sent: OutboxFlow.Sent) -> BrokerAction {
+    let token = nextToken()
+    flow.sent(sent, as: token)
+    return .publish(
+      Publication(token: token, topic: messages.topics.log, payload: sent.payload, shorter: sent.shorter))
+  }
+
+  /// Publishes the fresh ones of taps that the agent does not have any more. So no crash publishes one twice.
+  private func publishLive(_ taps: [OutboxFlow.Sent], _ now: Moment) -> [BrokerAction] {
+    guard canSend else { return [] }
+    return taps.filter { TapPayload.isFresh($0.tap.time, now: now.wall, messages) }.map { sent in
+      .publish(
+        Publication(
+          topic: messages.topics.tap, payload: sent.payload, shorter: sent.shorter,
+          expiry: UInt32(clamping: messages.liveSeconds)))
+    }
+  }
+
+  private mutating func publishDiscovery() -> [BrokerAction] {
+    Discovery.publications(messages).flatMap { publish($0.topic, $0.payload) }
+  }
+
+  /// Publishes what the broker does not have: changed states, and nothing in place of a reader that is gone.
+  private mutating func publishReaders() -> [BrokerAction] {
+    var actions: [BrokerAction] = []
+    for name in publishedReaders.keys.sorted() where !readers.contains(where: { $0.name == name }) {
+      publishedReaders[name] = nil
+      actions += publish(messages.topics.reader(name), [])
+    }
+    for reader in readers where !reader.name.isEmpty && publishedReaders[reader.name] != reader.payload {
+      publishedReaders[reader.name] = reader.payload
+      actions += publish(messages.topics.reader(reader.name), reader.payload)
+    }
+    return actions
+  }
+
+  private mutating func confirmed(_ attempt: UInt64, _ token: UInt64, _ code: Int32, _ now: Moment) -> [BrokerAction] {
+    guard attempt == present else { return [] }
+    let isAccepted = code < 0x80
+    if let topic = otherTopics.removeValue(forKey: token) {
+      if case .leaving(_, _, token) = phase { return [.close(gracefully: true)] }
+      // The taps matter more than a description that the broker's rules forbid.
+      guard !isAccepted else { return [] }
+      if code == 0x87 { forbiddenTopics.insert(topic) }
+      return [.log(.warning, BrokerEnding.notAccepted(topic: topic, code: code).reason(for: identity))]
+    }
+    guard isAccepted else {
+      guard let refused = flow.withdraw(token) else { return [] }
+      guard code == 0x95, let shorter = refused.shorter, canSend else {
+        return close(.notAccepted(topic: messages.topics.log, code: code))
+      }
+      return [contentsLeftOut, publish(.init(tap: refused.tap, payload: shorter, shorter: nil))]
+    }
+    if flow.brokerConfirmed(token) { (sent, lastProgress) = (sent + 1, now.clock) }
+    return []
+  }
+
+  private var contentsLeftOut: BrokerAction {
+    .log(.warning, "\(identity.broker) does not accept the size of a tap; its contents are left out")
+  }
+
+  private mutating func tooLarge(_ attempt: UInt64, _ token: UInt64, _ isShortened: Bool) -> [BrokerAction] {
+    guard attempt == present else { return [] }
+    if isShortened { return [contentsLeftOut] }
+    if let topic = otherTopics.removeValue(forKey: token) {
+      return [.log(.warning, BrokerEnding.notAccepted(topic: topic, code: 0x95).reason(for: identity))]
+    }
+    return flow.withdraw(token) == nil ? [] : close(.notAccepted(topic: messages.topics.log, code: 0x95))
+  }
+
+  private mutating func received(
+    _ topic: String, _ payload: [UInt8], _ isRetained: Bool, _ now: Moment
+  ) -> [BrokerAction] {
+    guard canSend else { return [] }
+    if topic == Topics.homeAssistantStatus {
+      // A retained one is older than the descriptions that were sent at the start of the connection.
+      guard messages.hasDiscovery, !isRetained, payload == Array("online".utf8) else { return [] }
+      return publishDiscovery()
+    }
+    guard messages.hasCommands,
+      let command = StationCommand(topic: topic, payload: payload, isRetained: isRetained, messages.topics)
+    else { return [] }
+    if let lastCommand, now.clock - lastCommand < Self.commandInterval {
+      return [.log(.debug, "ignoring a command: the previous one was less than a second ago")]
+    }
+    lastCommand = now.clock
+    return [.perform(command)]
+  }
+}

@@ -1,0 +1,66 @@
+import CShims
+import EventLoop
+import Glibc
+import Journal
+import KeyFile
+import Names
+
+/// `tagroute-mqtt`: from the command line to the exit code.
+public enum MqttProgram {
+  /// Runs until a signal arrives, or until the program cannot continue. The command line begins with the program's
+  /// name. Returns one of the exit codes in the program's help.
+  public static func run(_ arguments: [String]) async -> Int32 {
+    ProcessEnvironment.silenceDispatch()
+    switch MqttArguments(Array(arguments.dropFirst())) {
+    case .print(let text):
+      print(text)
+      return 0
+    case .mistake(let text):
+      complain("\(text); see tagroute-mqtt --help")
+      return Names.ExitCode.usage
+    case .check: return readSettings() == nil ? Names.ExitCode.configuration : 0
+    case .run:
+      guard let settings = readSettings() else { return Names.ExitCode.configuration }
+      return await run(settings)
+    }
+  }
+
+  /// The settings; nil after a complaint.
+  private static func readSettings() -> MqttSettings? {
+    let files = MqttFiles(environment: ProcessEnvironment.current)
+    do throws(KeyFileError) {
+      guard let (path, configuration) = try files.load() else {
+        complain(files.instruction)
+        return nil
+      }
+      return try MqttSettings(configuration, from: path, files: files)
+    } catch {
+      complain("\(error)")
+      return nil
+    }
+  }
+
+  private static func run(_ settings: MqttSettings) async -> Int32 {
+    // Keep the password and tag data out of core dumps.
+    _ = tagroute_set_not_dumpable()
+    // From here on, these end the program in order. There is no reload: a restart loses nothing.
+    let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
+    let run = MqttRun(settings, log: .fromEnvironment())
+    let (codes, ending) = AsyncStream.makeStream(of: Int32.self)
+    Task { ending.yield(await run.serve()) }
+    Task {
+      for await _ in signals {
+        await run.end()
+        ending.yield(0)
+        return
+      }
+    }
+    for await code in codes { return code }
+    return Names.ExitCode.failure
+  }
+
+  private static func complain(_ text: String) {
+    var line = "tagroute-mqtt: \(text)\n"
+    line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

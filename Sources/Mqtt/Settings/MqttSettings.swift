@@ -1,0 +1,77 @@
+import Configuration
+import Glibc
+import KeyFile
+
+/// How this station presents itself to the broker.
+struct BrokerIdentity: Sendable, Hashable {
+  let broker: BrokerAddress
+  /// The client's id, which is the same in each run: the broker keeps the session under it.
+  let clientID: String
+  let user: String?
+  let password: String?
+  let caFile: String?
+  let certificateFile: String?
+  let keyFile: String?
+  /// The topic of the last will.
+  let stateTopic: String
+}
+
+/// All that the program takes from its files.
+struct MqttSettings: Sendable, Hashable {
+  let identity: BrokerIdentity
+  let messages: MessageSettings
+
+  /// Reads the secrets, and takes the host name as the station's name if the file has none.
+  init(_ configuration: MqttConfiguration, from path: String, files: MqttFiles) throws(KeyFileError) {
+    guard let broker = configuration.broker else {
+      throw KeyFileError(file: path, line: nil, problem: "there is no Broker=", remedy: "write Broker=mqtts://HOST")
+    }
+    guard let station = configuration.station ?? Self.hostStation() else {
+      throw KeyFileError(
+        file: path, line: nil, problem: "the host name cannot name a station", remedy: "write Station=NAME")
+    }
+    var password: String?
+    if let file = configuration.passwordFile {
+      password = try Secret.password(file)
+    } else if configuration.user != nil, let directory = files.credentials {
+      password = try Secret.credential("\(directory)/\(MqttFiles.passwordCredential)")
+    }
+    guard password == nil || broker.isEncrypted || broker.isLoopback else {
+      throw KeyFileError(
+        file: path, line: nil, problem: MqttConfiguration.bareword, remedy: MqttConfiguration.encrypt)
+    }
+    for (key, file) in [
+      ("CAFile=", configuration.caFile), ("CertificateFile=", configuration.certificateFile),
+      ("KeyFile=", configuration.keyFile),
+    ] {
+      guard let file, access(file, R_OK) != 0 else { continue }
+      throw KeyFileError(
+        file: file, line: nil, problem: "cannot be read (\(String(cString: strerror(errno))))",
+        remedy: "make it readable, or correct \(key)")
+    }
+    let topics = Topics(prefix: configuration.prefix, station: station)
+    messages = MessageSettings(
+      station: station, topics: topics, contents: configuration.contents,
+      key: try configuration.idKeyFile.map { file throws(KeyFileError) in try Secret.key(file) },
+      hasDiscovery: configuration.discovery == .homeassistant, liveSeconds: configuration.liveSeconds,
+      hasCommands: configuration.commands)
+    identity = BrokerIdentity(
+      broker: broker, clientID: "tagroute-\(station)", user: configuration.user, password: password,
+      caFile: configuration.caFile, certificateFile: configuration.certificateFile, keyFile: configuration.keyFile,
+      stateTopic: topics.state)
+  }
+
+  /// The host name, without its domain. Characters that a topic cannot have become hyphens. Nil if none is left.
+  static func hostStation(_ name: String = hostName()) -> String? {
+    let label = name.prefix { $0 != "." }
+    let bytes = label.utf8.prefix(64).map { MqttConfiguration.isInStation($0) ? $0 : UInt8(ascii: "-") }
+    return bytes.contains { $0 != UInt8(ascii: "-") } ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  private static func hostName() -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    // One byte less, so the text ends with a zero even if it was cut.
+    guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,94 @@
+import Configuration
+import Journal
+import Testing
+
+@testable import Mqtt
+
+/// What a session publishes besides taps, and what it does with messages that it gets.
+@Suite struct BrokerSessionMessageTests {
+  private func reader(_ name: String, _ text: String) -> ReaderState {
+    ReaderState(name: name, payload: Array(text.utf8))
+  }
+
+  @Test func `only changes of readers are published, and a reader that is gone becomes empty`() throws {
+    var session = try Sample.session()
+    #expect(session.handle(.readers([reader("0", "a"), reader("1", "b")])) == [])
+    let first = session.connect().publications.dropFirst()
+    #expect(first.map(\.topic) == ["tagroute/kiosk-7/reader/0/state", "tagroute/kiosk-7/reader/1/state"])
+    #expect(first.map(\.payload) == [Array("a".utf8), Array("b".utf8)])
+    #expect(first.allSatisfy { $0.isRetained && $0.qos == 1 })
+    #expect(session.handle(.readers([reader("0", "a"), reader("1", "b")])) == [])
+    let changed = session.handle(.readers([reader("1", "c")])).publications
+    #expect(changed.map(\.topic) == ["tagroute/kiosk-7/reader/0/state", "tagroute/kiosk-7/reader/1/state"])
+    #expect(changed.map(\.payload) == [[], Array("c".utf8)])
+  }
+
+  @Test func `a new connection gets all readers again`() throws {
+    var session = try Sample.session()
+    _ = session.handle(.readers([reader("0", "a"), reader("1", "b")]))
+    _ = session.connect()
+    _ = session.handle(.ended(attempt: 1, .lost("cut")))
+    #expect(session.handle(.readers([reader("1", "b")])) == [])
+    let until = try #require(session.deadline)
+    _ = session.handle(.time, at: Moment(clock: until, wall: 0))
+    let again = session.handle(.accepted(attempt: 2), at: Moment(clock: until, wall: 0)).publications.dropFirst()
+    #expect(again.map(\.payload) == [[], Array("b".utf8)])
+  }
+
+  @Test func `Home Assistant gets its descriptions at the connection and after its own start`() throws {
+    var session = try Sample.session(Sample.messages(discovery: true))
+    let actions = session.connect()
+    let topics = [
+      "homeassistant/tag/tagroute_kiosk-7/tag/config", "homeassistant/binary_sensor/tagroute_kiosk-7/state/config",
+    ]
+    #expect(Array(actions.publications.map(\.topic).suffix(2)) == topics)
+    #expect(actions.subscriptions == ["homeassistant/status"])
+    func status(_ text: String, isRetained: Bool = false) -> [String] {
+      session.handle(
+        .message(attempt: 1, topic: "homeassistant/status", payload: Array(text.utf8), isRetained: isRetained)
+      ).publications.map(\.topic)
+    }
+    #expect(status("online") == topics)
+    #expect(status("offline") == [])
+    #expect(status("online", isRetained: true) == [])
+  }
+
+  @Test func `a refused description is a warning and no end`() throws {
+    var session = try Sample.session(Sample.messages(discovery: true))
+    let token = try #require(session.connect().publications.last?.token)
+    let actions = session.handle(.confirmed(attempt: 1, token: token, code: 0x87))
+    guard case .log(.warning, let text)? = actions.first else {
+      Issue.record("not a warning: \(actions)")
+      return
+    }
+    #expect(actions.count == 1)
+    #expect(text.contains("homeassistant/binary_sensor/tagroute_kiosk-7/state/config"))
+    #expect(session.stateName == "connected")
+  }
+
+  @Test func `commands are carried out once a second, and only if they are on`() throws {
+    var session = try Sample.session(Sample.messages(commands: true))
+    let actions = session.connect()
+    #expect(actions.subscriptions == ["tagroute/kiosk-7/command/scan", "tagroute/kiosk-7/command/identify"])
+    func send(_ topic: String, _ text: String, at seconds: Double, isRetained: Bool = false) -> [StationCommand] {
+      session.handle(
+        .message(attempt: 1, topic: topic, payload: Array(text.utf8), isRetained: isRetained),
+        at: Sample.moment(seconds)
+      ).compactMap { if case .perform(let command) = $0 { command } else { nil } }
+    }
+    let scan = "tagroute/kiosk-7/command/scan"
+    #expect(send(scan, "off", at: 10) == [.scan(isOn: false)])
+    #expect(send(scan, "on", at: 10.9) == [])
+    #expect(send(scan, "on", at: 11) == [.scan(isOn: true)])
+    #expect(send(scan, "off", at: 20, isRetained: true) == [])
+    #expect(send(scan, "OFF", at: 21) == [])
+    #expect(send("tagroute/other/command/scan", "off", at: 22) == [])
+    #expect(send("tagroute/kiosk-7/command/identify", "", at: 23) == [.identify])
+    #expect(send("tagroute/kiosk-7/command/identify", String(repeating: "x", count: 17), at: 25) == [])
+
+    var deaf = try Sample.session()
+    #expect(deaf.connect().subscriptions == [])
+    let message = BrokerEvent.message(attempt: 1, topic: scan, payload: Array("off".utf8), isRetained: false)
+    #expect(deaf.handle(message) == [])
+  }
+}

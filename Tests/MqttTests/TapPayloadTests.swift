@@ -1,0 +1,96 @@
+import Configuration
+import Foundation
+import NDEF
+import TagrouteClient
+import Testing
+
+@testable import Mqtt
+
+@Suite struct TapPayloadTests {
+  private func text(_ tap: TapDescription, _ settings: MessageSettings = Sample.messages()) -> String {
+    String(decoding: TapPayload.make(tap, settings), as: UTF8.self)
+  }
+
+  private let plain =
+    #"{"tap_id":"tap-7","sequence":7,"time":"2026-11-27T08:15:30.125Z","station":"kiosk-7","reader":"3","#
+    + #""technology":"type-2","tag_id":"04-A2-19-5A""#
+
+  private func sample(uri: String = "", message: [UInt8] = []) -> TapDescription {
+    Sample.tap(7, time: 1_795_767_330_125_999, uri: uri, message: message)
+  }
+
+  @Test func `without contents nothing of the message leaves the machine`() throws {
+    let message = try NDEFMessage.uri("https://example.com/secret").encoded()
+    #expect(text(sample(uri: "https://example.com/secret", message: message)) == plain + "}")
+  }
+
+  @Test func `a hash tells messages apart`() {
+    let settings = Sample.messages(contents: .hash)
+    // sha256sum of "abc", FIPS 180-4.
+    let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    #expect(text(sample(message: Array("abc".utf8)), settings) == plain + #","contents_hash":"\#(hash)"}"#)
+    #expect(text(sample(), settings) == plain + "}")
+  }
+
+  @Test func `all contents are the link, the title, the message and the types`() throws {
+    let message = try NDEFMessage.uri("https://example.com/menu").encoded()
+    var tap = sample(uri: "https://example.com/menu", message: message)
+    tap.title = "Menu \"1\""
+    let base64 = Data(message).base64EncodedString()
+    #expect(
+      text(tap, Sample.messages(contents: .yes)) == plain
+        + #","uri":"https://example.com/menu","title":"Menu \"1\"","message":"\#(base64)","types":["U"]}"#)
+    #expect(
+      text(sample(message: [0xFF]), Sample.messages(contents: .yes)) == plain + #","message":"/w==","types":[]}"#)
+  }
+
+  @Test func `the id of Home Assistant's link is used only with its discovery`() {
+    let tap = sample(uri: "https://www.home-assistant.io/tag/3f0a-7b")
+    #expect(text(tap) == plain + "}")
+    #expect(text(tap, Sample.messages(discovery: true)).contains(#""tag_id":"3f0a-7b""#))
+    let key = [UInt8](repeating: 1, count: 32)
+    #expect(text(tap, Sample.messages(key: key, discovery: true)).contains(#""tag_id":"3f0a-7b""#))
+  }
+
+  @Test(
+    arguments: [
+      ("https://www.home-assistant.io/tag/abc", "abc"), ("homeassistant://tag/A-b_c.d~1", "A-b_c.d~1"),
+      ("https://www.home-assistant.io/tag/abc/", "abc"), ("https://www.home-assistant.io/tag/abc?x=1#y", "abc"),
+      ("https://www.home-assistant.io/tag/", nil), ("https://www.home-assistant.io/tag/a/b", nil),
+      ("https://www.home-assistant.io/tag/a%20b", nil), ("https://home-assistant.io/tag/abc", nil),
+      ("http://www.home-assistant.io/tag/abc", nil), ("https://www.home-assistant.io.example/tag/abc", nil),
+      ("https://www.home-assistant.io/tag/" + String(repeating: "a", count: 129), nil),
+    ] as [(String, String?)])
+  func `an id is read only from a link that Home Assistant's apps write`(uri: String, id: String?) {
+    #expect(TagID.inLink(uri) == id)
+  }
+
+  @Test func `a random UID and a missing one have no id`() {
+    #expect(TagID.ofUID([0x08, 1, 2, 3], key: nil) == "")
+    #expect(TagID.ofUID([], key: [UInt8](repeating: 1, count: 32)) == "")
+    #expect(TagID.ofUID([0x08, 1, 2, 3, 4, 5, 6], key: nil) == "08-01-02-03-04-05-06")
+  }
+
+  @Test func `with a key the id is the beginning of an HMAC`() {
+    // RFC 4231, test case 1.
+    let key = [UInt8](repeating: 0x0B, count: 20)
+    #expect(Digests.hmac(Array("Hi There".utf8), key: key).hasPrefix("b0344c61d8db38535ca8afceaf0bf12b"))
+    #expect(TagID.ofUID(Array("Hi There".utf8), key: key) == "b0344c61d8db38535ca8afceaf0bf12b")
+  }
+
+  @Test(
+    arguments: [
+      (0, "1970-01-01T00:00:00.000Z"), (951_827_696_789_000, "2000-02-29T12:34:56.789Z"),
+      (UInt64.max, "9999-12-31T23:59:59.999Z"),
+    ] as [(UInt64, String)])
+  func `a time is text of RFC 3339`(microseconds: UInt64, text: String) {
+    #expect(UTCTime.text(microseconds) == text)
+  }
+
+  @Test(arguments: [
+    ("/org/tagroute/Tagroute1/readers/12", "12"), ("", ""), ("/a/+", ""), ("/a/b#", ""), ("/", ""),
+  ])
+  func `a reader is named by the end of its path, if that fits in a topic`(path: String, name: String) {
+    #expect(ReaderState.name(ofPath: path) == name)
+  }
+}
