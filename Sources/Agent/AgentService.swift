@@ -70,7 +70,7 @@ actor AgentService {
   let endResumption: AsyncStream<Never>.Continuation
 
   /// Whether the daemon has accepted this agent.
-  private(set) var isRegistered = false
+  var isRegistered = false
   /// The daemon's last error; nil if it has accepted this agent, or has not answered yet.
   var registrationError: BusError?
   /// When the reading of the active settings began.
@@ -178,12 +178,6 @@ actor AgentService {
       let isSame = stored.state == .failed && offer.handler?.desktopID == stored.tap.handler
       await perform(policy.handle(.again(offer, failure: isSame ? stored.reason : nil)))
     } catch { log(.warning, "cannot decide tap \(id) again: \(error)") }
-  }
-
-  func setRegistered(_ value: Bool) async {
-    isRegistered = value
-    if !value { await handle(ReaderSheets.Event.daemonGone) }
-    await propertiesChanged(["Registered"])
   }
 
   func propertiesChanged(_ names: [String]) async {

@@ -10,10 +10,8 @@ import Names
 actor DaemonLink {
   /// A change that the rest of the agent acts on.
   enum Notice: Sendable {
-    /// The daemon has accepted this agent, or is gone.
-    case registered(Bool)
-    /// Why the daemon does not accept this agent; nil once that reason is gone.
-    case refused(BusError?)
+    /// Whether the daemon has accepted this agent, and why not. The error is nil if it has, or there is no daemon.
+    case registration(isAccepted: Bool, BusError?)
     /// Whether the display has to be watched. Not sent before the first change.
     case displayNeeded(Bool)
     /// The sheet of a reader session.
@@ -132,17 +130,13 @@ actor DaemonLink {
       for waiter in lockWaiters { waiter.resume() }
       lockWaiters = []
     }
-    // Report the error first: a registered agent has none.
-    if registration.error != announced.error {
-      announced.error = registration.error
-      await notify(.refused(registration.error))
-    }
-    if registration.isRegistered != announced.isRegistered {
-      announced.isRegistered = registration.isRegistered
-      if registration.isRegistered { log(.notice, "registered with the daemon") }
-      await notify(.registered(registration.isRegistered))
-      await watchReaders()
-    }
+    let current = (registration.isRegistered, registration.error)
+    guard current != announced else { return }
+    let isChanged = current.0 != announced.isRegistered
+    announced = current
+    if isChanged && registration.isRegistered { log(.notice, "registered with the daemon") }
+    await notify(.registration(isAccepted: current.0, current.1))
+    if isChanged { await watchReaders() }
   }
 
   /// Returns why the call failed.

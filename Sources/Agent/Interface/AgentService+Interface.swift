@@ -143,15 +143,20 @@ extension AgentService {
     for id in policy.onScreenInOrder { await decideAgain(id) }
   }
 
-  /// Records why the daemon has not accepted this agent; nil if it has, or there is no daemon.
-  func setRegistrationError(_ error: BusError?) async {
-    registrationError = error
+  /// Records whether the daemon has accepted this agent, and why not. The error is nil if it has, or there is no daemon.
+  /// Both properties change at once, so that no client sees one without the other.
+  func setRegistration(_ isAccepted: Bool, _ error: BusError?) async {
+    var changed: [String] = []
+    if isAccepted != isRegistered { changed.append("Registered") }
+    if error != registrationError { changed.append("RegistrationError") }
+    (isRegistered, registrationError) = (isAccepted, error)
+    if !isAccepted { await handle(ReaderSheets.Event.daemonGone) }
     switch registrationNotice.handle(error) {
     case .show(let notification): await notifications.show(notification, as: RegistrationNotice.key)
     case .remove: await notifications.close(RegistrationNotice.key)
     case nil: break
     }
-    await propertiesChanged(["RegistrationError"])
+    await propertiesChanged(changed)
   }
 
   /// Records which settings are active, and emits the change. The mistake is why the settings that were read last are

@@ -155,11 +155,10 @@ actor AgentRun {
 
   private func handle(_ notice: DaemonLink.Notice) async {
     switch notice {
-    case .registered(let isRegistered):
-      self.isRegistered = isRegistered
+    case .registration(let isAccepted, let error):
+      isRegistered = isAccepted
       notifier.status(status)
-      await service?.setRegistered(isRegistered)
-    case .refused(let error): await service?.setRegistrationError(error)
+      await service?.setRegistration(isAccepted, error)
     case .displayNeeded(let isNeeded): await desktop?.setWanted(isNeeded)
     case .sheet(let event): await service?.handle(event)
     case .tagRemoved(let id): await service?.tagRemoved(id)

@@ -42,8 +42,9 @@ import Testing
         log: Log(threshold: .error, prefixed: false), reportPause: Self.pause
       ) { notice in
         switch notice {
-        case .registered(let isRegistered): registering.yield(isRegistered)
-        case .refused(let error): refusing.yield(error?.name)
+        case .registration(let isAccepted, let error):
+          registering.yield(isAccepted)
+          refusing.yield(error?.name)
         case .displayNeeded(let isNeeded): displaying.yield(isNeeded)
         case .sheet, .tagRemoved: break
         }
