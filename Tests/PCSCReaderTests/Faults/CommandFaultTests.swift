@@ -64,13 +64,17 @@ import Testing
       await rig.add(accident.fault(at: command))
       let id = try await rig.insert(try kind.make(bytes))
       let report = try await rig.tag()
+      try await rig.wait(for: "pcscd's reports") { [slot = rig.slot] in $0.isReported(in: slot) }
       try await rig.isFree(client)
       try await rig.announcesNothing()
       #expect(rig.announced.count == before + 1, "command \(command)")
       #expect(await rig.readers.strikes(in: rig.slot) == 1)
       let isRead = report.content == .message(bytes)
       #expect(isRead || !accident.isKnown && report.problem != nil, "command \(command): \(report)")
-      try await rig.takeAway(id, report.placement)
+      // On a busy machine, pcscd may report after the reading that the tag was away. The tag then lies there as a known one.
+      let resting = try #require(rig.resting.first, "command \(command)")
+      await rig.remove(id)
+      #expect(try await rig.removal() == resting, "command \(command)")
     }
     #expect(!rig.seen.contains { $0.isCrash })
   }

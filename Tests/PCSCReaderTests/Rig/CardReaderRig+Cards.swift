@@ -131,10 +131,12 @@ extension CardReaderRig {
     try await PCSCClient(socket: pcscd.socket, starter: starter)
   }
 
-  /// Waits until no program is connected to the card, which stays as it is.
+  /// Waits until no program is connected to the card, which stays as it is. It may have been away for a moment.
   func isFree(_ client: PCSCClient) async throws {
     while let error = try await client.error(of: "connect exclusive \(name)") {
-      guard error == "SCARD_E_SHARING_VIOLATION" else { throw await failure("expected a free card, got \(error)") }
+      guard ["SCARD_E_SHARING_VIOLATION", "SCARD_E_NO_SMARTCARD"].contains(error) else {
+        throw await failure("expected a free card, got \(error)")
+      }
     }
     try await client.ask("disconnect leave")
   }

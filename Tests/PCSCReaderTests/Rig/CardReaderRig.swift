@@ -223,6 +223,12 @@ final class CardReaderRig {
   /// The tags that were announced so far.
   var announced: [TagReport] { seen.compactMap { if case .tag(let report, _) = $0 { report } else { nil } } }
 
+  /// The placements of the tags that lie on the reader and were announced or are known.
+  var resting: [UInt64] {
+    seen.reversed().lazy.compactMap { if case .known(let known) = $0 { known.tags.map(\.number) } else { nil } }.first
+      ?? []
+  }
+
   /// The reasons for waiting that were reported so far.
   var waits: [String] { seen.compactMap { if case .waiting(let reason) = $0 { reason } else { nil } } }
 
