@@ -94,7 +94,7 @@ extension DaemonService {
   /// Sends a tap to an agent. The outcome is an event.
   func deliver(_ tap: DetectedTap, to agent: Agent) {
     guard let connection else { return }
-    Task { [weak self] in
+    Task {
       let outcome: TapQueue.Outcome
       do throws(BusError) {
         _ = try await connection.call(
@@ -104,20 +104,28 @@ extension DaemonService {
       } catch {
         outcome = Self.outcome(of: error)
       }
-      await self?.handle(.delivery(id: tap.id, sender: agent.sender, outcome))
+      handle(.delivery(id: tap.id, sender: agent.sender, outcome))
     }
   }
 
   /// Tells an agent that the tag of its tap was removed, once. An agent of version 1 has no such method.
   func reportRemoval(of tap: String, to agent: Agent) {
+    call(agent, "TagRemoved", [.string(tap), .dictionary([:])])
+  }
+
+  /// Calls an agent, whose answer does not matter.
+  ///
+  /// A task that uses this actor starts on its loop. Such tasks start in the order of their creation, and each one sends
+  /// at once, so an agent gets the calls in order.
+  func call(_ agent: Agent, _ member: String, _ arguments: [Value]) {
     guard let connection else { return }
-    Task { [log] in
+    Task {
       do throws(BusError) {
         _ = try await connection.call(
-          agent.sender, agent.path, Names.Daemon.agentInterface, "TagRemoved", [.string(tap), .dictionary([:])],
-          timeout: Self.deliveryTimeout, autoStart: false)
+          agent.sender, agent.path, Names.Daemon.agentInterface, member, arguments, timeout: Self.deliveryTimeout,
+          autoStart: false)
       } catch {
-        log(.debug, "the removal of the tag of tap \(tap) was not reported: \(error.name)")
+        self.log(.debug, "the agent call \(member) failed: \(error.name)")
       }
     }
   }

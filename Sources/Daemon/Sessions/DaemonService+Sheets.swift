@@ -37,18 +37,4 @@ extension DaemonService {
     call(
       agent, "CloseReaderSession", [.objectPath(session.path), .string(outcome), .string(session.endMessage)])
   }
-
-  /// Calls the agent. Tasks start in the order of their creation, and each one sends at once, so calls stay in order.
-  private func call(_ agent: Agent, _ member: String, _ arguments: [Value]) {
-    guard let connection else { return }
-    Task { [log] in
-      do throws(BusError) {
-        _ = try await connection.call(
-          agent.sender, agent.path, Names.Daemon.agentInterface, member, arguments, timeout: .seconds(10),
-          autoStart: false)
-      } catch {
-        log(.debug, "the agent call \(member) failed: \(error.name)")
-      }
-    }
-  }
 }
