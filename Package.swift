@@ -288,3 +288,9 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Packaging/test-threads does not run these, so it does not build them.
+if Context.environment["TAGROUTE_THREAD_SANITIZER"] != nil {
+  let others = ["Benchmarks", "IntegrationTests", "MqttSystemTests", "PCSCReaderTests", "tagroute-bench"]
+  package.targets.removeAll { others.contains($0.name) }
+}

@@ -30,7 +30,7 @@ swift_test() {
 run_tests() { swift_test "$@" | tee --append "$logs/result" || status=$?; }
 beside=
 run_beside() {
-  swift_test "$@" >"$logs/beside" &
+  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(nproc) swift_test "$@" >"$logs/beside" &
   beside=$!
 }
 
