@@ -75,6 +75,9 @@ extension DaemonService {
         ExportedMethod("CancelReaderSession", in: [Argument("session", "o")]) { [weak self] _, call in
           try await self?.cancelReaderSession(call) ?? []
         },
+        ExportedMethod("IdentifyReaders", in: [Argument("options", "a{sv}")]) { [weak self] _, call in
+          try await self?.identifyReaders(call) ?? []
+        },
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },

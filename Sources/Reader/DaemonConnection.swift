@@ -23,6 +23,7 @@ package final class DaemonConnection {
   package private(set) var isShuttingDown = false
   /// Whether the poller should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
   private var isToLookForDevice = false
+  private var isToIdentify = false
 
   /// An operation on a tag of the reader session.
   package struct Request {
@@ -101,6 +102,11 @@ package final class DaemonConnection {
     return isToLookForDevice
   }
 
+  package func takeIdentify() -> Bool {
+    defer { isToIdentify = false }
+    return isToIdentify
+  }
+
   /// Sleeps for `duration`, or until the daemon sends a command or another thread wakes this one. Nil means without a
   /// time limit.
   package func sleep(_ duration: Duration?) throws(Interruption) {
@@ -113,6 +119,7 @@ package final class DaemonConnection {
         (self.epoch, self.goal) = (epoch, goal)
         dropRequests()
       case .lookForDevice: isToLookForDevice = true
+      case .identify: isToIdentify = true
       case .shutDown: isShuttingDown = true
       case .restartPolling(let epoch, let options): if epoch == self.epoch { restart = options }
       case .perform(let epoch, let request, let placement, let operation):

@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ReaderCommand.shutDown, .lookForDevice,
+    ReaderCommand.shutDown, .lookForDevice, .identify,
     .restartPolling(epoch: 1, ReaderSessionOptions(number: 1, technologies: [.type3], systemCodes: [0x0003])),
     .goal(epoch: 1, .off, known: ReaderMessageTests.known), .goal(epoch: .max, .lent, known: KnownTags()),
     .goal(epoch: 2, .session(ReaderSessionOptions(number: 1)), known: KnownTags()),

@@ -62,6 +62,14 @@ import Testing
     #expect(rig.remaining == nil)
   }
 
+  @Test func `a process that has to show its reader must reply`() {
+    var rig = SupervisionRig()
+    #expect(rig(.identify) == [])
+    rig = SupervisionRig.ready()
+    #expect(rig(.identify) == [.send(.identify)])
+    #expect(rig.remaining == .seconds(1))
+  }
+
   @Test func `a device that appears ends the pause before a restart once`() {
     var rig = SupervisionRig()
     _ = rig(.start)

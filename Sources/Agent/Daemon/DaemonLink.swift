@@ -165,6 +165,15 @@ actor DaemonLink {
     log(.warning, "the daemon does not accept \(what): \(error.message); trying again")
   }
 
+  /// Makes the readers of this agent show themselves. The daemon refuses that if its session is in the background, and
+  /// does not know the call before version 2.
+  func identifyReaders() async {
+    guard let owner else { return }
+    do throws(BusError) {
+      try await call(owner, "IdentifyReaders", [.dictionary([:])])
+    } catch { log(.info, "the readers do not show themselves: \(error.message)") }
+  }
+
   func call(
     _ owner: String, _ member: String, _ arguments: [Value], timeout: Duration = .seconds(25)
   ) async throws(BusError) {

@@ -1,7 +1,7 @@
 import Inbox
 import Routing
 
-/// Taps on a station without a desktop, where nobody can be asked.
+/// Taps on a station without a desktop, where no person can be asked.
 extension AgentService {
   /// Ends a tap that was stored, and that no rule opens after all, for example because it was not read just now. Its
   /// state stays if the inbox refuses the change: the opening has begun meanwhile.
@@ -22,7 +22,7 @@ extension AgentService {
 }
 
 extension TapOffer {
-  /// The final state of a tap that would be shown, if nobody can be asked. The detail names the rule, or says that none
+  /// The final state of a tap that would be shown, if no person can be asked. The detail names the rule, or says that none
   /// acts, and nothing of what is on the tag.
   var headlessEnding: (state: TapState, reason: TapReason) {
     let detail =

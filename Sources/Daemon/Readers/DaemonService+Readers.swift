@@ -1,3 +1,4 @@
+import Bus
 import Configuration
 import DeviceEvents
 import EventLoop
@@ -86,6 +87,21 @@ extension DaemonService {
       }
     }
     followPCSCD()
+  }
+
+  /// Makes the readers show themselves whose taps the calling agent gets.
+  func identifyReaders(_ call: IncomingCall) throws -> [Value] {
+    let seats = Set(state.readers.values.map(\.properties.seat) + [DaemonState.defaultSeat]).filter {
+      state.seat($0).agent?.sender == call.sender
+    }
+    guard !seats.isEmpty else {
+      throw BusError.notAuthorized("only the agent that gets the taps can make the readers show themselves")
+    }
+    for (id, unit) in units where roster.readers[id]?.isPCSC == true {
+      guard let reader = state.readers[id], seats.contains(reader.properties.seat) else { continue }
+      unit.process.assumeIsolated { $0.identify() }
+    }
+    return []
   }
 
   /// The environment of every program that the daemon starts.

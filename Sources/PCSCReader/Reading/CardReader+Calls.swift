@@ -132,10 +132,11 @@ extension CardReader {
     isConnected = true
   }
 
-  /// Connects to the reader itself, whatever the state of its card.
-  func openReader() throws(CallFailure) {
+  /// Connects to the reader itself, whatever the state of its card. With a `limit`, it waits no longer for another
+  /// program.
+  func openReader(within limit: Duration? = nil) throws(CallFailure) {
     guard let name else { throw .pcscd(.readerUnavailable) }
-    _ = try call(.openReader(name))
+    _ = try call(.openReader(name), within: limit)
     isConnected = true
   }
 

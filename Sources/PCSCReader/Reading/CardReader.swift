@@ -89,6 +89,7 @@ final class CardReader {
     wake.drain()
     if socket.drain() { socketHasChanged = true }
     let isToLook = daemon.takeLookForDevice()
+    let isToIdentify = daemon.takeIdentify()
     if case .open(let watcher, _) = service {
       try daemon.beat()
       try takeEvents(watcher)
@@ -97,7 +98,7 @@ final class CardReader {
       if !goal.usesField { try reach() }
     }
     switch service {
-    case .open: try pursue()
+    case .open: try pursue(isToIdentify: isToIdentify)
     case .opening(let opening): try settle(opening)
     // A connection would start pcscd, which would take the reader from the program that has it.
     case .closed where goal == .lent, .lost where goal == .lent: try sleep()
@@ -106,7 +107,7 @@ final class CardReader {
     }
   }
 
-  private func pursue() throws(Interruption) {
+  private func pursue(isToIdentify: Bool) throws(Interruption) {
     if goal == .lent {
       try awaitRelease()
       daemon.forgetState()
@@ -118,6 +119,7 @@ final class CardReader {
       if goal == .off { try reach() }
       return try sleep()
     }
+    if isToIdentify, goal.session == nil { identify() }
     switch goal {
     case .off, .lent:
       try reach()

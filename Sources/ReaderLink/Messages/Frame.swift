@@ -54,7 +54,7 @@ public struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertibl
 // kind. Integers are in network byte order. Byte strings and UTF-8 texts follow their length (4 bytes).
 // Versions are not compatible, because both programs come from one package. A change of a message must raise the
 // version. If a daemon starts a reader process of another version, its error says what to do.
-let frameVersion: UInt8 = 5
+let frameVersion: UInt8 = 6
 
 /// Builds one frame.
 struct FrameWriter {

@@ -15,12 +15,15 @@ public enum ReaderCommand: Sendable, Hashable {
   /// `ReaderMessage.performed` and the number of the request, in the order of the requests. After the daemon has sent
   /// another goal, the process need not reply.
   case perform(epoch: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
+  /// Show with the reader's LED and buzzer which one it is, if it has them and no reader session uses it. Only
+  /// `tagroute-reader-pcsc` does that. The process replies as to `lookForDevice`.
+  case identify
   /// Turn the field off, close the device and exit.
   case shutDown
 }
 
 extension ReaderCommand {
-  private enum Kind: UInt8 { case goal = 1, lookForDevice, restartPolling, perform, shutDown }
+  private enum Kind: UInt8 { case goal = 1, lookForDevice, restartPolling, perform, shutDown, identify }
 
   private var kind: Kind {
     switch self {
@@ -29,6 +32,7 @@ extension ReaderCommand {
     case .restartPolling: .restartPolling
     case .perform: .perform
     case .shutDown: .shutDown
+    case .identify: .identify
     }
   }
 
@@ -40,7 +44,7 @@ extension ReaderCommand {
       writer.write(epoch)
       writer.write(goal)
       writer.write(known)
-    case .lookForDevice, .shutDown: break
+    case .lookForDevice, .identify, .shutDown: break
     case .restartPolling(let epoch, let options):
       writer.write(epoch)
       writer.write(options)
@@ -69,6 +73,7 @@ extension ReaderCommand {
       let placement = try reader.integer(UInt64.self)
       self = .perform(epoch: epoch, request: request, placement: placement, try reader.operation())
     case .shutDown: self = .shutDown
+    case .identify: self = .identify
     case nil: throw ReaderLinkError("a command of the unknown kind \(reader.kind)")
     }
     try reader.end()

@@ -59,6 +59,9 @@ public actor ReaderProcess {
   /// waits for its start, it is started now.
   public func lookForDevice() { handle(.lookForDevice) }
 
+  /// Shows which reader this is, with its LED and buzzer. Only for a reader of pcscd.
+  public func identify() { handle(.identify) }
+
   // MARK: Reader sessions
 
   /// Forgets the tags of a session and polls again, with the field off for a moment in between. Until the next restart,

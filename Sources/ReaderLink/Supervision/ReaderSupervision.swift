@@ -16,6 +16,8 @@ struct ReaderSupervision {
     case pursue(UInt64, ReaderGoal)
     /// A device was plugged in or unplugged.
     case lookForDevice
+    /// A person looks for the reader.
+    case identify
     /// The session's client restarts polling, with these options.
     case restartPolling(ReaderSessionOptions)
     case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
@@ -163,6 +165,7 @@ struct ReaderSupervision {
       return spawn(at: now)
     case .pursue(let epoch, let goal): return pursue(Order(epoch: epoch, goal: goal), at: now)
     case .lookForDevice: return lookForDevice(at: now)
+    case .identify: return isRunning ? tell(.identify, at: now) : []
     case .restartPolling(let options):
       guard phase == .inSession(options.number), reached == sent.epoch else { return [] }
       sessions.restarts()

@@ -11,6 +11,9 @@ actor FakeDaemon {
   /// The conditions in registrations and reports of agents, in order. Refused ones are included.
   nonisolated let reports: AsyncStream<[String: Bool]>
   private let reporting: AsyncStream<[String: Bool]>.Continuation
+  /// The calls to make the readers show themselves.
+  nonisolated let identifications: AsyncStream<Void>
+  private nonisolated let identifying: AsyncStream<Void>.Continuation
   private var refusals = 0
   private var registrationErrors: [BusError] = []
   private var reasons: [String] = []
@@ -32,12 +35,16 @@ actor FakeDaemon {
       try await daemon.report(call.arguments.first?.asBooleans ?? [:])
       return []
     }
+    let identify = ExportedMethod("IdentifyReaders", in: [Argument("options", "a{sv}")]) { _, _ in
+      daemon.identifying.yield()
+      return []
+    }
     let properties = [
       ExportedProperty("SuspendReasons", "as") { .strings(await daemon.reasons) },
       ExportedProperty("Readers", "ao") { .objectPaths(await daemon.readers) },
     ]
     try await connection.export(
-      [ExportedInterface(Names.Daemon.managerInterface, methods: [method, report], properties: properties)],
+      [ExportedInterface(Names.Daemon.managerInterface, methods: [method, report, identify], properties: properties)],
       at: try ObjectPath(Names.Daemon.path))
     try await connection.standIn(for: Names.Daemon.busName)
     return daemon
@@ -46,6 +53,7 @@ actor FakeDaemon {
   private init(_ connection: Connection) {
     self.connection = connection
     (reports, reporting) = AsyncStream.makeStream()
+    (identifications, identifying) = AsyncStream.makeStream()
   }
 
   /// Refuses the next `count` reports.

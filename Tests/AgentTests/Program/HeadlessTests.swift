@@ -158,7 +158,7 @@ import Testing
     let error = await #expect(throws: BusError.self) { try await rig.call("SetLocked", [.boolean(true)]) }
     #expect(error?.name == Names.Errors.notPossible)
     _ = try await rig.call("Identify", [.dictionary([:])])
-    try await rig.agent.line(containing: "a program asked this computer to identify itself")
+    for await _ in rig.daemon.identifications { break }
     #expect(await server.all.isEmpty)
   }
 

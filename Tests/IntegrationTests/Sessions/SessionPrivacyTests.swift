@@ -33,6 +33,7 @@ struct SessionPrivacyTests {
     "RegisterAgent": (["oa{sv}", "/agent", "0"], true), "Inhibit": (["ss", "a", "b"], true),
     "ListInhibitors": ([], true), "StartReaderSession": (["a{sv}", "0"], true), "ReadingAvailable": ([], true),
     "ReportConditions": (["a{sb}", "1", "locked", "true"], false), "CancelReaderSession": (["o", "SESSION"], false),
+    "IdentifyReaders": (["a{sv}", "0"], false),
     // The client of the active session keeps the reader.
     "InhibitWithOptions": (["ssa{sv}", "a", "b", "1", "release-reader", "b", "true"], false),
   ]

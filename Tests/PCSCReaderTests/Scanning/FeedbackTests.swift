@@ -68,6 +68,30 @@ import Testing
     if fault != .mute(times: nil) { try await rig.isFree(try await rig.client()) }
   }
 
+  /// With and without a card on the reader, whether or not it scans.
+  @Test(arguments: [CardReaderModel.acr122U, .acr1252U, .acr1552U])
+  func `a reader shows itself on command, also if taps show nothing`(model: CardReaderModel) async throws {
+    let rig = try await CardReaderRig.asleep(model)
+    await rig.readers.allowEscapes(true, for: rig.reader.id)
+    func signals() async -> Int {
+      await rig.readers.exchanges(in: rig.slot).count { exchange in
+        let starts: [[UInt8]] = [[0xFF, 0x00, 0x40], [0xE0, 0x00, 0x00, 0x28]]
+        return exchange.answer != nil && starts.contains { exchange.command.starts(with: $0) }
+      }
+    }
+    try await rig.awaken { await rig.process.identify() }
+    #expect(await signals() == 1)
+    try await rig.scan(true)
+    try await rig.awaken { await rig.process.identify() }
+    #expect(await signals() == 2)
+    let (id, placement) = try await rig.announces("https://example.com/")
+    try await rig.awaken { await rig.process.identify() }
+    #expect(await signals() == 3)
+    // The card stays as it is, and the next one is read.
+    try await rig.takeAway(id, placement)
+    try await rig.announces("https://example.com/next")
+  }
+
   @Test func `nothing is shown unless it is wanted`() async throws {
     let rig = try await CardReaderRig.scanning(.acr122U)
     let (id, _) = try await rig.announces("https://example.com/")

@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 import Glibc
 import Journal
 import Names
@@ -42,6 +43,20 @@ import Testing
     try rig.list("readers 0\n")
     try await rig.daemon.line(containing: "is gone")
     #expect(try !known().contains("tag "))
+  }
+
+  @Test func `the agent that gets the taps makes the reader show itself, and no other program does`() async throws {
+    let rig = try await Self.rig()
+    let agent = try await rig.startScanning()
+    let stranger = try await Connection.open(BusAddress(rig.bus.address), on: EventLoop(label: "stranger"))
+    let refusal = await AgentDouble.errorName {
+      _ = try await stranger.call(
+        Names.Daemon.busName, ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "IdentifyReaders",
+        [.dictionary([:])])
+    }
+    #expect(refusal == Names.Errors.notAuthorized)
+    try await agent.call("IdentifyReaders", [.dictionary([:])])
+    for await command in rig.reader.commands where command == .identify { break }
   }
 
   @Test func `the backend libnfc ends the watch of pcscd and its readers`() async throws {
