@@ -51,6 +51,32 @@ import Testing
     try await stage.check("taps with a time an hour off, in both directions", taps, live: [taps[0], taps[3]])
   }
 
+  /// libfaketime steps the clock of the agent and of `tagroute-mqtt`. The taps have the time of that clock.
+  @Test func `the clock of a station is set forward and back, and all its taps are fresh`() async throws {
+    let directory = try TemporaryDirectory()
+    func set(_ hours: Int) throws { try directory.write("\(hours < 0 ? "" : "+")\(hours)h", to: "clock") }
+    var options = Installation.Options()
+    options.reader = .others
+    options.environment["LD_PRELOAD"] = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+    options.environment["FAKETIME_TIMESTAMP_FILE"] = directory.file("clock")
+    options.environment["FAKETIME_NO_CACHE"] = "1"
+    options.environment["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
+    let stage = try await Stage(settings: ["LiveSeconds=600"], options: options)
+    try set(0)
+    try await stage.start()
+    var taps: [SampleTap] = []
+    for (number, hours) in [0, 2, -26, 0].enumerated() {
+      try set(hours)
+      let tap = SampleTap(number + 1, age: .seconds(-3600 * hours))
+      taps.append(tap)
+      try await stage.give(tap)
+      // The live topic shows that the program uses the clock that was set.
+      try await stage.isLive(tap)
+    }
+    try await stage.check("the clock is set 2 hours forward, 28 back, and right", taps)
+    withExtendedLifetime(directory) {}
+  }
+
   @Test func `two stations with one client id are told, and lose no tap`() async throws {
     let stage = try await Stage()
     let address = "mqtt://localhost:\(stage.proxy.port)"

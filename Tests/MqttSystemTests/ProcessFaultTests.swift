@@ -13,19 +13,23 @@ import Testing
     return taps
   }
 
-  @Test func `tagroute-mqtt is killed between PUBLISH and PUBACK`() async throws {
+  @Test(arguments: [false, true])
+  func `tagroute-mqtt is killed between PUBLISH and PUBACK`(withAgent: Bool) async throws {
     let stage = try await Stage()
     try await stage.start()
     let (first, last) = (SampleTap(1), SampleTap(4))
     try await stage.give(first)
     try await stage.isLive(first)
     let pending = try await publishWithoutAnswer(stage)
+    if withAgent { try await stage.station.killAgent() }
     try await stage.station.endMqtt()
     try await stage.referee.message { $0.topic == "tagroute/desk/state" && $0.text == "offline" }
     try await stage.proxy.command("release")
+    if withAgent { try await stage.station.startAgent() }
     try await stage.startMqtt()
     try await stage.give(last)
-    let row = try await stage.check("`kill -9` of tagroute-mqtt before PUBACK", [first] + pending + [last])
+    let row = try await stage.check(
+      "`kill -9` of tagroute-mqtt\(withAgent ? " and the agent" : "") before PUBACK", [first] + pending + [last])
     // Only the broker knows that it had them, so both are sent again.
     #expect(row.duplicates >= 2)
   }
