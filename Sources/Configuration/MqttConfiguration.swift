@@ -14,9 +14,9 @@ public struct MqttConfiguration: KeyFileConfiguration {
 
   /// For whom the topics are described.
   public enum Discovery: String, Sendable, CaseIterable {
-    /// Home Assistant.
+    /// For Home Assistant.
     case homeassistant
-    /// Nobody.
+    /// For no program.
     case none
   }
 

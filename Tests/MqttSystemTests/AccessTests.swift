@@ -67,7 +67,18 @@ import Testing
     let process = try #require(await stage.station.mqtt)
     #expect(await !process.log().contains { $0.contains("does not accept") })
 
-    // Nobody writes as another station.
+    // The key of another certificate.
+    try await stage.station.endMqtt(15)
+    let other = try await MqttAuthority()
+    let key = try stage.station.installation.directory.write(
+      String(decoding: try readFile(other.valid.key), as: UTF8.self), to: "other.key", mode: 0o600)
+    withExtendedLifetime(other) {}
+    try stage.station.configure(
+      broker: address, settings + ["CertificateFile=\(authority.client.file)", "KeyFile=\(key)"])
+    try await stage.station.startMqtt()
+    try await stage.station.waits { $0.reason.contains("check CAFile=, CertificateFile= and KeyFile=") }
+
+    // A station cannot write as another one.
     try await stage.station.endMqtt(15)
     try stage.station.configure(broker: address, station: "other", settings + certificate)
     try await stage.station.startMqtt()

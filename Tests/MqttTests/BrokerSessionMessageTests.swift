@@ -53,6 +53,16 @@ import Testing
     #expect(status("online", isRetained: true) == [])
   }
 
+  @Test func `a refused subscription is a warning with its topic`() throws {
+    var session = try Sample.session(Sample.messages(commands: true))
+    let topic = try #require(session.connect().subscriptions.first)
+    let actions = session.handle(.notSubscribed(attempt: 1, topic: topic, code: 0x87))
+    let text =
+      "\(session.identity.broker) sends no messages on \(topic) (not authorized): correct the broker's access rules"
+    #expect(actions == [.log(.warning, text)])
+    #expect(session.handle(.notSubscribed(attempt: 0, topic: topic, code: 0x87)) == [])
+  }
+
   @Test func `a refused description is a warning and no end`() throws {
     var session = try Sample.session(Sample.messages(discovery: true))
     let token = try #require(session.connect().publications.last?.token)

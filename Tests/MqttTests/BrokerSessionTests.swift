@@ -189,21 +189,22 @@ import Testing
     #expect(session.deadline == .seconds(1) + BrokerSession.farewell)
     let actions = session.handle(.confirmed(attempt: 1, token: farewell.token, code: 0), at: Sample.moment(1.1))
     #expect(actions == [.close(gracefully: true)])
-    #expect(session.handle(.ended(attempt: 1, .closed), at: Sample.moment(1.2)) == [.finish])
+    #expect(session.handle(.ended(attempt: 1, .closed), at: Sample.moment(1.2)) == [])
+    #expect(session.phase == .stopped)
   }
 
   @Test func `the end does not wait for a broker that is silent or not there`() throws {
     var silent = try Sample.session()
     _ = silent.connect()
     _ = silent.handle(.stop)
-    #expect(silent.handle(.time, at: Sample.moment(1.5)) == [.close(gracefully: false), .finish])
+    #expect(silent.handle(.time, at: Sample.moment(1.5)) == [.close(gracefully: false)])
     var absent = try Sample.session()
     _ = absent.handle(.start)
     _ = absent.handle(.ended(attempt: 1, .unreachable("refused")))
-    #expect(absent.handle(.stop) == [.finish])
+    #expect(absent.handle(.stop) == [] && absent.phase == .stopped)
     var connecting = try Sample.session()
     _ = connecting.handle(.start)
-    #expect(connecting.handle(.stop) == [.close(gracefully: false), .finish])
+    #expect(connecting.handle(.stop) == [.close(gracefully: false)])
     #expect(connecting.handle(.start) == [])
   }
 

@@ -178,7 +178,6 @@ struct BrokerWorld {
       for id in ids where !confirmed.contains(id) { faults.append("\(id) is acknowledged, and was not confirmed") }
       acknowledging.append(ids)
     case .subscribe, .perform, .log: break
-    case .finish: faults.append("the end without a reason")
     }
   }
 }

@@ -28,7 +28,7 @@ enum BrokerEnding: Sendable, Hashable {
   /// This side has closed the connection.
   case closed
 
-  /// Whether another attempt soon has no chance: somebody has to change something first.
+  /// Whether another attempt soon has no chance: a person has to change something first.
   var isRefusal: Bool {
     switch self {
     case .refused(let code): ![3, 0x88, 0x89, 0x97, 0x9F].contains(code)
@@ -62,6 +62,11 @@ enum BrokerEnding: Sendable, Hashable {
     case .lost(let text): return "the connection to \(broker) was lost (\(text))"
     case .closed: return "the connection to \(broker) was closed"
     }
+  }
+
+  /// The reason and the fix for a refused subscription, which ends nothing.
+  static func notSubscribed(_ topic: String, code: Int32, to identity: BrokerIdentity) -> String {
+    "\(identity.broker) sends no messages on \(topic) (\(text(code))): correct the broker's access rules"
   }
 
   private static func refusal(_ code: Int32, _ identity: BrokerIdentity) -> String {

@@ -23,6 +23,8 @@ enum BrokerEvent: Sendable, Hashable {
   case confirmed(attempt: UInt64, token: UInt64, code: Int32)
   /// The broker does not take a message of this size. It was sent without contents, or not at all.
   case tooLarge(attempt: UInt64, token: UInt64, isShortened: Bool)
+  /// The broker refuses a subscription, with a code of MQTT 5, or 128 of MQTT 3.1.1.
+  case notSubscribed(attempt: UInt64, topic: String, code: Int32)
   /// A message on a topic with a subscription.
   case message(attempt: UInt64, topic: String, payload: [UInt8], isRetained: Bool)
   /// Whether an agent owns its name.
@@ -53,6 +55,4 @@ enum BrokerAction: Sendable, Hashable {
   case acknowledge([String])
   case perform(StationCommand)
   case log(LogLevel, String)
-  /// The program may end.
-  case finish
 }

@@ -89,6 +89,9 @@ struct BrokerSession: Sendable {
     case .ended(let attempt, let ending): actions = ended(attempt, ending, now, using: &random)
     case .confirmed(let attempt, let token, let code): actions = confirmed(attempt, token, code, now)
     case .tooLarge(let attempt, let token, let isShortened): actions = tooLarge(attempt, token, isShortened)
+    case .notSubscribed(let attempt, let topic, let code):
+      let reason = BrokerEnding.notSubscribed(topic, code: code, to: identity)
+      actions = attempt == present ? [.log(.warning, reason)] : []
     case .message(let attempt, let topic, let payload, let isRetained):
       actions = attempt == present ? received(topic, payload, isRetained, now) : []
     case .agent(let isPresent):
@@ -142,7 +145,7 @@ struct BrokerSession: Sendable {
       return close(.unreachable("no answer within \(Self.patience.components.seconds) seconds"))
     case .leaving(_, let until, _) where now.clock >= until:
       phase = .stopped
-      return [.close(gracefully: false), .finish]
+      return [.close(gracefully: false)]
     case .connected where !flow.inFlight.isEmpty && now.clock >= lastProgress + Self.confirmationPatience:
       return close(.lost("it has confirmed no message for \(Self.confirmationPatience.components.seconds) seconds"))
     case .waiting, .connecting, .connected, .leaving, .stopped: return []
@@ -191,7 +194,7 @@ struct BrokerSession: Sendable {
     flow.disconnected()
     if case .leaving = phase {
       phase = .stopped
-      return [.finish]
+      return []
     }
     let ending = verdict ?? ending
     if ending == .unsupportedVersion, version == .five {
@@ -217,10 +220,10 @@ struct BrokerSession: Sendable {
       return actions.isEmpty ? [.close(gracefully: true)] : actions
     case .connecting, .connected:
       phase = .stopped
-      return [.close(gracefully: false), .finish]
+      return [.close(gracefully: false)]
     case .waiting:
       phase = .stopped
-      return [.finish]
+      return []
     case .leaving, .stopped: return []
     }
   }

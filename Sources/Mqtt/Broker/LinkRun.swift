@@ -51,6 +51,8 @@ final class LinkRun {
   private var firstError = ""
   private var isLeaving = false
   private var subscriptions: Set<String> = []
+  /// The topics of subscriptions without an answer, by the number of the request.
+  private var subscribing: [Int32: String] = [:]
   /// How many messages came in the present second of the clock.
   private var arrivals = (second: 0, count: 0)
 
@@ -189,7 +191,10 @@ final class LinkRun {
   /// is carried out an hour later is worse than one that is lost.
   private func subscribe(_ topic: String, _ client: OpaquePointer) {
     subscriptions.insert(topic)
-    mosquitto_subscribe_v5(client, nil, topic, 0, 0, nil)
+    var number: Int32 = 0
+    // After a failure, `mosquitto_loop` ends the connection.
+    guard mosquitto_subscribe_v5(client, &number, topic, 0, 0, nil) == Code.success else { return }
+    subscribing[number] = topic
   }
 
   /// `number` is the `errno` of the failed call.
@@ -202,6 +207,9 @@ final class LinkRun {
     }
     if let disconnectCode { return .disconnected(code: disconnectCode) }
     if identity.broker.isEncrypted, answer == nil, !firstError.isEmpty {
+      // `net__init_ssl_ctx` reads the files.
+      let isOfFile = ["Unable to load", "certificate/key are inconsistent"].contains { firstError.contains($0) }
+      if isOfFile { return .unusable(firstError) }
       // A connection that the broker's end, or a network, cut off is no refusal.
       return firstError.contains("unexpected eof") ? .unreachable("it was cut off") : .insecure(firstError)
     }
@@ -224,6 +232,10 @@ final class LinkRun {
     mosquitto_connect_v5_callback_set(client) { _, context, code, _, _ in LinkRun.of(context)?.answered(code) }
     mosquitto_publish_v5_callback_set(client) { _, context, number, code, _ in
       LinkRun.of(context)?.confirmed(number, code)
+    }
+    mosquitto_subscribe_v5_callback_set(client) { _, context, number, count, codes, _ in
+      guard count > 0, let codes else { return }
+      LinkRun.of(context)?.subscribed(number, codes[0])
     }
     mosquitto_disconnect_v5_callback_set(client) { _, context, code, _ in
       // The same callback gets libmosquitto's own error numbers, which are smaller (`mosquitto__loop_rc_handle`).
@@ -248,12 +260,22 @@ final class LinkRun {
     if code == 0 { report(.accepted(attempt: attempt)) }
   }
 
-  private func failed(_ text: String) { if firstError.isEmpty { firstError = text } }
+  private func failed(_ text: String) {
+    guard firstError.isEmpty else { return }
+    let words = "Error: "
+    firstError = text.hasPrefix(words) ? String(text.dropFirst(words.count)) : text
+    if firstError.hasSuffix(".") { firstError.removeLast() }
+  }
 
   private func confirmed(_ number: Int32, _ code: Int32) {
     // Messages with QoS 0 come here as well, once they are written (`packet__write`).
     guard let token = tokens.removeValue(forKey: number) else { return }
     report(.confirmed(attempt: attempt, token: token, code: code))
+  }
+
+  private func subscribed(_ number: Int32, _ code: Int32) {
+    guard let topic = subscribing.removeValue(forKey: number), code >= 0x80 else { return }
+    report(.notSubscribed(attempt: attempt, topic: topic, code: code))
   }
 
   private func received(_ message: mosquitto_message) {

@@ -2,7 +2,6 @@
 ///
 /// Ours, because Foundation would cost a resident process megabytes of memory.
 enum JSONValue: Sendable, Hashable {
-  case null
   case boolean(Bool)
   case integer(Int64)
   case string(String)
@@ -29,7 +28,6 @@ enum JSONValue: Sendable, Hashable {
 
   private func write(to output: inout [UInt8]) {
     switch self {
-    case .null: output += Array("null".utf8)
     case .boolean(let value): output += Array((value ? "true" : "false").utf8)
     case .integer(let value): output += Array(String(value).utf8)
     case .string(let text): Self.write(text, to: &output)

@@ -54,7 +54,7 @@ extension MqttRun {
       // A later command may have come meanwhile.
       self.inhibitor = isScanningOff ? inhibitor : nil
     } catch {
-      // If nobody allows it now, nothing may turn scanning off later.
+      // If it is not allowed now, nothing may turn scanning off later.
       if error.name == Names.Errors.notAuthorized { isScanningOff = false }
       log(.warning, "cannot keep scanning off: \(error.message)")
     }

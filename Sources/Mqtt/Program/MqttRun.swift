@@ -126,7 +126,6 @@ actor MqttRun {
       }
     case .perform(let command): Task { await carryOut(command) }
     case .log(let level, let text): log(level, text)
-    case .finish: break
     }
   }
 

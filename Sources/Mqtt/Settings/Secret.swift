@@ -2,7 +2,7 @@ import KeyFile
 
 /// Reads files that only their owner may read.
 enum Secret {
-  /// MQTT limits a password to 65,535 bytes. Nobody has one near that.
+  /// MQTT limits a password to 65,535 bytes, which is far more than a person uses.
   private static let maximumSize = 4096
   /// HMAC-SHA256 gains nothing from a longer key than its block, but a shorter one weakens it (RFC 2104, section 3).
   static let minimumKeySize = 32
