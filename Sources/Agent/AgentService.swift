@@ -35,7 +35,7 @@ actor AgentService {
   let languages: [String]
   let now: @Sendable () -> Timestamp
   /// Reports the user's command to lock or unlock.
-  let declareLocked: @Sendable (Bool) async throws -> Void
+  let declareLocked: @Sendable (isolated any Actor, Bool) async throws -> Void
   /// Whether the desktop reports that the session is locked.
   let isLocked: @Sendable () async -> Bool
   /// Reads the settings again. Returns their error; nil if there is none.
@@ -88,7 +88,7 @@ actor AgentService {
     handlers: HandlerRegistry? = nil, mqttFiles: [String] = [], log: Log,
     readSettings: @escaping @Sendable () async -> KeyFileError? = { nil },
     isLocked: @escaping @Sendable () async -> Bool = { false },
-    declareLocked: @escaping @Sendable (Bool) async throws -> Void
+    declareLocked: @escaping @Sendable (isolated any Actor, Bool) async throws -> Void
   ) {
     self.session = session
     self.inbox = inbox

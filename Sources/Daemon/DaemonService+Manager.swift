@@ -29,16 +29,17 @@ extension DaemonService {
   }
 
   private func publish(_ properties: [String: Value], of interface: String, at path: ObjectPath) {
-    guard let connection, let before = published.updateValue(properties, forKey: path), before != properties else {
+    guard connection != nil, let before = published.updateValue(properties, forKey: path), before != properties else {
       return
     }
     let names = properties.keys.filter { properties[$0] != before[$0] }
-    Task { await connection.propertiesChanged(names, of: interface, at: path) }
+    // A task that uses this actor starts on its loop, so the signals keep their order.
+    Task { await self.connection?.propertiesChanged(names, of: interface, at: path) }
   }
 
   func managerInterface() -> ExportedInterface {
     func property(_ name: String, _ signature: Signature) -> ExportedProperty {
-      ExportedProperty(name, signature) { [weak self] in await self?.properties[name] ?? .boolean(false) }
+      ExportedProperty(name, signature) { [weak self] _ in await self?.properties[name] ?? .boolean(false) }
     }
     return ExportedInterface(
       Names.Daemon.managerInterface,
@@ -80,9 +81,9 @@ extension DaemonService {
         },
       ],
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
-        ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
-        ExportedProperty("Enabled", "b") { [weak self] in
+        ExportedProperty("Version", "s", emits: .const) { _ in .string(Names.version) },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { _ in .uint32(Names.interfaceVersion) },
+        ExportedProperty("Enabled", "b") { [weak self] _ in
           await self?.properties["Enabled"] ?? .boolean(false)
         } set: { [weak self] value, call in
           try await self?.setEnabled(value.asBool ?? false, call)

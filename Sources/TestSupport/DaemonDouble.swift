@@ -22,22 +22,22 @@ public actor DaemonDouble {
     let manager = ExportedInterface(
       Names.Daemon.managerInterface,
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string("9.8.7") },
-        ExportedProperty("Enabled", "b", emits: .changed) { .boolean(true) },
-        ExportedProperty("Scanning", "b", emits: .changed) { .boolean(await self.scanning) },
-        ExportedProperty("SuspendReasons", "as", emits: .changed) { .strings(await self.reasons) },
-        ExportedProperty("Readers", "ao", emits: .changed) {
+        ExportedProperty("Version", "s", emits: .const) { _ in .string("9.8.7") },
+        ExportedProperty("Enabled", "b", emits: .changed) { _ in .boolean(true) },
+        ExportedProperty("Scanning", "b", emits: .changed) { _ in .boolean(await self.scanning) },
+        ExportedProperty("SuspendReasons", "as", emits: .changed) { _ in .strings(await self.reasons) },
+        ExportedProperty("Readers", "ao", emits: .changed) { _ in
           .objectPaths(["/org/tagroute/Tagroute1/readers/1"])
         },
       ])
     let reader = ExportedInterface(
       Names.Daemon.readerInterface,
       properties: [
-        ExportedProperty("Name", "s", emits: .changed) { .string("pn532\u{202E}") },
-        ExportedProperty("Device", "s", emits: .const) { .string("pn532_uart:/dev/x") },
-        ExportedProperty("Seat", "s", emits: .const) { .string("seat0") },
-        ExportedProperty("State", "s", emits: .changed) { .string("failed") },
-        ExportedProperty("StateReason", "s", emits: .changed) { .string("it is taken by pcscd") },
+        ExportedProperty("Name", "s", emits: .changed) { _ in .string("pn532\u{202E}") },
+        ExportedProperty("Device", "s", emits: .const) { _ in .string("pn532_uart:/dev/x") },
+        ExportedProperty("Seat", "s", emits: .const) { _ in .string("seat0") },
+        ExportedProperty("State", "s", emits: .changed) { _ in .string("failed") },
+        ExportedProperty("StateReason", "s", emits: .changed) { _ in .string("it is taken by pcscd") },
       ])
     try await connection.export([manager], at: "/org/tagroute/Tagroute1", objectManager: true)
     try await connection.export([reader], at: "/org/tagroute/Tagroute1/readers/1")
@@ -56,7 +56,7 @@ public actor DaemonDouble {
     isRegistered: Bool = false, version: String = "1.2.3", outgoing: [String: Value]? = nil
   ) async throws {
     let outbox = outgoing.map { values in
-      ExportedProperty("Outgoing", "a{sv}", emits: .none) { .dictionary(values) }
+      ExportedProperty("Outgoing", "a{sv}", emits: .none) { _ in .dictionary(values) }
     }
     let agent = ExportedInterface(
       Names.Agent.interface,
@@ -100,8 +100,8 @@ public actor DaemonDouble {
         },
       ],
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string(version) },
-        ExportedProperty("Registered", "b", emits: .changed) { .boolean(isRegistered) },
+        ExportedProperty("Version", "s", emits: .const) { _ in .string(version) },
+        ExportedProperty("Registered", "b", emits: .changed) { _ in .boolean(isRegistered) },
       ] + [outbox].compactMap { $0 })
     try await connection.export([agent], at: "/org/tagroute/Agent1")
     try await connection.standIn(for: Names.Agent.busName)

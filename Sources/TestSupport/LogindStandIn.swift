@@ -190,7 +190,7 @@ public actor LogindStandIn {
         },
       ],
       properties: [
-        ExportedProperty("PreparingForSleep", "b", emits: .none) { [weak self] in
+        ExportedProperty("PreparingForSleep", "b", emits: .none) { [weak self] _ in
           .boolean(await self?.readSleeping() ?? false)
         }
       ],
@@ -219,14 +219,14 @@ public actor LogindStandIn {
     func property(
       _ name: String, _ signature: Signature, _ read: @escaping @Sendable (Session) -> Value
     ) -> ExportedProperty {
-      ExportedProperty(name, signature, emits: .changed) { [weak self] in
+      ExportedProperty(name, signature, emits: .changed) { [weak self] _ in
         read(await self?.sessions[id] ?? Session(id: id, uid: .max))
       }
     }
     return ExportedInterface(
       Self.sessionInterface,
       properties: [
-        ExportedProperty("Id", "s", emits: .none) { [weak self] in .string(await self?.readID(id) ?? id) },
+        ExportedProperty("Id", "s", emits: .none) { [weak self] _ in .string(await self?.readID(id) ?? id) },
         property("User", "(uo)") { .structure([.uint32($0.uid), .objectPath("/org/freedesktop/login1/user/self")]) },
         property("Seat", "(so)") { .structure([.string($0.seat), .objectPath("/org/freedesktop/login1/seat/self")]) },
         property("Type", "s") { .string($0.type) },

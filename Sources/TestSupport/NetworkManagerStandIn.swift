@@ -125,7 +125,7 @@ public actor NetworkManagerStandIn {
         ) { [weak self] _, call in try await self?.add(call) ?? [] },
       ],
       properties: [
-        ExportedProperty("WirelessEnabled", "b", emits: .changed) { [weak self] in
+        ExportedProperty("WirelessEnabled", "b", emits: .changed) { [weak self] _ in
           .boolean(self?.isEnabled ?? false)
         }
       ])
@@ -135,8 +135,8 @@ public actor NetworkManagerStandIn {
     ExportedInterface(
       "org.freedesktop.NetworkManager.Device",
       properties: [
-        ExportedProperty("DeviceType", "u", emits: .const) { [weak self] in .uint32(self?.deviceType ?? 0) },
-        ExportedProperty("State", "u", emits: .changed) { [weak self] in .uint32(self?.deviceState ?? 0) },
+        ExportedProperty("DeviceType", "u", emits: .const) { [weak self] _ in .uint32(self?.deviceType ?? 0) },
+        ExportedProperty("State", "u", emits: .changed) { [weak self] _ in .uint32(self?.deviceState ?? 0) },
       ])
   }
 
@@ -182,7 +182,7 @@ public actor NetworkManagerStandIn {
     ExportedInterface(
       "org.freedesktop.NetworkManager.Connection.Active",
       properties: [
-        ExportedProperty("State", "u", emits: .changed) { [weak self] in .uint32(await self?.readState() ?? 0) }
+        ExportedProperty("State", "u", emits: .changed) { [weak self] _ in .uint32(await self?.readState() ?? 0) }
       ],
       signals: [ExportedSignal("StateChanged", [Argument("state", "u"), Argument("reason", "u")])])
   }

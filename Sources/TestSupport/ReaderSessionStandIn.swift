@@ -58,8 +58,8 @@ public actor ReaderSessionStandIn {
         ) { _, call in Array(try await self.inhibit(call).prefix(1)) },
       ],
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },
-        ExportedProperty("Readers", "ao", emits: .changed) { .objectPaths(await self.readers) },
+        ExportedProperty("Version", "s", emits: .const) { _ in .string("1.2.3") },
+        ExportedProperty("Readers", "ao", emits: .changed) { _ in .objectPaths(await self.readers) },
       ])
     try await connection.export([manager], at: ObjectPath(Names.Daemon.path), objectManager: true)
     try await connection.export([Self.readerInterface(Self.device)], at: Self.reader)
@@ -70,11 +70,11 @@ public actor ReaderSessionStandIn {
     ExportedInterface(
       Names.Daemon.readerInterface,
       properties: [
-        ExportedProperty("Name", "s", emits: .changed) { .string("a reader") },
-        ExportedProperty("Device", "s", emits: .const) { .string(device) },
-        ExportedProperty("Seat", "s", emits: .const) { .string("seat0") },
-        ExportedProperty("State", "s", emits: .changed) { .string("scanning") },
-        ExportedProperty("StateReason", "s", emits: .changed) { .string("") },
+        ExportedProperty("Name", "s", emits: .changed) { _ in .string("a reader") },
+        ExportedProperty("Device", "s", emits: .const) { _ in .string(device) },
+        ExportedProperty("Seat", "s", emits: .const) { _ in .string("seat0") },
+        ExportedProperty("State", "s", emits: .changed) { _ in .string("scanning") },
+        ExportedProperty("StateReason", "s", emits: .changed) { _ in .string("") },
       ])
   }
 
@@ -198,10 +198,10 @@ public actor ReaderSessionStandIn {
         },
       ],
       properties: [
-        ExportedProperty("State", "s", emits: .changed) { .string(await self.state) },
-        ExportedProperty("Deadline", "t", emits: .changed) { .uint64(await self.isActivating ? 60_000_000 : 0) },
-        ExportedProperty("EndReason", "s", emits: .changed) { .string(await self.endReason) },
-        ExportedProperty("Message", "s", emits: .changed) {
+        ExportedProperty("State", "s", emits: .changed) { _ in .string(await self.state) },
+        ExportedProperty("Deadline", "t", emits: .changed) { _ in .uint64(await self.isActivating ? 60_000_000 : 0) },
+        ExportedProperty("EndReason", "s", emits: .changed) { _ in .string(await self.endReason) },
+        ExportedProperty("Message", "s", emits: .changed) { _ in
           .string(await self.message)
         } set: { value, _ in
           await self.set(message: value.asString ?? "")
@@ -281,7 +281,7 @@ public actor ReaderSessionStandIn {
           "Transceive", in: [Argument("command", "ay"), Argument("timeout_ms", "u")], out: [Argument("answer", "ay")]),
       ],
       properties: none.map { name, type, value in
-        ExportedProperty(name, type, emits: .const) { given[name] ?? value }
+        ExportedProperty(name, type, emits: .const) { _ in given[name] ?? value }
       })
   }
 

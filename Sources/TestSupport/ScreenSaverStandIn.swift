@@ -108,7 +108,7 @@ public actor PropertyStandIn {
 
   private func begin(_ value: Value) async throws {
     let signature = value.asBool == nil ? "i" : "b"
-    let exported = ExportedProperty(property, try Signature(signature), emits: .changed) { [weak self] in
+    let exported = ExportedProperty(property, try Signature(signature), emits: .changed) { [weak self] _ in
       await self?.value ?? value
     }
     try await connection.export([ExportedInterface(name, properties: [exported])], at: path)

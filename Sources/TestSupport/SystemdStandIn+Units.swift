@@ -57,7 +57,8 @@ extension SystemdStandIn {
     func property(
       _ property: String, _ signature: Signature, _ read: @escaping @Sendable (UnitState) -> Value
     ) -> ExportedProperty {
-      ExportedProperty(property, signature, emits: .none) { [weak self] in read(await self?.states[name] ?? UnitState())
+      ExportedProperty(property, signature, emits: .none) { [weak self] _ in
+        read(await self?.states[name] ?? UnitState())
       }
     }
     let command: Signature = "(sasbttttuii)"

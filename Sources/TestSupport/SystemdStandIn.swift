@@ -51,7 +51,7 @@ public actor SystemdStandIn {
     let load = ExportedMethod("LoadUnit", in: [Argument("name", "s")], out: [Argument("unit", "o")]) { _, call in
       [try await systemd.load(call.arguments[0].asString ?? "")]
     }
-    let version = ExportedProperty("Version", "s", emits: .const) { .string("0 (a stand-in)") }
+    let version = ExportedProperty("Version", "s", emits: .const) { _ in .string("0 (a stand-in)") }
     let manager = ExportedInterface("org.freedesktop.systemd1.Manager", methods: [method, load], properties: [version])
     try await connection.export([manager], at: "/org/freedesktop/systemd1")
     try await connection.standIn(for: "org.freedesktop.systemd1")

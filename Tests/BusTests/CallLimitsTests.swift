@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `setting a property is refused above the small limits`() async throws {
-    let property = ExportedProperty("Text", "s") {
+    let property = ExportedProperty("Text", "s") { _ in
       .string("")
     } set: { _, _ in
     }

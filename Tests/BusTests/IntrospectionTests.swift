@@ -14,13 +14,13 @@ import Testing
       ExportedMethod("Plain") { _, _ in [] },
     ],
     properties: [
-      ExportedProperty("State", "s") {
+      ExportedProperty("State", "s") { _ in
         .string("<&>")
       } set: { _, _ in
       },
-      ExportedProperty("Version", "u", emits: .const) { .uint32(1) },
-      ExportedProperty("Noisy", "as", emits: .invalidated) { .strings([]) },
-      ExportedProperty("Quiet", "b", emits: .none) { .boolean(true) },
+      ExportedProperty("Version", "u", emits: .const) { _ in .uint32(1) },
+      ExportedProperty("Noisy", "as", emits: .invalidated) { _ in .strings([]) },
+      ExportedProperty("Quiet", "b", emits: .none) { _ in .boolean(true) },
     ],
     signals: [ExportedSignal("Done", [Argument("handle", "o")]), ExportedSignal("Empty")])
 
@@ -105,7 +105,7 @@ import Testing
       ExportedInterface("a.b", methods: [method, method]),
       ExportedInterface("a.b", methods: [ExportedMethod("D-o") { _, _ in [] }]),
       ExportedInterface("a.b", methods: [ExportedMethod("Do", in: [Argument("x", "ss")]) { _, _ in [] }]),
-      ExportedInterface("a.b", properties: [ExportedProperty("P", "") { .byte(1) }]),
+      ExportedInterface("a.b", properties: [ExportedProperty("P", "") { _ in .byte(1) }]),
       ExportedInterface("a.b", signals: [ExportedSignal("S", [Argument("x", "")])]),
     ]
     for interface in malformed {

@@ -27,7 +27,7 @@ import Testing
         ObjectForOnePeerTests.interface,
         methods: [ExportedMethod("Ask", out: [Argument("answer", "s")]) { _, _ in [.string("told")] }],
         properties: [
-          ExportedProperty("Secret", "s") {
+          ExportedProperty("Secret", "s") { _ in
             .string("secret")
           } set: { _, _ in
           }

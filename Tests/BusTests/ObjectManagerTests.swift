@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ObjectManagerTests {
   private static func child(_ number: UInt32) -> ExportedInterface {
-    ExportedInterface("org.example.Child", properties: [ExportedProperty("Number", "u") { .uint32(number) }])
+    ExportedInterface("org.example.Child", properties: [ExportedProperty("Number", "u") { _ in .uint32(number) }])
   }
 
   private static func description(_ number: UInt32) -> Value {
@@ -59,7 +59,7 @@ import Testing
     let slow = ExportedInterface(
       "org.example.Slow",
       properties: [
-        ExportedProperty("P", "u") {
+        ExportedProperty("P", "u") { _ in
           await gate.pass()
           return .uint32(1)
         }

@@ -20,17 +20,17 @@ import Testing
     let interface = ExportedInterface(
       BusFixture.interface,
       properties: [
-        ExportedProperty("Target", "u") {
+        ExportedProperty("Target", "u") { _ in
           .uint32(await thermostat.target)
         } set: { value, call in
           #expect(call.interface == BusFixture.interface)
           try await thermostat.set(value.asUInt32 ?? 0)
         },
-        ExportedProperty("Model", "s", emits: .const) { .string("T1") },
-        ExportedProperty("History", "au", emits: .invalidated) { .array(element: "u", []) },
-        ExportedProperty("Secret", "s", emits: .none) { .string("x") },
-        ExportedProperty("Anything", "v") { .variant(.byte(1)) },
-        ExportedProperty("Broken", "s") { .int32(1) },
+        ExportedProperty("Model", "s", emits: .const) { _ in .string("T1") },
+        ExportedProperty("History", "au", emits: .invalidated) { _ in .array(element: "u", []) },
+        ExportedProperty("Secret", "s", emits: .none) { _ in .string("x") },
+        ExportedProperty("Anything", "v") { _ in .variant(.byte(1)) },
+        ExportedProperty("Broken", "s") { _ in .int32(1) },
       ])
     return (try await BusFixture.start([interface]), thermostat)
   }

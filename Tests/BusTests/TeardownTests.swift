@@ -28,7 +28,7 @@ import Testing
             await gate.pass()
             return call.arguments
           }
-        ], properties: [ExportedProperty("P", "u") { .uint32(1) }], limits: BusFixture.large)
+        ], properties: [ExportedProperty("P", "u") { _ in .uint32(1) }], limits: BusFixture.large)
       try await server?.export([], at: "/", objectManager: true)
       try await server?.export([interface], at: "/t")
       let name = try #require(await server?.uniqueName)

@@ -22,8 +22,8 @@ import Testing
     try await doubles.double.startAgent(outgoing: outgoing)
     let program = try await Connection.open(BusAddress(doubles.address), on: EventLoop(label: "mqtt"))
     if let mqtt {
-      let texts = mqtt.map { name, text in ExportedProperty(name, "s") { .string(text) } }
-      let properties = texts + [ExportedProperty("Sent", "t") { .uint64(7) }]
+      let texts = mqtt.map { name, text in ExportedProperty(name, "s") { _ in .string(text) } }
+      let properties = texts + [ExportedProperty("Sent", "t") { _ in .uint64(7) }]
       try await program.export(
         [ExportedInterface(Names.Mqtt.interface, properties: properties)], at: try ObjectPath(Names.Mqtt.path))
       try await program.standIn(for: Names.Mqtt.busName)

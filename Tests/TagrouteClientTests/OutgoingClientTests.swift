@@ -53,10 +53,11 @@ import Testing
     #expect(try await MqttStatus.current(client) == nil)
     let program = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "mqtt"))
     let properties = [
-      ExportedProperty("State", "s") { .string("connected") }, ExportedProperty("Station", "s") { .string("door") },
-      ExportedProperty("Sent", "t") { .uint64(7) }, ExportedProperty("InterfaceVersion", "u") { .uint32(2) },
+      ExportedProperty("State", "s") { _ in .string("connected") },
+      ExportedProperty("Station", "s") { _ in .string("door") },
+      ExportedProperty("Sent", "t") { _ in .uint64(7) }, ExportedProperty("InterfaceVersion", "u") { _ in .uint32(2) },
       // Another type than that of the interface.
-      ExportedProperty("Broker", "u") { .uint32(1) },
+      ExportedProperty("Broker", "u") { _ in .uint32(1) },
     ]
     try await program.export(
       [ExportedInterface(Names.Mqtt.interface, properties: properties)], at: try ObjectPath(Names.Mqtt.path))

@@ -85,6 +85,6 @@ extension DaemonLink {
     let isNeeded = displayWatch.isNeeded
     guard isNeeded != isDisplayNeeded else { return }
     isDisplayNeeded = isNeeded
-    await notify(.displayNeeded(isNeeded))
+    await notify(self, .displayNeeded(isNeeded))
   }
 }

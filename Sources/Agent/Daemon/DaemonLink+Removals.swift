@@ -15,6 +15,6 @@ extension DaemonLink {
     guard let id = call.arguments.first?.asString, Names.Handler.isTapID(id) else {
       throw BusError.invalidArgument("tap must be a UUID")
     }
-    await notify(.tagRemoved(id))
+    await notify(self, .tagRemoved(id))
   }
 }

@@ -39,7 +39,7 @@ extension DaemonLink {
   ) async throws {
     try requireDaemon(call)
     guard let path = call.arguments.first?.asObjectPath, let event = read(path, call.arguments) else { return }
-    await notify(.sheet(event))
+    await notify(self, .sheet(event))
   }
 
   /// Cancels a reader session for the user. The daemon refuses that if the session is over already.

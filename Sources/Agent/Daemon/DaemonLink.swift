@@ -26,9 +26,10 @@ actor DaemonLink {
 
   let connection: Connection
   let log: Log
-  let notify: @Sendable (Notice) async -> Void
+  /// Runs on this actor, so that notices keep their order.
+  let notify: @Sendable (isolated any Actor, Notice) async -> Void
   private let clock: any Clock<Duration>
-  private let receive: @Sendable ([String: Value]) async throws -> Void
+  private let receive: @Sendable (isolated any Actor, [String: Value]) async throws -> Void
 
   private(set) var owner: String?
   /// The previous daemon's unique name, and this agent's unique name at that time. A tap that the previous daemon sent
@@ -55,8 +56,8 @@ actor DaemonLink {
   /// repeating a report that failed. An error of `receive`, which stores a tap, is the reply to the daemon.
   init(
     connection: Connection, report: DaemonRegistration.Report, clock: any Clock<Duration>, log: Log,
-    reportPause: Duration = .seconds(2), notify: @escaping @Sendable (Notice) async -> Void,
-    receive: @escaping @Sendable ([String: Value]) async throws -> Void
+    reportPause: Duration = .seconds(2), notify: @escaping @Sendable (isolated any Actor, Notice) async -> Void,
+    receive: @escaping @Sendable (isolated any Actor, [String: Value]) async throws -> Void
   ) {
     self.connection = connection
     registration = DaemonRegistration(desired: report, reportPause: reportPause)
@@ -135,7 +136,7 @@ actor DaemonLink {
     let isChanged = current.0 != announced.isRegistered
     announced = current
     if isChanged && registration.isRegistered { log(.notice, "registered with the daemon") }
-    await notify(.registration(isAccepted: current.0, current.1))
+    await notify(self, .registration(isAccepted: current.0, current.1))
     if isChanged { await watchReaders() }
   }
 
@@ -184,7 +185,7 @@ actor DaemonLink {
 
   private func tagRead(_ call: IncomingCall) async throws {
     if call.sender != former?.owner || uniqueName != former?.ownName { try requireDaemon(call) }
-    try await receive(call.arguments.first?.asDictionary ?? [:])
+    try await receive(self, call.arguments.first?.asDictionary ?? [:])
   }
 
   private var uniqueName: String? { connection.assumeIsolated { $0.uniqueName } }

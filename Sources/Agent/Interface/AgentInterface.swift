@@ -52,9 +52,9 @@ enum AgentInterface {
           try await service?.forget(try string(call, 0), try string(call, 1))
           return []
         },
-        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { [weak service] _, call in
+        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { [weak service] loop, call in
           guard let locked = call.arguments.first?.asBool else { throw BusError.invalidArguments("locked is missing") }
-          try await service?.declareLocked(locked)
+          try await service?.declareLocked(loop, locked)
           return []
         },
         ExportedMethod("Identify", in: [Argument("options", "a{sv}")]) { [weak service] _, _ in
@@ -71,23 +71,23 @@ enum AgentInterface {
         },
       ],
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
-        ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
-        ExportedProperty("Headless", "b", emits: .const) { [weak service] in
+        ExportedProperty("Version", "s", emits: .const) { _ in .string(Names.version) },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { _ in .uint32(Names.interfaceVersion) },
+        ExportedProperty("Headless", "b", emits: .const) { [weak service] _ in
           .boolean(service?.isHeadless ?? false)
         },
-        ExportedProperty("Registered", "b") { [weak service] in .boolean(await service?.isRegistered ?? false) },
-        ExportedProperty("RegistrationError", "(ss)") { [weak service] in
+        ExportedProperty("Registered", "b") { [weak service] _ in .boolean(await service?.isRegistered ?? false) },
+        ExportedProperty("RegistrationError", "(ss)") { [weak service] _ in
           let error = await service?.registrationError
           return .structure([.string(error?.name ?? ""), .string(error?.message ?? "")])
         },
-        ExportedProperty("ConfigurationError", "s") { [weak service] in
+        ExportedProperty("ConfigurationError", "s") { [weak service] _ in
           .string(await service?.configurationError ?? "")
         },
-        ExportedProperty("ConfigurationTime", "t") { [weak service] in
+        ExportedProperty("ConfigurationTime", "t") { [weak service] _ in
           .uint64(UInt64(clamping: await service?.configurationTime.microseconds ?? 0))
         },
-        ExportedProperty("Outgoing", "a{sv}", emits: .none) { [weak service] in
+        ExportedProperty("Outgoing", "a{sv}", emits: .none) { [weak service] _ in
           .dictionary(await service?.outgoing() ?? [:])
         },
       ],

@@ -150,13 +150,14 @@ extension AgentService {
     if isAccepted != isRegistered { changed.append("Registered") }
     if error != registrationError { changed.append("RegistrationError") }
     (isRegistered, registrationError) = (isAccepted, error)
+    let notice = registrationNotice.handle(error)
+    await propertiesChanged(changed)
     if !isAccepted { await handle(ReaderSheets.Event.daemonGone) }
-    switch registrationNotice.handle(error) {
+    switch notice {
     case .show(let notification): await notifications.show(notification, as: RegistrationNotice.key)
     case .remove: await notifications.close(RegistrationNotice.key)
     case nil: break
     }
-    await propertiesChanged(changed)
   }
 
   /// Records which settings are active, and emits the change. The mistake is why the settings that were read last are

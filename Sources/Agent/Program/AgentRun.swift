@@ -66,7 +66,7 @@ actor AgentRun {
         clock: clock, isHeadless: isHeadless, mqttFiles: files.mqtt, log: log,
         readSettings: { [weak self] in await self?.readings.request().value ?? nil },
         isLocked: { [weak self] in await self?.isLocked() ?? true },
-        declareLocked: { [weak self] in try await self?.declare(locked: $0) })
+        declareLocked: { [weak self] _, isLocked in try await self?.declare(locked: isLocked) })
       try await service.export()
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
       self.service = service
@@ -137,9 +137,9 @@ actor AgentRun {
       let system = try await Connection.open(buses.system, on: loop)
       let first = DaemonRegistration.Report(
         conditions: await desktop?.state.report ?? [:], isUnlockedByUser: isUnlockUnreported)
-      let link = DaemonLink(connection: system, report: first, clock: clock, log: log) { [weak self] notice in
+      let link = DaemonLink(connection: system, report: first, clock: clock, log: log) { [weak self] _, notice in
         await self?.handle(notice)
-      } receive: { values in
+      } receive: { _, values in
         try await service.tagRead(values)
       }
       self.link = link

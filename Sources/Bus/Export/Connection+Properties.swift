@@ -59,7 +59,7 @@ extension Connection {
 
   /// The value that the getter returns, if it has the declared type.
   func value(of property: ExportedProperty, interface: String) async throws(BusError) -> Value {
-    let value = await property.get()
+    let value = await property.get(self)
     let signature = try WireCheck.signature(of: [value])
     guard signature == property.signature else {
       throw .failed("the value of \(interface).\(property.name) is of type \(signature), not \(property.signature)")

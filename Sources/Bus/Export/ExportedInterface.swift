@@ -76,8 +76,8 @@ public struct ExportedProperty: Sendable {
     case none = "false"
   }
 
-  /// Returns the current value.
-  public typealias Getter = @Sendable () async -> Value
+  /// Returns the current value, on the loop of the connection, which is the argument. See ``ExportedMethod/Handler``.
+  public typealias Getter = @Sendable (isolated any Actor) async -> Value
   /// Sets a new value of the declared type. A thrown `BusError` is sent unchanged.
   public typealias Setter = @Sendable (Value, IncomingCall) async throws -> Void
 

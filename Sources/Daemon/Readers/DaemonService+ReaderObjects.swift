@@ -32,7 +32,7 @@ extension DaemonService {
     func property(
       _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed
     ) -> ExportedProperty {
-      ExportedProperty(name, signature, emits: emits) { [weak self] in
+      ExportedProperty(name, signature, emits: emits) { [weak self] _ in
         // Without the reader, the type is wrong, and the caller gets an error.
         await self?.state.readers[id]?.properties.values[name] ?? .boolean(false)
       }

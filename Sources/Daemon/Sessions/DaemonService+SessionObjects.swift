@@ -11,7 +11,7 @@ extension DaemonService {
       _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed,
       _ read: @escaping @Sendable (SessionRecord?) -> Value
     ) -> ExportedProperty {
-      ExportedProperty(name, signature, emits: emits) { [weak self] in read(await self?.state.sessions[id]) }
+      ExportedProperty(name, signature, emits: emits) { [weak self] _ in read(await self?.state.sessions[id]) }
     }
     let path = session.readerPath
     return ExportedInterface(
@@ -30,7 +30,7 @@ extension DaemonService {
       ],
       properties: [
         property("State", "s") { .string($0?.stateName ?? "ended") },
-        ExportedProperty("Message", "s") { [weak self] in
+        ExportedProperty("Message", "s") { [weak self] _ in
           .string(await self?.state.sessions[id]?.message ?? "")
         } set: { [weak self] value, _ in
           try await self?.setMessage(value.asString ?? "", of: id)
@@ -101,7 +101,7 @@ extension DaemonService {
       session.request.applications.indices.contains(index) ? session.request.applications[index] : nil
     }
     func property(_ name: String, _ signature: Signature, _ value: Value) -> ExportedProperty {
-      ExportedProperty(name, signature, emits: .const) { value }
+      ExportedProperty(name, signature, emits: .const) { _ in value }
     }
     func method(
       _ name: String, in input: [Argument] = [], out output: [Argument] = [],

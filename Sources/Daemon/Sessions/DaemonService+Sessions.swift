@@ -185,7 +185,6 @@ extension DaemonService {
   }
 
   func changed(_ session: SessionRecord, _ names: [String]) {
-    guard let connection else { return }
-    Task { await connection.propertiesChanged(names, of: Names.Daemon.readerSessionInterface, at: session.path) }
+    Task { await connection?.propertiesChanged(names, of: Names.Daemon.readerSessionInterface, at: session.path) }
   }
 }

@@ -9,13 +9,13 @@ extension MqttRun {
     let interface = ExportedInterface(
       Names.Mqtt.interface,
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
-        ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
-        ExportedProperty("State", "s") { [weak self] in .string(await self?.session.stateName ?? "") },
-        ExportedProperty("StateReason", "s") { [weak self] in .string(await self?.stateReason ?? "") },
-        ExportedProperty("Broker", "s", emits: .const) { .string("\(identity.broker)") },
-        ExportedProperty("Station", "s", emits: .const) { .string(station) },
-        ExportedProperty("Sent", "t", emits: .none) { [weak self] in .uint64(await self?.session.sent ?? 0) },
+        ExportedProperty("Version", "s", emits: .const) { _ in .string(Names.version) },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { _ in .uint32(Names.interfaceVersion) },
+        ExportedProperty("State", "s") { [weak self] _ in .string(await self?.session.stateName ?? "") },
+        ExportedProperty("StateReason", "s") { [weak self] _ in .string(await self?.stateReason ?? "") },
+        ExportedProperty("Broker", "s", emits: .const) { _ in .string("\(identity.broker)") },
+        ExportedProperty("Station", "s", emits: .const) { _ in .string(station) },
+        ExportedProperty("Sent", "t", emits: .none) { [weak self] _ in .uint64(await self?.session.sent ?? 0) },
       ])
     try await bus.export([interface], at: try ObjectPath(Names.Mqtt.path))
   }

@@ -98,8 +98,8 @@ actor MqttRun {
     case .publish(let publication): link?.post(.publish(publication))
     case .subscribe(let topics): link?.post(.subscribe(topics))
     case .take(let limit):
-      Task { [agent] in
-        guard let agent else { return handle(.takingFailed) }
+      guard let agent else { return }
+      Task {
         do throws(BusError) {
           // Without a position in the list: taps that the inbox's file lacks have no final sequence.
           let taps = try await agent.takeOutgoing(limit: UInt32(clamping: limit))
@@ -111,9 +111,9 @@ actor MqttRun {
         }
       }
     case .acknowledge(let ids):
+      guard let agent else { return }
       calls += 1
-      Task { [agent] in
-        guard let agent else { return }
+      Task {
         do throws(BusError) {
           try await agent.acknowledgeOutgoing(ids)
           calls -= 1
@@ -204,12 +204,12 @@ actor MqttRun {
   /// Reports a changed state on the bus and to systemd.
   private func announce() {
     let present = (session.stateName, stateReason)
-    guard present != announced, let bus else { return }
+    guard present != announced, bus != nil else { return }
     announced = present
     notifier.status(status)
     Task {
       guard let path = try? ObjectPath(Names.Mqtt.path) else { return }
-      await bus.propertiesChanged(["State", "StateReason"], of: Names.Mqtt.interface, at: path)
+      await bus?.propertiesChanged(["State", "StateReason"], of: Names.Mqtt.interface, at: path)
     }
   }
 

@@ -33,9 +33,9 @@ public actor OutboxStandIn {
         },
       ],
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
-        ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
-        ExportedProperty("Outgoing", "a{sv}", emits: .none) { .dictionary(await outbox.counts) },
+        ExportedProperty("Version", "s", emits: .const) { _ in .string(Names.version) },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { _ in .uint32(Names.interfaceVersion) },
+        ExportedProperty("Outgoing", "a{sv}", emits: .none) { _ in .dictionary(await outbox.counts) },
       ], signals: [ExportedSignal("OutgoingAvailable")])
     try await connection.export([interface], at: try ObjectPath(Names.Agent.path))
     try await connection.standIn(for: Names.Agent.busName)

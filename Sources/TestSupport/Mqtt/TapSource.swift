@@ -78,20 +78,20 @@ public actor TapSource {
         ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { _, _ in [] },
       ],
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
-        ExportedProperty("Enabled", "b", emits: .changed) { .boolean(true) },
-        ExportedProperty("Scanning", "b", emits: .changed) { .boolean(true) },
-        ExportedProperty("SuspendReasons", "as", emits: .changed) { .strings([]) },
-        ExportedProperty("Readers", "ao", emits: .changed) { .objectPaths([reader]) },
+        ExportedProperty("Version", "s", emits: .const) { _ in .string(Names.version) },
+        ExportedProperty("Enabled", "b", emits: .changed) { _ in .boolean(true) },
+        ExportedProperty("Scanning", "b", emits: .changed) { _ in .boolean(true) },
+        ExportedProperty("SuspendReasons", "as", emits: .changed) { _ in .strings([]) },
+        ExportedProperty("Readers", "ao", emits: .changed) { _ in .objectPaths([reader]) },
       ])
     let properties = ExportedInterface(
       Names.Daemon.readerInterface,
       properties: [
-        ExportedProperty("Name", "s", emits: .changed) { .string("PN532") },
-        ExportedProperty("Device", "s", emits: .const) { .string("pn532_uart:/dev/x") },
-        ExportedProperty("Seat", "s", emits: .const) { .string("seat0") },
-        ExportedProperty("State", "s", emits: .changed) { .string("scanning") },
-        ExportedProperty("StateReason", "s", emits: .changed) { .string("") },
+        ExportedProperty("Name", "s", emits: .changed) { _ in .string("PN532") },
+        ExportedProperty("Device", "s", emits: .const) { _ in .string("pn532_uart:/dev/x") },
+        ExportedProperty("Seat", "s", emits: .const) { _ in .string("seat0") },
+        ExportedProperty("State", "s", emits: .changed) { _ in .string("scanning") },
+        ExportedProperty("StateReason", "s", emits: .changed) { _ in .string("") },
       ])
     try await connection.export([manager], at: try ObjectPath(Names.Daemon.path), objectManager: true)
     try await connection.export([properties], at: reader)

@@ -40,7 +40,7 @@ import Testing
       let link = DaemonLink(
         connection: connection, report: .init(conditions: conditions), clock: clock,
         log: Log(threshold: .error, prefixed: false), reportPause: Self.pause
-      ) { notice in
+      ) { _, notice in
         switch notice {
         case .registration(let isAccepted, let error):
           registering.yield(isAccepted)
@@ -48,7 +48,7 @@ import Testing
         case .displayNeeded(let isNeeded): displaying.yield(isNeeded)
         case .sheet, .tagRemoved: break
         }
-      } receive: { _ in
+      } receive: { _, _ in
       }
       self.link = link
       Task { try await link.run() }

@@ -40,8 +40,8 @@ actor FakeDaemon {
       return []
     }
     let properties = [
-      ExportedProperty("SuspendReasons", "as") { .strings(await daemon.reasons) },
-      ExportedProperty("Readers", "ao") { .objectPaths(await daemon.readers) },
+      ExportedProperty("SuspendReasons", "as") { _ in .strings(await daemon.reasons) },
+      ExportedProperty("Readers", "ao") { _ in .objectPaths(await daemon.readers) },
     ]
     try await connection.export(
       [ExportedInterface(Names.Daemon.managerInterface, methods: [method, report, identify], properties: properties)],
@@ -110,23 +110,36 @@ actor FakeDaemon {
 
   /// Calls `TagRead` on the agent that registered last.
   func give(_ tap: [String: Value]) async throws {
-    _ = try await connection.call(
-      agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "TagRead",
-      [.dictionary(tap)])
+    try await callAgent("TagRead", [.dictionary(tap)])
   }
 
   /// Calls `TagRemoved` on the agent that registered last.
   func takeAway(_ tap: String) async throws {
-    _ = try await connection.call(
-      agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "TagRemoved",
-      [.string(tap), .dictionary([:])])
+    try await callAgent("TagRemoved", [.string(tap), .dictionary([:])])
   }
 
   /// Makes the agent that registered last show the sheet of a reader session.
   func showSession(_ options: [String: Value]) async throws {
+    try await callAgent(
+      "ShowReaderSession", [.objectPath("/org/tagroute/Tagroute1/sessions/1"), .dictionary(options)])
+  }
+
+  /// Shows and closes the sheets of this many reader sessions, and waits for no answer before the end.
+  func flashSessions(_ count: Int) async throws {
+    // Tasks that use this actor start in order, and each one sends at once.
+    let calls = try (1...count).flatMap { number -> [Task<Void, any Error>] in
+      let path = Value.objectPath(try ObjectPath("/org/tagroute/Tagroute1/sessions/\(number)"))
+      return [
+        Task { try await callAgent("ShowReaderSession", [path, .dictionary(["app": .string("transit")])]) },
+        Task { try await callAgent("CloseReaderSession", [path, .string("closed"), .string("")]) },
+      ]
+    }
+    for call in calls { try await call.value }
+  }
+
+  private func callAgent(_ member: String, _ arguments: [Value]) async throws {
     _ = try await connection.call(
-      agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "ShowReaderSession",
-      [.objectPath("/org/tagroute/Tagroute1/sessions/1"), .dictionary(options)])
+      agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, member, arguments)
   }
 
   /// Leaves the bus, as a crash would.

@@ -79,11 +79,11 @@ import Testing
     let (rig, server) = try await rig()
     let readers = try ObjectPath("\(Names.Daemon.readersPath)/0")
     let properties = [
-      ExportedProperty("Version", "s", emits: .const) { .string("9.1.0") },
-      ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(9) },
-      ExportedProperty("SuspendReasons", "as") { .strings(["battery-low"]) },
-      ExportedProperty("Readers", "ao") { .objectPaths([readers]) },
-      ExportedProperty("Antennas", "as") { .strings(["left"]) },
+      ExportedProperty("Version", "s", emits: .const) { _ in .string("9.1.0") },
+      ExportedProperty("InterfaceVersion", "u", emits: .const) { _ in .uint32(9) },
+      ExportedProperty("SuspendReasons", "as") { _ in .strings(["battery-low"]) },
+      ExportedProperty("Readers", "ao") { _ in .objectPaths([readers]) },
+      ExportedProperty("Antennas", "as") { _ in .strings(["left"]) },
     ]
     let bus = rig.installation.systemBus.address
     let signals = [ExportedSignal("AntennaMoved", [Argument("antenna", "s")])]
@@ -128,7 +128,7 @@ import Testing
     let next = try await OtherDaemon.start(
       on: bus, knowsReports: true,
       properties + [
-        ExportedProperty("Question", "b") {
+        ExportedProperty("Question", "b") { _ in
           continuation.yield()
           return .boolean(true)
         }

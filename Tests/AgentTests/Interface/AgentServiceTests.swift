@@ -27,7 +27,7 @@ import Testing
     service = AgentService(
       session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime },
       clock: ContinuousClock(), handlers: handlers, log: Log(threshold: .error, prefixed: false),
-      declareLocked: { _ in })
+      declareLocked: { _, _ in })
     await service.start()
   }
 

@@ -126,7 +126,7 @@ import Testing
     let service = AgentService(
       session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime },
       clock: ContinuousClock(), isHeadless: true, handlers: handlers, log: Log(threshold: .error, prefixed: false),
-      declareLocked: { _ in })
+      declareLocked: { _, _ in })
     for number in 1...3 {
       _ = await inbox.receive(
         Tap(

@@ -69,6 +69,17 @@ import Testing
     #expect(try await rig.state(1) == state.rawValue)
   }
 
+  @Test func `the sheets of sessions that end at once are closed`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    for _ in 1...20 { try await rig.daemon.flashSessions(8) }
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    let tap = try await server.nextTap()
+    // All sheets were sent before.
+    var sheets = Set(await server.all.filter { !$0.isTap }.map(\.id))
+    while !sheets.isEmpty { sheets.remove(try await server.nextClosed()) }
+    #expect(await Array(server.onScreen.keys) == [tap.id])
+  }
+
   @Test(arguments: [true, false]) func `after a crash a sheet and a tap that is not kept are removed from the screen`(
     isKept: Bool
   ) async throws {
@@ -149,7 +160,7 @@ import Testing
     let service = AgentService(
       session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime },
       clock: ContinuousClock(), handlers: handlers, log: Log(threshold: .error, prefixed: false),
-      declareLocked: { _ in })
+      declareLocked: { _, _ in })
     let asked = Task { try await service.listInbox([:]).compactMap { $0["state"]?.asString } }
     // This call takes one hop longer than the request. A request that is answered at once would say that the tap is
     // being opened.

@@ -46,7 +46,7 @@ import Testing
     let clock = RecordingClock()
     let service = AgentService(
       session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime }, clock: clock,
-      handlers: handlers, log: Log(threshold: .error, prefixed: false), declareLocked: { _ in })
+      handlers: handlers, log: Log(threshold: .error, prefixed: false), declareLocked: { _, _ in })
 
     // If the service waited for the entries, this call would not return.
     await service.start()

@@ -56,9 +56,9 @@ import Testing
     let interface = ExportedInterface(
       Names.Agent.interface,
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
-        ExportedProperty("Registered", "b", emits: .changed) { .boolean(false) },
-        ExportedProperty("RegistrationError", "(ss)", emits: .changed) {
+        ExportedProperty("Version", "s", emits: .const) { _ in .string(Names.version) },
+        ExportedProperty("Registered", "b", emits: .changed) { _ in .boolean(false) },
+        ExportedProperty("RegistrationError", "(ss)", emits: .changed) { _ in
           .structure([.string(Names.Errors.notASession), .string("there is no such session")])
         },
       ])
