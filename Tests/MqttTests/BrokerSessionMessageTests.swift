@@ -38,6 +38,7 @@ import Testing
   @Test func `Home Assistant gets its descriptions at the connection and after its own start`() throws {
     var session = try Sample.session(Sample.messages(discovery: true))
     let actions = session.connect()
+    session.confirm(actions)
     let topics = [
       "homeassistant/tag/tagroute_kiosk-7/tag/config", "homeassistant/binary_sensor/tagroute_kiosk-7/state/config",
     ]
@@ -49,6 +50,8 @@ import Testing
       ).publications.map(\.topic)
     }
     #expect(status("online") == topics)
+    // They are not confirmed yet.
+    #expect(status("online") == [])
     #expect(status("offline") == [])
     #expect(status("online", isRetained: true) == [])
   }
@@ -60,6 +63,8 @@ import Testing
     let text =
       "\(session.identity.broker) sends no messages on \(topic) (not authorized): correct the broker's access rules"
     #expect(actions == [.log(.warning, text)])
+    // Only once.
+    #expect(session.handle(.notSubscribed(attempt: 1, topic: topic, code: 0x87)) == [])
     #expect(session.handle(.notSubscribed(attempt: 0, topic: topic, code: 0x87)) == [])
   }
 

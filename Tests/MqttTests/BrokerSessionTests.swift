@@ -150,10 +150,35 @@ import Testing
       session.handle(.tooLarge(attempt: 1, token: token, isShortened: false)) == [.close(gracefully: false)])
   }
 
+  @Test func `a large tap at which the connection ends twice is sent without its contents`() throws {
+    var session = try Sample.session(Sample.messages(contents: .yes))
+    _ = session.handle(.agent(isPresent: true))
+    let large = Sample.tap(1, message: [UInt8](repeating: 0xFF, count: BrokerSession.largePayload))
+    var (now, sizes) = (Sample.moment(0), [Int]())
+    for attempt in UInt64(1)...3 {
+      _ = session.handle(attempt == 1 ? .start : .time, at: now)
+      _ = session.handle(.accepted(attempt: attempt), at: now)
+      sizes += session.handle(.taken([large]), at: now).publications.map(\.payload.count)
+      _ = session.handle(.ended(attempt: attempt, .dropped), at: now)
+      now = Moment(clock: try #require(session.deadline), wall: 0)
+    }
+    #expect(sizes.map { $0 > BrokerSession.largePayload } == [true, true, false])
+  }
+
+  @Test func `a broker that does not confirm that the station is online is left`() throws {
+    var session = try Sample.session()
+    let birth = session.connect(at: Sample.moment(10))
+    #expect(session.deadline == .seconds(70))
+    var other = session
+    #expect(session.handle(.time, at: Sample.moment(70)) == [.close(gracefully: false)])
+    other.confirm(birth, at: Sample.moment(40))
+    #expect(other.deadline == nil)
+  }
+
   @Test func `a broker that confirms nothing for a minute is left`() throws {
     var session = try Sample.session()
     _ = session.handle(.agent(isPresent: true))
-    _ = session.connect()
+    session.confirm(session.connect())
     let log = session.handle(.taken([Sample.tap(1), Sample.tap(2)]), at: Sample.moment(10)).publications
     let token = try #require(log.first?.token)
     #expect(session.deadline == .seconds(70))

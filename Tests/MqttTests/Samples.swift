@@ -62,6 +62,13 @@ extension BrokerSession {
     _ = handle(.start, at: now)
     return handle(.accepted(attempt: 1), at: now)
   }
+
+  /// The broker confirms all messages of these actions, in the attempt 1.
+  mutating func confirm(_ actions: [BrokerAction], at now: Moment = Sample.moment(0)) {
+    for publication in actions.publications where publication.token != 0 {
+      _ = handle(.confirmed(attempt: 1, token: publication.token, code: 0), at: now)
+    }
+  }
 }
 
 extension [BrokerAction] {

@@ -25,6 +25,8 @@ struct BrokerSession: Sendable {
   static let confirmationPatience = Duration.seconds(60)
   /// How long the end of the program may take.
   static let farewell = Duration.milliseconds(1500)
+  /// From this size on, in bytes, a tap may be what the broker ends the connection for.
+  static let largePayload = 8 * 1024
   /// The least time between two commands.
   static let commandInterval = Duration.seconds(1)
 
@@ -46,8 +48,8 @@ struct BrokerSession: Sendable {
   private var isClosing = false
   /// The topics of messages in flight that are not taps.
   private var otherTopics: [UInt64: String] = [:]
-  /// The topics, besides the taps', that the broker's rules forbid. They are not tried again: Mosquitto 2.0.11 also
-  /// closes the connection.
+  /// The topics, besides the taps', that the broker's rules forbid. They are not tried again: the broker has given its
+  /// answer, and Mosquitto 2.0.11 also closes the connection.
   private var forbiddenTopics: Set<String> = []
   private var readers: [ReaderState] = []
   /// The readers whose state the broker may still have.
@@ -55,6 +57,8 @@ struct BrokerSession: Sendable {
   private var lastCommand: Duration?
   /// When a message was confirmed, or was sent while none was in flight.
   private var lastProgress = Duration.zero
+  /// A large tap that was the first one without a confirmation when connections ended, and how many of them.
+  private var stuck: (id: String, ends: Int)?
 
   init(identity: BrokerIdentity, messages: MessageSettings) {
     (self.identity, self.messages) = (identity, messages)
@@ -67,7 +71,7 @@ struct BrokerSession: Sendable {
       case .waiting(let until): isStarted ? until : nil
       case .connecting(_, let until): isClosing ? nil : until
       case .leaving(_, let until, _): until
-      case .connected: isClosing || flow.inFlight.isEmpty ? nil : lastProgress + Self.confirmationPatience
+      case .connected: isClosing || !awaitsConfirmation ? nil : lastProgress + Self.confirmationPatience
       case .stopped: nil
       }
     return [own, flow.retryTime].compactMap(\.self).min()
@@ -78,7 +82,7 @@ struct BrokerSession: Sendable {
     _ event: BrokerEvent, at now: Moment, using random: inout some RandomNumberGenerator
   ) -> [BrokerAction] {
     guard phase != .stopped else { return [] }
-    if flow.inFlight.isEmpty { lastProgress = now.clock }
+    if !awaitsConfirmation { lastProgress = now.clock }
     let actions: [BrokerAction]
     switch event {
     case .start:
@@ -90,8 +94,8 @@ struct BrokerSession: Sendable {
     case .confirmed(let attempt, let token, let code): actions = confirmed(attempt, token, code, now)
     case .tooLarge(let attempt, let token, let isShortened): actions = tooLarge(attempt, token, isShortened)
     case .notSubscribed(let attempt, let topic, let code):
-      let reason = BrokerEnding.notSubscribed(topic, code: code, to: identity)
-      actions = attempt == present ? [.log(.warning, reason)] : []
+      let isNew = attempt == present && forbiddenTopics.insert(topic).inserted
+      actions = isNew ? [.log(.warning, BrokerEnding.notSubscribed(topic, code: code, to: identity))] : []
     case .message(let attempt, let topic, let payload, let isRetained):
       actions = attempt == present ? received(topic, payload, isRetained, now) : []
     case .agent(let isPresent):
@@ -100,7 +104,7 @@ struct BrokerSession: Sendable {
     case .outgoingAvailable:
       flow.outgoingAvailable()
       actions = []
-    case .taken(let taps): actions = flow.taken(taps, isConnected: canSend).map { tap in publish(tap) }
+    case .taken(let taps): actions = flow.taken(taps, isConnected: canSend).flatMap { tap in publish(tap) }
     case .takingFailed:
       flow.takingFailed(at: now.clock)
       actions = []
@@ -130,6 +134,9 @@ struct BrokerSession: Sendable {
     }
   }
 
+  /// Whether the broker has still to confirm a message.
+  private var awaitsConfirmation: Bool { !flow.inFlight.isEmpty || !otherTopics.isEmpty }
+
   /// Whether messages may be sent.
   private var canSend: Bool {
     guard case .connected = phase else { return false }
@@ -146,7 +153,7 @@ struct BrokerSession: Sendable {
     case .leaving(_, let until, _) where now.clock >= until:
       phase = .stopped
       return [.close(gracefully: false)]
-    case .connected where !flow.inFlight.isEmpty && now.clock >= lastProgress + Self.confirmationPatience:
+    case .connected where awaitsConfirmation && now.clock >= lastProgress + Self.confirmationPatience:
       return close(.lost("it has confirmed no message for \(Self.confirmationPatience.components.seconds) seconds"))
     case .waiting, .connecting, .connected, .leaving, .stopped: return []
     }
@@ -183,6 +190,7 @@ struct BrokerSession: Sendable {
     if messages.hasCommands {
       subscriptions += StationCommand.Name.allCases.map(messages.topics.command)
     }
+    subscriptions.removeAll(where: forbiddenTopics.contains)
     if !subscriptions.isEmpty { actions.append(.subscribe(subscriptions)) }
     return actions
   }
@@ -191,6 +199,7 @@ struct BrokerSession: Sendable {
     _ attempt: UInt64, _ ending: BrokerEnding, _ now: Moment, using random: inout some RandomNumberGenerator
   ) -> [BrokerAction] {
     guard attempt == present else { return [] }
+    noteStuckTap()
     flow.disconnected()
     if case .leaving = phase {
       phase = .stopped
@@ -245,11 +254,20 @@ struct BrokerSession: Sendable {
 
   private mutating func publish(_ topic: String, _ text: String) -> [BrokerAction] { publish(topic, Array(text.utf8)) }
 
-  private mutating func publish(_ tap: TapDescription) -> BrokerAction {
-    publish(
-      OutboxFlow.Sent(
-        tap: tap, payload: TapPayload.make(tap, messages),
-        shorter: messages.contents == .yes ? TapPayload.make(tap, messages, withContents: false) : nil))
+  private mutating func publish(_ tap: TapDescription) -> [BrokerAction] {
+    let shorter = messages.contents == .yes ? TapPayload.make(tap, messages, withContents: false) : nil
+    if let shorter, let stuck, stuck.id == tap.id, stuck.ends > 1 {
+      return [contentsLeftOut, publish(.init(tap: tap, payload: shorter, shorter: nil))]
+    }
+    return [publish(.init(tap: tap, payload: TapPayload.make(tap, messages), shorter: shorter))]
+  }
+
+  /// Most brokers end the connection for a message that is too large, and some give no reason. The tap would keep all
+  /// later ones from their place. So after two such ends it is sent without its contents.
+  private mutating func noteStuckTap() {
+    guard let first = flow.inFlight.min(by: { $0.key < $1.key })?.value else { return }
+    guard first.shorter != nil, first.payload.count >= Self.largePayload else { return stuck = nil }
+    stuck = (first.tap.id, stuck?.id == first.tap.id ? (stuck?.ends ?? 0) + 1 : 1)
   }
 
   private mutating func publish(_ sent: OutboxFlow.Sent) -> BrokerAction {
@@ -292,6 +310,7 @@ struct BrokerSession: Sendable {
     guard attempt == present else { return [] }
     let isAccepted = code < 0x80
     if let topic = otherTopics.removeValue(forKey: token) {
+      lastProgress = now.clock
       if case .leaving(_, _, token) = phase { return [.close(gracefully: true)] }
       // The taps matter more than a description that the broker's rules forbid.
       guard !isAccepted else { return [] }
@@ -329,6 +348,9 @@ struct BrokerSession: Sendable {
     if topic == Topics.homeAssistantStatus {
       // A retained one is older than the descriptions that were sent at the start of the connection.
       guard messages.hasDiscovery, !isRetained, payload == Array("online".utf8) else { return [] }
+      // The broker has still to confirm the previous ones.
+      let topics = Set(otherTopics.values)
+      guard !Discovery.publications(messages).contains(where: { topics.contains($0.topic) }) else { return [] }
       return publishDiscovery()
     }
     guard messages.hasCommands,
