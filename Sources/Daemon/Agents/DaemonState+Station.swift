@@ -1,3 +1,4 @@
+import ScanGate
 import Session
 
 /// A station: a machine whose taps go to one user's agent while no other user is logged in at the seat.
@@ -14,5 +15,10 @@ extension DaemonState {
   func stationInFront(of seat: String) -> SessionKey? {
     guard let station, seat == Self.defaultSeat, login.isFree(seat, for: station.uid) else { return nil }
     return station
+  }
+
+  /// Whether a station is locked. Its user may have a session with a screen, too.
+  func lock(ofStation station: SessionKey, on seat: String) -> Fact {
+    login.activeSession(on: seat)?.lock.isLocked == .yes ? .yes : lock(of: station) ?? .no
   }
 }

@@ -15,9 +15,7 @@ extension DaemonState {
     }
     if let station = stationInFront(of: seat) {
       var session = ScanConditions.Session.assumed
-      // The station's user may have a session with a screen, too.
-      let isLocked = login.activeSession(on: seat)?.lock.isLocked == .yes
-      session.isLocked = isLocked ? .yes : lock(of: station) ?? .no
+      session.isLocked = lock(ofStation: station, on: seat)
       return (session, registry.agent(of: station))
     }
     if let active = login.activeSession(on: seat) {

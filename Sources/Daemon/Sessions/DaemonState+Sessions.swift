@@ -15,7 +15,7 @@ extension DaemonState {
     }
     if login.isSleeping == .yes { return .sleeping }
     if let station = stationInFront(of: seat) {
-      return station.uid == uid && lock(of: station) != .yes ? nil : .sessionInactive
+      return station.uid == uid && lock(ofStation: station, on: seat) != .yes ? nil : .sessionInactive
     }
     guard let active = login.activeSession(on: seat), active.uid == uid, active.isEligible,
       !policy.scan.treatsAsLocked(active.lock.isLocked)
