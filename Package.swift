@@ -249,7 +249,7 @@ let package = Package(
         "Bus", "EventLoop", "Names", "Rig", "TagrouteClient", "TestSupport", "tagroute-agent", "tagroute-mqtt",
         "tagroute-reader", "tagroute-simulator", "tagrouted",
       ],
-      exclude: ["check-payload.py"], swiftSettings: settings),
+      exclude: ["check-payload.py", "paho-subscriber.py"], swiftSettings: settings),
     tests("NDEF", ["Rig"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
     tests("Notifications", ["Bus", "EventLoop", "Names", "TestSupport"]),
     tests(

@@ -80,6 +80,7 @@ import Testing
     let stage = try await stage("Commands=yes")
     try await stage.start()
     try await stage.broker.publish("x", to: "tagroute/desk/command/identify", count: 500)
+    try await stage.station.installation.agent?.line(containing: "a program asked this computer to identify itself")
     try await tap(stage)
     try await stage.station.isConnected()
     try await stage.station.nothingWaits()

@@ -33,6 +33,30 @@ import Testing
     try await check(taps.map(\.text))
   }
 
+  /// A client library that we did not write, of another origin than mosquitto_sub.
+  @Test func `paho receives the same, with the QoS and the expiry of each topic`() async throws {
+    let stage = try await Stage(settings: ["LiveSeconds=600"])
+    let script = "\(Self.root)/Tests/MqttSystemTests/paho-subscriber.py"
+    let paho = try ChildProcess("/usr/bin/python3", [script, stage.proxy.port])
+    atEndOfTest { try await paho.exit(after: SIGKILL) }
+    try await paho.line(containing: "subscribed")
+    try await stage.start()
+    let tap = SampleTap(1)
+    try await stage.give(tap)
+    try await stage.check("none, with paho as another referee", [tap])
+    func fields(_ topic: String) async throws -> [Substring] {
+      try await paho.line { $0.hasPrefix("\(topic)\t") }.split(separator: "\t", omittingEmptySubsequences: false)
+    }
+    #expect(try await fields("tagroute/desk/state").dropFirst().elementsEqual(["1", "0", "-", "online"]))
+    let (log, live) = (try await fields("tagroute/desk/log"), try await fields("tagroute/desk/tap"))
+    #expect(log[1...3].elementsEqual(["1", "0", "-"]))
+    #expect(live[1...2].elementsEqual(["0", "0"]))
+    // The broker subtracts the time that the message has waited there.
+    #expect((1...600).contains(try #require(Int(live[3]))))
+    let texts = Set(try await stage.referee.messages().filter { $0.tap != nil }.map(\.text))
+    #expect(texts == [String(log[4])] && texts == [String(live[4])])
+  }
+
   @Test(arguments: ["hash", "yes"])
   func `Contents adds the hash or the message`(contents: String) async throws {
     let stage = try await Stage(settings: [Stage.live, "Contents=\(contents)"])

@@ -11,7 +11,7 @@ import ReaderLink
 /// `CardThread` makes the calls, and both wake this thread. So it sends heartbeats and obeys the daemon at any time.
 ///
 /// The field of such a reader cannot be switched off. A goal that uses no field means that this process is connected to
-/// no card and sends no command. It keeps its connections to pcscd, also while the reader is lent: they claim neither the
+/// no card and sends it no command. It keeps its connections to pcscd, also while the reader is lent: they claim neither the
 /// reader nor the card, and after its confinement the process could not connect again.
 final class CardReader {
   /// Whether pcscd has the reader.
@@ -119,7 +119,10 @@ final class CardReader {
       if goal == .off { try reach() }
       return try sleep()
     }
-    if isToIdentify, goal.session == nil { identify() }
+    if isToIdentify, goal.session == nil {
+      try reach()
+      identify()
+    }
     switch goal {
     case .off, .lent:
       try reach()
