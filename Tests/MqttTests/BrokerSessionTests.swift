@@ -153,16 +153,16 @@ import Testing
   @Test func `a large tap at which the connection ends twice is sent without its contents`() throws {
     var session = try Sample.session(Sample.messages(contents: .yes))
     _ = session.handle(.agent(isPresent: true))
-    let large = Sample.tap(1, message: [UInt8](repeating: 0xFF, count: BrokerSession.largePayload))
+    let large = Sample.tap(1, message: [UInt8](repeating: 0xFF, count: StuckTap.size))
     var (now, sizes) = (Sample.moment(0), [Int]())
-    for attempt in UInt64(1)...3 {
+    for attempt in UInt64(1)...4 {
       _ = session.handle(attempt == 1 ? .start : .time, at: now)
       _ = session.handle(.accepted(attempt: attempt), at: now)
       sizes += session.handle(.taken([large]), at: now).publications.map(\.payload.count)
       _ = session.handle(.ended(attempt: attempt, .dropped), at: now)
       now = Moment(clock: try #require(session.deadline), wall: 0)
     }
-    #expect(sizes.map { $0 > BrokerSession.largePayload } == [true, true, false])
+    #expect(sizes.map { $0 > StuckTap.size } == [true, true, false, false])
   }
 
   @Test func `a broker that does not confirm that the station is online is left`() throws {

@@ -25,8 +25,6 @@ struct BrokerSession: Sendable {
   static let confirmationPatience = Duration.seconds(60)
   /// How long the end of the program may take.
   static let farewell = Duration.milliseconds(1500)
-  /// From this size on, in bytes, a tap may be what the broker ends the connection for.
-  static let largePayload = 8 * 1024
   /// The least time between two commands.
   static let commandInterval = Duration.seconds(1)
 
@@ -57,8 +55,7 @@ struct BrokerSession: Sendable {
   private var lastCommand: Duration?
   /// When a message was confirmed, or was sent while none was in flight.
   private var lastProgress = Duration.zero
-  /// A large tap that was the first one without a confirmation when connections ended, and how many of them.
-  private var stuck: (id: String, ends: Int)?
+  private var stuck = StuckTap()
 
   init(identity: BrokerIdentity, messages: MessageSettings) {
     (self.identity, self.messages) = (identity, messages)
@@ -83,7 +80,7 @@ struct BrokerSession: Sendable {
   ) -> [BrokerAction] {
     guard phase != .stopped else { return [] }
     if !awaitsConfirmation { lastProgress = now.clock }
-    let actions: [BrokerAction]
+    var actions: [BrokerAction] = []
     switch event {
     case .start:
       isStarted = true
@@ -98,20 +95,12 @@ struct BrokerSession: Sendable {
       actions = isNew ? [.log(.warning, BrokerEnding.notSubscribed(topic, code: code, to: identity))] : []
     case .message(let attempt, let topic, let payload, let isRetained):
       actions = attempt == present ? received(topic, payload, isRetained, now) : []
-    case .agent(let isPresent):
-      flow.agent(isPresent: isPresent)
-      actions = []
-    case .outgoingAvailable:
-      flow.outgoingAvailable()
-      actions = []
+    case .agent(let isPresent): flow.agent(isPresent: isPresent)
+    case .outgoingAvailable: flow.outgoingAvailable()
     case .taken(let taps): actions = flow.taken(taps, isConnected: canSend).flatMap { tap in publish(tap) }
-    case .takingFailed:
-      flow.takingFailed(at: now.clock)
-      actions = []
+    case .takingFailed: flow.takingFailed(at: now.clock)
     case .acknowledged: actions = publishLive(flow.acknowledged(), now)
-    case .acknowledgingFailed:
-      flow.acknowledgingFailed(at: now.clock)
-      actions = []
+    case .acknowledgingFailed: flow.acknowledgingFailed(at: now.clock)
     case .readers(let readers):
       self.readers = readers
       actions = canSend ? publishReaders() : []
@@ -199,7 +188,7 @@ struct BrokerSession: Sendable {
     _ attempt: UInt64, _ ending: BrokerEnding, _ now: Moment, using random: inout some RandomNumberGenerator
   ) -> [BrokerAction] {
     guard attempt == present else { return [] }
-    noteStuckTap()
+    stuck.connectionEnded(flow.first)
     flow.disconnected()
     if case .leaving = phase {
       phase = .stopped
@@ -256,18 +245,10 @@ struct BrokerSession: Sendable {
 
   private mutating func publish(_ tap: TapDescription) -> [BrokerAction] {
     let shorter = messages.contents == .yes ? TapPayload.make(tap, messages, withContents: false) : nil
-    if let shorter, let stuck, stuck.id == tap.id, stuck.ends > 1 {
+    if let shorter, stuck.isShortened(tap.id) {
       return [contentsLeftOut, publish(.init(tap: tap, payload: shorter, shorter: nil))]
     }
     return [publish(.init(tap: tap, payload: TapPayload.make(tap, messages), shorter: shorter))]
-  }
-
-  /// Most brokers end the connection for a message that is too large, and some give no reason. The tap would keep all
-  /// later ones from their place. So after two such ends it is sent without its contents.
-  private mutating func noteStuckTap() {
-    guard let first = flow.inFlight.min(by: { $0.key < $1.key })?.value else { return }
-    guard first.shorter != nil, first.payload.count >= Self.largePayload else { return stuck = nil }
-    stuck = (first.tap.id, stuck?.id == first.tap.id ? (stuck?.ends ?? 0) + 1 : 1)
   }
 
   private mutating func publish(_ sent: OutboxFlow.Sent) -> BrokerAction {

@@ -45,6 +45,9 @@ struct OutboxFlow: Sendable {
   /// The ids that must not be sent again now.
   var known: Set<String> { Set((Array(inFlight.values) + confirmed + reporting).map(\.tap.id)) }
 
+  /// The first tap that the broker has not confirmed; nil if there is none.
+  var first: Sent? { inFlight.min { $0.key < $1.key }?.value }
+
   /// The calls that are due. The caller makes them.
   mutating func calls(isConnected: Bool, at now: Duration) -> [Call] {
     if let retryTime, now >= retryTime { self.retryTime = nil }
