@@ -291,6 +291,9 @@ let package = Package(
 
 // Packaging/test-threads does not run these, so it does not build them.
 if Context.environment["TAGROUTE_THREAD_SANITIZER"] != nil {
-  let others = ["Benchmarks", "IntegrationTests", "MqttSystemTests", "PCSCReaderTests", "tagroute-bench"]
+  let others = [
+    "Benchmarks", "FramingTests", "IntegrationTests", "KeyFileTests", "MqttSystemTests", "NDEFTests", "PCSCReaderTests",
+    "RoutingTests", "TagsTests", "UniversalLinksTests", "tagroute-bench",
+  ]
   package.targets.removeAll { others.contains($0.name) }
 }
