@@ -28,6 +28,17 @@ def pairs(words, are_properties):
     return [text for key, _, value in chosen for text in (key, urllib.parse.unquote(value))]
 
 
+def write_attributes(folder, values):
+    """Gives a device its attributes before it appears.
+
+    umockdev would write them after that. A program that looks for devices at that moment would see half of one.
+    """
+    os.makedirs(folder)
+    for key, value in zip(values[::2], values[1::2]):
+        with open(f"{folder}/{key}", "w") as file:
+            file.write(value)
+
+
 def remove(testbed, path):
     folder = testbed.get_root_dir() + path
     for name in os.listdir(folder):
@@ -41,7 +52,8 @@ def perform(testbed, command, arguments):
     if command == "add":
         subsystem, name, parent, *words = arguments
         parent = None if parent == "-" else parent
-        return "ok " + testbed.add_device(subsystem, name, parent, pairs(words, False), pairs(words, True))
+        write_attributes(f"{testbed.get_root_dir()}{parent or '/sys/devices'}/{name}", pairs(words, False))
+        return "ok " + testbed.add_device(subsystem, name, parent, [], pairs(words, True))
     if command == "link":
         testbed.set_attribute_link(*arguments)
     elif command == "unlink":
