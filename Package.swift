@@ -99,7 +99,7 @@ let package = Package(
     module("Tags", ["NDEF", "Names"], pure: true),
     module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
 
-    // Processes and buses of one's own for the demo, the benchmark and the tests, and random numbers from a seed.
+    // Private processes and buses for the demo, the benchmark and the tests, and random numbers from a seed.
     module("Rig", ["CShims", "EventLoop"]),
 
     // Borders: hardware, buses, files, the desktop.
@@ -199,7 +199,7 @@ let package = Package(
         "org.example.SwiftHandler.service",
       ], swiftSettings: settings),
 
-    // Tests, each beside what it proves.
+    // Tests, and the code that only they use.
     .target(
       name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
       exclude: ["Mqtt/mqtt-proxy.py", "association-server.py", "pcsc-client.py", "umockdev-testbed.py"],

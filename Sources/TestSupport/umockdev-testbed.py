@@ -24,19 +24,19 @@ from gi.repository import UMockdev  # noqa: E402
 
 
 def pairs(words, are_properties):
-    chosen = [word.partition("=") for word in words if word.partition("=")[0].isupper() == are_properties]
-    return [text for key, _, value in chosen for text in (key, urllib.parse.unquote(value))]
+    parts = [word.partition("=") for word in words]
+    return [(key, urllib.parse.unquote(value)) for key, _, value in parts if key.isupper() == are_properties]
 
 
-def write_attributes(folder, values):
-    """Gives a device its attributes before it appears.
-
-    umockdev would write them after that. A program that looks for devices at that moment would see half of one.
-    """
+def add(testbed, subsystem, name, parent, words):
+    # Write the attributes before the device appears. umockdev would write them after that, and a program that looks for
+    # devices at that moment would see half of one.
+    folder = f"{testbed.get_root_dir()}{parent or '/sys/devices'}/{name}"
     os.makedirs(folder)
-    for key, value in zip(values[::2], values[1::2]):
+    for key, value in pairs(words, False):
         with open(f"{folder}/{key}", "w") as file:
             file.write(value)
+    return testbed.add_device(subsystem, name, parent, [], [text for pair in pairs(words, True) for text in pair])
 
 
 def remove(testbed, path):
@@ -51,9 +51,7 @@ def remove(testbed, path):
 def perform(testbed, command, arguments):
     if command == "add":
         subsystem, name, parent, *words = arguments
-        parent = None if parent == "-" else parent
-        write_attributes(f"{testbed.get_root_dir()}{parent or '/sys/devices'}/{name}", pairs(words, False))
-        return "ok " + testbed.add_device(subsystem, name, parent, [], pairs(words, True))
+        return "ok " + add(testbed, subsystem, name, None if parent == "-" else parent, words)
     if command == "link":
         testbed.set_attribute_link(*arguments)
     elif command == "unlink":

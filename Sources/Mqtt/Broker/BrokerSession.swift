@@ -4,7 +4,7 @@ import TagrouteClient
 
 /// The connection to the broker, and what goes over it. Pure: events go in, actions come out.
 struct BrokerSession: Sendable {
-  /// Where the connection is.
+  /// The state of the connection.
   enum Phase: Sendable, Hashable {
     /// Before the first attempt, and between two attempts. Can become `connecting`, `stopped`.
     case waiting(until: Duration)
@@ -50,7 +50,7 @@ struct BrokerSession: Sendable {
   /// answer, and Mosquitto 2.0.11 also closes the connection.
   private var forbiddenTopics: Set<String> = []
   private var readers: [ReaderState] = []
-  /// The readers whose state the broker may still have.
+  /// The states of readers that the broker may still have.
   private var publishedReaders: [String: [UInt8]] = [:]
   private var lastCommand: Duration?
   /// When a message was confirmed, or was sent while none was in flight.
@@ -61,7 +61,7 @@ struct BrokerSession: Sendable {
     (self.identity, self.messages) = (identity, messages)
   }
 
-  /// When ``BrokerEvent/time`` is due; nil if nothing waits for a time.
+  /// When ``BrokerEvent/time`` is due; nil if no time limit runs.
   var deadline: Duration? {
     let own: Duration? =
       switch phase {
@@ -168,7 +168,7 @@ struct BrokerSession: Sendable {
     flow.connected()
     var actions: [BrokerAction] = [.log(.notice, "connected to \(identity.broker)")]
     actions += publish(messages.topics.state, "online")
-    // The broker may have lost what it had retained.
+    // The broker may have lost its retained messages.
     publishedReaders = publishedReaders.mapValues { _ in [] }
     actions += publishReaders()
     var subscriptions: [String] = []
@@ -273,7 +273,7 @@ struct BrokerSession: Sendable {
     Discovery.publications(messages).flatMap { publish($0.topic, $0.payload) }
   }
 
-  /// Publishes what the broker does not have: changed states, and nothing in place of a reader that is gone.
+  /// Publishes each changed state, and an empty message for each reader that is gone.
   private mutating func publishReaders() -> [BrokerAction] {
     var actions: [BrokerAction] = []
     for name in publishedReaders.keys.sorted() where !readers.contains(where: { $0.name == name }) {

@@ -122,7 +122,7 @@ struct OutboxFlow: Sendable {
 
   mutating func agent(isPresent: Bool) {
     isAgentPresent = isPresent
-    // What was called of an agent that has gone fails by itself.
+    // The calls to an agent that is gone fail by themselves.
     if isPresent { (retryTime, mayHaveMore, changedWhileTaking) = (nil, true, true) }
   }
 }

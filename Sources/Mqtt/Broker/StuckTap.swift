@@ -1,6 +1,6 @@
 import TagrouteClient
 
-/// A large tap that may be what the broker ends the connection for. Pure.
+/// A large tap that may be the reason why the broker ends the connection. Pure.
 ///
 /// Most brokers end the connection for a message that is too large, and some give no reason. The tap would keep all later
 /// ones from their place. So after two such ends it is sent without its contents.
