@@ -171,9 +171,9 @@ actor ProcessOutput {
   private func failure(_ what: String) -> RigError {
     let log = lines.suffix(100).map { line in
       let start = line.text.prefix(400)
-      return "  \(start)\(start.endIndex == line.text.endIndex ? "" : "…")\n"
+      return "\(start)\(start.endIndex == line.text.endIndex ? "" : "…")"
     }
-    return RigError("\(name)[\(identifier)] \(what); its log:\n" + log.joined())
+    return RigError("\(name)[\(identifier)] \(what)", log: log)
   }
 
   func line(after index: Int, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String {

@@ -74,11 +74,18 @@ public final class TemporaryDirectory: Sendable {
 
 /// An error of the test rig, with the logs that explain it.
 public struct RigError: Error, CustomStringConvertible {
-  /// The message.
-  public let description: String
+  /// What happened, without logs.
+  public let message: String
+  /// The last lines of the process that failed; empty if no process did.
+  public let log: [String]
+
+  /// The message and the log.
+  public var description: String {
+    log.isEmpty ? message : "\(message); its log:\n" + log.map { "  \($0)\n" }.joined()
+  }
 
   /// Creates an error with a message.
-  public init(_ description: String) { self.description = description }
+  public init(_ message: String, log: [String] = []) { (self.message, self.log) = (message, log) }
 }
 
 /// Reads a whole file.

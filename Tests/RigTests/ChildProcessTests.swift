@@ -19,6 +19,8 @@ import Rig
   @Test func `waiting for a line that never comes fails with the log`() async throws {
     let process = try ChildProcess("/bin/sh", ["-c", "echo something else"])
     let error = await #expect(throws: RigError.self) { try await process.line(containing: "wanted") }
+    #expect(error?.log == ["something else"])
+    #expect(error?.message.contains("something else") == false)
     #expect(error?.description.contains("something else") == true)
   }
 
