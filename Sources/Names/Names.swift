@@ -81,6 +81,8 @@ public enum Names {
   public enum Agent {
     /// The well-known name that the agent owns. Owning it makes an agent the only one.
     public static let busName = "org.tagroute.Agent1"
+    /// The prefix of the names of agents that run beside the session's own, for the demo. A process id follows.
+    public static let demoNamePrefix = "org.tagroute.Demo1.Process"
     /// The agent's object.
     public static let path = "/org/tagroute/Agent1"
     /// The agent's interface.

@@ -2,7 +2,8 @@ import Names
 
 enum AgentArguments: Equatable {
   /// Run. If a configuration file is given, read only that file. A headless agent serves a station without a desktop.
-  case run(configuration: String?, isHeadless: Bool = false)
+  /// `busName` is the name that it owns on the session bus.
+  case run(configuration: String?, isHeadless: Bool = false, busName: String = Names.Agent.busName)
   /// Read the configuration, or only the given file, and print its first error.
   case check(configuration: String?)
   /// Print this on standard output and exit.
@@ -13,7 +14,7 @@ enum AgentArguments: Equatable {
   /// Parses the arguments after the program's name.
   init(_ arguments: [String]) {
     var configuration: String?
-    var (checks, isHeadless) = (false, false)
+    var (checks, isHeadless, busName) = (false, false, Names.Agent.busName)
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
@@ -32,17 +33,25 @@ enum AgentArguments: Equatable {
         }
         configuration = path
       case let argument where argument.hasPrefix("--config="): configuration = String(argument.dropFirst(9))
+      case "--bus-name":
+        guard let name = rest.popFirst() else {
+          self = .mistake("--bus-name needs a name")
+          return
+        }
+        busName = name
       default:
         self = .mistake("unknown argument \(argument)")
         return
       }
     }
     self =
-      checks ? .check(configuration: configuration) : .run(configuration: configuration, isHeadless: isHeadless)
+      checks
+      ? .check(configuration: configuration)
+      : .run(configuration: configuration, isHeadless: isHeadless, busName: busName)
   }
 
   static let help = """
-    Usage: tagroute-agent [--check] [--config FILE] [--headless]
+    Usage: tagroute-agent [--check] [--config FILE] [--headless] [--bus-name NAME]
 
     The Tagroute agent of a user's session. It shows a notification for each NFC
     tag, and hands the tag's message to the app that is registered for its link.
@@ -52,6 +61,8 @@ enum AgentArguments: Equatable {
       --config FILE   read only this file instead of ~/.config/tagroute/agent.conf
       --headless      show nothing: carry out rules with Ask=no, and keep every other
                       tap in the inbox (docs/stations.md)
+      --bus-name NAME own another name on the session bus, to run beside the agent of
+                      the session, as tagroute demo does
       --help          print this help
       --version       print the version
 

@@ -29,7 +29,8 @@ public enum AgentProgram {
       }
       complain("\(mistake)")
       return Names.ExitCode.configuration
-    case .run(let path, let isHeadless): return await run(configuration: path, isHeadless: isHeadless)
+    case .run(let path, let isHeadless, let busName):
+      return await run(configuration: path, isHeadless: isHeadless, busName: busName)
     }
   }
 
@@ -41,7 +42,7 @@ public enum AgentProgram {
     }
   }
 
-  private static func run(configuration path: String?, isHeadless: Bool) async -> Int32 {
+  private static func run(configuration path: String?, isHeadless: Bool, busName: String) async -> Int32 {
     // Check this before opening or storing anything.
     if let notice = LoginScreen.notice(environment: ProcessEnvironment.current) {
       Log.fromEnvironment()(.notice, notice)
@@ -66,7 +67,8 @@ public enum AgentProgram {
       return Names.ExitCode.configuration
     }
     let run = AgentRun(
-      configuration: configuration, readAt: time, isHeadless: isHeadless, files: files, log: .fromEnvironment()
+      configuration: configuration, readAt: time, isHeadless: isHeadless, busName: busName, files: files,
+      log: .fromEnvironment()
     ) {
       read(path, files)
     }

@@ -16,6 +16,8 @@ actor AgentRun {
   private var configurationTime: Timestamp
   /// Whether the agent runs without a desktop: no user can be asked, and nothing can be locked.
   private let isHeadless: Bool
+  /// The name that the agent owns on the session bus.
+  private let busName: String
   private let buses: (session: BusAddress, system: BusAddress)
   private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>
   /// Why the last reading is not active; nil if it is.
@@ -44,12 +46,14 @@ actor AgentRun {
   /// `readFiles` reads the settings again, on a thread that may block.
   init(
     configuration: AgentConfiguration, readAt time: Timestamp, isHeadless: Bool = false,
+    busName: String = Names.Agent.busName,
     buses: (session: BusAddress, system: BusAddress) = (.session, .system), files: AgentFiles, log: Log,
     readFiles: @escaping @Sendable () -> Result<AgentConfiguration, KeyFileError>
   ) {
     self.configuration = configuration
     configurationTime = time
     self.isHeadless = isHeadless
+    self.busName = busName
     self.buses = buses
     self.readFiles = readFiles
     self.files = files
@@ -68,7 +72,7 @@ actor AgentRun {
         isLocked: { [weak self] in await self?.isLocked() ?? true },
         declareLocked: { [weak self] _, isLocked in try await self?.declare(locked: isLocked) })
       try await service.export()
-      guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
+      guard try await session.requestName(busName).isOwner else { return await leave(session) }
       self.service = service
       let desktop = try await isHeadless ? nil : followDesktop(session)
       // After `end()`, do not start anything.
@@ -109,22 +113,22 @@ actor AgentRun {
   /// Reports which process owns the agent's name, and ends.
   private func leave(_ session: Connection) async -> Int32 {
     var who = "another process"
-    if let pid = try? await session.credentials(of: Names.Agent.busName).pid { who = "process \(pid)" }
-    log(.error, "\(who) runs as the agent of this session already, and owns \(Names.Agent.busName); exiting")
+    if let pid = try? await session.credentials(of: busName).pid { who = "process \(pid)" }
+    log(.error, "\(who) runs as the agent of this session already, and owns \(busName); exiting")
     return Names.ExitCode.alreadyRunning
   }
 
   /// Ends if another agent takes the name, which can happen while the session bus cannot be reached.
   private func followOwnName(_ session: Connection) async -> Int32 {
     do throws(BusError) {
-      for await owner in try await session.owners(of: Names.Agent.busName) {
+      for await owner in try await session.owners(of: busName) {
         guard let owner, let own = await session.uniqueName, owner != own else { continue }
         // The owner may be this process, under its unique name before a reconnection.
         guard let other = try? await session.credentials(of: owner), other.pid != UInt32(getpid()) else { continue }
         return await leave(session)
       }
     } catch {
-      log(.error, "cannot follow \(Names.Agent.busName): \(error.message)")
+      log(.error, "cannot follow \(busName): \(error.message)")
     }
     return Names.ExitCode.unavailable
   }

@@ -21,12 +21,17 @@ public struct AgentClient: Sendable {
   }
 
   private let connection: Connection
+  private let busName: String
   private let path: ObjectPath
 
   /// - Parameter connection: a connection to the session bus.
   /// - Throws: only if the agent's constant path were invalid.
-  public init(_ connection: Connection) throws(BusError) {
+  public init(_ connection: Connection) throws(BusError) { try self.init(connection, busName: Names.Agent.busName) }
+
+  /// A client for an agent that owns another name, beside the one of the session.
+  package init(_ connection: Connection, busName: String) throws(BusError) {
     self.connection = connection
+    self.busName = busName
     path = try ObjectPath(Names.Agent.path)
   }
 
@@ -289,7 +294,7 @@ public struct AgentClient: Sendable {
   /// - Throws: `BusError` if the bus refuses.
   public func events() async throws(BusError) -> AsyncStream<Event> {
     let signals = try await connection.signals(
-      MatchRule(sender: Names.Agent.busName, path: path, interface: Names.Agent.interface))
+      MatchRule(sender: busName, path: path, interface: Names.Agent.interface))
     let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
     let task = Task {
       for await signal in signals {
@@ -314,6 +319,6 @@ public struct AgentClient: Sendable {
     timeout: Duration = .seconds(25)
   ) async throws(BusError) -> [Value] {
     try await connection.call(
-      Names.Agent.busName, path, interface, member, arguments, timeout: timeout, autoStart: false)
+      busName, path, interface, member, arguments, timeout: timeout, autoStart: false)
   }
 }
