@@ -105,16 +105,4 @@ import Testing
     #expect(status == .exited(code))
     #expect(log.last?.contains(words) == true, "\(log)")
   }
-
-  @Test func `the sample demo does not start on a desktop that has an agent`() async throws {
-    let desktop = try await Desktop()
-    try await desktop.start()
-    var environment = desktop.installation.environment
-    environment["DISPLAY"] = ":99"
-    let (status, _, log) = try await ChildProcess.run(
-      BuiltProducts.program("tagroute"), ["demo", "--examples", "\(Self.root)/Config/examples"],
-      environment: environment)
-    #expect(status == .exited(75))
-    #expect(log.last?.contains("tagroute demo --uri URI") == true, "\(log)")
-  }
 }

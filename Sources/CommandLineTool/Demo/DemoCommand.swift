@@ -11,10 +11,12 @@ extension Command {
   static let demo = Command(
     name: "demo", summary: "try Tagroute with a simulated reader",
     details: """
-      Starts a simulated reader, the daemon and the agent on private buses, puts a tag
-      on the reader, and waits for a click on its notification. The sample app prints
-      the message. The system is not changed. Without a desktop the notification
-      appears on a virtual screen, and the program clicks.
+      Starts a simulated reader, the daemon and the agent, puts a tag on the reader,
+      and waits for a click on its notification. The sample app prints the message.
+      The system is not changed. The daemon is on a private bus. The notification
+      appears on this desktop, beside the agent that may run there. Without a desktop,
+      or without notifications with buttons, it appears on a virtual screen, and the
+      program clicks. The settings are those of a new user who has allowed the app.
 
       With --uri it tests an app of yours: it taps a tag with that link and prints the
       output of the app. It finds the app by the desktop entries and D-Bus service
@@ -25,7 +27,7 @@ extension Command {
       """,
     options: [
       .init("pcsc", "simulate a reader of pcscd instead of one of libnfc"),
-      .init("unattended", "also click, and fail unless the app got the message"),
+      .init("unattended", "click too, on a virtual screen; fail unless the app got the message"),
       .init("examples", "FOLDER", "use the sample app from this folder"),
       .init("screenshot", "FILE", "store a picture of the notification; only with --unattended"),
       .init("uri", "URI", "tap a tag with this link, for an app of yours"),
@@ -44,8 +46,9 @@ extension Command {
         let demo = OwnAppDemo(uri: uri, handler: arguments.options["handler"], reader: reader, console: console)
         report = try await untilSignal(demo.run)
       } else {
+        let examples = arguments.options["examples"] ?? Demo.installedExamples(beside: OwnProgram.directory)
         let demo = Demo(
-          examples: arguments.options["examples"] ?? Demo.installedExamples(beside: OwnProgram.directory),
+          examples: Demo.absolute(examples),
           isUnattended: arguments.has("unattended"),
           screenshot: arguments.options["screenshot"], reader: reader, console: console)
         try demo.checkExamples()
@@ -58,7 +61,7 @@ extension Command {
     } catch let interruption as Interruption {
       ProcessEnd.die(of: interruption.signal)
     } catch {
-      throw Failure(message: "demo: \(error)", exitCode: Names.ExitCode.failure)
+      throw Failure(message: "demo: \(DemoLogs.line(for: error))", exitCode: Names.ExitCode.failure)
     }
   }
 }
@@ -102,13 +105,16 @@ struct Demo {
   private static let link = "https://menu.example.com/table/7"
   private static let text = "Table 7, by the window"
 
+  /// The agent's name on the session bus, which may have an agent of the user.
+  private static let agentName = "\(Names.Agent.demoNamePrefix)\(getpid())"
+
   func run() async throws -> DemoReport {
     let message = NDEFMessage(
       records: NDEFMessage.uri(Demo.link).records + [try TextRecord(Demo.text, language: "en").record()])
     let screen = try await DemoScreen.open(isUnattended: isUnattended)
-    if let bus = screen.sessionBus { try await makeSureOfRoom(on: bus) }
     var options = Installation.Options()
     options.reader = reader
+    options.agentArguments = ["--bus-name", Self.agentName]
     options.environment = screen.environment
     options.environment["PATH"] = "\(examples):/usr/local/bin:/usr/bin:/bin"
     options.sessionBus = screen.sessionBus
@@ -116,73 +122,99 @@ struct Demo {
     let installation = try await Installation(options)
     defer { withExtendedLifetime(screen) {} }
 
-    say("an app that registers menu.example.com for tags: \(examples)/\(Demo.entry)")
-    try installation.directory.write(
-      try readFile("\(examples)/\(Demo.entry)"), to: "share/applications/\(Demo.entry)")
-    say("\(reader.description), tagrouted and tagroute-agent on private buses")
-    try await screen.startServer(in: installation)
-    try await installation.startAll()
+    say("an app that may open links to menu.example.com: \(examples)/\(Demo.entry)")
+    try allowApp(in: installation.directory)
+    say("\(reader.description), tagrouted and tagroute-agent")
+    switch screen.kind {
+    case .desktop: break
+    case .virtual(let reason):
+      if let reason { say(reason) }
+      say("a virtual screen, on which a program clicks")
+    }
     do {
+      try await screen.startServer(in: installation)
+      try await installation.startAll()
       let report = try await tap(installation, screen, message)
-      if !report.delivered { await explain(installation) }
+      if !report.delivered, screen.isVirtual || report.state == "failed" { await explain(installation, screen) }
       await installation.stop()
       return report
     } catch {
-      if !Task.isCancelled { await explain(installation) }
+      if !Task.isCancelled { await explain(installation, screen, error) }
       await installation.stop()
       throw error
     }
   }
 
-  /// Checks that there is no other agent: a session bus can have only one. If Tagroute is installed, that is the user's
-  /// own.
-  private func makeSureOfRoom(on bus: String) async throws {
-    let agent = try await AgentClient.connect(to: BusAddress(bus), on: EventLoop(label: "demo"))
-    guard let status = try await agent.status() else { return }
-    throw Failure(
-      message: """
-        demo: tagroute-agent \(status.version) is running in this session, and a session can have only one: \
-        tap a real tag, or try an app of yours with tagroute demo --uri URI, or first \(Setup.current.stopping(.agent).text)
-        """,
-      exitCode: Names.ExitCode.tryAgain)
+  /// Installs the sample app as the user's own, with the permission that a click on *Allow and Open* gives. So the
+  /// notification offers the app, and asks no question.
+  private func allowApp(in directory: TemporaryDirectory) throws {
+    let entry = try readFile("\(examples)/\(Demo.entry)")
+    let file = try directory.write(entry, to: "home/share/applications/\(Demo.entry)")
+    let lines = String(decoding: entry, as: UTF8.self).split(separator: "\n")
+    guard let launch = lines.first(where: { $0.hasPrefix("Exec=") })?.dropFirst(5) else {
+      throw RigError("\(examples)/\(Demo.entry) has no Exec=")
+    }
+    let permission = "[\(Demo.entry)]\nFile=\(file)\nLaunch=\(launch)\nAllowed=menu.example.com;\n"
+    try directory.write(permission, to: "config/\(Names.Files.handlerChoices)", mode: 0o600)
   }
 
   private func tap(_ installation: Installation, _ screen: DemoScreen, _ message: NDEFMessage) async throws
     -> DemoReport
   {
-    let observer = try await DemoObserver(installation)
+    let observer = try await DemoObserver(installation, agentName: Self.agentName)
     try await observer.waitUntilScanning()
 
     say("a tag on the reader: \(Demo.link) and a text")
     try installation.directory.write(try message.encoded(), to: "tag.ndef")
     try await installation.simulate("tap --type 2 --ndef \(installation.directory.file("tag.ndef"))")
-    let tap = try await observer.waitForNotification()
+    let id = try await observer.waitForNotification()
+    let tap: TapDescription
     if screen.isVirtual {
-      if !isUnattended { say("no desktop here: a program clicks, on a virtual screen") }
       if let screenshot { try await screen.photograph(to: screenshot) }
       say("a click on the notification")
       try await screen.click()
+      tap = try await observer.waitForEnd(of: id)
     } else {
-      say("click the notification (or press Ctrl-C)")
+      let button = screen.kind == .desktop(server: "dunst") ? " with the middle button of the mouse" : ""
+      say("click the notification “Open in Menu”\(button), or press Ctrl-C")
+      tap = try await observer.waitForEnd(of: id, within: .seconds(300))
     }
 
     var report = DemoReport()
-    report.state = try await observer.waitForEnd(of: tap)
-    report.output = await observer.output()
+    report.state = tap.state
+    if tap.state == "delivered" { report.output = await observer.output() }
     for line in report.output { say("the app prints: \(line)") }
-    say("the inbox says: \(report.state)")
     let expected = [
       "link: \(Demo.link)", "record 1: well-known U: \(Demo.link)", "record 2: well-known T: \(Demo.text)",
     ]
-    report.delivered = report.state == "delivered" && report.output == expected
+    report.delivered = tap.state == "delivered" && report.output == expected
+    say(report.delivered ? "the inbox says: delivered" : Self.failure(of: tap))
     return report
   }
 
-  /// Prints the last log lines of the programs, which contain the reason.
-  private func explain(_ installation: Installation) async {
-    for process in [await installation.daemon, await installation.agent] {
-      guard let process else { continue }
-      for line in await process.log().suffix(40) { say("\(process.name): \(line)") }
+  /// Why the app does not have the message of this tap, or has printed something else.
+  static func failure(of tap: TapDescription) -> String {
+    switch tap.state {
+    case "delivered": "the app has the message, but did not print all of it"
+    case "dismissed": "the notification was closed, so the app was not opened; run the demo again"
+    case "shown", "expired": "nobody clicked the notification; run the demo again"
+    default: "the app did not get the message (\(tap.stateReason.isEmpty ? tap.state : tap.stateReason))"
+    }
+  }
+
+  /// Prints what the programs complain about, and where their logs are.
+  private func explain(_ installation: Installation, _ screen: DemoScreen, _ error: (any Error)? = nil) async {
+    var logs = DemoLogs()
+    if let failed = error as? RigError, !failed.log.isEmpty { logs.add(failed.message, failed.log) }
+    for process in [await installation.simulator, await installation.daemon, await installation.agent] {
+      if let process { logs.add(process.name, await process.log()) }
+    }
+    logs.add("dunst", await screen.log())
+    for line in logs.warnings { say(line) }
+    do {
+      say("the logs of all programs: \(try logs.store())")
+    } catch {
+      say("the logs of the programs are lost: \(error)")
     }
   }
 
