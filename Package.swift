@@ -180,6 +180,14 @@ let package = Package(
     program("tagroute-simulator", ["ReaderSimulator"]),
     program("tagrouted", ["Daemon"]),
 
+    // The programs that Packaging/demo builds, in one call of `swift build`.
+    .target(
+      name: "DemoPrograms",
+      dependencies: [
+        "CSimulatedIFD", "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-reader-pcsc", "tagroute-simulator",
+        "tagrouted",
+      ], swiftSettings: settings),
+
     // Not installed, so they take the runtime from the toolchain. The last two ask one question, for the benchmark.
     .executableTarget(name: "tagroute-bench", dependencies: ["Benchmarks"], swiftSettings: settings),
     .executableTarget(name: "availability-core-nfc", dependencies: ["CoreNFC"], swiftSettings: settings),

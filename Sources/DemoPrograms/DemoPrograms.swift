@@ -1,0 +1,1 @@
+// Contains no code: the target only names the programs of the demo as its dependencies.
