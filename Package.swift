@@ -45,10 +45,27 @@ func coreNFCExample(_ name: String, _ language: SwiftLanguageMode = .v5) -> Targ
     swiftSettings: [.swiftLanguageMode(language), .treatAllWarnings(as: .error)])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+/// What a test needs, and so when it runs. CONTRIBUTING.md says what belongs where.
+enum Tier: String {
+  /// Values and temporary files.
+  case fast = "Fast"
+  /// Our programs, buses, and the services of the system.
+  case system = "System"
+  /// What searches or repeats.
+  case long = "Long"
+}
+
+/// Every program, for tests that start some.
+let programs: [Target.Dependency] = [
+  "tagroute", "tagroute-agent", "tagroute-mqtt", "tagroute-reader", "tagroute-reader-pcsc", "tagroute-simulator",
+  "tagrouted",
+]
+
+func tests(_ tier: Tier, _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
   .testTarget(
-    name: name + "Tests",
-    dependencies: [.init(stringLiteral: name)] + dependencies,
+    name: name,
+    dependencies: dependencies + (tier == .fast ? [] : programs),
+    path: "Tests/\(tier.rawValue)/\(name)",
     exclude: exclude,
     swiftSettings: settings
   )
@@ -100,7 +117,7 @@ let package = Package(
     module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
 
     // Private processes and buses for the demo, the benchmark and the tests, and random numbers from a seed.
-    module("Rig", ["CShims", "EventLoop"]),
+    module("Rig", ["CShims", "EventLoop", "TestSupport"]),
 
     // Borders: hardware, buses, files, the desktop.
     module("AssociationFetch", ["Associations", "CCurl", "EventLoop", "UniversalLinks"]),
@@ -115,8 +132,8 @@ let package = Package(
     module("Notifications", ["Bus", "EventLoop", "Names"]),
     module("LibNFCReader", ["CNFC", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
     module("PCSCReader", ["CPCSC", "EventLoop", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
-    module("Reader", ["CSeccomp", "CShims", "Framing", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
-    module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF", "Names"]),
+    module("Reader", ["CSeccomp", "CShims", "Framing", "Journal", "Names", "ReaderLink", "Tags"]),
+    module("ReaderLink", ["EventLoop", "Journal", "NDEF", "Names"]),
     module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
     module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
@@ -152,7 +169,7 @@ let package = Package(
       "Benchmarks",
       [
         "Bus", "Configuration", "CoreNFC", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator",
-        "Rig", "Routing", "TagrouteClient", "TestSupport", "UniversalLinks",
+        "Rig", "Routing", "TagrouteClient", "TestRig", "UniversalLinks",
       ],
       exclude: [
         "HomeAssistant/home-assistant.py", "HomeAssistant/requirements.txt", "Mqtt/paho-publisher.py",
@@ -207,101 +224,152 @@ let package = Package(
         "org.example.SwiftHandler.service",
       ], swiftSettings: settings),
 
-    // Tests, and the code that only they use.
+    // The code that only tests use: values and files; processes and stand-ins.
+    module("TestSupport", ["EventLoop"]),
     .target(
-      name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
+      name: "TestRig", dependencies: ["Bus", "CShims", "EventLoop", "Names", "Rig", "TestSupport"],
       exclude: ["Mqtt/mqtt-proxy.py", "association-server.py", "pcsc-client.py", "umockdev-testbed.py"],
       swiftSettings: settings),
+
     tests(
-      "Agent",
+      .fast, "AgentTests",
       [
-        "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "TestSupport",
-        "UniversalLinks", "tagroute", "tagroute-agent",
+        "Agent", "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "ScanGate",
+        "UniversalLinks",
       ]),
-    tests("AssociationFetch", ["Associations", "EventLoop", "TestSupport", "UniversalLinks"]),
-    tests("Associations", ["Rig", "UniversalLinks"]),
-    tests("Bus", ["EventLoop", "Rig", "TestSupport"]),
-    tests("CommandLineTool", ["Bus", "Doctor", "NDEF", "Names", "TagrouteClient", "TestSupport", "tagroute"]),
-    tests("Configuration", ["KeyFile", "Names", "ScanGate", "TestSupport"]),
+    tests(.fast, "AssociationFetchTests", ["AssociationFetch"]),
+    tests(.fast, "AssociationsTests", ["Associations", "TestSupport", "UniversalLinks"]),
+    tests(.fast, "BusTests", ["Bus", "EventLoop"]),
     tests(
-      "Daemon",
+      .fast, "CommandLineToolTests",
+      ["Bus", "CommandLineTool", "Doctor", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
+    tests(.fast, "ConfigurationTests", ["Configuration", "KeyFile", "Names", "ScanGate", "TestSupport"]),
+    tests(.fast, "CoreNFCTests", ["CoreNFC", "NDEF", "TestSupport"]),
+    tests(
+      .fast, "DaemonTests",
       [
-        "Bus", "Configuration", "DeviceEvents", "EventLoop", "Framing", "Journal", "Names", "ReaderLink", "Rig",
-        "ScanGate", "Session", "TestSupport", "tagroute-reader", "tagrouted",
+        "Bus", "Configuration", "Daemon", "DeviceEvents", "EventLoop", "Journal", "KeyFile", "Names", "ReaderLink",
+        "ScanGate", "Session", "TestSupport",
       ]),
     tests(
-      "Doctor", ["Bus", "Configuration", "Framing", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
-    tests("EventLoop", ["CShims", "Rig"]),
-    tests("CoreNFC", ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
-    .testTarget(
-      name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "EventLoop", "TestSupport"], exclude: ["TypeChecked"],
-      swiftSettings: [.treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "ExamplesTests",
-      dependencies: [
-        "Bus", "NDEF", "Names", "ReaderSimulator", "TestSupport", "chip-reader", "ndef-reader", "suica", "tag-writer",
-        "tagroute-agent", "tagroute-reader", "tagrouted", "transit-card", "ultralight-writer",
-      ],
-      swiftSettings: settings),
-    tests("Framing", ["NDEF", "Names", "Rig", "Tags"]),
+      .fast, "DoctorTests",
+      ["Bus", "Configuration", "Doctor", "Framing", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
+    tests(.fast, "EventLoopTests", ["EventLoop", "TestSupport"]),
+    tests(.fast, "FramingTests", ["Framing", "Names", "Tags"]),
     tests(
-      "Handlers", ["Bus", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "TestSupport", "UniversalLinks"],
+      .fast, "HandlersTests",
+      ["Bus", "EventLoop", "Handlers", "KeyFile", "NDEF", "Names", "Routing", "TestSupport", "UniversalLinks"],
       exclude: ["Rules/Decisions"]),
-    tests("Inbox", ["EventLoop", "Names", "TestSupport"]),
-    tests("KeyFile", []),
-    tests("Localization", []),
-    tests("Mqtt", ["Configuration", "Journal", "KeyFile", "NDEF", "Names", "Rig", "TagrouteClient"]),
-    .testTarget(
-      name: "MqttSystemTests",
-      dependencies: [
-        "Bus", "EventLoop", "Names", "Rig", "TagrouteClient", "TestSupport", "tagroute-agent", "tagroute-mqtt",
-        "tagroute-reader", "tagroute-simulator", "tagrouted",
-      ],
-      exclude: ["check-payload.py", "paho-subscriber.py"], swiftSettings: settings),
-    tests("NDEF", ["Rig"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
-    tests("Notifications", ["Bus", "EventLoop", "Names", "TestSupport"]),
+    tests(.fast, "InboxTests", ["EventLoop", "Inbox", "Names", "TestSupport"]),
+    tests(.fast, "KeyFileTests", ["KeyFile"]),
     tests(
-      "LibNFCReader",
-      [
-        "CShims", "EventLoop", "Framing", "Journal", "NDEF", "Names", "Reader", "ReaderLink", "ReaderSimulator", "Rig",
-        "Tags",
-        "TestSupport",
-        "tagroute-reader",
-      ],
-      exclude: ["Confinement/Attempts/attempts.c"]),
+      .fast, "LibNFCReaderTests",
+      ["EventLoop", "Framing", "LibNFCReader", "NDEF", "Names", "Reader", "ReaderLink", "Tags"]),
+    tests(.fast, "LocalizationTests", ["Localization"]),
     tests(
-      "PCSCReader",
+      .fast, "MqttTests",
+      ["Configuration", "Journal", "KeyFile", "Mqtt", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
+    tests(
+      .fast, "NDEFTests", ["NDEF", "TestSupport"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
+    tests(.fast, "NotificationsTests", ["Bus", "EventLoop", "Names", "Notifications"]),
+    tests(.fast, "PCSCReaderTests", ["Framing", "Names", "PCSCReader", "ReaderLink", "Tags", "TestSupport"]),
+    tests(.fast, "ReaderLinkTests", ["Journal", "Names", "ReaderLink"]),
+    tests(.fast, "ReaderSimulatorTests", ["EventLoop", "NDEF", "ReaderSimulator", "TestSupport"]),
+    tests(.fast, "RoutingTests", ["NDEF", "Routing", "TestSupport", "UniversalLinks"]),
+    tests(.fast, "ScanGateTests", ["ScanGate"]),
+    tests(.fast, "SessionTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestSupport"]),
+    tests(.fast, "TagrouteClientTests", ["Bus", "Names", "TagrouteClient", "TestSupport"]),
+    tests(.fast, "TagsTests", ["NDEF", "Names", "Tags", "TestSupport"]),
+    tests(.fast, "UniversalLinksTests", ["TestSupport", "UniversalLinks"]),
+
+    // A tier uses what is written for the tiers before it.
+    tests(
+      .system, "AgentSystemTests",
       [
-        "CShims", "EventLoop", "Framing", "Journal", "NDEF", "Names", "Reader", "ReaderLink", "ReaderSimulator", "Rig",
-        "Tags", "TestSupport", "tagroute-reader-pcsc",
-      ],
-      exclude: ["Confinement/Attempts/card-attempts.c"]),
-    tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Names", "Rig"]),
-    tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
-    tests("Routing", ["NDEF", "Rig", "UniversalLinks"]),
-    tests("ScanGate", []),
-    tests("Session", ["Bus", "EventLoop", "Rig", "ScanGate", "TestSupport"]),
-    tests("Tags", ["NDEF", "Names", "Rig"]),
-    tests("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names", "TestSupport", "tag-handler"]),
-    tests("Rig", []),
-    tests("UniversalLinks", ["Rig"]),
+        "Agent", "AgentTests", "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile", "NDEF",
+        "Names", "Notifications", "Routing", "TestRig",
+      ]),
+    tests(
+      .system, "AssociationFetchSystemTests",
+      ["AssociationFetch", "Associations", "EventLoop", "TestRig", "UniversalLinks"]),
+    tests(.system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestRig"]),
+    tests(
+      .system, "CommandLineToolSystemTests",
+      ["Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig"]),
+    tests(
+      .system, "CoreNFCSystemTests",
+      ["Bus", "CoreNFC", "CoreNFCTests", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig"]),
+    tests(
+      .system, "DaemonSystemTests",
+      ["Bus", "Daemon", "DaemonTests", "EventLoop", "Journal", "Names", "ReaderLink", "TestRig"]),
+    tests(.system, "EventLoopSystemTests", ["CShims", "EventLoop", "TestRig"]),
+    tests(
+      .system, "ExamplesTests",
+      [
+        "Bus", "NDEF", "Names", "ReaderSimulator", "TestRig", "chip-reader", "ndef-reader", "suica", "tag-writer",
+        "transit-card", "ultralight-writer",
+      ]),
+    tests(
+      .system, "HandlersSystemTests",
+      ["Bus", "EventLoop", "Handlers", "HandlersTests", "NDEF", "Routing", "TestRig", "UniversalLinks"]),
+    tests(.system, "InboxSystemTests", ["EventLoop", "Inbox", "TestRig"]),
+    tests(
+      .system, "IntegrationTests",
+      [
+        "Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig", "ndef-reader",
+        "suica", "tag-handler", "tag-writer",
+      ]),
+    tests(
+      .system, "LibNFCReaderSystemTests",
+      [
+        "CShims", "EventLoop", "Framing", "Journal", "LibNFCReader", "LibNFCReaderTests", "NDEF", "Names", "Reader",
+        "ReaderLink", "ReaderSimulator", "Tags", "TestRig",
+      ], exclude: ["Confinement/Attempts/attempts.c"]),
+    tests(
+      .system, "MqttSystemTests", ["Bus", "EventLoop", "Names", "TagrouteClient", "TestRig"],
+      exclude: ["check-payload.py", "paho-subscriber.py"]),
+    tests(
+      .system, "NotificationsSystemTests",
+      ["Bus", "EventLoop", "Names", "Notifications", "NotificationsTests", "TestRig"]),
+    tests(
+      .system, "PCSCReaderSystemTests",
+      [
+        "CShims", "EventLoop", "Framing", "Journal", "NDEF", "Names", "PCSCReader", "Reader", "ReaderLink",
+        "ReaderSimulator", "TestRig",
+      ], exclude: ["Confinement/Attempts/card-attempts.c"]),
+    tests(.system, "ReaderLinkSystemTests", ["EventLoop", "ReaderLink", "TestRig"]),
+    tests(.system, "ReaderSimulatorSystemTests", ["EventLoop", "ReaderSimulator", "ReaderSimulatorTests", "TestRig"]),
+    tests(.system, "RigTests", ["Rig", "TestRig"]),
+    tests(.system, "SessionSystemTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestRig"]),
+    tests(
+      .system, "TagrouteClientSystemTests",
+      ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig", "tag-handler"]),
+
+    tests(.long, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "TestRig"]),
+    tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "TestRig"]),
+    tests(
+      .long, "IntegrationLongTests",
+      ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig"]),
+    tests(
+      .long, "LibNFCReaderLongTests",
+      [
+        "Framing", "LibNFCReader", "LibNFCReaderSystemTests", "LibNFCReaderTests", "Reader", "ReaderLink",
+        "ReaderSimulator", "Tags", "TestRig",
+      ]),
+    tests(.long, "MqttLongTests", ["Bus", "MqttSystemTests", "TestRig"]),
+    tests(
+      .long, "PCSCReaderLongTests", ["Names", "PCSCReaderSystemTests", "ReaderLink", "ReaderSimulator", "TestRig"]),
     .testTarget(
-      name: "IntegrationTests",
-      dependencies: [
-        "Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient",
-        "TestSupport", "ndef-reader", "suica", "tag-handler", "tag-writer", "tagroute", "tagroute-agent",
-        "tagroute-reader", "tagroute-reader-pcsc", "tagroute-simulator", "tagrouted",
-      ],
-      swiftSettings: settings),
+      name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "EventLoop", "TestRig"],
+      path: "Tests/Long/CoreNFCInterfaceTests", exclude: ["TypeChecked"],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
   ],
   swiftLanguageModes: [.v6]
 )
 
-// Packaging/test-threads does not run these, so it does not build them.
-if Context.environment["TAGROUTE_THREAD_SANITIZER"] != nil {
-  let others = [
-    "Benchmarks", "FramingTests", "IntegrationTests", "KeyFileTests", "MqttSystemTests", "NDEFTests", "PCSCReaderTests",
-    "RoutingTests", "TagsTests", "UniversalLinksTests", "tagroute-bench",
-  ]
-  package.targets.removeAll { others.contains($0.name) }
+// Packaging/test builds only the tests that it runs: folders below Tests, such as "Fast System/BusSystemTests".
+if let folders = Context.environment["TAGROUTE_TESTS"]?.split(separator: " ") {
+  package.targets.removeAll { target in
+    target.type == .test && !folders.contains { "\(target.path ?? "")/".hasPrefix("Tests/\($0)/") }
+  }
 }

@@ -1,13 +1,14 @@
 # Sourced by scripts that run tests. Prints the log of every process that a failed test started.
 #
-#     options=(--sanitize=thread)     # for swift build and swift test
+#     tiers="Fast System"                   # folders of Tests to build
+#     options+=(--sanitize=thread)          # for swift build and swift test
 #     build_tests
-#     run_beside --filter TagsTests   # at most one run in parallel to the others; its output comes last
-#     run_tests --filter NDEFTests    # as often as needed
-#     finish_tests                    # ends the script
+#     run_tests "part" --filter NDEFTests   # as often as needed
+#     finish_tests                          # ends the script
 
-source Packaging/pkg-config.bash
-options=()
+source Packaging/build.bash
+options=("${debug_options[@]}")
+tiers=${TAGROUTE_TESTS:-Fast System}
 status=0
 logs=$(mktemp -d) || exit
 # Programs that a test runs as another user must be able to reach its buses.
@@ -16,23 +17,30 @@ chmod 711 "$logs"
 trap 'pkill -KILL -f "$logs/" || true; rm -rf "$logs"' EXIT
 export TAGROUTE_TEST_LOGS="$logs" TMPDIR="$logs"
 
-# Swift Testing starts every test at once. Then hundreds of processes share the processors, the user runs out of inotify
-# instances (128, and every dbus-daemon has one), and a chip misses libnfc's time limit of 300 ms.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-$((2 * $(nproc)))}"
-
-build_tests() { swift build --build-tests "${options[@]}"; }
-
-# Ends a test that waits for ever and ignores its time limit. Prints only the beginning of a line, because a test's
-# argument may be a megabyte. Ignores the build's lock, which allows only one run at a time.
-swift_test() {
-  timeout --verbose 20m swift test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1 | stdbuf --output=L cut -c 1-1000
+build_tests() {
+  export TAGROUTE_TESTS="$tiers"
+  # The tests of values need no program.
+  local all=(--build-tests)
+  [ "$tiers" != Fast ] || all=(--product tagroutePackageTests)
+  swift build "${options[@]}" "${all[@]}"
 }
-run_tests() { swift_test "$@" | tee --append "$logs/result" || status=$?; }
-beside=
-run_beside() {
-  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(nproc) swift_test "$@" >"$logs/beside" &
-  beside=$!
+
+# A pattern for the tests in all targets of a tier.
+tests_of() { printf '^(%s)\\.' "$(ls "Tests/$1" | paste -sd '|')"; }
+
+# Runs tests, named for the last lines. Swift Testing starts every test at once. Then hundreds of processes share the
+# processors, and the user runs out of inotify instances (128, and every dbus-daemon has one). So the number of tests
+# that run at once is bounded. Ends a test that waits for ever and ignores its time limit. Prints only the beginning of a
+# line, because a test's argument may be a megabyte.
+run_tests() {
+  local name=$1 start=$SECONDS
+  shift
+  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-$((2 * $(nproc)))}" \
+    timeout --verbose 60m swift test --skip-build "${options[@]}" "$@" 2>&1 | stdbuf --output=L cut -c 1-1000 |
+    tee --append "$logs/result" || status=$?
+  summary+=("$name: $((SECONDS - start)) s")
 }
+summary=()
 
 # The names of failed tests, and of tests that had not ended when the run did. A name of several words is in quotation
 # marks.
@@ -47,12 +55,8 @@ unfinished_tests() {
     <(sed -nE "s/^.*[✔✘➜] Test $name(\\(.*\\))? (with .* )?(passed after|failed after|skipped).*\$/\\1/p" "$logs/result" | sort -u)
 }
 
-# Prints the failures last: log viewers show the end of a long output.
+# Prints what was left out, and the failures last: log viewers show the end of a long output.
 finish_tests() {
-  if [ -n "$beside" ]; then
-    wait "$beside" || status=$?
-    tee --append "$logs/result" <"$logs/beside"
-  fi
   if [ "$status" != 0 ]; then
     { failed_tests; unfinished_tests; } | sort -u | while read -r test; do
       test=${test//\"/}
@@ -68,5 +72,7 @@ finish_tests() {
     unfinished_tests | head -n 40 | sed 's/^/had not ended: /'
     echo "exit status $status"
   fi
+  sed -nE 's/^.*➜ (Test|Suite) /left out: /p' "$logs/result"
+  printf '%s\n' "${summary[@]}"
   exit "$status"
 }

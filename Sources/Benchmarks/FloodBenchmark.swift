@@ -4,7 +4,7 @@ import Glibc
 import NDEF
 import ReaderSimulator
 import Rig
-import TestSupport
+import TestRig
 
 /// The effect of one user's flood of calls on everyone else: how long the field stays on after a lock, and how long a
 /// tap takes. For comparison, the benchmark times a call and its reply between two other connections of the bus.

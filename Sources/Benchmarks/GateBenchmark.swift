@@ -5,7 +5,7 @@ import Names
 import ReaderSimulator
 import Rig
 import TagrouteClient
-import TestSupport
+import TestRig
 
 /// The time from a change of a condition to the field being off. Daemon, agent, reader process and libnfc are real. The
 /// stand-ins are logind, polkit, a screen saver and a compositor, so the times of their signals are known. A tag rests

@@ -3,7 +3,7 @@ import Glibc
 import Handlers
 import Rig
 import Routing
-import TestSupport
+import TestRig
 import UniversalLinks
 
 /// The time to find the handler of a link among very many handlers, compared with a search in the desktop entries for

@@ -6,7 +6,7 @@ import Names
 import ReaderSimulator
 import Rig
 import TagrouteClient
-import TestSupport
+import TestRig
 
 /// The time from a client's death during a reader session to the return of scanning, at each step of a session. Daemon,
 /// reader process and libnfc are real, with the timing of a real PN532.

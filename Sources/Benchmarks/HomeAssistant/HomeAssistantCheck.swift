@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Rig
 import TagrouteClient
-import TestSupport
+import TestRig
 
 /// Home Assistant as referee: it finds the station, hears each live tap once, and hears nothing that happened while it
 /// was away.

@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import Rig
-import TestSupport
+import TestRig
 
 /// Many stations and one broker: whether each tap arrives, in which order, how late, and what a station costs.
 ///

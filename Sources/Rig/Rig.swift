@@ -1,0 +1,2 @@
+// Whoever starts processes also needs folders for them.
+@_exported public import TestSupport

@@ -1,0 +1,17 @@
+public import Testing
+
+/// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
+public struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
+  /// Applies to each test of a suite.
+  public var isRecursive: Bool { true }
+
+  /// Creates the trait.
+  public init() {}
+
+  /// Runs the test, and then the actions that stop what it has started.
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await stoppingAtEnd(function)
+  }
+}

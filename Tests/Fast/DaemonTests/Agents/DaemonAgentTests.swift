@@ -1,0 +1,99 @@
+import TestSupport
+import Bus
+import Journal
+import ReaderLink
+import ScanGate
+import Session
+import Testing
+
+@testable import Daemon
+
+/// Which session an agent serves, and which effect its reports have.
+@Suite struct DaemonAgentTests: DaemonStateSuite {
+  var state = DaemonState(policy: .init(), isEnabled: true)
+  var clock = ManualClock()
+  var stopsAtOnce = true
+
+  @Test mutating func `each report that the user unlocked the session is passed on`() {
+    begin()
+    #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
+    let word = ["locked": false, "unlocked-by-user": true]
+    for _ in 0..<2 { #expect(report(word) == [.reportLock(session: "2", .no), .userUnlocked(session: "2")]) }
+    #expect(report(["locked": false, "unlocked-by-user": false]) == [.reportLock(session: "2", .no)])
+    _ = tell(.agentGone(sender: ":1.7"))
+    #expect(register(Samples.alice, ":1.8", reporting: word).contains(.userUnlocked(session: "2")))
+  }
+
+  @Test(arguments: [("State", "closing"), ("Type", "tty")])
+  mutating func `an agent of a closing session or a text console moves to the next desktop`(
+    property: String, value: String
+  ) {
+    begin()
+    var previous = Samples.properties(active: false)
+    previous[property] = .string(value)
+    // The agent stays until there is another session.
+    _ = tell(.login(Self.login(.read(Self.session, previous))))
+    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
+    let next = SessionKey(id: "5", uid: Samples.alice.uid)
+    let both = Self.login(.read(Self.session, previous), .read("/next", Samples.properties(next)))
+    #expect(tell(.login(both)) == [.scan(0, true)])
+    #expect(state.registry.agent(named: ":1.7")?.session == next)
+    #expect(state.suspendReasons == [])
+  }
+
+  @Test mutating func `an agent that registers from a locked session does not start scanning`() {
+    begin()
+    #expect(tell(.agentGone(sender: ":1.7")) == [.scan(0, false)])
+    #expect(register(Samples.alice, reporting: ["locked": true]) == [.reportLock(session: "2", .yes)])
+    #expect(state.suspendReasons == ["session-locked"])
+    #expect(Self.delivered(tap("a")) == [])
+    // It registers again without conditions, so its previous report stays in effect.
+    #expect(register(Samples.alice) == [.reportLock(session: "2", .yes)])
+    #expect(state.suspendReasons == ["session-locked"])
+    let actions = register(Samples.alice, reporting: ["locked": false])
+    #expect(actions == [.reportLock(session: "2", .no), .scan(0, true)])
+  }
+
+  @Test mutating func `an agent that outlives its session serves the next session of its user`() {
+    begin()
+    #expect(tell(.login(Self.login())) == [.scan(0, false)])
+    let next = SessionKey(id: "9", uid: 1000)
+    #expect(tell(.login(Self.login(.read("/next", Samples.properties(next))))) == [.scan(0, true)])
+    #expect(state.registry.agent(named: ":1.7")?.session == next)
+  }
+
+  @Test mutating func `an agent that moves leaves the taps of its previous session behind`() {
+    begin()
+    let second = SessionKey(id: "3", uid: 1000)
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    _ = tell(.delivery(id: "a", sender: ":1.7", .failed(reason: "NoReply")))
+    #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
+    let moved = register(second)
+    #expect(moved.contains(.reporterGone(session: "2")))
+    #expect(moved.contains(.reportLock(session: "3", .no)))
+    clock.advance(.seconds(30))
+    #expect(Self.delivered(state.handle(.tick, at: clock.now)) == [])
+    #expect(Self.delivered(register(Samples.alice, ":1.8")) == ["a to :1.8"])
+  }
+
+  @Test mutating func `an agent that outlives its session does not move to a text console beside a desktop`() {
+    begin()
+    let desktop = SessionKey(id: "9", uid: 1000)
+    var console = Samples.properties(SessionKey(id: "4", uid: 1000), active: false)
+    console["Type"] = .string("tty")
+    let login = Self.login(.read("/desktop", Samples.properties(desktop)), .read("/console", console))
+    _ = state.register(":1.8", at: "/agent", for: [desktop], at: clock.now)
+    _ = tell(.login(login))
+    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
+    #expect(state.sessions(of: 1000, login) == [desktop])
+  }
+
+  @Test func `users have no session before logind replies, unless any session is served`() {
+    let state = DaemonState(policy: .init(), isEnabled: true)
+    #expect(state.sessions(of: 1000, nil) == [])
+    let login = Self.login(.read(Self.session, Samples.properties()))
+    #expect(state.sessions(of: 1000, login) == [Samples.alice])
+    let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
+    #expect(open.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
+  }
+}

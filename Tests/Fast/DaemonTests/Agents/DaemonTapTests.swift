@@ -1,0 +1,153 @@
+import TestSupport
+import Bus
+import Journal
+import ReaderLink
+import ScanGate
+import Session
+import Testing
+
+@testable import Daemon
+
+/// Which agent receives a tag that was read.
+@Suite struct DaemonTapTests: DaemonStateSuite {
+  var state = DaemonState(policy: .init(), isEnabled: true)
+  var clock = ManualClock()
+  var stopsAtOnce = true
+
+  @Test mutating func `a tap goes to the agent of the active session`() throws {
+    begin()
+    let actions = tap("a")
+    guard case .deliver(let tap, let agent) = try #require(actions.first(where: Self.isAct)) else {
+      Issue.record("the tap was not delivered: \(actions)")
+      return
+    }
+    #expect(agent.sender == ":1.7")
+    #expect(tap.session == Samples.alice)
+    let argument = try #require(tap.argument.asDictionary)
+    #expect(Set(argument.keys) == ["id", "message", "technology", "uid", "reader", "time"])
+    #expect(argument["message"]?.asBytes == Samples.message)
+    #expect(argument["uid"]?.asBytes == [4, 1, 2, 3])
+    #expect(argument["reader"]?.asObjectPath == Samples.reader)
+    #expect(argument["time"]?.asUInt64 == 7)
+    #expect(state.readers[0]?.properties.counters.messages == 1)
+  }
+
+  @Test mutating func `a user whose agents fail a tap and register again does not fill the journal`() {
+    begin()
+    _ = tap("a")
+    var lines = 0
+    var sender = ":1.7"
+    for round in 0..<1000 {
+      var actions = state.handle(.delivery(id: "a", sender: sender, .failed(reason: "NoReply")), at: clock.now)
+      actions += state.handle(.agentGone(sender: sender), at: clock.now)
+      sender = ":2.\(round)"
+      actions += state.register(sender, at: "/agent", for: [Samples.alice], at: clock.now).actions
+      lines += actions.count { if case .log = $0 { true } else { false } }
+    }
+    #expect(lines > 0 && lines <= UserLines.most + 61, "\(lines) lines")
+  }
+
+  @Test mutating func `a tap of one user never reaches another user`() {
+    begin()
+    stopsAtOnce = false
+    let first = state.readers[0]?.epoch
+    _ = tell(.agentGone(sender: ":1.7"))
+    // A tag that is read while the goal to stop is on its way is dropped.
+    #expect(Self.delivered(tap("late", epoch: first)) == [])
+    #expect(register(Samples.alice) == [.scan(0, true)])
+    // A tag that the reader began to read before it received the new goal is dropped too.
+    #expect(Self.delivered(tap("later", epoch: first)) == [])
+    let second = state.readers[0]?.epoch
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    _ = tell(.delivery(id: "a", sender: ":1.7", .failed(reason: "NoReply")))
+    _ = tell(.agentGone(sender: ":1.7"))
+    let switched = Self.login(
+      .read(Self.session, Samples.properties(active: false)), .read("/bob", Samples.properties(Samples.bob)))
+    _ = tell(.login(switched))
+    #expect(register(Samples.bob, ":1.8") == [.scan(0, true)])
+    #expect(Self.delivered(tap("alices", epoch: second)) == [])
+    #expect(Self.delivered(tap("b")) == ["b to :1.8"])
+    clock.advance(.seconds(30))
+    #expect(Self.delivered(state.handle(.tick, at: clock.now)) == [])
+    #expect(Self.delivered(register(Samples.alice, ":1.9")) == ["a to :1.9"])
+  }
+
+  @Test mutating func `with WhenLocked=hold a tap waits for the unlock`() {
+    begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
+    var login = Self.login(.read(Self.session, Samples.properties()))
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
+    #expect(tell(.login(login)) == [])
+    #expect(Self.delivered(tap("a")) == [])
+    clock.advance(.seconds(600))
+    #expect(tell(.tick) == [])
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
+    #expect(Self.delivered(tell(.login(login))) == ["a to :1.7"])
+  }
+
+  @Test mutating func `an unreadable tag causes one log line and no tap`() {
+    begin()
+    let report = Samples.report(.problem(reason: "the NDEF file is shorter than its length says"))
+    let line = "type-2 tag on reader PN532 (pn532_uart:/dev/x): the NDEF file is shorter than its length says"
+    #expect(state.handle(.tag(0, report, epoch: 1, id: "a", time: 7), at: clock.now) == [.log(.info, line)])
+    #expect(state.readers[0]?.properties.counters.problems == 1)
+  }
+
+  @Test mutating func `a bare tag reaches the agent like a tap, with an empty message`() throws {
+    begin()
+    let actions = state.handle(
+      .tag(0, Samples.report(.bare(reason: "blank")), epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 7),
+      at: clock.now)
+    #expect(Self.delivered(actions) == ["a to :1.7"])
+    for case .deliver(let tap, _) in actions {
+      let argument = try #require(tap.argument.asDictionary)
+      #expect(argument["message"]?.asBytes == [])
+      #expect(argument["uid"]?.asBytes == [4, 1, 2, 3])
+      #expect(argument["technology"] == .string("type-2"))
+      #expect(argument["reader"]?.asObjectPath == Samples.reader)
+    }
+    let lines = actions.compactMap { if case .log(_, let line) = $0 { line } else { nil } }
+    #expect(lines.count == 1 && lines[0].hasPrefix("tap a (type-2, no message)") && lines[0].hasSuffix(": blank"))
+    let counters = try #require(state.readers[0]?.properties.counters)
+    #expect(counters.placements == 1 && counters.messages == 0 && counters.problems == 0)
+  }
+
+  @Test mutating func `a bare tag passes the same gate as a tap`() {
+    begin()
+    let early = state.readers[0]?.epoch ?? 0
+    let bare = Samples.report(.bare(reason: "blank"))
+    var login = Self.login(.read(Self.session, Samples.properties()))
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
+    _ = tell(.login(login))
+    #expect(Self.delivered(state.handle(.tag(0, bare, epoch: early, id: "a", time: 7), at: clock.now)) == [])
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
+    #expect(Self.delivered(tell(.login(login))) == [])
+
+    begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
+    _ = tell(.login(login))
+    let epoch = state.readers[0]?.epoch ?? 0
+    #expect(Self.delivered(state.handle(.tag(0, bare, epoch: epoch, id: "b", time: 7), at: clock.now)) == [])
+    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
+    #expect(Self.delivered(tell(.login(login))) == ["b to :1.7"])
+  }
+
+  @Test mutating func `no log line contains the content of a tap`() {
+    begin()
+    let lines = tap("a").compactMap { if case .log(_, let line) = $0 { line } else { nil } }
+    #expect(!lines.isEmpty)
+    for line in lines {
+      #expect(!line.contains("example"))
+      // The UID in any notation, without its separators.
+      let digits = line.filter(\.isHexDigit)
+      #expect(!digits.contains("04010203") && !digits.contains("4123"))
+    }
+  }
+
+  @Test mutating func `Smart Posters can be turned off`() {
+    begin()
+    #expect(Self.delivered(tap("a", Samples.smartPoster)) == ["a to :1.7"])
+    begin(policy: .init(smartPosters: false))
+    #expect(Self.delivered(tap("b", Samples.smartPoster)) == [])
+    #expect(Self.delivered(tap("c")) == ["c to :1.7"])
+  }
+}

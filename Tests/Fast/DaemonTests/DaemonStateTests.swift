@@ -1,0 +1,214 @@
+import TestSupport
+import Bus
+import Journal
+import Names
+import ReaderLink
+import ScanGate
+import Session
+import Testing
+
+@testable import Daemon
+
+/// When readers scan, and when their fields are off.
+@Suite struct DaemonStateTests: DaemonStateSuite {
+  var state = DaemonState(policy: .init(), isEnabled: true)
+  var clock = ManualClock()
+  var stopsAtOnce = true
+
+  @Test mutating func `the daemon scans if there is a reader, a session and its agent`() {
+    #expect(state.suspendReasons == ["no-reader", "no-agent", "no-session"])
+    begin()
+    #expect(state.suspendReasons == [])
+    #expect(state.isScanning)
+    #expect(state.readers[0]?.properties.state == "scanning")
+    #expect(tell(.agentGone(sender: ":1.7")) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["no-agent"])
+  }
+
+  @Test mutating func `a user who inhibits in a loop does not fill the journal`() {
+    begin()
+    var lines = 0
+    for round in 0..<1000 {
+      for action in state.handle(.inhibited(by: round % 2 == 0 ? [Samples.alice.uid] : []), at: clock.now) {
+        if case .log = action { lines += 1 }
+      }
+    }
+    #expect(lines > 0 && lines <= 61, "\(lines) lines")
+  }
+
+  @Test mutating func `every condition closes and opens the gate`() {
+    begin()
+    #expect(tell(.enabled(false)) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["disabled"])
+    #expect(tell(.enabled(true)) == [.scan(0, true)])
+    #expect(tell(.inhibited(by: [Samples.alice.uid])) == [.scan(0, false)])
+    #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
+    let sleeping = Self.login(.read(Self.session, Samples.properties()), .sleeping(true))
+    #expect(tell(.login(sleeping)) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["sleeping"])
+    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [.scan(0, true)])
+    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties(active: false))))) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["session-inactive"])
+    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [.scan(0, true)])
+    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties(locked: true))))) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["session-locked"])
+    #expect(tell(.login(LoginState())) == [])
+    #expect(state.suspendReasons == ["no-agent", "no-session"])
+  }
+
+  @Test mutating func `each condition that the agent reports stops scanning until the agent withdraws it`() {
+    begin()
+    for name in ["display-off", "camera", "airplane-mode"] {
+      #expect(report([name: true]) == [.scan(0, false)])
+      #expect(state.suspendReasons == [name])
+      #expect(report([name: false]) == [.scan(0, true)])
+      // A condition that is missing from the report does not stop scanning.
+      #expect(report([name: true]) == [.scan(0, false)])
+      #expect(report([:]) == [.scan(0, true)])
+    }
+    #expect(report(["locked": true]) == [.reportLock(session: "2", .yes), .scan(0, false)])
+    #expect(state.suspendReasons == ["session-locked"])
+    #expect(report(["locked": true], ":1.99") == nil)
+    #expect(report([:]) == [.reportLock(session: "2", .unknown), .scan(0, true)])
+    #expect(report(["locked": true]) == [.reportLock(session: "2", .yes), .scan(0, false)])
+    #expect(tell(.agentGone(sender: ":1.7")) == [.reporterGone(session: "2")])
+  }
+
+  @Test mutating func `a direct switch between users drops the tags of the previous user`() {
+    begin()
+    let both = Self.login(
+      .read(Self.session, Samples.properties()), .read("/bob", Samples.properties(Samples.bob, active: false)))
+    _ = tell(.login(both))
+    #expect(register(Samples.bob, ":1.8") == [])
+    stopsAtOnce = false
+    let switched = Self.login(
+      .read(Self.session, Samples.properties(active: false)), .read("/bob", Samples.properties(Samples.bob)))
+    let alices = state.readers[0]?.epoch
+    #expect(tell(.login(switched)) == [.scan(0, false), .scan(0, true)])
+    #expect(Self.delivered(tap("alices", epoch: alices)) == [])
+    #expect(!state.areFieldsOff)
+    // Back to alice: only a tag of the current epoch belongs to her.
+    let bobs = state.readers[0]?.epoch
+    #expect(tell(.login(both)) == [.scan(0, false), .scan(0, true)])
+    #expect(Self.delivered(tap("alices", epoch: alices)) == [])
+    #expect(Self.delivered(tap("bobs", epoch: bobs)) == [])
+    #expect(Self.delivered(tap("own")) == ["own to :1.7"])
+  }
+
+  @Test mutating func `each goal has a new epoch`() {
+    begin()
+    var epochs: [UInt64] = []
+    for round in 0..<300 {
+      for action in state.handle(.inhibited(by: round.isMultiple(of: 2) ? [0] : []), at: clock.now) {
+        if case .pursue(0, let epoch, _) = action { epochs.append(epoch) }
+      }
+    }
+    let first = epochs.first ?? 0
+    #expect(epochs == (0..<300).map { first + $0 })
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+  }
+
+  @Test mutating func `a change of the polling settings drops no tag`() {
+    begin()
+    let before = state.readers[0]?.epoch
+    var policy = DaemonState.Policy()
+    policy.polling.technologies = [.type2]
+    #expect(tell(.policy(policy)) == [.pursue(0, epoch: 0, .scan(policy.polling))])
+    #expect(Self.delivered(tap("a", epoch: before)) == ["a to :1.7"])
+  }
+
+  /// For example, a reader that is refused because it is the same device as another one.
+  @Test mutating func `the field of a reader without a process is assumed off`() {
+    begin()
+    stopsAtOnce = false
+    #expect(tell(.enabled(false)) == [.scan(0, false)])
+    #expect(!state.areFieldsOff)
+    #expect(tell(.readerHasNoProcess(0)) == [])
+    #expect(state.areFieldsOff)
+    #expect(tell(.enabled(true)) == [.scan(0, true)])
+  }
+
+  @Test mutating func `a field is assumed on from the goal to scan until the reader has stopped`() {
+    begin()
+    stopsAtOnce = false
+    _ = tell(.enabled(false))
+    #expect(!state.areFieldsOff)
+    _ = tell(.enabled(true))
+    _ = tell(.enabled(false))
+    #expect(!state.areFieldsOff)
+    _ = reach()
+    #expect(state.areFieldsOff)
+  }
+
+  @Test(arguments: [ReaderPhase.absent(reason: "unplugged"), Samples.ready])
+  mutating func `the field of a failed device is assumed on until the device is open or absent`(end: ReaderPhase) {
+    begin()
+    stopsAtOnce = false
+    _ = tell(.reader(0, .phase(.failed(reason: "it does not answer"), reached: nil)))
+    _ = tell(.enabled(false))
+    _ = reach()
+    #expect(!state.areFieldsOff)
+    _ = tell(.reader(0, .phase(end, reached: state.readers[0]?.epoch)))
+    #expect(state.areFieldsOff)
+  }
+
+  @Test mutating func `without logind the registered agent receives the taps and its reports stop scanning`() {
+    state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
+    _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
+    _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
+    #expect(state.suspendReasons == ["no-agent"])
+    #expect(register(SessionKey(id: nil, uid: 1000)) == [.scan(0, true)])
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    #expect(report(["locked": true]) == [.scan(0, false)])
+    #expect(report(["locked": false]) == [.scan(0, true)])
+  }
+
+  @Test mutating func `a failed reader keeps its goal and recovers`() {
+    begin()
+    let crash = ReaderCrash(reason: "killed by signal 11", suspect: nil, restart: .zero)
+    #expect(tell(.reader(0, .crashed(crash))) == [])
+    // Its process keeps looking for the device, and scans as soon as the device is there.
+    #expect(tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil))) == [])
+    #expect(state.readers[0]?.properties.state == "failed")
+    #expect(state.readers[0]?.properties.counters.restarts == 1)
+    #expect(state.suspendReasons == ["no-reader"])
+    #expect(tell(.reader(0, .phase(Samples.ready, reached: nil))) == [])
+    #expect(state.readers[0]?.properties.state == "ready")
+    #expect(state.suspendReasons == [])
+    #expect(tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil))) == [])
+    #expect(tell(.inhibited(by: [Samples.alice.uid])) == [.scan(0, false)])
+    #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
+    #expect(tell(.readerRemoved(0)) == [])
+    #expect(state.suspendReasons == ["no-reader"])
+  }
+
+  @Test mutating func `an inhibitor of a user takes effect only while the session of that user is active`() {
+    begin()
+    let (alice, bob) = (Samples.alice.uid, Samples.bob.uid)
+    #expect(tell(.inhibited(by: [bob])) == [])
+    #expect(state.isScanning)
+    #expect(tell(.inhibited(by: [alice, bob])) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["inhibited"])
+    #expect(register(Samples.bob, ":1.8") == [])
+    let bobInFront = Self.login(
+      .read(Self.session, Samples.properties(active: false)), .read("/bob", Samples.properties(Samples.bob)))
+    #expect(tell(.login(bobInFront)) == [])
+    #expect(tell(.inhibited(by: [alice])) == [.scan(0, true)])
+    #expect(tell(.inhibited(by: [0])) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["inhibited"])
+    #expect(tell(.inhibited(by: [alice])) == [.scan(0, true)])
+    let aliceInFront = Self.login(
+      .read(Self.session, Samples.properties()), .read("/bob", Samples.properties(Samples.bob, active: false)))
+    #expect(tell(.login(aliceInFront)) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["inhibited"])
+  }
+
+  @Test mutating func `without logind the inhibitor of any user takes effect`() {
+    begin()
+    _ = tell(.policy(DaemonState.Policy(servesAnySession: true)))
+    _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
+    #expect(state.suspendReasons == [])
+    _ = tell(.inhibited(by: [Samples.bob.uid]))
+    #expect(state.suspendReasons == ["inhibited"])
+  }
+}

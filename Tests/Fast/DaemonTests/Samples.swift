@@ -1,0 +1,76 @@
+import TestSupport
+import Bus
+import DeviceEvents
+import Names
+import ReaderLink
+
+@testable import Daemon
+
+/// A clock that a test moves by hand.
+struct ManualClock {
+  private(set) var now = SuspendingClock.now
+
+  mutating func advance(_ duration: Duration) { now = now.advanced(by: duration) }
+}
+
+enum Samples {
+  static let alice = SessionKey(id: "2", uid: 1000)
+  static let bob = SessionKey(id: "5", uid: 1001)
+  static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/0"
+
+  /// logind's properties of a session.
+  static func properties(
+    _ key: SessionKey = alice, seat: String = "seat0", active: Bool = true, locked: Bool = false
+  ) -> [String: Value] {
+    [
+      "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
+      "Seat": .structure([.string(seat), .objectPath("/s")]), "Type": .string("wayland"), "Class": .string("user"),
+      "Remote": .boolean(false), "Active": .boolean(active), "State": .string("active"),
+      "LockedHint": .boolean(locked),
+    ]
+  }
+
+  static func agent(_ sender: String = ":1.7", of session: SessionKey = alice) -> Agent {
+    Agent(sender: sender, path: "/agent", session: session)
+  }
+
+  static func tap(_ id: String, of session: SessionKey = alice) -> DetectedTap {
+    DetectedTap(
+      id: id, session: session, message: [0xD1, 0x01, 0x01, 0x55, 0x00], technology: .type2, uid: [4, 1, 2, 3],
+      reader: reader, time: 1)
+  }
+
+  static func report(_ content: TagReport.Content, number: UInt64 = 1) -> TagReport {
+    TagReport(placement: Placement(number: number, technology: .type2, uid: [4, 1, 2, 3]), content: content)
+  }
+
+  /// The phase of a reader that is open and idle.
+  static let ready = ReaderPhase.ready(name: "PN532", device: "pn532_uart:/dev/x")
+
+  /// What a reader of libnfc looks for by default. No chip that libnfc drives can read Type 5.
+  static let libnfcTechnologies = TagType.readable.filter { $0 != .type5 }
+
+  /// An ACR122U, plugged into bus 1.
+  static func acr122(
+    _ path: String = "/sys/devices/a", number: Int = 4, seat: String? = nil, drivers: [String] = []
+  ) -> Device {
+    usb(0x072F, 0x2200, path, number: number, seat: seat, drivers: drivers)
+  }
+
+  /// A USB device on bus 1.
+  static func usb(
+    _ vendor: UInt16, _ product: UInt16, _ path: String = "/sys/devices/a", number: Int = 4, seat: String? = nil,
+    drivers: [String] = [], classes: [UInt8] = [], productName: String = ""
+  ) -> Device {
+    Device(
+      path: path, subsystem: "usb", node: "/dev/bus/usb/001/004", seat: seat,
+      usb: .init(
+        vendor: vendor, product: product, bus: 1, number: number, drivers: drivers, interfaceClasses: classes,
+        productName: productName))
+  }
+
+  /// "http://www.example.com" as a URI record.
+  static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x01] + Array("example.com".utf8)
+  /// The same record inside a Smart Poster.
+  static let smartPoster: [UInt8] = [0xD1, 0x02, UInt8(message.count), 0x53, 0x70] + message
+}

@@ -1,0 +1,82 @@
+import Configuration
+import KeyFile
+import Names
+import TestSupport
+
+@testable import Mqtt
+@testable import TagrouteClient
+
+/// Values for tests.
+enum Sample {
+  static func messages(
+    contents: MqttConfiguration.Contents = .no, key: [UInt8]? = nil, discovery: Bool = false, commands: Bool = false,
+    liveSeconds: Int = 10
+  ) -> MessageSettings {
+    MessageSettings(
+      station: "kiosk-7", topics: Topics(prefix: "tagroute", station: "kiosk-7"), contents: contents, key: key,
+      hasDiscovery: discovery, liveSeconds: liveSeconds, hasCommands: commands)
+  }
+
+  static func identity(_ address: String = "mqtts://broker.example", user: String? = nil) throws -> BrokerIdentity {
+    guard let broker = BrokerAddress(address) else {
+      throw KeyFileError(file: address, line: nil, problem: "is no address", remedy: "correct the test")
+    }
+    return BrokerIdentity(
+      broker: broker, clientID: "tagroute-kiosk-7", user: user, password: nil, caFile: nil, certificateFile: nil,
+      keyFile: nil, stateTopic: "tagroute/kiosk-7/state")
+  }
+
+  static func session(_ messages: MessageSettings = messages()) throws -> BrokerSession {
+    BrokerSession(identity: try identity(), messages: messages)
+  }
+
+  static func tap(
+    _ number: UInt64, time: UInt64 = 0, uid: [UInt8] = [0x04, 0xA2, 0x19, 0x5A], uri: String = "",
+    message: [UInt8] = []
+  ) -> TapDescription {
+    var tap = TapDescription()
+    tap.id = "tap-\(number)"
+    tap.sequence = number
+    tap.time = time
+    tap.uid = uid
+    tap.uri = uri
+    tap.message = message
+    tap.technology = "type-2"
+    tap.reader = "\(Names.Daemon.readersPath)/3"
+    return tap
+  }
+
+  static func moment(_ seconds: Double, wall: UInt64? = nil) -> Moment {
+    Moment(clock: .seconds(seconds), wall: wall ?? UInt64(seconds * 1_000_000))
+  }
+}
+
+extension BrokerSession {
+  /// Handles an event with random numbers that do not matter.
+  mutating func handle(_ event: BrokerEvent, at now: Moment = Sample.moment(0)) -> [BrokerAction] {
+    // Not SystemRandomNumberGenerator: it has no storage, so two tests in parallel look like a race to Thread Sanitizer.
+    var random = SeededGenerator(seed: 1)
+    return handle(event, at: now, using: &random)
+  }
+
+  /// Becomes connected as the attempt 1.
+  mutating func connect(at now: Moment = Sample.moment(0)) -> [BrokerAction] {
+    _ = handle(.start, at: now)
+    return handle(.accepted(attempt: 1), at: now)
+  }
+
+  /// The broker confirms all messages of these actions, in the attempt 1.
+  mutating func confirm(_ actions: [BrokerAction], at now: Moment = Sample.moment(0)) {
+    for publication in actions.publications where publication.token != 0 {
+      _ = handle(.confirmed(attempt: 1, token: publication.token, code: 0), at: now)
+    }
+  }
+}
+
+extension [BrokerAction] {
+  var publications: [Publication] {
+    compactMap { if case .publish(let publication) = $0 { publication } else { nil } }
+  }
+
+  var subscriptions: [String] { flatMap { if case .subscribe(let topics) = $0 { topics } else { [String]() } } }
+}

@@ -1,0 +1,194 @@
+import Bus
+import EventLoop
+import Glibc
+import NDEF
+import TestRig
+import Testing
+
+@testable import Handlers
+
+/// Our calls and profiles with the real NetworkManager. There is no radio, so no network is joined here:
+/// `NetworkManagerTests` joins some with a stand-in.
+///
+/// NetworkManager, and the namespaces that separate it from the machine, need root. Otherwise the suite is skipped.
+@Suite(
+  .timeLimit(.minutes(5)),
+  .enabled(
+    "this is not root, or there are no namespaces: the real NetworkManager is NOT TESTED", RealNetworkManager.isPossible
+  ))
+struct RealNetworkManagerTests {
+  private static let user = "nobody"
+  private static let guest = WiFiNetwork(ssid: "Guest", passphrase: "visitors")
+
+  /// A network, and the name of the authentication that NetworkManager has for it.
+  private struct Sample {
+    let network: WiFiNetwork
+    let keyManagement: String?
+
+    init(_ network: WiFiNetwork, _ keyManagement: String? = nil) {
+      (self.network, self.keyManagement) = (network, keyManagement)
+    }
+
+    init(open ssid: [UInt8]) {
+      var network = WiFiNetwork(ssid: "", passphrase: nil)
+      network.ssid = ssid
+      self.init(network)
+    }
+  }
+
+  private static let samples = [
+    Sample(WiFiNetwork(ssid: "Café", passphrase: nil)),
+    Sample(guest, "wpa-psk"),
+    Sample(WiFiNetwork(ssid: "Key", passphrase: String(repeating: "0aF9", count: 16)), "wpa-psk"),
+    // What a key file could confuse with its own marks.
+    Sample(WiFiNetwork(ssid: " [a]=b;#\\s ", passphrase: #" p=a;s\s#w"o'r%d "#), "wpa-psk"),
+    Sample(WiFiNetwork(ssid: "Long", passphrase: String(repeating: "~", count: 63)), "wpa-psk"),
+    // A list of numbers is NetworkManager's own notation for bytes.
+    Sample(WiFiNetwork(ssid: "71;117;", passphrase: nil)),
+    Sample(open: [0xFF, 0x00, 0x0A, 0x1B, 0x5C, 0x3B, 0x2F]),
+    Sample(open: Array(repeating: 0xE2, count: 32)),
+  ]
+
+  private static let fields = [
+    "connection.type", "connection.autoconnect", "connection.permissions", "802-11-wireless.mode",
+    "802-11-wireless-security.key-mgmt",
+  ]
+
+  private func settings(_ network: WiFiNetwork) throws -> Value {
+    try #require(WiFiProfile(network: network, user: Self.user).settings)
+  }
+
+  @Test func `without a radio there is no Wi-Fi device, and nothing is added`() async throws {
+    let manager = try await RealNetworkManager()
+    let connection = try await Connection.open(manager.address, on: EventLoop(label: "wifi-test"))
+    let client = NetworkManager(connection, timeout: .seconds(20))
+    #expect(await client.availability() == .noDevice)
+    #expect(await client.join(Self.guest, saving: true) == .failed(HandOverFailure(.noWiFiDevice)))
+    #expect(try await manager.networks().isEmpty)
+    await connection.close()
+  }
+
+  @Test func `the types of our call are right, and without a suitable device no profile is left`() async throws {
+    let manager = try await RealNetworkManager()
+    let call = "AddAndActivateConnection2"
+    let profile = try settings(Self.guest)
+    let root = Value.objectPath("/")
+    #expect(
+      await manager.refusal(of: call, [profile, root, root, WiFiProfile.options])
+        == "org.freedesktop.NetworkManager.UnknownDevice")
+    // The only devices are no Wi-Fi devices, such as the loopback.
+    for device in try await manager.devices() {
+      let refusal = await manager.refusal(of: call, [profile, .objectPath(device), root, WiFiProfile.options])
+      #expect(refusal?.hasPrefix("org.freedesktop.NetworkManager.") == true, "\(device): \(refusal ?? "none")")
+    }
+    // NetworkManager looks at options and types before it looks for a device.
+    #expect(
+      await manager.refusal(of: call, [profile, root, root, .dictionary(["persist": .string("nowhere")])])
+        == "org.freedesktop.NetworkManager.InvalidArguments")
+    #expect(
+      await manager.refusal(of: call, [.dictionary(["a": .string("b")]), root, root, WiFiProfile.options])
+        == "org.freedesktop.DBus.Error.InvalidArgs")
+    #expect(try await manager.networks().isEmpty)
+  }
+
+  @Test func `every profile is accepted, and nmcli and busctl show what was on the tag`() async throws {
+    let manager = try await RealNetworkManager()
+    for sample in Self.samples {
+      let path = try await manager.add(try settings(sample.network))
+      try await expect(manager, path, has: sample, autoconnect: "no")
+    }
+    #expect(try await manager.networks().count == Self.samples.count)
+  }
+
+  @Test func `a second profile with our UUID is refused, until the first is deleted`() async throws {
+    let manager = try await RealNetworkManager()
+    for saves in [false, true] {
+      let profile = WiFiProfile(network: Self.guest, user: Self.user)
+      let path = try await manager.add(try settings(Self.guest))
+      if saves {
+        let kept = try #require(profile.kept(try await manager.contents(of: path)))
+        try await manager.update(path, kept, flags: WiFiProfile.toDisk)
+      }
+      #expect(await manager.profile(profile.uuid) == path)
+      await #expect(throws: BusError.self) { try await manager.add(try settings(Self.guest)) }
+      try await manager.delete(path)
+      #expect(await manager.profile(profile.uuid) == nil)
+    }
+    #expect(await manager.saved().isEmpty)
+    let again = try await manager.add(try settings(Self.guest))
+    #expect(try await manager.networks() == [again])
+  }
+
+  @Test func `a saved profile is the same after the computer was restarted, and the others are gone`() async throws {
+    let manager = try await RealNetworkManager()
+    var saved: [(sample: Sample, uuid: String)] = []
+    for sample in Self.samples {
+      let profile = WiFiProfile(network: sample.network, user: Self.user, slot: .saved)
+      let path = try await manager.add(try #require(profile.settings))
+      let kept = try #require(profile.kept(try await manager.contents(of: path)))
+      try await manager.update(path, kept, flags: WiFiProfile.toDisk)
+      saved.append((sample, try await manager.identity(of: path)))
+      #expect(saved.last?.uuid == profile.uuid)
+    }
+    let unsaved = try await manager.add(try settings(Self.guest))
+    let unsavedIdentity = try await manager.identity(of: unsaved)
+    // NetworkManager's memory is a file on a file system in memory, so it survives the end of NetworkManager.
+    #expect(try await manager.file(of: unsaved).hasPrefix("/run/NetworkManager/system-connections/"))
+    try await manager.restart(boots: false)
+    #expect(await manager.profile(unsavedIdentity) != nil)
+    try await manager.restart(boots: true)
+    #expect(await manager.profile(unsavedIdentity) == nil)
+
+    let files = await manager.saved()
+    #expect(files.count == Self.samples.count)
+    for file in files {
+      var information = stat()
+      #expect(stat(file, &information) == 0 && information.st_mode & 0o777 == 0o600)
+    }
+    for (sample, uuid) in saved {
+      let path = try #require(await manager.profile(uuid))
+      #expect(try await manager.file(of: path).hasPrefix("/etc/NetworkManager/system-connections/"))
+      try await expect(manager, path, has: sample, autoconnect: "yes")
+    }
+    if let path = await manager.profile(saved[0].uuid) { try await manager.delete(path) }
+    #expect(await manager.saved().count == Self.samples.count - 1)
+  }
+
+  /// Compares a profile with its network, by programs that are not ours.
+  private func expect(
+    _ manager: RealNetworkManager, _ path: ObjectPath, has sample: Sample, autoconnect: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let shown = try await manager.shown(path, Self.fields)
+    let network = sample.network
+    let name = Comment(rawValue: "\(network.ssid): \(shown)")
+    #expect(shown["connection.type"] == "802-11-wireless", name, sourceLocation: sourceLocation)
+    #expect(shown["connection.autoconnect"] == autoconnect, name, sourceLocation: sourceLocation)
+    #expect(
+      shown["connection.permissions"]?.hasPrefix("user:\(Self.user)") == true, name, sourceLocation: sourceLocation)
+    #expect(shown["802-11-wireless.mode"] == "infrastructure", name, sourceLocation: sourceLocation)
+    #expect(
+      shown["802-11-wireless-security.key-mgmt"] == sample.keyManagement, name, sourceLocation: sourceLocation)
+    let password = network.key.isEmpty ? nil : String(decoding: network.key, as: UTF8.self)
+    if let password {
+      // nmcli shows an empty password if this call fails, and does not say why.
+      let secrets = try await manager.secrets(of: path)
+      let quoted = ["\\", "\"", "'"].reduce(password) { $0.replacing($1, with: "\\" + $1) }
+      #expect(secrets.contains("\"psk\" s \"\(quoted)\""), "\(name): \(secrets)", sourceLocation: sourceLocation)
+    }
+    let written = try await manager.written(path)
+    let bytes = network.ssid.map { "\($0)" }.joined(separator: " ")
+    #expect(
+      "\(written) ".replacing("\n", with: "").contains("\"ssid\" ay \(network.ssid.count) \(bytes) "), name,
+      sourceLocation: sourceLocation)
+    // Settings are shown without the password, to anyone who may read them.
+    if let password { #expect(!written.contains("\"\(password)\""), name, sourceLocation: sourceLocation) }
+  }
+}
+
+/// A person notices a skipped suite, but a CI run does not. So a skipped suite is an error there.
+@Suite(.enabled(if: getenv("CI") != nil, "runs only if CI is set")) struct RealNetworkManagerIsTestedTests {
+  @Test func `the machine that runs CI can test the real NetworkManager`() async throws {
+    #expect(try await RealNetworkManager.isPossible(), "run as root, with network and mount namespaces")
+  }
+}

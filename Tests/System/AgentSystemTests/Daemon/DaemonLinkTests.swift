@@ -1,0 +1,254 @@
+import Bus
+import EventLoop
+import Journal
+import Names
+import TestRig
+import Testing
+
+@testable import Agent
+
+/// The reports of the link to the daemon, and their times.
+@Suite(.timeLimit(.minutes(5))) struct DaemonLinkTests {
+  private let clock = ManualClock()
+
+  /// A link that has registered, or waits for the daemon's answer.
+  private struct Rig {
+    /// The pause before a failed report is repeated.
+    static let pause = Duration.milliseconds(1)
+    let bus: PrivateBus
+    let daemon: FakeDaemon
+    let link: DaemonLink
+    /// Whether the display has to be watched, at each change.
+    let display: AsyncStream<Bool>
+    /// The name of the daemon's error, at each change.
+    let refusals: AsyncStream<String?>
+
+    init(
+      _ conditions: [String: Bool], clock: any Clock<Duration> = ContinuousClock(), isKeptWaiting: Bool = false,
+      failing errors: [BusError] = [], suspended: [String] = []
+    ) async throws {
+      bus = try await PrivateBus.start(type: "system")
+      daemon = try await FakeDaemon.start(on: bus.address)
+      if isKeptWaiting { await daemon.hold() }
+      await daemon.fail(registrations: errors)
+      try await daemon.suspend(suspended)
+      let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "link"))
+      let (registered, registering) = AsyncStream.makeStream(of: Bool.self)
+      let (display, displaying) = AsyncStream.makeStream(of: Bool.self)
+      let (refusals, refusing) = AsyncStream.makeStream(of: String?.self)
+      (self.display, self.refusals) = (display, refusals)
+      let link = DaemonLink(
+        connection: connection, report: .init(conditions: conditions), clock: clock,
+        log: Log(threshold: .error, prefixed: false), reportPause: Self.pause
+      ) { _, notice in
+        switch notice {
+        case .registration(let isAccepted, let error):
+          registering.yield(isAccepted)
+          refusing.yield(error?.name)
+        case .displayNeeded(let isNeeded): displaying.yield(isNeeded)
+        case .sheet, .tagRemoved: break
+        }
+      } receive: { _, _ in
+      }
+      self.link = link
+      Task { try await link.run() }
+      guard !isKeptWaiting && errors.isEmpty else { return }
+      for await isRegistered in registered where isRegistered { break }
+    }
+
+    func report(_ conditions: [String: Bool]) async { await link.report(conditions) }
+  }
+
+  @Test func `the registration reports the conditions, and each change is reported`() async throws {
+    let rig = try await Rig(["locked": true])
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == ["locked": true])
+    // The daemon has these conditions already.
+    await rig.report(["locked": true])
+    await rig.report(["locked": false, "camera": true])
+    #expect(await reports.next() == ["locked": false, "camera": true])
+    await rig.report([:])
+    #expect(await reports.next() == [:])
+  }
+
+  @Test func `each command of the user is reported`() async throws {
+    let rig = try await Rig(["locked": false])
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == ["locked": false])
+    for _ in 0..<2 {
+      try await rig.link.declare(isLocked: false, ["locked": false])
+      #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
+    }
+    // The command is reported only once.
+    await rig.report(["locked": false, "camera": true])
+    #expect(await reports.next() == ["locked": false, "camera": true])
+    try await rig.link.declare(isLocked: true, ["locked": true])
+    #expect(await reports.next() == ["locked": true])
+  }
+
+  @Test(arguments: [true, false]) func `a refused command is an error and is sent again`(locked: Bool)
+    async throws
+  {
+    let rig = try await Rig([:], clock: clock)
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == [:])
+    await rig.daemon.refuse(reports: 1)
+    let error = await #expect(throws: BusError.self) {
+      try await rig.link.declare(isLocked: locked, ["locked": locked])
+    }
+    #expect(error?.name == Names.Errors.notPossible)
+    let report = locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]
+    #expect(await reports.next() == report)
+    // The report is not repeated before the pause ends.
+    for await pause in clock.pauses where pause == Rig.pause { break }
+    clock.advance(by: Rig.pause)
+    #expect(await reports.next() == report)
+  }
+
+  @Test(arguments: [true, false])
+  func `a command waits five seconds for the daemon's answer, and is sent later if there is none`(
+    locked: Bool
+  ) async throws {
+    let rig = try await Rig([:], clock: clock, isKeptWaiting: true)
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    // The registration with the earlier conditions.
+    #expect(await reports.next() == [:])
+    let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
+    var pauses = clock.pauses.makeAsyncIterator()
+    #expect(await pauses.next() == .seconds(5))
+    clock.advance(by: .seconds(5))
+    let error = await #expect(throws: BusError.self) { try await declared.value }
+    #expect(error?.name == Names.Errors.notPossible)
+    #expect(error?.message.contains("as soon as it does") == true)
+    await rig.daemon.release()
+    #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
+  }
+
+  @Test(arguments: [true, false]) func `a registration that timed out may still be accepted`(locked: Bool) async throws
+  {
+    let rig = try await Rig([:], clock: clock, failing: [.timedOut()])
+    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await reports.next() == [:])
+    #expect(await pauses.next() == .milliseconds(500))
+    await rig.daemon.hold()
+    let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
+    // The clock does not advance: the command has ended the pause.
+    #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
+    #expect(await pauses.next() == .seconds(5))
+    clock.advance(by: .seconds(5))
+    let error = await #expect(throws: BusError.self) { try await declared.value }
+    #expect(error?.name == Names.Errors.notPossible)
+    await rig.daemon.release()
+    // The registration has reported the command.
+    try await rig.link.declare(isLocked: true, ["locked": true])
+    await rig.report(["locked": true, "camera": true])
+    if !locked { #expect(await reports.next() == ["locked": true]) }
+    #expect(await reports.next() == ["locked": true, "camera": true])
+  }
+
+  /// After any other error the daemon may still accept an earlier registration.
+  @Test func `only a refusal ends the doubt about an earlier registration`() async throws {
+    let errors = [Names.Errors.tooMany, Names.Errors.notASession].map { BusError(name: $0, message: $0) }
+    let rig = try await Rig([:], clock: clock, failing: [.timedOut()] + errors)
+    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await reports.next() == [:])
+    #expect(await pauses.next() == .milliseconds(500))
+    clock.advance(by: .milliseconds(500))
+    #expect(await reports.next() == [:])
+    #expect(await pauses.next() == .seconds(1))
+    await rig.daemon.hold()
+    let declared = Task { try await rig.link.declare(isLocked: true, ["locked": true]) }
+    #expect(await reports.next() == ["locked": true])
+    #expect(await pauses.next() == .seconds(5))
+    clock.advance(by: .seconds(5))
+    await #expect(throws: BusError.self) { try await declared.value }
+    await rig.daemon.release()
+    #expect(await pauses.next() == .seconds(2))
+    // The daemon does not scan for an agent that it refused. So the command does not wait, and the pause continues.
+    try await rig.link.declare(isLocked: false, ["locked": false])
+    clock.advance(by: .seconds(2))
+    #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
+  }
+
+  @Test func `the daemon's error is announced until the daemon accepts the agent`() async throws {
+    let names = [Names.Errors.notASession, Names.Errors.notASession, Names.Errors.tooMany]
+    let rig = try await Rig([:], clock: clock, failing: names.map { BusError(name: $0, message: "no") })
+    var (refusals, pauses) = (rig.refusals.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await refusals.next() == names[0])
+    // The second error equals the first, so it is not announced.
+    for delay in [Duration.milliseconds(500), .seconds(1)] {
+      #expect(await pauses.next() == delay)
+      clock.advance(by: delay)
+    }
+    #expect(await refusals.next() == names[2])
+    #expect(await pauses.next() == .seconds(2))
+    clock.advance(by: .seconds(2))
+    #expect(await refusals.next() == .some(nil))
+  }
+
+  @Test func `a change is reported at once after a registration that timed out`() async throws {
+    // The clock does not advance: no pause ends by itself.
+    let rig = try await Rig([:], clock: clock, isKeptWaiting: true, failing: [.timedOut(), .timedOut()])
+    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await reports.next() == [:])
+    // One change comes during the registration, and one in the pause after it.
+    await rig.report(["locked": true])
+    await rig.daemon.release()
+    #expect(await reports.next() == ["locked": true])
+    #expect(await pauses.next() == .seconds(1))
+    await rig.report(["locked": true])
+    await rig.report(["locked": false])
+    #expect(await reports.next() == ["locked": false])
+    await rig.report(["camera": true])
+    #expect(await reports.next() == ["camera": true])
+  }
+
+  @Test func `the display is watched only if no other reason stops the reader`() async throws {
+    let rig = try await Rig([:])
+    var needed = rig.display.makeAsyncIterator()
+    #expect(await needed.next() == true)
+    for reasons in [["session-locked"], ["sleeping"], ["disabled"], ["no-reader"], ["inhibited", "display-off"]] {
+      try await rig.daemon.suspend(reasons)
+      #expect(await needed.next() == false, "\(reasons)")
+      try await rig.daemon.suspend(["display-off"])
+      #expect(await needed.next() == true, "\(reasons)")
+    }
+    await rig.daemon.stop()
+    #expect(await needed.next() == false)
+  }
+
+  @Test func `a suspend reason from before the registration is used`() async throws {
+    let rig = try await Rig([:], suspended: ["disabled"])
+    while await !rig.link.displayWatch.isRegistered { await Task.yield() }
+    #expect(await !rig.link.isDisplayNeeded)
+    var needed = rig.display.makeAsyncIterator()
+    try await rig.daemon.suspend([])
+    #expect(await needed.next() == true)
+  }
+
+  @Test func `a failed report is sent again with the current conditions`() async throws {
+    let rig = try await Rig([:])
+    await rig.daemon.refuse(reports: 2)
+    await rig.report(["locked": true])
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == [:])
+    for _ in 0..<3 { #expect(await reports.next() == ["locked": true]) }
+    await rig.report(["locked": false])
+    #expect(await reports.next() == ["locked": false])
+  }
+
+  @Test func `during a report only the newest change waits`() async throws {
+    let rig = try await Rig([:])
+    await rig.daemon.hold()
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == [:])
+    await rig.report(["locked": true])
+    #expect(await reports.next() == ["locked": true])
+    await rig.report(["locked": false])
+    await rig.report(["camera": true])
+    await rig.daemon.release()
+    #expect(await reports.next() == ["camera": true])
+    await rig.report(["camera": false])
+    #expect(await reports.next() == ["camera": false])
+  }
+}

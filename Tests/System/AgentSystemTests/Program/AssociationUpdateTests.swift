@@ -1,0 +1,36 @@
+import EventLoop
+import Glibc
+import Journal
+import TestRig
+import Testing
+
+@testable import Agent
+
+@Suite(.timeLimit(.minutes(1))) struct AssociationUpdateTests {
+  @Test func `the process that asks domains inherits no sockets of the agent`() {
+    let environment = AssociationUpdate.environment(of: [
+      "HOME": "/home/somebody", "NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "1", "LISTEN_FDS": "1",
+      "LD_PRELOAD": "x", "https_proxy": "http://proxy", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus",
+    ])
+    #expect(environment == ["DBUS_SESSION_BUS_ADDRESS=unix:path=/bus", "HOME=/home/somebody"])
+  }
+
+  @Test func `a cancelled update ends its process`() async throws {
+    let directory = try TemporaryDirectory()
+    let pipe = directory.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let program = try directory.write("#!/bin/sh\necho $$ > '\(pipe)'\nexec sleep 45\n", to: "stand-in")
+    #expect(chmod(program, 0o700) == 0)
+    let update = AssociationUpdate(
+      clock: ContinuousClock(), log: Log(threshold: .error, prefixed: false), program: program)
+    let start = ContinuousClock.now
+    let running = Task { await update.run() }
+    let text = try await DedicatedThread.run { try? readFile(pipe) }
+    let number = try #require(text.flatMap { Int32(String(decoding: $0, as: UTF8.self).split(separator: "\n")[0]) })
+    running.cancel()
+    await running.value
+    // The process ended long before its own end, and it was reaped.
+    #expect(ContinuousClock.now - start < .seconds(40))
+    #expect(kill(number, 0) == -1 && errno == ESRCH)
+  }
+}

@@ -1,0 +1,87 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import TestRig
+import Testing
+@testable import AgentTests
+
+/// Settings that make the real agent start or stop an activity while it runs.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LiveSettingsTests {
+  private func reload(_ text: String, _ rig: AgentRig) async throws {
+    try rig.installation.directory.write(text, to: "agent.conf")
+    _ = try await rig.call("Reload")
+  }
+
+  @Test func `a reload starts and stops the watch for cameras`() async throws {
+    let rig = try await AgentRig()
+    let camera = open(try rig.installation.directory.write("", to: "dev/video0"), O_RDONLY | O_CLOEXEC)
+    defer { close(camera) }
+    try await rig.startAgent()
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next()?[Names.Condition.camera] == nil)
+    try await reload("[Scan]\nSuspendForCamera=yes\n", rig)
+    while let report = await reports.next(), report[Names.Condition.camera] != true {}
+    try await reload("", rig)
+    // An unknown condition is omitted.
+    while let report = await reports.next(), report[Names.Condition.camera] != nil {}
+    try await reload("[Scan]\nSuspendForCamera=yes\n", rig)
+    while let report = await reports.next(), report[Names.Condition.camera] != true {}
+  }
+
+  @Test func `new schemes apply to the next tap and to taps on the screen`() async throws {
+    let rig = try await AgentRig()
+    let directory = rig.installation.directory
+    try directory.write(
+      "[Desktop Entry]\nType=Application\nName=Burrow\nExec=/bin/true %u\nMimeType=x-scheme-handler/burrow;\n",
+      to: "share/applications/org.example.Burrow.desktop")
+    try directory.write(
+      "[Default Applications]\nx-scheme-handler/burrow=org.example.Burrow.desktop\n", to: "config/mimeapps.list")
+    let server = try await rig.startServerAndAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("burrow://example.com/1")))
+    #expect(try await server.next().summary == "No app opens this link")
+    try await reload("[Links]\nSchemes=https;burrow\n", rig)
+    let shown = try await server.next()
+    #expect(shown.summary == "Open in Burrow" && shown.replaces == 0)
+    try await rig.daemon.give(tapValues(2, message: try uriMessage("burrow://example.com/2")))
+    #expect(try await server.next().summary == "Open in Burrow")
+    try await reload("[Links]\nSchemes=https\n", rig)
+    for _ in 1...2 { #expect(try await server.next().summary == "No app opens this link") }
+    #expect(
+      try await rig.call("Resolve", [.string("burrow://example.com/3")]).first?.asDictionary?["kind"]
+        == .string("none"))
+  }
+
+  @Test func `a reload starts and stops asking domains, and the end of the agent stops it too`()
+    async throws
+  {
+    let rig = try await AgentRig()
+    let directory = rig.installation.directory
+    // The agent starts the command line tool in its own folder.
+    let agentProgram = directory.file("tagroute-agent")
+    let copy = try await ChildProcess.run("/bin/cp", [try BuiltProducts.program("tagroute-agent"), agentProgram])
+    try #require(copy.status == .exited(0), "\(copy.log)")
+    try directory.write("#!/bin/sh\necho $$ \"$@\" >\"${0%/*}/asking\"\nexec sleep 300\n", to: "tagroute", mode: 0o755)
+    try #require(mkfifo(directory.file("asking"), 0o600) == 0)
+    let agent = try await rig.installation.start(agentProgram, ["--config", directory.file("agent.conf")])
+    try await agent.line(containing: "registered with the daemon")
+    for isEnd in [false, true] {
+      try await reload("[Links]\nVerify=on\n", rig)
+      let process = try await asking(directory)
+      // A second reload does not start a second process.
+      _ = try await rig.call("Reload")
+      #expect(try agent.children().map(\.identifier) == [process.identifier])
+      if isEnd { agent.signal(SIGTERM) } else { try await reload("", rig) }
+      try await process.end()
+    }
+    #expect(try await agent.exit() == .exited(0))
+  }
+
+  /// Waits for the process that asks domains.
+  private func asking(_ directory: TemporaryDirectory) async throws -> ForeignProcess {
+    let words = try await DedicatedThread.run { try? readFile(directory.file("asking")) }
+    let line = String(decoding: try #require(words), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    #expect(line.dropFirst() == ["handlers", "verify", "--due"])
+    return try ForeignProcess(try #require(line.first.flatMap { Int32($0) }))
+  }
+}

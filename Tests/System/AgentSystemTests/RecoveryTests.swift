@@ -1,0 +1,196 @@
+import Bus
+import Glibc
+import Names
+import TestRig
+import Testing
+@testable import AgentTests
+
+/// Processes and buses that end around a tap, and the state of the tap afterwards.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RecoveryTests {
+  @Test func `after a crash shown taps are shown again, and a tap that was being opened has failed`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
+    await rig.handler.set(.hangs)
+    for number in 1...2 {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+    let first = try await server.next()
+    _ = try await server.next()
+    try await server.click(first)
+    _ = try await rig.handler.next()
+    try await agent.line(containing: "tap \(tapID(2)) is shown")
+    #expect(try await rig.state(1) == "opening")
+
+    try await rig.restartAgent()
+    let again = [try await server.next(), try await server.next()]
+    #expect(again.map(\.summary) == ["May have been opened in Menu", "Open in Menu"])
+    #expect(again[0].actions == ["default", "Try again", "retry", "Try again", "dismiss", "Dismiss"])
+    // The first notification was closed by the click. The second one is left from the killed agent: it is closed and
+    // shown again with new keys.
+    #expect(again.map(\.id) == [3, 4])
+    #expect(await server.onScreen.count == 2)
+    #expect(try await rig.state(1) == "failed")
+    #expect(try await rig.state(2) == "shown")
+    #expect(await rig.handler.count == 1)
+  }
+
+  @Test func `a failed tap that can be tried again is shown after a restart, with the chosen app`()
+    async throws
+  {
+    let rig = try await AgentRig()
+    // Its name comes first, so that the existing handler is the second choice.
+    try rig.installation.directory.write(
+      HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=First"),
+      to: "share/applications/org.example.First.desktop")
+    let server = try await rig.startServerAndAgent()
+    await rig.handler.set(.refuses)
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    try await rig.daemon.give(tapValues(2, message: try uriMessage("javascript:1")))
+    #expect(try await server.next().summary == "menu.example.com links: which app opens them?")
+    await #expect(throws: BusError.self) {
+      try await rig.call("Open", [.string(tapID(1)), .dictionary(["handler": .string(HandlerStandIn.desktopID)])])
+    }
+    #expect(try await rig.tap(1)["handler"] == .string(HandlerStandIn.desktopID))
+    #expect(try await server.nextTap().summary == "Could not open in Menu")
+
+    try await rig.restartAgent()
+    let again = try await server.next()
+    #expect(again.summary == "Could not open in Menu")
+    #expect(again.body.contains("the kitchen is closed"))
+    await rig.handler.set(.takes)
+    _ = try await rig.handler.next()
+    try await server.click(again, action: "retry")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
+    #expect(await server.all.count(where: \.isTap) == 3)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can write a system-wide entry"))
+  func `an app that was fixed by an update gets the link on retry`() async throws {
+    let rig = try await AgentRig()
+    let entry = HandlerStandIn.desktopEntry.replacing("DBusActivatable=true", with: "").replacing(
+      "Name=Menu", with: "Name=Mended")
+    let file = "share/applications/org.example.Mended.desktop"
+    try rig.installation.directory.write(
+      entry.replacing("/bin/true", with: "/nowhere %u").replacing("menu.example.com", with: "mended.example"), to: file)
+    let server = try await rig.startServerAndAgent()
+    let signals = try await rig.signals()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://mended.example/1")))
+    try await server.click(try await server.next())
+    let failed = try await server.next()
+    #expect(failed.summary == "Could not open in Mended")
+    #expect(await signals.closed(1) == "failed")
+    try rig.installation.directory.write(
+      entry.replacing("/bin/true", with: "/bin/true %u").replacing("menu.example.com", with: "mended.example"), to: file
+    )
+    _ = try await rig.call("Reload")
+    try await server.click(failed, action: "retry")
+    #expect(await signals.closed(1) == "delivered")
+  }
+
+  @Test func `a restart shows the newest of many taps, and the screen never has more`() async throws {
+    let rig = try await AgentRig.withAgent()
+    for number in 1...25 {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+    #expect(try await rig.state(5) == "expired")
+    #expect(try await rig.state(6) == "received")
+    try await rig.restartAgent()
+    let server = try await rig.startServer()
+    var ids: [String: UInt32] = [:]
+    for _ in 6...25 {
+      let shown = try await server.next()
+      ids[shown.body] = shown.id
+    }
+    #expect(Set(ids.keys) == Set((6...25).map { "menu.example.com/\($0)" }))
+    try await rig.daemon.give(tapValues(26, message: try uriMessage("https://menu.example.com/26")))
+    #expect(try await server.next().body == "menu.example.com/26")
+    #expect(try await rig.state(6) == "expired")
+    #expect(try await server.nextClosed() == ids["menu.example.com/6"])
+  }
+
+  @Test func `a tap waits for a notification server, also after a crash of the agent`() async throws {
+    let rig = try await AgentRig.withAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    #expect(try await rig.state(1) == "received")
+    try await rig.restartAgent()
+    let first = try await rig.startServer()
+    _ = try await first.next()
+    await first.stop()
+    let second = try await rig.startServer()
+    try await second.click(try await second.next())
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
+  }
+
+  @Test func `without action support the notification says that the tap is kept, and a call opens it`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent(capabilities: ["body"])
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    let shown = try await server.next()
+    #expect(shown.actions.isEmpty)
+    #expect(shown.body.hasPrefix("menu.example.com/1\nThe desktop shows no buttons now"))
+    #expect(shown.body.hasSuffix(": tagroute inbox open 01234567"), "\(shown.body)")
+    _ = try await rig.call("Open", [.string(tapID(1)), .dictionary([:])])
+    #expect(try await rig.state(1) == "delivered")
+  }
+
+  @Test func `the agent registers again after the daemon and its bus restart`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = await rig.daemon.registration()
+
+    await rig.daemon.stop()
+    let second = try await FakeDaemon.start(on: rig.installation.systemBus.address)
+    #expect(await second.registration() == agent)
+    try await second.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    #expect(try await server.next().body == "menu.example.com/1")
+
+    await second.stop()
+    try await rig.installation.systemBus.restart()
+    let third = try await FakeDaemon.start(on: rig.installation.systemBus.address)
+    _ = await third.registration()
+    try await third.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
+    #expect(try await server.next().body == "menu.example.com/2")
+  }
+
+  @Test func `the reason of a refused registration can be read until the daemon accepts the agent`() async throws {
+    let rig = try await AgentRig()
+    let refusal = BusError(name: Names.Errors.notASession, message: "not from here")
+    await rig.daemon.fail(registrations: Array(repeating: refusal, count: 100))
+    try await rig.installation.startAgent()
+    try await rig.agent.line(containing: "does not accept this agent: not from here")
+    func error(is expected: (name: String, message: String)) async throws {
+      let value = Value.structure([.string(expected.name), .string(expected.message)])
+      while try await rig.property("RegistrationError") != value { await Task.yield() }
+    }
+    try await error(is: (refusal.name, refusal.message))
+    #expect(try await rig.property("Registered") == .boolean(false))
+    await rig.daemon.fail(registrations: [])
+    try await error(is: ("", ""))
+    #expect(try await rig.property("Registered") == .boolean(true))
+  }
+
+  @Test func `a lock command before the system bus exists is sent with the registration`() async throws {
+    let rig = try await AgentRig()
+    await rig.daemon.stop()
+    try await rig.installation.systemBus.stop()
+    try await rig.installation.startAgent()
+    try await rig.agent.line(containing: "cannot use the system bus")
+    _ = try await rig.call("SetLocked", [.boolean(false)])
+    try await rig.installation.systemBus.restart()
+    let daemon = try await FakeDaemon.start(on: rig.installation.systemBus.address)
+    var reports = daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
+  }
+
+  @Test func `after a restart of the session bus shown taps are shown again`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    _ = try await server.next()
+
+    await server.stop()
+    try await #require(rig.installation.sessionBus).restart()
+    let second = try await rig.startServer()
+    let shown = try await second.next()
+    #expect(shown.body == "menu.example.com/1")
+    try await second.click(shown)
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
+  }
+}

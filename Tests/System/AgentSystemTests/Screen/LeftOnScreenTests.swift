@@ -1,0 +1,173 @@
+import Bus
+import EventLoop
+import Glibc
+import Inbox
+import Journal
+import Configuration
+import Handlers
+import TestRig
+import Testing
+@testable import AgentTests
+
+@testable import Agent
+
+/// Notifications that a killed agent leaves on the screen, and how the next agent handles them.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LeftOnScreenTests {
+  private func give(_ numbers: ClosedRange<Int>, _ rig: AgentRig) async throws {
+    for number in numbers {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+  }
+
+  private func shown(_ number: Int, by rig: AgentRig, after index: Int = 0) async throws {
+    try await rig.agent.line(containing: "tap \(tapID(number)) is shown", after: index)
+  }
+
+  @Test func `after a crash each tap is on the screen once, with buttons that work`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 40)
+    try await give(1...3, rig)
+    for number in 1...3 { try await shown(number, by: rig) }
+    let before = await server.onScreen.values.map(\.body).sorted()
+    try await rig.restartAgent()
+    for number in 1...3 { try await shown(number, by: rig) }
+    #expect(await server.onScreen.values.map(\.body).sorted() == before)
+    #expect(before.count == 3)
+    // The new agent answers the buttons.
+    let second = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/2" })
+    try await server.click(second)
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/2")
+  }
+
+  @Test func `another server shows the tap under a new id`() async throws {
+    let (rig, first) = try await AgentRig.withServerAndAgent(firstID: 40)
+    try await give(1...1, rig)
+    try await shown(1, by: rig)
+    try await rig.killAgent()
+    await first.stop()
+    let second = try await rig.startServerAndAgent(firstID: 1)
+    try await shown(1, by: rig)
+    #expect(await second.all.map(\.replaces) == [0])
+  }
+
+  @Test(arguments: [TapState.dismissed, .expired]) func `the notification of a finished tap is closed after a crash`(
+    state: TapState
+  ) async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 40)
+    try await give(1...2, rig)
+    for number in 1...2 { try await shown(number, by: rig) }
+    let left = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/1" })
+    try await rig.killAgent()
+    // As if the agent was killed after it stored the decision and before it closed the notification.
+    let inbox = Inbox(
+      .file(directory: rig.installation.directory.file("state/tagroute"), name: "inbox.sqlite"),
+      now: { sampleTime }, report: { Issue.record("\($0)") })
+    try await inbox.move(tapID(1), to: state)
+    await inbox.close()
+    try await rig.startAgent()
+    #expect(try await server.nextClosed() == left.id)
+    try await shown(2, by: rig)
+    #expect(await server.onScreen.values.map(\.body) == ["menu.example.com/2"])
+    #expect(try await rig.state(1) == state.rawValue)
+  }
+
+  @Test func `the sheets of sessions that end at once are closed`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    for _ in 1...20 { try await rig.daemon.flashSessions(8) }
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    let tap = try await server.nextTap()
+    // All sheets were sent before.
+    var sheets = Set(await server.all.filter { !$0.isTap }.map(\.id))
+    while !sheets.isEmpty { sheets.remove(try await server.nextClosed()) }
+    #expect(await Array(server.onScreen.keys) == [tap.id])
+  }
+
+  @Test(arguments: [true, false]) func `after a crash a sheet and a tap that is not kept are removed from the screen`(
+    isKept: Bool
+  ) async throws {
+    let rig = try await AgentRig()
+    try rig.installation.directory.write("[Inbox]\nInbox=\(isKept ? "on" : "off")\n", to: "agent.conf")
+    let server = try await rig.startServer(firstID: 40)
+    let agent = try await rig.startAgent()
+    try await rig.daemon.showSession(["message": .string("Hold your card"), "app": .string("transit")])
+    try await agent.line(containing: "the sheet of a reader session is shown")
+    let sheet = try await server.next()
+    try await give(1...1, rig)
+    try await shown(1, by: rig)
+    let tap = try await server.next()
+    try await rig.killAgent()
+    #expect(await Set(server.onScreen.keys) == [sheet.id, tap.id])
+    try await rig.startAgent()
+    if isKept {
+      #expect(try await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
+      try await shown(1, by: rig)
+      #expect(await server.onScreen.values.map(\.body) == [tap.body])
+    } else {
+      #expect(try await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
+      #expect(await server.onScreen.isEmpty)
+    }
+    // The run after that does not handle them again.
+    try await rig.restartAgent()
+    if isKept { try await shown(1, by: rig) }
+    #expect(await server.onScreen.count == (isKept ? 1 : 0))
+  }
+
+  @Test func `an agent that exits normally leaves no notifications`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent(firstID: 40)
+    let agent = try await rig.agent
+    try await give(1...1, rig)
+    try await shown(1, by: rig)
+    try await agent.exit(after: SIGTERM)
+    #expect(await server.onScreen.isEmpty)
+    try await rig.startAgent()
+    try await shown(1, by: rig)
+    #expect(await server.all.map(\.replaces) == [0, 0])
+  }
+
+  @Test func `a notification is not shown again if the server answers late`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    await server.hold()
+    try await give(1...1, rig)
+    _ = try await server.next()
+    // This call times out after the agent's own call would have timed out.
+    let never = try await Connection.open(
+      BusAddress(try #require(rig.installation.sessionBus).address), on: EventLoop(label: "never"))
+    let method = ExportedMethod("Never") { _, _ in
+      try await hang()
+      return []
+    }
+    try await never.export([ExportedInterface("org.example.Never", methods: [method])], at: "/never")
+    try await never.standIn(for: "org.example.Never")
+    let error = await #expect(throws: BusError.self) {
+      try await rig.client.call("org.example.Never", "/never", "org.example.Never", "Never")
+    }
+    #expect(error?.name == BusError.Name.timeout)
+    await server.answer()
+    try await shown(1, by: rig)
+    #expect(await server.all.count == 1)
+  }
+
+  @Test func `a request about taps before they are loaded is answered afterwards`() async throws {
+    let bus = try await PrivateBus.start()
+    let session = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    let reading = try TagReading(tapValues(1, message: try uriMessage("https://menu.example.com/1")), now: sampleTime)
+    _ = await inbox.receive(
+      Tap(
+        id: reading.id, time: reading.time, message: reading.message, technology: reading.technology,
+        uri: "https://menu.example.com/1", title: "", handler: "x.desktop"))
+    try await inbox.move(tapID(1), to: .opening)
+    let handlers = HandlerRegistry(
+      directories: DataDirectories(user: nil, system: []), defaultApplication: { _ in nil }, on: session.loop)
+    let service = AgentService(
+      session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime },
+      clock: ContinuousClock(), handlers: handlers, log: Log(threshold: .error, prefixed: false),
+      declareLocked: { _, _ in })
+    let asked = Task { try await service.listInbox([:]).compactMap { $0["state"]?.asString } }
+    // This call takes one hop longer than the request. A request that is answered at once would say that the tap is
+    // being opened.
+    _ = await service.listHandlers()
+    await service.start()
+    #expect(try await asked.value == ["failed"])
+    try await bus.stop()
+  }
+}

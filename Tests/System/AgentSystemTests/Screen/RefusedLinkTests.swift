@@ -1,0 +1,57 @@
+import Bus
+import NDEF
+import TestRig
+import Testing
+@testable import AgentTests
+
+/// Tags that cannot be opened, with the real agent. The user sees why a link is refused, and other content is no
+/// failure.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RefusedLinkTests {
+  private static let title = "This link may not be opened"
+  private static let cases = [
+    (
+      "https://example.com/a b",
+      "It holds a character that no link may hold, such as a space; write a space as %20 on the tag"
+    ),
+    (
+      "https://example.com/<a>",
+      "It holds a character that no link may hold, such as a space; write a space as %20 on the tag"
+    ),
+    ("javascript:alert(1)", "Links of this kind are never opened from a tag"),
+    ("https://bank.example@evil.example/", "It has a user name before the domain, as deceptive links do"),
+    ("https://example.com/" + String(repeating: "a", count: 9000), "It is too long"),
+    ("https:///a", "It is not written as a link has to be; write the tag again"),
+  ]
+
+  @Test func `the notification gives the reason, has no text from the tag and can only be closed`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let agent = try await rig.agent
+    for (number, (link, why)) in Self.cases.enumerated() {
+      try await rig.tap(link, number + 1)
+      let shown = try await server.next()
+      #expect(shown.summary == Self.title && shown.body == why, "\(link.prefix(80))")
+      #expect(shown.actions == ["default", "Close"])
+      #expect(try await rig.state(number + 1) == "failed")
+      #expect(try await rig.tap(number + 1)["state-reason-code"] == .string("refused"))
+      // Only one notification at a time is on the screen.
+      #expect(await server.onScreen.count == 1)
+      if number == 2 { try await server.click(shown) }
+    }
+    #expect(await rig.handler.count == 0)
+    try await agent.exit(after: 15)
+    #expect(await server.onScreen.isEmpty)
+  }
+
+  @Test func `a contact card is kept without a notification and without a failure`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let signals = try await rig.signals()
+    let card = NDEFRecord(
+      typeNameFormat: .mediaType, type: Array("text/vcard".utf8), payload: Array("BEGIN:VCARD".utf8))
+    try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [card]).encoded()))
+    #expect(await signals.closed(1) == "dismissed")
+    #expect(try await rig.tap(1)["state-reason-code"] == .string("ignored"))
+    // The next notification is for the next tag.
+    try await rig.daemon.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
+    #expect(try await server.next().body == "menu.example.com/2")
+  }
+}

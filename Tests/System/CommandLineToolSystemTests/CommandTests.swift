@@ -1,0 +1,226 @@
+import Foundation
+import TestRig
+import Testing
+
+/// The real program, on a bus with a double of the daemon and of the agent.
+@Suite(.timeLimit(.minutes(5))) struct CommandTests {
+  private func run(
+    _ arguments: [String], on doubles: BusOfDoubles? = nil, starter: String = #function
+  ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
+    let address = doubles?.address ?? "unix:path=/nonexistent/bus"
+    let result = try await ChildProcess.run(
+      BuiltProducts.program("tagroute"), arguments,
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "DBUS_SESSION_BUS_ADDRESS": address], starter: starter)
+    let output = Set(result.output.split(separator: "\n").map(String.init))
+    return (result.status, result.output, result.log.filter { !output.contains($0) })
+  }
+
+  private func object(_ text: String) throws -> [String: Any] {
+    try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test(arguments: [
+    [], ["--json"], ["--jso", "status"], ["nonsense"], ["status", "extra"], ["status", "--nope"], ["resolve"],
+  ])
+  func `wrong usage exits with 64 and names the mistake`(_ arguments: [String]) async throws {
+    let result = try await run(arguments)
+    #expect(result.status == .exited(64))
+    #expect(result.output == "")
+    #expect(result.errors.count == 1)
+    #expect(result.errors.first?.hasPrefix("tagroute: ") == true)
+  }
+
+  @Test(arguments: [
+    "status", "monitor", "on", "off", "session", "read", "write", "info", "lock", "transceive", "run", "resolve",
+    "handlers", "rules", "inbox", "demo", "doctor",
+  ])
+  func `every command explains itself`(_ command: String) async throws {
+    let result = try await run([command, "--help"])
+    #expect(result.status == .exited(0))
+    #expect(result.output.hasPrefix("Usage: tagroute \(command)"))
+    #expect(result.output.contains("--json"))
+    // No line is wider than the 132 columns of a VT100 in its wide mode.
+    #expect(result.output.split(separator: "\n").filter { $0.count > 132 } == [])
+  }
+
+  @Test(arguments: [
+    ["status"], ["status", "--json"], ["monitor"], ["handlers"], ["resolve", "https://example.com"], ["read"],
+    ["lock", "--yes"], ["run", "true"], ["inbox"], ["inbox", "clear", "--all", "--yes"],
+  ])
+  func `without a bus the exit code is 69`(_ arguments: [String]) async throws {
+    let result = try await run(arguments)
+    #expect(result.status == .exited(69))
+    #expect(result.output == "")
+    #expect(result.errors.first?.contains("bus") == true)
+  }
+
+  @Test(arguments: [
+    ["--help"], ["status", "--help"], ["resolve", "https://example.com"], ["handlers", "--json"], ["monitor"],
+  ])
+  func `an output that cannot be written is a failure`(_ arguments: [String]) async throws {
+    let doubles = try await BusOfDoubles(daemon: true, agent: true)
+    defer { withExtendedLifetime(doubles) {} }
+    let result = try await ChildProcess.run(
+      "/bin/sh", ["-c", "exec \"$0\" \"$@\" > /dev/full", try BuiltProducts.program("tagroute")] + arguments,
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": doubles.address, "DBUS_SESSION_BUS_ADDRESS": doubles.address])
+    #expect(result.status == .exited(74))
+    #expect(result.log == ["tagroute: cannot write the output: No space left on device"])
+  }
+
+  @Test func `without a daemon the exit code is 69 and the message says how to start it`() async throws {
+    let result = try await run(["status"], on: try await BusOfDoubles())
+    #expect(result.status == .exited(69))
+    // If the daemon's user does not exist, the daemon has to be installed first.
+    let start =
+      getpwnam("tagroute") == nil
+      ? "sudo Packaging/install" : "sudo -u tagroute \(try BuiltProducts.program("tagrouted"))"
+    #expect(result.errors.count == 1)
+    #expect(result.errors.first?.hasPrefix("tagroute: the daemon is not running: \(start); ") == true)
+  }
+
+  @Test func `status prints the state that the daemon reports`() async throws {
+    let doubles = try await BusOfDoubles(daemon: true)
+    let text = try await run(["status"], on: doubles)
+    #expect(text.status == .exited(0))
+    #expect(
+      text.output == """
+        not scanning: the session is locked, something-new
+        1: pn532\\u{202e} on seat0: failed (pn532_uart:/dev/x)
+          it is taken by pcscd
+        no agent in this session: \(try BuiltProducts.program("tagroute-agent")) &
+        tagrouted is version 9.8.7, this is 0.1.0: \(try BuiltProducts.program("tagroute")) is older: update it, \
+        or remove it if a newer tagroute is installed
+
+        """)
+    let json = try object(try await run(["status", "--json"], on: doubles).output)
+    #expect(
+      Set(json.keys) == [
+        "version", "enabled", "scanning", "suspendReasons", "readers", "configurationError", "stationUser",
+        "stationActive", "agent", "mqtt",
+      ])
+    #expect(json["stationUser"] as? String == "" && json["stationActive"] as? Bool == false)
+    #expect(json["configurationError"] as? String == "")
+    #expect(json["suspendReasons"] as? [String] == ["session-locked", "something-new"])
+    #expect(json["agent"] is NSNull && json["mqtt"] is NSNull)
+    let reader = try #require((json["readers"] as? [[String: Any]])?.first)
+    #expect(Set(reader.keys) == ["number", "name", "device", "seat", "state", "reason"])
+    #expect(reader["number"] as? Int == 1)
+    #expect(reader["reason"] as? String == "it is taken by pcscd")
+  }
+
+  @Test(arguments: [["--json", "status"], ["status", "--json"], ["--json", "--json", "status"]])
+  func `the json option may come before or after the command`(_ arguments: [String]) async throws {
+    let doubles = try await BusOfDoubles(daemon: true)
+    #expect(try object(try await run(arguments, on: doubles).output)["scanning"] as? Bool == false)
+  }
+
+  /// The double is an early daemon: it reports its status and supports no other method.
+  @Test(arguments: [["run", "true"], ["read"], ["write", "--text", "a"]])
+  func `if the daemon is too old for the command, the message says to restart it`(_ arguments: [String]) async throws {
+    let doubles = try await BusOfDoubles(daemon: true)
+    let result = try await run(arguments, on: doubles)
+    #expect(result.status == .exited(69))
+    #expect(result.errors.count == 1)
+    let error = try #require(result.errors.first)
+    #expect(
+      error.hasPrefix("tagroute: tagrouted has another version than this tagroute (0.1.0) and does not support this ("))
+    #expect(error.hasSuffix("): end tagrouted and start it again, in the way it was started"))
+  }
+
+  @Test func `status says that scanning is about to start before the reader answers`() async throws {
+    let doubles = try await BusOfDoubles(daemon: true)
+    await doubles.double.doesNotScan(for: [])
+    #expect(try await run(["status"], on: doubles).output.hasPrefix("about to scan\n"))
+  }
+
+  @Test func `resolve prints the answer of the agent`() async throws {
+    let doubles = try await BusOfDoubles(agent: true)
+    #expect(try await run(["resolve", "https://example.com"], on: doubles).output == "none: nobody\n")
+    let explained = try await run(["resolve", "--explain", "https://example.com"], on: doubles)
+    #expect(explained.output == "uri: it is well-formed\nnone: nobody\n")
+    let json = try object(try await run(["resolve", "--json", "https://example.com"], on: doubles).output)
+    #expect(
+      Set(json.keys) == [
+        "uri", "kind", "handler", "candidates", "moreCandidates", "claimants", "moreClaimants", "trusted", "question",
+        "recordType", "rule", "action", "asks", "reason", "steps",
+      ])
+    #expect(json["handler"] is NSNull)
+    let long = try await run(["resolve", "https://example.com/" + String(repeating: "a", count: 8192)], on: doubles)
+    #expect(long.status == .exited(64))
+    #expect(long.errors == ["tagroute: the URI is longer than 8 KiB"])
+  }
+
+  @Test func `handlers --check reads a file without an agent`() async throws {
+    let doubles = try await BusOfDoubles()
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      #"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": 1}]}]}}"#, to: "a.json")
+    let wrong = try await run(["handlers", "--check", file], on: doubles)
+    #expect(wrong.output == "\(file):1:66: applinks.details[0].components[0].\"/\": it is not a text\n")
+    #expect(wrong.status == .exited(1))
+    try folder.write(#"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": "/a"}]}]}}"#, to: "a.json")
+    let right = try await run(["handlers", "--check", file], on: doubles)
+    #expect(right.output.isEmpty && right.status == .exited(0))
+    #expect(try await run(["handlers", "--check", file, "b"], on: doubles).status == .exited(64))
+    #expect(try await run(["handlers", file], on: doubles).status == .exited(64))
+  }
+
+  @Test func `handlers lists the registered apps and the broken entries`() async throws {
+    let doubles = try await BusOfDoubles(agent: true)
+    #expect(
+      try await run(["handlers"], on: doubles).output == """
+        org.example.Menu.desktop (Menu): menu.example.com x-menu:
+          preferred for x-menu:
+        broken.desktop (Broken): error, line 3: no Exec
+
+        """)
+    let text = try await run(["handlers", "--json"], on: doubles).output
+    let list = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+    #expect(list.map { $0["id"] as? String } == ["org.example.Menu.desktop", "broken.desktop"])
+    #expect(list.last?["problem"] as? String == "no Exec" && list.first?["problem"] is NSNull)
+  }
+
+  @Test func `the agent keeps a choice, and its error is printed`() async throws {
+    let doubles = try await BusOfDoubles(agent: true)
+    let preferred = try await run(["handlers", "prefer", "org.example.Menu", "a.example", "--json"], on: doubles)
+    #expect(preferred.status == .exited(0))
+    let json = try #require(JSONSerialization.jsonObject(with: Data(preferred.output.utf8)) as? [String: String])
+    #expect(json == ["action": "prefer", "handler": "org.example.Menu", "domain": "a.example"])
+    #expect(try await run(["handlers", "block", "org.example.Menu"], on: doubles).output == "")
+    #expect(try object(try await run(["handlers", "block", "x", "--json"], on: doubles).output)["domain"] is NSNull)
+    let forgotten = try await run(["handlers", "forget", "--all"], on: doubles)
+    #expect(forgotten.status == .exited(1))
+    #expect(forgotten.errors == ["tagroute: the agent: intentapps.list:3: is damaged"])
+  }
+
+  @Test func `handlers --check names a broken entry and exits with 1`() async throws {
+    let doubles = try await BusOfDoubles(agent: true)
+    let check = try await run(["handlers", "--check"], on: doubles)
+    #expect(check.output == "/usr/share/applications/broken.desktop:3: no Exec\n")
+    #expect(check.status == .exited(1))
+    let json = try await run(["handlers", "--check", "--json"], on: doubles)
+    let list = try #require(JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
+    #expect(list.map { $0["line"] as? Int } == [3])
+    #expect(json.status == .exited(1))
+  }
+
+  @Test func `monitor prints one line per change`() async throws {
+    let doubles = try await BusOfDoubles(daemon: true, agent: true)
+    let monitor = try ChildProcess(
+      BuiltProducts.program("tagroute"), ["monitor", "--json"],
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": doubles.address, "DBUS_SESSION_BUS_ADDRESS": doubles.address])
+    let first = try object(try await monitor.line(containing: "session-locked"))
+    #expect(first["event"] as? String == "status")
+    #expect(first["scanning"] as? Bool == false)
+    await doubles.double.beginScanning()
+    let second = try object(try await monitor.line(containing: "\"scanning\":true"))
+    #expect(second["suspendReasons"] as? [String] == [])
+    try await doubles.double.deliverTap()
+    let third = try object(try await monitor.line(containing: "tap-closed"))
+    #expect(third["id"] as? String == "an-id")
+    #expect(third["state"] as? String == "delivered")
+    #expect(third.keys.contains("title"))
+    try await doubles.bus.stop()
+    try await monitor.line(containing: "daemon-gone")
+  }
+}

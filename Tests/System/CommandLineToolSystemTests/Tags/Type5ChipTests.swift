@@ -1,0 +1,178 @@
+import Bus
+import Foundation
+import Names
+import TagrouteClient
+import TestRig
+import Testing
+
+@testable import CommandLineTool
+
+/// What `tagroute info` says about the chip of an ISO 15693 tag.
+@Suite(.timeLimit(.minutes(5))) struct Type5ChipTests {
+  private static func information(_ text: String, _ form: Type5Information.Form = .plain) throws -> Type5Information? {
+    Type5Information(try #require(Hexadecimal.bytes(text)), form)
+  }
+
+  private static func chip(_ uid: String, _ information: Type5Information? = nil) throws -> Type5Chip {
+    Type5Chip(uid: try #require(Hexadecimal.bytes(uid)), information: information)
+  }
+
+  /// The answer of a tag, with the IC reference and the bytes of the memory.
+  private static func reported(
+    _ reference: String, memory: String = "1B03", _ form: Type5Information.Form = .plain
+  ) throws -> Type5Information? {
+    try information("000F" + "0605040302010000" + "0000" + memory + reference, form)
+  }
+
+  @Test(
+    arguments: [
+      ("E004010001020304", "NXP", "ICODE SLI"), ("E004011001020304", "NXP", "ICODE SLIX"),
+      ("E004010801020304", "NXP", "ICODE SLIX2"), ("E004011801020304", "NXP", nil),
+      ("E004020001020304", "NXP", "ICODE SLI-S"), ("E004021001020304", "NXP", "ICODE SLIX-S"),
+      ("E004030001020304", "NXP", "ICODE SLI-L"), ("E004031001020304", "NXP", "ICODE SLIX-L"),
+      ("E004500001020304", "NXP", nil), ("E007000001020304", "Texas Instruments", "Tag-it HF-I Plus"),
+      ("E007810001020304", "Texas Instruments", "Tag-it HF-I Plus"),
+      ("E007C00001020304", "Texas Instruments", "Tag-it HF-I Standard"),
+      ("E007C50001020304", "Texas Instruments", "Tag-it HF-I Pro"), ("E007FF0001020304", "Texas Instruments", nil),
+      ("E002240001020304", "STMicroelectronics", nil), ("E008010001020304", "Fujitsu", nil),
+      ("E0FF010001020304", nil, nil), ("E00401", nil, nil),
+    ] as [(String, String?, String?)])
+  func `the UID says who made the chip, and of some chips which it is`(
+    uid: String, manufacturer: String?, name: String?
+  ) throws {
+    let chip = try Self.chip(uid)
+    #expect(chip.manufacturer == manufacturer)
+    #expect(chip.name == name)
+    #expect(chip.memory == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("4E", "M24LR16E-R"), ("5A", "M24LR04E-R"), ("5E", "M24LR64E-R"), ("24", "ST25DV04K"), ("26", "ST25DV"),
+      ("21", "LRI2K"), ("2A", "LRIS2K"), ("2C", "M24LR64-R"), ("40", "LRI1K"), ("44", "LRIS64K"), ("FF", nil),
+    ] as [(String, String?)])
+  func `the IC reference says which chip of ST it is`(reference: String, name: String?) throws {
+    #expect(try Self.chip("E002000001020304", try Self.reported(reference)).name == name)
+  }
+
+  @Test func `the memory tells chips with the same IC reference apart`() throws {
+    let small = try Self.reported("26", memory: "FF0103", .extended)
+    let large = try Self.reported("26", memory: "FF0703", .extended)
+    #expect(try Self.chip("E002260001020304", small).name == "ST25DV16K")
+    #expect(try Self.chip("E002260001020304", large).name == "ST25DV64K")
+  }
+
+  @Test func `the system information has what the tag reports`() throws {
+    let all = try Self.information("000F0605040302010000AA071B0301")
+    #expect(all?.dsfid == 0xAA && all?.afi == 0x07 && all?.blockCount == 28 && all?.blockSize == 4)
+    #expect(all?.icReference == 0x01)
+    let none = try Self.information("00000605040302010000")
+    #expect(
+      none != nil && none?.dsfid == nil && none?.afi == nil && none?.blockCount == nil && none?.icReference == nil)
+    let memory = try Self.information("00040605040302010000FF1F")
+    #expect(memory?.blockCount == 256 && memory?.blockSize == 32)
+    let large = try Self.information("00040605040302010000FF0703", .extended)
+    #expect(large?.blockCount == 2048 && large?.blockSize == 4)
+    #expect(try Self.information("00040605040302010000FF0703", .protocolExtension) == large)
+    // An error, and answers that are too short.
+    for wrong in ["010F", "010F0605040302010000AA071B0301", "000F06050403020100", "000F0605040302010000AA071B"] {
+      #expect(try Self.information(wrong) == nil, "\(wrong)")
+    }
+  }
+
+  @Test func `two chips have another memory than they report`() throws {
+    let sli = try Self.chip("E004030001020304", try Self.reported("03", memory: "0703")).memory
+    #expect(sli?.blockCount == 8 && sli?.blockSize == 4)
+    let lri = try Self.chip("E002000001020304", try Self.reported("21", memory: "033F")).memory
+    #expect(lri?.blockCount == 64 && lri?.blockSize == 4)
+  }
+
+  // MARK: The program
+
+  private static func card(_ answer: @escaping @Sendable ([UInt8]) throws -> [UInt8]) -> SessionCard {
+    var card = SessionCard(message: [0xD0, 0, 0])
+    card.technology = "type-5"
+    card.uid = [0xE0, 0x04, 0x01, 0x10, 1, 2, 3, 4]
+    card.properties = [:]
+    card.answer = answer
+    return card
+  }
+
+  private static func unsupported() -> BusError {
+    BusError(name: Names.Errors.notSupported, message: "this reader does not pass on this request")
+  }
+
+  /// The UID in the order of transmission.
+  private static let uid: [UInt8] = [4, 3, 2, 1, 0x10, 0x01, 0x04, 0xE0]
+
+  @Test func `info names chip and memory`() async throws {
+    let place = try await Place(
+      with: Self.card { command in
+        guard command == [0x22, 0x2B] + Self.uid else { throw Self.unsupported() }
+        return [0x00, 0x0F] + Self.uid + [0x00, 0x07, 0x1B, 0x03, 0x01]
+      })
+    #expect(
+      try await place.run(["info"]).output == """
+        technology: type-5, NFC Forum Type 5 (ISO/IEC 15693)
+        manufacturer: NXP
+        chip: ICODE SLIX
+        UID: E004011001020304
+        NDEF: read-write, 3 of 137 bytes used
+        memory: 28 blocks of 4 bytes
+        DSFID: 00
+        AFI: 07
+        IC reference: 01
+
+        """)
+    let json = try await place.object(["info"])
+    #expect(json["manufacturer"] as? String == "NXP" && json["chip"] as? String == "ICODE SLIX")
+    #expect(json["blockCount"] as? Int == 28 && json["blockSize"] as? Int == 4)
+    #expect(json["afi"] as? String == "07" && json["dsfid"] as? String == "00")
+    #expect(json["icReference"] as? String == "01" && json["atqa"] is NSNull && json["sak"] is NSNull)
+  }
+
+  @Test func `info asks again for the size of a large memory`() async throws {
+    var card = Self.card { command in
+      let uid: [UInt8] = [4, 3, 2, 1, 0x00, 0x26, 0x02, 0xE0]
+      switch command {
+      case [0x22, 0x2B] + uid: return [0x00, 0x0B] + uid + [0xFF, 0x00, 0x26]
+      case [0x22, 0x3B, 0x04] + uid: return [0x00, 0x04] + uid + [0xFF, 0x07, 0x03]
+      default: throw Self.unsupported()
+      }
+    }
+    card.uid = [0xE0, 0x02, 0x26, 0x00, 1, 2, 3, 4]
+    let place = try await Place(with: card)
+    let large = try await place.object(["info"])
+    #expect(large["chip"] as? String == "ST25DV64K" && large["blockCount"] as? Int == 2048)
+    #expect(large["dsfid"] as? String == "FF")
+
+    // A chip that refuses the command without the protocol extension flag.
+    card.answer = { command in
+      let uid: [UInt8] = [4, 3, 2, 1, 0x00, 0x2C, 0x02, 0xE0]
+      switch command {
+      case [0x22, 0x2B] + uid: return [0x01, 0x03]
+      case [0x2A, 0x2B] + uid: return [0x00, 0x0F] + uid + [0xFF, 0x00, 0xFF, 0x07, 0x03, 0x2C]
+      default: throw Self.unsupported()
+      }
+    }
+    card.uid = [0xE0, 0x02, 0x2C, 0x00, 1, 2, 3, 4]
+    try await place.daemon.place(card)
+    let other = try await place.object(["info"])
+    #expect(other["chip"] as? String == "M24LR64-R" && other["blockCount"] as? Int == 2048)
+  }
+
+  @Test func `info prints what the UID says if the reader cannot ask the tag`() async throws {
+    let place = try await Place(with: Self.card { _ in throw Self.unsupported() })
+    let json = try await place.object(["info"])
+    #expect(json["chip"] as? String == "ICODE SLIX" && json["capacity"] as? Int == 137)
+    #expect(json["blockCount"] is NSNull && json["afi"] is NSNull && json["icReference"] is NSNull)
+  }
+
+  @Test func `transceive inserts the UID in the order of transmission`() async throws {
+    let place = try await Place(with: Self.card { [0x00] + $0.suffix(1) })
+    let result = try await place.run(["transceive", "2220UID07"])
+    #expect(result.output == "0007\n")
+    let (_, requests) = try await place.session(of: 2)
+    #expect(requests[1] == .operation("Transceive", [.bytes([0x22, 0x20] + Self.uid + [0x07]), .uint32(1000)]))
+  }
+}

@@ -1,0 +1,145 @@
+import Bus
+@testable import CoreNFC
+import TestRig
+import Testing
+
+/// A bus with a stand-in for the daemon, for sessions of this process.
+struct Place {
+  let bus: PrivateBus
+  let daemon: ReaderSessionStandIn
+
+  init(starter: String = #function) async throws {
+    bus = try await PrivateBus.start(starter: starter)
+    daemon = try await ReaderSessionStandIn(on: bus.address)
+    try await daemon.start()
+  }
+
+  /// Lets a session use this bus, and begins it.
+  func begin(_ session: NFCReaderSession) {
+    session.bus = BusAddress(bus.address)
+    session.begin()
+  }
+
+  /// The requests of the client until its session is invalidated.
+  func requests() async -> [ReaderSessionStandIn.Request] {
+    var requests: [ReaderSessionStandIn.Request] = []
+    for await request in daemon.requests {
+      requests.append(request)
+      if case .invalidate = request { break }
+    }
+    return requests
+  }
+}
+
+/// A callback of a delegate.
+enum Callback {
+  case active
+  case messages([NFCNDEFMessage])
+  case ndefTags([any NFCNDEFTag])
+  case tags([NFCTag])
+  case ended(NFCReaderError.Code)
+
+  var name: String {
+    switch self {
+    case .active: "active"
+    case .messages(let messages): "messages \(messages.count)"
+    case .ndefTags(let tags): "tags \(tags.count)"
+    case .tags(let tags): "tags \(tags.count)"
+    case .ended(let code): "ended \(code.rawValue)"
+    }
+  }
+}
+
+/// Keeps the callbacks of a delegate. Requires that each is on the session's queue, and that none follows the end.
+class Recorder: NSObject {
+  private let stream: AsyncStream<OnQueue<Callback>>
+  private let continuation: AsyncStream<OnQueue<Callback>>.Continuation
+  private var hasEnded = false
+
+  override init() {
+    (stream, continuation) = AsyncStream.makeStream()
+    super.init()
+  }
+
+  func note(_ callback: Callback, _ session: NFCReaderSession) {
+    dispatchPrecondition(condition: .onQueue(session.sessionQueue))
+    if hasEnded { Issue.record("after the end: \(callback.name)") }
+    continuation.yield(OnQueue(callback))
+    if case .ended = callback {
+      hasEnded = true
+      // What is on the queue behind the end must not be a callback.
+      let end = OnQueue(continuation)
+      session.sessionQueue.async { end.value.finish() }
+    }
+  }
+
+  /// The next callback; nil after the end.
+  func next() async -> Callback? {
+    var iterator = stream.makeAsyncIterator()
+    return await iterator.next()?.value
+  }
+
+  /// The names of all callbacks that are left.
+  func rest() async -> [String] {
+    var names: [String] = []
+    while let callback = await next() { names.append(callback.name) }
+    return names
+  }
+
+  /// The tags of the next callback with tags.
+  func nextTags() async -> [NFCTag] {
+    while let callback = await next() {
+      if case .tags(let tags) = callback { return tags }
+    }
+    return []
+  }
+
+  /// The tags of the next callback with tags.
+  func nextNDEFTags() async -> [any NFCNDEFTag] {
+    while let callback = await next() {
+      if case .ndefTags(let tags) = callback { return tags }
+    }
+    return []
+  }
+}
+
+/// A delegate that gets messages.
+final class MessageRecorder: Recorder, NFCNDEFReaderSessionDelegate {
+  func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { note(.active, session) }
+
+  func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+    note(.messages(messages), session)
+  }
+
+  func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+    note(.ended((error as? NFCReaderError)?.code ?? .readerErrorInvalidParameter), session)
+  }
+}
+
+/// A delegate that gets tags.
+final class NDEFTagRecorder: Recorder, NFCNDEFReaderSessionDelegate {
+  func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { note(.active, session) }
+
+  func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+    note(.messages(messages), session)
+  }
+
+  func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+    note(.ndefTags(tags), session)
+  }
+
+  func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+    note(.ended((error as? NFCReaderError)?.code ?? .readerErrorInvalidParameter), session)
+  }
+}
+
+/// The delegate of a tag session.
+final class TagRecorder: Recorder, NFCTagReaderSessionDelegate {
+  func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) { note(.active, session) }
+
+  func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) { note(.tags(tags), session) }
+
+  func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+    note(.ended((error as? NFCReaderError)?.code ?? .readerErrorInvalidParameter), session)
+  }
+}

@@ -1,0 +1,91 @@
+import Bus
+import EventLoop
+import Names
+import ReaderLink
+import TestRig
+import Testing
+
+/// The real daemon with agents of other versions. An agent needs only the interfaces that it knows.
+@Suite(.timeLimit(.minutes(5))) struct OtherAgentTests {
+  /// An agent that implements only `TagRead`.
+  private struct FirstAgent {
+    let connection: Connection
+    let taps: AsyncStream<[String: Value]>
+
+    init(on bus: PrivateBus) async throws {
+      connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "first-agent"))
+      let (taps, continuation) = AsyncStream.makeStream(of: [String: Value].self)
+      self.taps = taps
+      let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { _, call in
+        continuation.yield(call.arguments[0].asDictionary ?? [:])
+        return []
+      }
+      try await connection.export(
+        [ExportedInterface(Names.Daemon.agentInterface, methods: [method], limits: .tagMessage)],
+        at: try ObjectPath(Names.Agent.tapReceiverPath))
+    }
+
+    func register(_ options: [String: Value]) async throws {
+      _ = try await connection.call(
+        Names.Daemon.busName, ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "RegisterAgent",
+        [.objectPath(ObjectPath(Names.Agent.tapReceiverPath)), .dictionary(options)])
+    }
+  }
+
+  private static let registrations: [[String: Value]] = [
+    [:],
+    // Options that this version does not know, and known options with other types.
+    [
+      "something-new": .strings(["a"]), "version": .uint32(7), "interface-version": .string("two"),
+      "conditions": .booleans(["locked": false, "asleep": true]),
+    ],
+    ["version": .string("9.0.0"), "interface-version": .uint32(9)],
+    ["version": .string("0.0.9")],
+    ["version": .string("newest")],
+  ]
+
+  @Test(arguments: 0..<registrations.count) func `an agent of any version receives taps`(number: Int) async throws {
+    let services = try TemporaryDirectory()
+    // This file makes systemd seem to run (sd_booted(3)).
+    if number == 2 { try services.write("", to: "systemd/system/.keep") }
+    let rig = try await DaemonRig(
+      environment: ["TAGROUTE_RUN": services.file(".")],
+      starter: "`an agent of any version receives taps`_\(number)")
+    let agent = try await FirstAgent(on: rig.bus)
+    try await agent.register(Self.registrations[number])
+    try await rig.scanning(true)
+    // A record with the link "https://a".
+    let message: [UInt8] = [0xD1, 0x01, 0x02, 0x55, 0x04, 0x61]
+    await rig.reader.tap(.message(message))
+    #expect(try await agent.taps.nextMessage() == message)
+    let lines = await rig.daemon.log().filter { $0.contains("tagroute-agent is version") }
+    #expect(lines.count == (number >= 2 ? 1 : 0))
+    // The daemon asks for a restart of the older program.
+    if number == 2 {
+      #expect(lines.first?.contains("version 9.0.0, this is \(Names.version)") == true)
+      #expect(lines.first?.hasSuffix("for what is new: sudo systemctl restart tagrouted.service") == true)
+    } else if number == 3 {
+      #expect(lines.first?.contains("for what is new: end tagroute-agent and start it again") == true)
+    } else if number == 4 {
+      #expect(lines.first?.hasSuffix("shown all the same") == true)
+    }
+  }
+
+  @Test func `a session works with an agent that has no sheets`() async throws {
+    let rig = try await DaemonRig()
+    let polkit = try await rig.sessionPolkit()
+    defer { withExtendedLifetime(polkit) {} }
+    let agent = try await FirstAgent(on: rig.bus)
+    try await agent.register([:])
+    try await rig.scanning(true)
+    let client = try await rig.client()
+    let session = try await client.start()
+    _ = try await rig.begin()
+    try await client.expect("Activated", of: session)
+    try await rig.daemon.line(containing: "ShowReaderSession failed: \(BusError.Name.unknownMethod)")
+    try await client.call(session, "Invalidate", [.string("")])
+    _ = try await rig.end()
+    try await client.expect("Ended", of: session)
+    try await rig.scanning(true)
+  }
+}

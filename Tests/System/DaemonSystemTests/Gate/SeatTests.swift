@@ -1,0 +1,110 @@
+import Bus
+import Glibc
+import Names
+import ReaderLink
+import TestRig
+import Testing
+
+/// The real `tagrouted`: a reader's tags go only to the active session of its seat.
+///
+/// All sessions belong to the user who runs the tests, because an agent has the user of its process. This makes no
+/// difference: the daemon knows the user of a session from logind alone.
+@Suite(.timeLimit(.minutes(5))) struct SeatTests {
+  private static let uid = getuid()
+
+  private static func session(_ id: String, _ change: (inout LogindStandIn.Session) -> Void = { _ in })
+    -> LogindStandIn.Session
+  {
+    var session = LogindStandIn.Session(id: id, uid: uid)
+    change(&session)
+    return session
+  }
+
+  private static func message(_ text: String) -> [UInt8] {
+    [0xD1, 0x01, UInt8(text.utf8.count + 1), 0x55, 0x01] + Array(text.utf8)
+  }
+
+  @Test func `a tap goes only to the agent of the active session`() async throws {
+    let rig = try await DaemonRig(sessions: [Self.session("2"), Self.session("5") { $0.isActive = false }])
+    let logind = try #require(rig.logind)
+    let first = try await rig.agent()
+    let second = try await rig.agent()
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
+    #expect(try await first.taps.nextMessage() == Self.message("one.example"))
+
+    // During the switch there is no active session for a moment.
+    try await logind.update("2") { $0.isActive = false }
+    try await rig.scanning(false)
+    await rig.reader.tap(.message(Self.message("nobody.example")), number: 2)
+    try await rig.daemon.line(containing: "ignored a late tag")
+    try await logind.update("5") { $0.isActive = true }
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.message("two.example")), number: 3)
+    #expect(try await second.taps.nextMessage() == Self.message("two.example"))
+
+    try await logind.update("5") { $0.isActive = false }
+    try await rig.scanning(false)
+    try await logind.update("2") { $0.isActive = true }
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.message("three.example")), number: 4)
+    // The next tap of the first agent is the third one. It received neither the second one nor the dropped one.
+    #expect(try await first.taps.nextMessage() == Self.message("three.example"))
+  }
+
+  @Test(arguments: [
+    ("greeter", "wayland", false, "seat0"), ("user", "wayland", true, ""), ("user", "tty", false, "seat0"),
+    ("background", "unspecified", false, ""), ("lock-screen", "x11", false, "seat0"),
+  ])
+  func `a session that is not a local desktop receives no taps`(
+    sessionClass: String, type: String, isRemote: Bool, seat: String
+  ) async throws {
+    let other = Self.session("9") {
+      $0.sessionClass = sessionClass
+      $0.type = type
+      $0.isRemote = isRemote
+      $0.seat = seat
+      $0.isActive = false
+    }
+    let rig = try await DaemonRig(sessions: [Self.session("2"), other])
+    let logind = try #require(rig.logind)
+    let agent = try await rig.startScanning()
+    // A second agent finds no session: the user's desktop has an agent, and the other session cannot have one.
+    let second = try await AgentDouble(on: rig.bus)
+    let error = await AgentDouble.errorName { try await second.register() }
+    #expect(error == Names.Errors.alreadyRegistered)
+    // While the other session is active, neither the desktop nor that session receives taps.
+    try await logind.update("2") { $0.isActive = false }
+    try await logind.update("9") { $0.isActive = true }
+    try await rig.scanning(false)
+    await rig.reader.tap(.message(Self.message("nobody.example")), number: 1)
+    try await rig.daemon.line(containing: "ignored a late tag")
+    try await logind.update("9") { $0.isActive = false }
+    try await logind.update("2") { $0.isActive = true }
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.message("mine.example")), number: 2)
+    #expect(try await agent.taps.nextMessage() == Self.message("mine.example"))
+  }
+
+  @Test func `a seat without a reader receives no taps and does not affect other seats`() async throws {
+    let rig = try await DaemonRig(sessions: [Self.session("2"), Self.session("7") { $0.seat = "seat1" }])
+    let logind = try #require(rig.logind)
+    let first = try await rig.agent()
+    let other = try await rig.agent()
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
+    #expect(try await first.taps.nextMessage() == Self.message("one.example"))
+    // Events at the other seat do not affect the reader of this seat.
+    try await logind.update("7") { $0.isLocked = true }
+    try await other.report(["camera": true, "display-off": true])
+    #expect(try await first.property("SuspendReasons")?.asStrings == [])
+    try await first.report(["camera": true])
+    try await rig.scanning(false)
+    await rig.reader.tap(.message(Self.message("nobody.example")), number: 2)
+    try await rig.daemon.line(containing: "ignored a late tag")
+    try await first.report([:])
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.message("two.example")), number: 3)
+    #expect(try await first.taps.nextMessage() == Self.message("two.example"))
+  }
+}

@@ -1,0 +1,112 @@
+import Bus
+import Glibc
+import Names
+import ReaderLink
+import TestRig
+import Testing
+
+/// The real `tagrouted` on a station. The user of the tests is the station's user, or is not.
+@Suite(.timeLimit(.minutes(5))) struct StationTests {
+  /// The name of the user who runs the tests.
+  private static func ownName() throws -> String {
+    let entry = try #require(getpwuid(getuid()), "the user of the tests has no name")
+    return String(cString: entry.pointee.pw_name)
+  }
+
+  private static func message(_ text: String) -> [UInt8] {
+    [0xD1, 0x01, UInt8(text.utf8.count + 1), 0x55, 0x01] + Array(text.utf8)
+  }
+
+  /// The session of another user at the machine.
+  private static func visitor(_ sessionClass: String = "user") -> LogindStandIn.Session {
+    var session = LogindStandIn.Session(id: "7", uid: getuid() + 1)
+    session.sessionClass = sessionClass
+    return session
+  }
+
+  @Test func `the station's agent registers without a session, and a user who logs in stops it`() async throws {
+    let rig = try await DaemonRig(sessions: [], scan: ["StationUser=\(try Self.ownName())"])
+    let logind = try #require(rig.logind)
+    try await rig.daemon.line(containing: "this machine is a station")
+    let agent = try await rig.startScanning()
+    #expect(try await agent.property("StationUser")?.asString == Self.ownName())
+    #expect(try await agent.property("StationActive")?.asBool == true)
+    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
+    #expect(try await agent.taps.nextMessage() == Self.message("one.example"))
+
+    try await logind.add(Self.visitor())
+    try await rig.scanning(false)
+    #expect(try await agent.property("StationActive")?.asBool == false)
+    // Before that, the new session was not known yet.
+    _ = try await rig.daemon.line { $0.hasSuffix("not scanning: no-agent") }
+    #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent"])
+    await rig.reader.tap(.message(Self.message("visitor.example")), number: 2)
+    try await rig.daemon.line(containing: "ignored a late tag")
+
+    try await logind.remove("7")
+    try await rig.scanning(true)
+    #expect(try await agent.property("StationActive")?.asBool == true)
+    await rig.reader.tap(.message(Self.message("two.example")), number: 3)
+    // The next tap of the agent is the third one.
+    #expect(try await agent.taps.nextMessage() == Self.message("two.example"))
+  }
+
+  @Test func `a greeter in the foreground leaves the taps with the station`() async throws {
+    let rig = try await DaemonRig(
+      sessions: [Self.visitor("greeter")], scan: ["StationUser=\(try Self.ownName())"])
+    let agent = try await rig.startScanning()
+    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
+    #expect(try await agent.taps.nextMessage() == Self.message("one.example"))
+  }
+
+  @Test(.enabled(if: getuid() != 65_534, "the tests run as nobody"))
+  func `another user cannot claim to be the station, and a reload changes the station`() async throws {
+    let rig = try await DaemonRig(sessions: [], scan: ["StationUser=nobody"])
+    let agent = try await AgentDouble(on: rig.bus)
+    // The bus vouches for the user of a process, and a caller cannot name another one.
+    #expect(await AgentDouble.errorName { try await agent.register() } == Names.Errors.notASession)
+    #expect(try await agent.property("StationUser")?.asString == "nobody")
+
+    let isRead = "the configuration was read again: changed: StationUser"
+    try rig.configure("StationUser=\(try Self.ownName())")
+    try await rig.daemon.line(containing: isRead)
+    try await agent.register()
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
+    #expect(try await agent.taps.nextMessage() == Self.message("one.example"))
+
+    // A name that does not exist changes nothing.
+    try rig.configure("StationUser=no-such-user-here")
+    try await rig.daemon.line(
+      containing: "tagroute.conf:5: StationUser=no-such-user-here is no user of this machine: correct the name")
+    #expect(try await agent.property("StationUser")?.asString == Self.ownName())
+    #expect(try await agent.property("ConfigurationError")?.asString?.contains("no-such-user-here") == true)
+
+    try rig.configure("")
+    try await rig.scanning(false)
+    #expect(try await agent.property("StationUser")?.asString == "")
+    #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
+  }
+
+  @Test func `the option --check refuses an unknown user with the fix`() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("[Scan]\nStationUser=no-such-user-here\n", to: "tagroute.conf")
+    let check = try await ChildProcess.run(
+      BuiltProducts.program("tagrouted"), ["--check", "--config", file], environment: [:])
+    #expect(check.status == .exited(Names.ExitCode.configuration))
+    #expect(
+      check.log == [
+        "tagrouted: \(file):2: StationUser=no-such-user-here is no user of this machine: correct the name, or create the "
+          + "user first; the package tagroute-station creates tagroute-station"
+      ])
+  }
+}
+
+extension DaemonRig {
+  /// Replaces the configuration and makes the daemon read it.
+  fileprivate func configure(_ line: String) throws {
+    try directory.write(
+      "[Reader]\nDevices=pn532_uart:/dev/scripted\n[Scan]\nSessions=logind\n\(line)\n", to: "tagroute.conf")
+    daemon.signal(SIGHUP)
+  }
+}

@@ -1,0 +1,200 @@
+import EventLoop
+import Glibc
+import Names
+import ReaderLink
+import TestRig
+
+/// A stand-in for `tagroute-reader` that sends the messages of a test on the link. `tagroute-reader-pcsc` is the same,
+/// and repeats pcscd's lists from the named pipe `lists`, if the rig has made one.
+///
+/// The process is a shell that copies a named pipe to the link, and the link to another named pipe. The test writes and
+/// reads the pipes. The goals `off` and `scan` are reached at once, as by a correct reader.
+final class ScriptedReader: Sendable {
+  /// The daemon's commands, in order.
+  let commands: AsyncStream<ReaderCommand>
+  private let actor: Mouth
+
+  /// The connection string of its device.
+  let device: String
+
+  /// Makes the pipes and the program in `directory`, which has to contain `tagrouted` too. `name` is the last part of
+  /// the device's path. The process of a device without a scripted reader uses the one with the name "scripted".
+  init(in directory: TemporaryDirectory, name: String = "scripted") throws {
+    device = "pn532_uart:/dev/\(name)"
+    mkdir(directory.file(name), 0o700)
+    let feed = directory.file("\(name)/feed")
+    let orders = directory.file("\(name)/orders")
+    guard mkfifo(feed, 0o600) == 0, mkfifo(orders, 0o600) == 0 else { throw SystemError("make a named pipe") }
+    try directory.write(
+      """
+      #!/bin/sh
+      cd "${0%/*}" || exit 1
+      if [ "$1" = --list ]; then cat found 2>/dev/null; exit 0; fi
+      for device; do :; done
+      cd "${device##*/}" 2>/dev/null || cd scripted || exit 1
+      echo "$@" >arguments
+      cat <&3 >orders &
+      exec cat feed >&3
+      """, to: "tagroute-reader", mode: 0o755)
+    try directory.write(
+      """
+      #!/bin/sh
+      cd "${0%/*}" || exit 1
+      if [ "$1" != --watch ]; then exec ./tagroute-reader "$@"; fi
+      cat lists &
+      cat >/dev/null
+      kill $!
+      echo "the watch has ended" >&2
+      """, to: "tagroute-reader-pcsc", mode: 0o755)
+    let continuation: AsyncStream<ReaderCommand>.Continuation
+    (commands, continuation) = AsyncStream.makeStream()
+    // Open for reading and writing, so that neither side ever reads an end of file.
+    actor = try Mouth(
+      feed: FileDescriptor(owning: open(feed, O_RDWR | O_CLOEXEC)),
+      orders: FileDescriptor(owning: open(orders, O_RDWR | O_CLOEXEC | O_NONBLOCK)), continuation)
+    actor.begin()
+  }
+
+  /// Sends messages to the daemon.
+  func say(_ messages: ReaderMessage...) async { await actor.say(messages) }
+
+  /// Sets whether it reaches `off` and `scan` at once.
+  func answersOrders(_ answers: Bool) async { await actor.setAnswersOrders(answers) }
+
+  /// Reports that it has reached its latest goal.
+  func reach() async { await actor.reach() }
+
+  /// Reports that it has reached its latest goal. It reaches later goals at once.
+  func catchesUp() async {
+    // First, so that the reader also reaches a goal that arrives in between.
+    await answersOrders(true)
+    await reach()
+  }
+
+  /// Finds a tag in a reader session.
+  func find(_ tag: SessionTag) async { await actor.find(tag) }
+
+  /// Ends the round of tags in a reader session.
+  func endRound() async { await actor.endRound() }
+
+  /// Reports that polling has restarted in a reader session.
+  func restartPolling() async { await actor.restartPolling() }
+
+  /// Sends bytes that need not be a message.
+  func say(bytes: [UInt8]) async { await actor.write(bytes) }
+
+  /// Reports that the device is present and ready.
+  func becomeReady() async { await say(.state(.ready(name: "Scripted", device: device)), .awake) }
+
+  /// A tag is put on the reader, read, and taken away.
+  func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
+    let placement = Placement(number: number, technology: .type2, uid: [4, 1, 2, 3, 4, 5, 6])
+    await actor.tap(TagReport(placement: placement, content: content))
+  }
+}
+
+/// The test's ends of the pipes.
+private actor Mouth {
+  private let loop = EventLoop(label: "reader")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let feed: FileDescriptor
+  private let orders: FileDescriptor
+  private let continuation: AsyncStream<ReaderCommand>.Continuation
+  private var decoder = FrameDecoder()
+  private var answersOrders = true
+  /// The latest goal. `reached` is the epoch of the goal that the reader has reached.
+  private var order: (epoch: UInt64, goal: ReaderGoal) = (0, .off)
+  private var reached: UInt64 = 0
+  private var isReady = false
+  private var watch: DescriptorWatch?
+
+  init(
+    feed: FileDescriptor, orders: FileDescriptor, _ continuation: AsyncStream<ReaderCommand>.Continuation
+  ) throws {
+    self.feed = feed
+    self.orders = orders
+    self.continuation = continuation
+  }
+
+  nonisolated func begin() {
+    loop.execute { [weak self] in
+      self?.assumeIsolated { actor in
+        actor.watch = try? DescriptorWatch(actor.orders, on: actor.loop) { [weak self] in
+          self?.assumeIsolated { $0.hear() }
+        }
+      }
+    }
+  }
+
+  func setAnswersOrders(_ answers: Bool) { answersOrders = answers }
+
+  func reach() {
+    reached = order.epoch
+    say([.reached(epoch: reached), .awake])
+  }
+
+  func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .awake]) }
+
+  func endRound() { say([.sessionRoundEnded(epoch: reached), .awake]) }
+
+  func restartPolling() { say([.sessionPollingRestarted(epoch: reached), .awake]) }
+
+  func tap(_ report: TagReport) {
+    say([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])
+  }
+
+  func say(_ messages: [ReaderMessage]) {
+    for message in messages {
+      write(message.frame)
+      guard case .state(let state) = message else { continue }
+      if case .ready = state { isReady = true } else { isReady = false }
+      if isReady { reachIfPossible() }
+    }
+  }
+
+  private func reachIfPossible() {
+    switch order.goal {
+    case .off where answersOrders: reach()
+    case .scan where answersOrders && isReady: reach()
+    case .scan where answersOrders: say([.awake])
+    default: break
+    }
+  }
+
+  func write(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(feed.rawValue, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private func hear() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(orders.rawValue, &buffer, buffer.count)
+    guard count > 0 else { return }
+    decoder.append(buffer[..<count])
+    while let payload = try? decoder.next(), let command = try? ReaderCommand(payload: payload) {
+      if case .goal(let epoch, let goal, _) = command {
+        order = (epoch, goal)
+        reachIfPossible()
+      }
+      continuation.yield(command)
+    }
+  }
+}
+
+extension ReaderMessage {
+  /// Promises the next message within 20 s, the longest time that is allowed. A reader that sleeps has to answer a
+  /// command within a second, which a busy machine may not give the test.
+  static let awake = ReaderMessage.heartbeat(within: 20_000)
+}
+
+extension ReaderCommand {
+  /// The goal that the command sets; nil if it is another command.
+  var goal: ReaderGoal? { if case .goal(_, let goal, _) = self { goal } else { nil } }
+
+  /// Whether the command sets the goal to scan; nil if it sets no goal.
+  var isScan: Bool? { goal.map { if case .scan = $0 { true } else { false } } }
+}

@@ -1,0 +1,109 @@
+import EventLoop
+import Glibc
+import Handlers
+import Routing
+import TestRig
+import Testing
+@testable import HandlersTests
+
+@Suite(.timeLimit(.minutes(5))) struct HandlerRegistryTests {
+  private let data: DataDirectory
+
+  init() throws { data = try DataDirectory() }
+
+  /// Waits for changes until `condition` holds for the registry. A hang ends at the suite's time limit.
+  private func wait(
+    _ handlers: HandlerRegistry, _ changes: AsyncStream<Void>, until condition: (Registry) -> Bool
+  ) async {
+    var iterator = changes.makeAsyncIterator()
+    while !condition(await handlers.registry) {
+      // The stream ends at the time limit.
+      guard await iterator.next() != nil else { return }
+    }
+  }
+
+  private func claims(_ host: String) -> (Registry) -> Bool { { $0.route(for: "https://\(host)/").handler != nil } }
+
+  @Test func `new, changed and removed entries are noticed, also in new folders`() async throws {
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    let changes = await handlers.changes()
+    #expect(await handlers.registry.declarations.isEmpty)
+
+    // The directory itself does not exist yet.
+    let file = try data.entry("menu", in: "user", claims: ["Domains=a.example;"])
+    await wait(handlers, changes, until: claims("a.example"))
+    try data.entry("menu", in: "user", claims: ["Domains=b.example;"])
+    await wait(handlers, changes, until: claims("b.example"))
+    try data.entry("deep/folder/menu", in: "user", claims: ["Domains=c.example;"])
+    await wait(handlers, changes, until: claims("c.example"))
+    try data.entry("deep/folder/menu", in: "user", claims: ["Domains=d.example;"])
+    await wait(handlers, changes, until: claims("d.example"))
+    let other = try data.temporary.write("", to: "other")
+    #expect(rename(other, file) == 0)
+    await wait(handlers, changes) { !claims("b.example")($0) }
+    #expect(unlink(data.temporary.file("user/applications/deep/folder/menu.desktop")) == 0)
+    await wait(handlers, changes) { $0.declarations.isEmpty }
+  }
+
+  @Test func `an entry is read although other files never stop changing`() async throws {
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    try data.entry("menu", claims: ["Domains=a.example;"])
+    while !claims("a.example")(await handlers.registry) {
+      try data.entry("busy")
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  @Test func `a change of the problems alone is reported`() async throws {
+    let file = try data.entry("menu", ["Exec="])
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    #expect(await handlers.problems.count == 1)
+    var iterator = await handlers.changes().makeAsyncIterator()
+    #expect(unlink(file) == 0)
+    await iterator.next()
+    #expect(await handlers.problems.isEmpty)
+  }
+
+  @Test func `concurrent reloads give the complete registry`() async throws {
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    try data.entry("menu")
+    await handlers.reload()
+    #expect(await handlers.registry.declarations.count == 1)
+    async let first: Void = handlers.reload()
+    async let second: Void = handlers.reload()
+    _ = await (first, second)
+    #expect(await handlers.registry.declarations.count == 1)
+  }
+
+  @Test func `the registry looks up the default application of each scheme`() async throws {
+    let file = try data.entry("browser", claims: [], implements: false)
+    let browser = Application(desktopID: "browser.desktop", name: "Browser", file: file, origin: .system)
+    let handlers = data.registry(on: EventLoop(label: "test"), default: browser)
+    await handlers.start()
+    let registry = await handlers.registry
+    #expect(Set(registry.defaults.keys) == RoutingPolicy.defaultSchemes)
+    #expect(registry.route(for: "https://example.com/").handler == browser)
+  }
+
+  @Test(arguments: [
+    (["Exec=lynx %u", "Terminal=true"], ": needs a terminal, which a tag does not open"),
+    (["Exec=lynx \"%u\""], ":4: Exec cannot be run: it has a field code inside quotes"),
+  ])
+  func `a default application that cannot be opened is not offered, and the steps say why`(
+    lines: [String], obstacle: String
+  ) async throws {
+    let file = try data.entry("browser", lines, claims: [], implements: false)
+    let browser = Application(desktopID: "browser.desktop", name: "Browser", file: file, origin: .system)
+    let handlers = data.registry(on: EventLoop(label: "test"), default: browser)
+    await handlers.reload()
+    let route = await handlers.registry.route(for: "https://example.com/")
+    #expect(route.kind == .none && route.handler == nil)
+    let finding = "https has no default application that can be opened: \(file)\(obstacle)"
+    #expect(route.steps.last == Route.Step("default", finding))
+    #expect(route.reason.hasSuffix(finding))
+  }
+}

@@ -1,0 +1,115 @@
+import EventLoop
+import Glibc
+import Routing
+import TestRig
+import Testing
+@testable import HandlersTests
+
+@testable import Handlers
+
+/// Programs of rules that are missing, hang, or print more than anything could hold.
+@Suite(.timeLimit(.minutes(5))) struct RuleCommandTests {
+  private let data: DataDirectory
+  private let launcher: Launcher
+
+  init() throws {
+    data = try DataDirectory()
+    launcher = Launcher(connection: nil, environment: data.environment, on: EventLoop(label: "test"))
+  }
+
+  private func command(_ program: String) throws -> TapCommand {
+    let file = RuleFile(Array("[Rule a]\nText=a\nRun=\(program);\n".utf8), file: "f", origin: .user)
+    let rule = try #require(file.rules.first, "\(file.problems)")
+    return try #require(TapCommand(rule, uri: nil))
+  }
+
+  private func install(_ name: String, _ script: String, mode: UInt32 = 0o755) throws -> String {
+    try data.temporary.write(script, to: "bin/\(name)", mode: mode)
+  }
+
+  private func report() throws -> String {
+    String(decoding: try readFile(data.temporary.file("report")), as: UTF8.self)
+  }
+
+  private func fails(_ program: String) async throws -> HandOverFailure.Code? {
+    await launcher.run(try command(program), message: [1]).failure?.code
+  }
+
+  @Test func `a program that does not exist or cannot be run fails with its reason`() async throws {
+    let folder = data.temporary.path
+    let plain = try install("plain", "#!/bin/sh\n", mode: 0o644)
+    try #require(mkdir("\(folder)/bin/folder", 0o755) == 0 && mkfifo("\(folder)/bin/pipe", 0o755) == 0)
+    try #require(symlink("\(folder)/nowhere", "\(folder)/bin/dangling") == 0)
+    try #require(symlink("loop", "\(folder)/bin/loop") == 0)
+    for program in [
+      "surely-not-installed", "\(folder)/nowhere", "\(folder)/nowhere/below", "/", "folder", "\(folder)/bin/folder",
+      "pipe", "dangling", "loop", "\(plain)/below", "/dev/null", String(repeating: "a", count: 1000),
+    ] {
+      #expect(try await fails(program) == .commandMissing, "\(program)")
+    }
+    // root may execute a file only if somebody may.
+    #expect(try await fails(plain) == .commandMissing)
+    #expect(try await fails(try install("interpreter", "#!/nonexistent/interpreter\n")) == .notStarted)
+    // A shell would run the last two as scripts.
+    for contents in ["\u{7F}ELF nonsense", "", "touch '\(folder)/mark'\n"] {
+      #expect(try await fails(try install("nonsense", contents)) == .notStarted, "\(contents)")
+    }
+    #expect(access("\(folder)/mark", F_OK) != 0)
+    #expect(await launcher.run(try command("true"), message: []) == .delivered)
+    await launcher.allEnded()
+  }
+
+  @Test func `a program that hangs does not keep the next one back`() async throws {
+    let folder = data.temporary.path
+    let gate = data.temporary.file("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    // Open for both, so that neither side waits for the other one to open it.
+    let end = open(gate, O_RDWR | O_CLOEXEC)
+    try #require(end >= 0)
+    defer { close(end) }
+    // It neither reads its input nor ends.
+    _ = try install("hangs", "#!/bin/sh\nread line < '\(gate)'\necho ended >> '\(folder)/report'\n")
+    let message = [UInt8](repeating: 1, count: 1 << 20)
+    for _ in 0..<8 { #expect(await launcher.run(try command("hangs"), message: message) == .delivered) }
+
+    let pipe = data.temporary.file("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    _ = try install("next", "#!/bin/sh\nexec cat > '\(pipe)'\n")
+    #expect(await launcher.run(try command("next"), message: [1, 2, 3]) == .delivered)
+    let read = try await DedicatedThread.run { Result { try readFile(pipe) } }.get()
+    #expect(read == [1, 2, 3])
+    #expect(access(data.temporary.file("report"), F_OK) != 0, "it has not hung")
+
+    let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 8)
+    #expect(write(end, lines, lines.count) == lines.count)
+    await launcher.allEnded()
+    #expect(try report() == String(repeating: "ended\n", count: 8))
+  }
+
+  /// Two gigabytes on each stream, which nobody reads and nothing keeps.
+  @Test func `a program that prints gigabytes is neither held up nor stored`() async throws {
+    let folder = data.temporary.path
+    _ = try install(
+      "prints",
+      """
+      #!/bin/sh
+      streams=$(readlink /proc/$$/fd/1 /proc/$$/fd/2)
+      echo "$streams" > '\(folder)/report'
+      head -c 2G /dev/zero && head -c 2G /dev/zero >&2 && echo printed >> '\(folder)/report'
+      """)
+    #expect(await launcher.run(try command("prints"), message: [1]) == .delivered)
+    await launcher.allEnded()
+    let text = try report()
+    #expect(text == "/dev/null\n/dev/null\nprinted\n")
+  }
+
+  @Test func `a program that ends at once, fails, or closes its input has started`() async throws {
+    _ = try install("closes", "#!/bin/sh\nexec <&-\nexit 1\n")
+    _ = try install("kills", "#!/bin/sh\nkill -KILL $$\n")
+    let message = [UInt8](repeating: 1, count: 1 << 20)
+    for program in ["true", "false", "closes", "kills"] {
+      #expect(await launcher.run(try command(program), message: message) == .delivered, "\(program)")
+    }
+    await launcher.allEnded()
+  }
+}

@@ -1,0 +1,157 @@
+import ReaderSimulator
+import TestRig
+import Testing
+
+@testable import CoreNFC
+
+/// ISO 7816 cards with the real daemon, the real libnfc and a simulated chip.
+@Suite(.timeLimit(.minutes(5))) struct CoreNFCCardTests {
+  /// The second of the declared applications is the card's.
+  static let configuration = NFCTagReaderSession.Configuration(
+    pollingOption: .iso14443, iso7816SelectIdentifiers: ["F0010203FF", "A0000002471001"])
+  private static let application: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
+  /// An undeclared application, the directory of payment applications, and Visa.
+  private static let others: [[UInt8]] = [
+    [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x02], Array("2PAY.SYS.DDF01".utf8), [0xA0, 0x00, 0x00, 0x00, 0x03],
+  ]
+  private static let uid: [UInt8] = [0x04, 1, 2, 3, 4, 5, 6]
+  private static let short: [UInt8] = Array(1...25)
+  private static let long = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
+
+  /// A card with two files, and historical bytes of no MIFARE product.
+  static func card() throws -> SimulatedTag {
+    var options = Type4Options()
+    options.ats = [0x08, 0x75, 0x77, 0x81, 0x02] + Array("ABC".utf8)
+    return try .fileCard(
+      application, files: [0x011E: short, 0x0101: long], uid: .fixed(uid), options: options)
+  }
+
+  /// SELECT of the short file.
+  static var selectFile: NFCISO7816APDU { apdu(0xA4, 0x02, 0x0C, [0x01, 0x1E]) }
+  /// READ BINARY of the whole file that is selected.
+  static var readFile: NFCISO7816APDU { apdu(0xB0, 0x00, 0x00, le: 256) }
+
+  private static func apdu(
+    _ instruction: UInt8, _ p1: UInt8, _ p2: UInt8, _ data: [UInt8] = [], le: Int = -1
+  ) -> NFCISO7816APDU {
+    NFCISO7816APDU(
+      instructionClass: 0x00, instructionCode: instruction, p1Parameter: p1, p2Parameter: p2, data: Data(data),
+      expectedResponseLength: le)
+  }
+
+  private static func select(_ name: [UInt8]) -> NFCISO7816APDU { apdu(0xA4, 0x04, 0x00, name, le: 256) }
+
+  /// Sends an APDU. Returns the data and the two status bytes together.
+  private func answer(_ apdu: NFCISO7816APDU, of card: any NFCISO7816Tag) async throws -> [UInt8] {
+    let (data, sw1, sw2) = try await card.sendCommand(apdu: apdu)
+    return Array(data) + [sw1, sw2]
+  }
+
+  @Test func `a card with a declared application is read`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(to: Self.card(), Self.configuration)
+    let card = try #require(connected.tag.asISO7816)
+    #expect(card.initialSelectedAID == "A0000002471001")
+    #expect(card.identifier == Data(Self.uid))
+    #expect(card.historicalBytes == Data("ABC".utf8))
+    #expect(card.applicationData == nil && !card.proprietaryApplicationDataCoding && !card.supportsPACE)
+    #expect(card.type == .iso7816Compatible && card.asNFCISO7816Tag() != nil && card.asNFCMiFareTag() == nil)
+
+    // Status bytes are results, whatever they are.
+    #expect(try await answer(Self.readFile, of: card) == [0x69, 0x86])
+    #expect(try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x02]), of: card) == [0x6A, 0x82])
+    #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
+    #expect(try await answer(Self.readFile, of: card) == Self.short + [0x90, 0x00])
+    #expect(try await answer(Self.apdu(0xB0, 0x00, 0x03, le: 5), of: card) == Array(Self.short[3..<8]) + [0x90, 0x00])
+
+    // An extended APDU, and the other forms.
+    let answers = Answers()
+    card.sendCommand(apdu: Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x01])) { data, sw1, sw2, error in
+      answers.handler("\(data.count) \(sw1) \(sw2)")(error)
+    }
+    let long = Data(Self.long)
+    let readAll = Self.apdu(0xB0, 0x00, 0x00, le: 65_536)
+    card.sendCommand(apdu: readAll) { (result: Result<NFCISO7816ResponseAPDU, any Error>) in
+      let answer = try? result.get()
+      answers.handler("\(answer?.payload == long) \(answer?.statusWord1 ?? 0)")(nil)
+    }
+    #expect(try await place.next(answers) == "0 144 0 0")
+    #expect(try await place.next(answers) == "true 144 0")
+    try await place.finish(connected)
+    #expect(await answers.rest().isEmpty)
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  @Test func `only declared applications are selected`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(to: Self.card(), Self.configuration)
+    let card = try #require(connected.tag.asISO7816)
+    let before = try await place.memory(of: connected.placement)
+    for name in Self.others {
+      #expect(await errorCode { _ = try await card.sendCommand(apdu: Self.select(name)) } == 2, "\(name)")
+    }
+    // The master file, from which every application could be reached.
+    let master = Self.apdu(0xA4, 0x00, 0x0C, [0x3F, 0x00])
+    #expect(await errorCode { _ = try await card.sendCommand(apdu: master) } == 2)
+    // The card got none of these, and its application is still selected.
+    #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
+    #expect(try await answer(Self.select(Self.application), of: card) == [0x90, 0x00])
+    // The other declared application is not on the card.
+    #expect(try await answer(Self.select([0xF0, 0x01, 0x02, 0x03, 0xFF]), of: card) == [0x6A, 0x82])
+    // A card without NDEF: a status, and errors of other calls.
+    let (status, capacity) = try await card.queryNDEFStatus()
+    #expect(status == .notSupported && capacity == 0)
+    #expect(await errorCode { _ = try await card.readNDEF() } == 1)
+    // The application is selected again for the next command.
+    #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
+    #expect(try await place.memory(of: connected.placement) == before)
+    try await place.finish(connected)
+    await place.stop()
+  }
+
+  @Test func `a card without a declared application is passed over`() async throws {
+    let place = try await CoreNFCDesktop()
+    let delegate = TagDelegate()
+    let session = NFCTagReaderSession(
+      configuration: .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F0010203FF"]), delegate: delegate)
+    try await place.activate(session, delegate)
+    await place.reader.place(try Self.card())
+    await place.lookedAround()
+    await place.reader.removeAll()
+    // A DESFire is reported without one, as a MIFARE tag.
+    await place.reader.place(try .desfire(message: Tag(1).message))
+    #expect(try await place.tag(delegate).asMiFare?.mifareFamily == .desfire)
+    try await place.finish(session, delegate)
+    await place.stop()
+  }
+
+  @Test func `a card of Type B has application data`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(
+      to: .type4B(message: Tag(1).message),
+      .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["D2760000850101"]))
+    let card = try #require(connected.tag.asISO7816)
+    #expect(card.initialSelectedAID == "D2760000850101")
+    #expect(card.identifier.count == 4 && card.historicalBytes == nil)
+    #expect(card.applicationData == Data(count: 4) && card.proprietaryApplicationDataCoding)
+    #expect(try await card.readNDEF().link == "https://" + Tag.text(1))
+    try await place.finish(connected)
+    await place.stop()
+  }
+
+  @Test func `a DESFire with a declared application is an ISO 7816 card`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(
+      to: .desfire(message: Tag(1).message, uid: .fixed(Self.uid)),
+      .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["A0000002471001", "D2760000850101"]))
+    let card = try #require(connected.tag.asISO7816)
+    #expect(card.initialSelectedAID == "D2760000850101" && card.historicalBytes == Data([0x80]))
+    // The NDEF application is selected, so its files can be.
+    #expect(try await answer(Self.apdu(0xA4, 0x00, 0x0C, [0xE1, 0x03]), of: card) == [0x90, 0x00])
+    #expect(try await answer(Self.apdu(0xB0, 0x00, 0x00, le: 15), of: card).count == 17)
+    #expect(try await card.readNDEF().link == "https://" + Tag.text(1))
+    try await place.finish(connected)
+    await place.stop()
+  }
+}

@@ -1,0 +1,116 @@
+import ReaderSimulator
+import TestRig
+import Testing
+
+@testable import CoreNFC
+
+/// How a tag session looks for tags, with the real daemon, the real libnfc and a simulated chip.
+@Suite(.timeLimit(.minutes(5))) struct CoreNFCPollingTests {
+  private static let version = Data([0x60])
+  private static let both = NFCTagReaderSession.Configuration(
+    pollingOption: [.iso14443, .iso18092], feliCaSystemCodes: ["0003"])
+
+  /// A session with an NTAG and a transit card on the reader.
+  private struct TwoTags {
+    let place: CoreNFCDesktop
+    let delegate = TagDelegate()
+    let session: NFCTagReaderSession
+
+    init(starter: String = #function) async throws {
+      place = try await CoreNFCDesktop(starter: starter)
+      session = NFCTagReaderSession(configuration: CoreNFCPollingTests.both, delegate: delegate)
+      await place.reader.place(try .type2(.ntag213, message: Tag(1).message))
+      await place.reader.place(try .transitCard())
+      try await place.activate(session, delegate)
+    }
+
+    /// The two tags of the next round.
+    func tags() async throws -> (any NFCMiFareTag, any NFCFeliCaTag) {
+      let tags = try await place.tags(delegate)
+      #expect(tags.count == 2)
+      let ntag = try #require(tags.compactMap { $0.asMiFare }.first)
+      return (ntag, try #require(tags.compactMap { $0.asFeliCa }.first))
+    }
+  }
+
+  @Test func `tags that lie there together come in one callback, and the connected one gets commands`() async throws {
+    let two = try await TwoTags()
+    let (ntag, card) = try await two.tags()
+    #expect(two.session.connectedTag == nil)
+    for _ in 1...2 {
+      try await two.session.connect(to: .miFare(ntag))
+      #expect(two.session.connectedTag?.asMiFare != nil)
+      #expect(try await ntag.sendMiFareCommand(commandPacket: Self.version).count == 8)
+      #expect(try await ntag.readNDEF().link == "https://" + Tag.text(1))
+      #expect(await errorCode { _ = try await card.requestResponse() } == 104)
+      try await two.session.connect(to: .feliCa(card))
+      #expect(two.session.connectedTag?.asFeliCa != nil)
+      #expect(try await card.requestResponse() == 0)
+      #expect(await errorCode { _ = try await ntag.sendMiFareCommand(commandPacket: Self.version) } == 104)
+    }
+    try await two.place.finish(two.session, two.delegate)
+    #expect(!ntag.isAvailable && !card.isAvailable && two.session.connectedTag == nil)
+    #expect(await errorCode { _ = try await card.requestResponse() } == 103)
+    #expect(await errorCode { try await two.session.connect(to: .feliCa(card)) } == 103)
+    try await two.place.scansAgain()
+    await two.place.stop()
+  }
+
+  @Test func `a restart finds the tag that was left on the reader again`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(
+      to: .type2(.ntag213, message: Tag(1).message), .init(pollingOption: .iso14443))
+    let session = connected.session
+    let first = try #require(connected.tag.asMiFare)
+    #expect(try await first.sendMiFareCommand(commandPacket: Self.version).count == 8)
+    var last = first
+    for _ in 1...2 {
+      session.restartPolling()
+      #expect(!last.isAvailable && session.connectedTag == nil)
+      let found = try await place.tag(connected.delegate)
+      let next = try #require(found.asMiFare)
+      #expect(next.isAvailable && next.identifier == first.identifier && !next.isEqual(last))
+      #expect(await errorCode { _ = try await first.readNDEF() } == 100)
+      #expect(await errorCode { _ = try await next.readNDEF() } == 104)
+      try await session.connect(to: found)
+      #expect(try await next.readNDEF().link == "https://" + Tag.text(1))
+      last = next
+    }
+    try await place.finish(connected)
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  @Test func `a restart with a configuration finds only what that names, until the next restart`() async throws {
+    let two = try await TwoTags()
+    let (ntag, _) = try await two.tags()
+    two.session.restartPolling(configuration: .init(pollingOption: .iso18092, feliCaSystemCodes: ["0003"]))
+    let card = try await two.place.tag(two.delegate)
+    #expect(card.asFeliCa != nil && !ntag.isAvailable)
+    two.session.restartPolling(configuration: .init(pollingOption: .iso14443))
+    #expect(try await two.place.tag(two.delegate).asMiFare != nil)
+    two.session.restartPolling()
+    let (last, _) = try await two.tags()
+    #expect(!card.isAvailable && last.isAvailable)
+    // The session has not declared this system, so it looks for everything that it has declared.
+    two.session.restartPolling(configuration: .init(pollingOption: .iso18092, feliCaSystemCodes: ["8008"]))
+    _ = try await two.tags()
+    try await two.place.finish(two.session, two.delegate)
+    await two.place.stop()
+  }
+
+  @Test func `a restart with a part of the applications selects only these`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(
+      to: .desfire(message: Tag(1).message),
+      .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["A0000002471001", "D2760000850101"]))
+    #expect(connected.tag.asISO7816?.initialSelectedAID == "D2760000850101")
+    connected.session.restartPolling(
+      configuration: .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["A0000002471001"]))
+    #expect(try await place.tag(connected.delegate).asMiFare?.mifareFamily == .desfire)
+    connected.session.restartPolling()
+    #expect(try await place.tag(connected.delegate).asISO7816?.initialSelectedAID == "D2760000850101")
+    try await place.finish(connected)
+    await place.stop()
+  }
+}

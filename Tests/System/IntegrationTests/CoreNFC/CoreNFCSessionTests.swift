@@ -1,0 +1,171 @@
+import Glibc
+import Names
+import ReaderSimulator
+import TestRig
+import Testing
+
+@testable import CoreNFC
+
+/// How Core NFC sessions start, wait and end with the real daemon.
+@Suite(.timeLimit(.minutes(5))) struct CoreNFCSessionTests {
+  private static let configuration = NFCTagReaderSession.Configuration(pollingOption: .iso14443)
+  private static let version = Data([0x60])
+
+  private func session(_ delegate: TagDelegate) -> NFCTagReaderSession {
+    NFCTagReaderSession(configuration: Self.configuration, delegate: delegate)
+  }
+
+  @Test func `a second session waits for the first one`() async throws {
+    let place = try await CoreNFCDesktop()
+    let daemon = try await place.desktop.daemon
+    let (first, second) = (TagDelegate(), TagDelegate())
+    let (active, waiting) = (session(first), session(second))
+    try await place.activate(active, first)
+    let seen = await daemon.log().count
+    place.begin(waiting)
+    try await daemon.line(containing: "waits for its reader", after: seen)
+    #expect(active.isReady && !waiting.isReady)
+    await place.reader.place(try .type2(.ntag213, message: Tag(1).message))
+    #expect(try await place.tag(first).isAvailable)
+    try await place.finish(active, first)
+    // The tag is still on the reader, so the second session finds it.
+    #expect(try await place.next(second) == "active")
+    #expect(try await place.tag(second).isAvailable)
+    try await place.finish(waiting, second)
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  @Test func `a session ends at its time limit`() async throws {
+    let place = try await CoreNFCDesktop(reader: ["SessionLimit=1"])
+    let (first, second) = (TagDelegate(), TagDelegate())
+    let (active, waiting) = (session(first), session(second))
+    place.begin(active)
+    #expect(try await place.next(first) == "active")
+    place.begin(waiting)
+    #expect(try await place.rest(first) == ["ended 201"])
+    #expect(try await place.rest(second) == ["active", "ended 201"])
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  /// The daemon ends during a write. The handler gets code 103 and not 100, because the session is over and the tag is
+  /// still there.
+  @Test(arguments: [SIGKILL, SIGTERM]) func `a restart of the daemon ends the session`(signal: Int32) async throws {
+    let place = try await CoreNFCDesktop(starter: "`a restart of the daemon ends the session`_\(signal)")
+    let daemon = try await place.desktop.daemon
+    let connected = try await place.connect(to: .type2(.ntag213, message: []), Self.configuration)
+    let tag = try #require(connected.tag.asMiFare)
+    #expect(try await tag.sendMiFareCommand(commandPacket: Self.version).count == 8)
+    await place.slowDown()
+    let seen = await daemon.log().count
+    let answers = Answers()
+    tag.writeNDEF(.filled(100), completionHandler: answers.handler("write"))
+    try await daemon.line(containing: "is to write tag", after: seen)
+    try await place.desktop.replaceDaemon(signal) { await place.reader.clearFaults() }
+    #expect(try await place.rest(connected.delegate) == ["ended 202"])
+    // The handler was called before the end of the session.
+    #expect(await answers.rest() == ["write 103"])
+    #expect(!tag.isAvailable && !connected.session.isReady)
+    #expect(await errorCode { _ = try await tag.readNDEF() } == 103)
+
+    try await place.desktop.scanning()
+    let delegate = TagDelegate()
+    let next = session(delegate)
+    try await place.activate(next, delegate)
+    let found = try await place.tag(delegate)
+    try await next.connect(to: found)
+    #expect(try await found.asMiFare?.sendMiFareCommand(commandPacket: Self.version).count == 8)
+    try await place.finish(next, delegate)
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  @Test func `a lock ends the session, and none starts before the unlock`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(to: .type2(.ntag213, message: Tag(1).message), Self.configuration)
+    let lock = try await place.desktop.installation.start("tagroute", ["session", "lock"])
+    #expect(try await lock.exit() == .exited(0))
+    #expect(try await place.rest(connected.delegate) == ["ended 202"])
+    #expect(!connected.tag.isAvailable)
+    let delegate = TagDelegate()
+    let refused = session(delegate)
+    place.begin(refused)
+    #expect(try await place.rest(delegate) == ["ended 2"])
+    #expect(await !place.readingAvailable())
+
+    let unlock = try await place.desktop.installation.start("tagroute", ["session", "unlock"])
+    #expect(try await unlock.exit() == .exited(0))
+    try await place.scansAgain()
+    try await place.desktop.within("a reader that can be used") { while await !place.readingAvailable() {} }
+    await place.stop()
+  }
+
+  @Test func `a reader that is unplugged ends the session`() async throws {
+    let place = try await CoreNFCDesktop()
+    let connected = try await place.connect(to: .type2(.ntag213, message: Tag(1).message), Self.configuration)
+    await place.reader.unplug()
+    #expect(try await place.rest(connected.delegate) == ["ended 202"])
+    #expect(!connected.tag.isAvailable)
+    #expect(await !place.readingAvailable())
+    try await place.reader.plug()
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  @Test func `a program that may only read gets code 2 for writing`() async throws {
+    let place = try await CoreNFCDesktop(allowing: [Names.PolkitAction.readTags])
+    let connected = try await place.connect(to: .type2(.ntag213, message: Tag(1).message), Self.configuration)
+    let tag = try #require(connected.tag.asMiFare)
+    let before = try await place.memory(of: connected.placement)
+    #expect(try await tag.readNDEF().link == "https://" + Tag.text(1))
+    #expect(try await tag.sendMiFareCommand(commandPacket: Self.version).count == 8)
+    #expect(await errorCode { try await tag.writeNDEF(.filled(10)) } == 2)
+    #expect(await errorCode { try await tag.writeLock() } == 2)
+    let write = Data([0xA2, 0x10, 0, 0, 0, 0])
+    #expect(await errorCode { _ = try await tag.sendMiFareCommand(commandPacket: write) } == 2)
+    #expect(try await place.memory(of: connected.placement) == before)
+    try await place.finish(connected)
+
+    await place.polkit.allow([])
+    let delegate = TagDelegate()
+    let refused = session(delegate)
+    place.begin(refused)
+    #expect(try await place.rest(delegate) == ["ended 2"])
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  @Test func `the sheet shows alertMessage, and its button ends the session`() async throws {
+    let place = try await CoreNFCDesktop()
+    let delegate = TagDelegate()
+    let cancelled = session(delegate)
+    cancelled.alertMessage = "Put the ticket down."
+    try await place.activate(cancelled, delegate)
+    _ = try await notification(place, "Put the ticket down.")
+    // The daemon refuses format characters and control characters.
+    cancelled.alertMessage = "Now the \u{200D}next\u{7} one."
+    let sheet = try await notification(place, "Now the next one.")
+    try await place.server.click(sheet, action: "cancel")
+    #expect(try await place.rest(delegate) == ["ended 200"])
+
+    let other = TagDelegate()
+    let failing = session(other)
+    try await place.activate(failing, other)
+    failing.invalidate(errorMessage: "The ticket has expired.")
+    #expect(try await notification(place, "The ticket has expired.").summary == "✗ That did not work")
+    #expect(try await place.rest(other) == ["ended 200"])
+    try await place.scansAgain()
+    await place.stop()
+  }
+
+  /// The next notification with this text.
+  private func notification(
+    _ place: CoreNFCDesktop, _ text: String
+  ) async throws -> NotificationServerStandIn.Shown {
+    while true {
+      let shown = try await place.desktop.notification(on: place.server)
+      if shown.body.contains(text) { return shown }
+    }
+  }
+}

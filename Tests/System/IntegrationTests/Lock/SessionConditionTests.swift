@@ -1,0 +1,196 @@
+import Bus
+import EventLoop
+import Glibc
+import TagrouteClient
+import TestRig
+import Testing
+
+/// Conditions that only the user's session knows turn the field off and on: screen savers, displays, cameras, radios,
+/// and the user's own command.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionConditionTests {
+  private func field(_ desktop: Desktop, isOn: Bool) async throws -> Bool {
+    try await desktop.installation.simulate("counters").contains(isOn ? "field=on" : "field=off")
+  }
+
+  /// Waits until scanning is suspended for this reason alone, and checks that the field is off.
+  private func closed(_ desktop: Desktop, by reason: String, sourceLocation: SourceLocation = #_sourceLocation)
+    async throws
+  {
+    try await desktop.status { !$0.scanning && $0.suspendReasons == [reason] }
+    #expect(try await field(desktop, isOn: false), sourceLocation: sourceLocation)
+  }
+
+  private func run(_ desktop: Desktop, _ words: String...) async throws -> ChildProcess.ExitStatus {
+    let process = try await desktop.installation.start("tagroute", words)
+    return try await process.exit()
+  }
+
+  @Test func `an active screen saver suspends scanning`() async throws {
+    let desktop = try await Desktop()
+    let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
+    try await desktop.startScanning()
+    try await saver.setActive(true)
+    try await closed(desktop, by: "session-locked")
+    // The tag that lies there is read only after the unlock.
+    let server = try await desktop.startServer()
+    try await desktop.place(try Tag(1))
+    try await saver.setActive(false)
+    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    try await desktop.status(\.scanning)
+  }
+
+  @Test func `a display that Mutter reports as off suspends scanning`() async throws {
+    let desktop = try await Desktop()
+    let mutter = try await PropertyStandIn.start(
+      "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(0), on: desktop.sessionBus)
+    try await desktop.startScanning()
+    await mutter.set(.int32(3))
+    try await closed(desktop, by: "display-off")
+    // A compositor that has ended reports no display as off, so scanning resumes.
+    await mutter.stop()
+    try await desktop.status(\.scanning)
+  }
+
+  @Test func `a display that its connectors report as off suspends scanning`() async throws {
+    let desktop = try await Desktop()
+    let directory = desktop.installation.directory
+    func power(_ word: String) throws { try directory.write("\(word)\n", to: "sys/class/drm/card1-DP-2/dpms") }
+    try directory.write("connected\n", to: "sys/class/drm/card1-DP-2/status")
+    try power("On")
+    try await desktop.start()
+    // The first reading finds the display on.
+    try await desktop.agent.line(containing: "display-off=no")
+    try await desktop.status(\.scanning)
+    try power("Off")
+    try await closed(desktop, by: "display-off")
+    try power("On")
+    try await desktop.status(\.scanning)
+  }
+
+  @Test func `airplane mode of GNOME suspends scanning`() async throws {
+    let desktop = try await Desktop()
+    let radios = try await PropertyStandIn.start(
+      "org.gnome.SettingsDaemon.Rfkill", "AirplaneMode", .boolean(false), on: desktop.sessionBus)
+    try await desktop.startScanning()
+    await radios.set(.boolean(true))
+    try await closed(desktop, by: "airplane-mode")
+    await radios.set(.boolean(false))
+    try await desktop.status(\.scanning)
+  }
+
+  @Test(arguments: [true, false]) func `a camera in use suspends scanning only if the user asks for that`(
+    _ isAsked: Bool
+  ) async throws {
+    let desktop = try await Desktop(agentScan: isAsked ? ["SuspendForCamera=yes"] : [])
+    let node = try desktop.installation.directory.write("", to: "dev/video0")
+    let early = open(node, O_RDONLY | O_CLOEXEC)
+    try await desktop.start()
+    if isAsked { try await closed(desktop, by: "camera") }
+    close(early)
+    try await desktop.status(\.scanning)
+    let camera = open(node, O_RDONLY | O_CLOEXEC)
+    if isAsked {
+      try await closed(desktop, by: "camera")
+    } else {
+      // The agent reports the lock after it could have noticed the camera.
+      #expect(try await run(desktop, "session", "lock") == .exited(0))
+      try await closed(desktop, by: "session-locked")
+      #expect(try await !desktop.agent.log().contains { $0.contains("camera") })
+      #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    }
+    close(camera)
+    try await desktop.status(\.scanning)
+  }
+
+  @Test func `session lock suspends scanning until session unlock`() async throws {
+    let desktop = try await Desktop()
+    #expect(try await run(desktop, "session", "lock") == .exited(69))
+    try await desktop.startScanning()
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    // The daemon knows the state by the time the command ends.
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "test-client"))
+    #expect(try await client.status().suspendReasons == ["session-locked"])
+    try await closed(desktop, by: "session-locked")
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    // An unlock by the user does not unlock an active screen saver.
+    let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus, isActive: true)
+    try await desktop.agent.line(containing: "org.gnome.ScreenSaver is active")
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    #expect(try await client.status().suspendReasons == ["session-locked"])
+    try await saver.setActive(false)
+    try await desktop.status(\.scanning)
+    #expect(try await run(desktop, "session", "wait") == .exited(64))
+  }
+
+  @Test func `a screen saver that dies while active keeps the session locked`() async throws {
+    let desktop = try await Desktop()
+    let first = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
+    try await desktop.startScanning()
+    try await first.setActive(true)
+    try await closed(desktop, by: "session-locked")
+    await first.stop()
+    try await desktop.agent.line(containing: "org.mate.ScreenSaver ended while it was active")
+    let second = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
+    await second.asked()
+    // The agent handles messages in order: it has the reply by the time it has handled a later message.
+    try await second.setActive(false)
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    try await closed(desktop, by: "session-locked")
+    #expect(try await desktop.agent.log().last { $0.contains("the session:") }?.contains("ended while") == true)
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await second.stop()
+  }
+
+  @Test func `the daemon never scans for an agent that starts in a locked session`() async throws {
+    let desktop = try await Desktop()
+    let saver = try await ScreenSaverStandIn.start("org.xfce.ScreenSaver", on: desktop.sessionBus, isActive: true)
+    try await desktop.installation.startSimulator()
+    try await desktop.installation.startDaemon()
+    try await desktop.daemon.line(containing: Desktop.readerReady)
+    try await desktop.installation.simulate("counters reset")
+    try await desktop.installation.startAgent()
+    try await desktop.agent.line(containing: Desktop.registered)
+    try await closed(desktop, by: "session-locked")
+    let counters = try await desktop.installation.simulate("counters")
+    #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
+    // The last command of opening the reader may come after the reset, but the field was never on.
+    #expect(counters.contains(" exchanges=0 activation-frames=0 "))
+    #expect(counters.hasSuffix("field=off field-on-ms=0"))
+    try await saver.setActive(false)
+    try await desktop.status(\.scanning)
+  }
+
+  @Test func `the agent reports the lock again to a restarted daemon`() async throws {
+    let desktop = try await Desktop()
+    let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
+    try await desktop.startScanning()
+    try await saver.setActive(true)
+    try await closed(desktop, by: "session-locked")
+    try await desktop.daemon.exit(after: SIGTERM)
+    try await desktop.installation.startDaemon()
+    try await desktop.daemon.line(containing: Desktop.readerReady)
+    try await closed(desktop, by: "session-locked")
+    #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
+    try await saver.setActive(false)
+    try await desktop.status(\.scanning)
+  }
+
+  @Test func `LockDetection=strict scans after the user reports an unlock`() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind", "LockDetection=strict"])
+    _ = try await LogindStandIn.start(
+      on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
+    try await desktop.start()
+    try await closed(desktop, by: "lock-unknown")
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    try await desktop.status(\.scanning)
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    try await closed(desktop, by: "session-locked")
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    try await desktop.status(\.scanning)
+    // The agent's report ends with the agent.
+    try await desktop.agent.exit(after: SIGKILL)
+    try await desktop.status { $0.suspendReasons.contains("lock-unknown") }
+  }
+}

@@ -1,0 +1,99 @@
+import Bus
+import Glibc
+import NDEF
+import TestRig
+import Testing
+
+/// The content of a tag stays between the tag, the agent and the app: no log and no signal contains it.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PrivacyTests {
+  /// Content of the tags that no log and no signal may contain.
+  private static let secrets = ["s3cret", "menu.example.com", "04c0ffee", "04 c0 ff ee", "192, 255, 238"]
+
+  private static func tag(_ number: Int, type: Int, uri: String) throws -> (command: String, message: [UInt8]) {
+    let message = try NDEFMessage(
+      records: NDEFMessage.uri(uri).records + [TextRecord("s3cret words", language: "en").record()]
+    ).encoded()
+    return ("--type \(type) --uid 04c0ffee00000\(number)", message)
+  }
+
+  private static let tags = [
+    (2, "https://menu.example.com/table/s3cret"), (4, "https://menu.example.com/s3cret"),
+    (2, "https://s3cret@menu.example.com/table"), (2, "javascript:s3cret()"), (4, "https://s3cret.example.net/"),
+  ]
+
+  @Test func `no log and no signal contains the content of a tag`() async throws {
+    let desktop = try await Desktop(log: "info")
+    let monitors = [try await monitor(desktop.systemBus), try await monitor(desktop.sessionBus)]
+    let server = try await desktop.startWithServer()
+    let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
+    let commands = ["status", "handlers"].map { [$0, "--json"] }
+    for (number, (type, uri)) in Self.tags.enumerated() {
+      let (command, message) = try Self.tag(number, type: type, uri: uri)
+      let file = try desktop.installation.directory.write(message, to: "tag\(number)")
+      let seen = await agent.log().count
+      try await desktop.installation.simulate("tap --ndef \(file) \(command)")
+      let line = try await agent.line(after: seen) { $0.contains(" offered") }
+      guard !line.contains("is not offered: ") else { continue }
+      let shown = try await server.nextTap()
+      #expect(shown.body.hasPrefix(line.contains("is offered") ? "menu.example.com/" : "s3cret.example.net"))
+      // The first tap is handed over and the others stay. A killed reader process and a killed agent could then log
+      // content.
+      if number == 0 {
+        try await server.click(shown)
+        #expect(try await desktop.handed().message == message)
+      }
+    }
+    try await kill(desktop.reader, in: daemon)
+    try await agent.exit(after: SIGKILL)
+    try await desktop.installation.startAgent()
+    #expect(try await server.nextTap().body == "menu.example.com/s3cret")
+    #expect(try await server.nextTap().body == "s3cret.example.net")
+    for command in commands { _ = try await desktop.installation.start("tagroute", command).exit() }
+
+    let after = try await desktop.agent
+    for process in [daemon, agent, after] {
+      let log = await process.log()
+      #expect(!log.isEmpty)
+      #expect(Self.telling(log).isEmpty, "\(process.name)")
+    }
+    // The monitors have seen signals of Tagroute on both buses.
+    try await monitors[0].line(containing: "interface=org.freedesktop.DBus.Properties; member=PropertiesChanged")
+    try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapReceived")
+    try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapClosed")
+    for monitor in monitors { #expect(Self.telling(await monitor.log()).isEmpty) }
+  }
+
+  /// The words may quote the tag, so the log contains only the name of the error.
+  @Test func `no log contains the words of an app that refuses a message`() async throws {
+    let desktop = try await Desktop(log: "info")
+    let server = try await desktop.startWithServer()
+    await desktop.app.set(.refuses)
+    try await desktop.place(Tag(1))
+    try await server.click(desktop.notification(on: server))
+    let agent = try await desktop.agent
+    let line = try await agent.line(containing: "was not handed to \(HandlerStandIn.desktopID)")
+    #expect(line.hasSuffix(": \(BusError.Name.failed)"))
+    // The notification shows the words, so the agent has received them.
+    #expect(try await desktop.notification(on: server).body.contains("the kitchen is closed"))
+    #expect(await agent.log().filter { $0.contains("kitchen") } == [])
+  }
+
+  /// The lines with content that can only come from a tag.
+  private static func telling(_ lines: [String]) -> [String] {
+    lines.filter { line in secrets.contains { line.lowercased().contains($0) } }
+  }
+
+  /// Starts a monitor that prints every signal on a bus.
+  private func monitor(_ address: BusAddress) async throws -> ChildProcess {
+    let program = try BuiltProducts.systemProgram("dbus-monitor", package: "dbus-bin")
+    let process = try ChildProcess(program, ["--address", address.description, "type='signal'"])
+    try await process.line(containing: "member=NameLost")
+    return process
+  }
+
+  private func kill(_ reader: ForeignProcess, in daemon: ChildProcess) async throws {
+    let seen = await daemon.log().count
+    reader.signal(SIGKILL)
+    try await daemon.line(containing: "is ignored until it is removed", after: seen)
+  }
+}

@@ -1,0 +1,99 @@
+import Names
+import TestRig
+import Testing
+
+/// Mistakes in a configuration file or on a command line: the error names the problem, its place and the remedy.
+@Suite(.timeLimit(.minutes(5))) struct ConfigurationMistakeTests {
+  struct Mistake: Sendable, CustomTestStringConvertible {
+    let program: String
+    let configuration: String
+    let line: Int
+    let problem: String
+    let remedy: String
+
+    var testDescription: String { "\(program): \(configuration.debugDescription)" }
+  }
+
+  private static let mistakes = [
+    Mistake(
+      program: "tagrouted", configuration: "[Scan]\n\nSesions=any\n", line: 3, problem: "no key Sesions",
+      remedy: "Sessions"),
+    Mistake(
+      program: "tagrouted", configuration: "[Scan]\nWhenLocked=maybe\n", line: 2, problem: "maybe", remedy: "suspend"),
+    Mistake(program: "tagrouted", configuration: "[Reader]\nPollInterval=1\n", line: 2, problem: "1", remedy: "10"),
+    Mistake(
+      program: "tagrouted", configuration: "# readers\n[Reader]\nDevices=/dev/ttyUSB0\n", line: 3,
+      problem: "names no reader", remedy: "pn532_uart:/dev/ttyUSB0"),
+    Mistake(
+      program: "tagrouted", configuration: "Sessions=any\n", line: 1, problem: "does not start with a group",
+      remedy: "write [Group] lines"),
+    Mistake(
+      program: "tagroute-agent", configuration: "[Links]\nSchemes=https;javascript\n", line: 2,
+      problem: "javascript", remedy: "leave it out"),
+    Mistake(
+      program: "tagroute-agent", configuration: "[Notifications]\nTimeout=soon\n", line: 2, problem: "soon",
+      remedy: "a number of seconds"),
+    Mistake(
+      program: "tagroute-agent", configuration: "[Inbox]\nInbox=on\nRetentionDays=0\n", line: 3, problem: "0",
+      remedy: "1"),
+    Mistake(
+      program: "tagroute-agent", configuration: "[Links]\n[Inboks]\n", line: 2, problem: "Inboks", remedy: "Inbox"),
+  ]
+
+  @Test(arguments: mistakes) func `a configuration error names the file, the line and the remedy`(mistake: Mistake)
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(mistake.configuration, to: "wrong.conf")
+    let run = try await ChildProcess.run(
+      BuiltProducts.program(mistake.program), ["--config", file], environment: ["HOME": directory.path])
+    #expect(run.status == .exited(Names.ExitCode.configuration))
+    #expect(run.output.isEmpty)
+    let text = try #require(run.log.first)
+    #expect(run.log.count == 1, "\(run.log)")
+    let place = "\(mistake.program): \(file):\(mistake.line): "
+    #expect(text.hasPrefix(place))
+    let words = text.dropFirst(place.count).split(separator: ": ")
+    #expect(words.count >= 2, "\(text)")
+    #expect(text.dropFirst(place.count).contains(mistake.problem), "\(text)")
+    #expect(words.last?.contains(mistake.remedy) == true, "\(text)")
+  }
+
+  @Test(arguments: ["tagrouted", "tagroute-agent"]) func `a missing configuration file is an error`(program: String)
+    async throws
+  {
+    let run = try await ChildProcess.run(
+      BuiltProducts.program(program), ["--config", "/nonexistent/tagroute.conf"], environment: [:])
+    #expect(run.status == .exited(Names.ExitCode.configuration))
+    #expect(run.log == ["\(program): /nonexistent/tagroute.conf: does not exist: name a file that does"])
+  }
+
+  @Test(arguments: ["tagrouted", "tagroute-agent", "tagroute"])
+  func `each program prints help and its version, and rejects an unknown option`(program: String) async throws {
+    let path = try BuiltProducts.program(program)
+    let help = try await ChildProcess.run(path, ["--help"], environment: [:])
+    #expect(help.status == .exited(0))
+    #expect(help.output.lowercased().hasPrefix("usage: \(program)"))
+    #expect(help.output.contains("--help"))
+    let version = try await ChildProcess.run(path, ["--version"], environment: [:])
+    #expect(version.status == .exited(0))
+    #expect(version.output == "\(program) \(Names.version)\n")
+    let wrong = try await ChildProcess.run(path, ["--loud"], environment: [:])
+    #expect(wrong.status == .exited(Names.ExitCode.usage))
+    #expect(wrong.output.isEmpty)
+    #expect(wrong.log.count == 1)
+    #expect(wrong.log.first?.hasPrefix("\(program): ") == true)
+    #expect(wrong.log.first?.contains("--loud") == true)
+    #expect(wrong.log.first?.contains("\(program) --help") == true)
+  }
+
+  @Test func `the simulator prints help and rejects an unknown option`() async throws {
+    let path = try BuiltProducts.program("tagroute-simulator")
+    let help = try await ChildProcess.run(path, ["--help"], environment: [:])
+    #expect(help.status == .exited(0))
+    #expect(help.output.hasPrefix("usage: tagroute-simulator"))
+    let wrong = try await ChildProcess.run(path, ["--loud"], environment: [:])
+    #expect(wrong.status == .exited(Names.ExitCode.usage))
+    #expect(wrong.log == ["tagroute-simulator: --loud: no such option"])
+  }
+}

@@ -1,0 +1,238 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import TagrouteClient
+import TestRig
+import Testing
+
+/// Effects of a daemon restart on clients, the agent and taps, after a crash and after `systemctl restart`.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct DaemonRestartTests {
+  static let ends = [SIGKILL, SIGTERM]
+
+  private func desktop(_ signal: Int32, _ test: String = #function) async throws -> Desktop {
+    try await Desktop.scanning(starter: "\(test.prefix { $0 != "(" })_\(signal)").0
+  }
+
+  // MARK: Clients that have the reader
+
+  @Test(arguments: ends) func `a command that waits for a tag keeps waiting across a daemon restart`(signal: Int32)
+    async throws
+  {
+    let desktop = try await desktop(signal)
+    let process = try await desktop.installation.start("tagroute", ["read"])
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    try await desktop.replaceDaemon(signal)
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    try await desktop.place(try Tag(1))
+    #expect(try await process.exit() == .exited(0))
+    #expect(await process.log().contains { $0.contains(Tag.text(1)) })
+  }
+
+  @Test(arguments: ends)
+  func `a command that reads tag after tag continues after a daemon restart and reads none twice`(signal: Int32)
+    async throws
+  {
+    let desktop = try await desktop(signal)
+    let process = try await desktop.installation.start("tagroute", ["read", "--follow", "--json"])
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    try await desktop.place(try Tag(1))
+    try await process.line(containing: try Tag(1).uid)
+    try await desktop.replaceDaemon(signal)
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    // The first tag still lies on the reader.
+    try await desktop.lookedAround()
+    try await desktop.place(try Tag(2))
+    try await process.line(containing: try Tag(2).uid)
+    let first = try Tag(1).uid
+    #expect(await process.log().filter { $0.contains(first) }.count == 1)
+    #expect(try await process.exit(after: SIGINT) == .signalled(SIGINT))
+  }
+
+  @Test(arguments: ends) func `sessions and their sheet end with the daemon`(signal: Int32) async throws {
+    let desktop = try await desktop(signal)
+    let server = try await desktop.startServer()
+    let program = try await desktop.program()
+    let first = try await program.start()
+    try await desktop.within("the session") { try await first.activated() }
+    let waiting = [try await program.start(), try await desktop.program().start()]
+    let sheet = try await desktop.notification(on: server)
+    #expect(sheet.actions.contains("cancel"))
+    let daemon = try await desktop.daemon
+    try await desktop.replaceDaemon(signal)
+    #expect(try await daemon.exit() == (signal == SIGKILL ? .signalled(SIGKILL) : .exited(0)))
+    let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
+    for (number, session) in ([first] + waiting).enumerated() {
+      let end = try await desktop.within("the end") { try await session.end() }
+      #expect(end.reason == expected, "\(number): \(end)")
+    }
+    #expect(try await desktop.within("the sheet's end") { try await server.nextClosed() } == sheet.id)
+    // The same connection gets a session from the next daemon.
+    try await desktop.scanning()
+    let next = try await program.start()
+    try await desktop.within("the session") { try await next.activated() }
+  }
+
+  @Test(arguments: ends) func `a tag operation fails when the daemon ends`(signal: Int32) async throws {
+    let desktop = try await desktop(signal)
+    let daemon = try await desktop.daemon
+    let open = try await desktop.program().start(ReaderSessionOptions(access: .write))
+    try await desktop.within("the session") { try await open.activated() }
+    try await desktop.place(try Tag(1))
+    let tag = try await desktop.within("a tag") { try await open.tag() }
+    let seen = await daemon.log().count
+    // Delays the reader's next reply, so that the daemon ends during the write.
+    try await desktop.installation.simulate("fault delay 500")
+    let message = try Tag(2).message
+    let writing = Task { () -> BusError? in
+      do throws(BusError) {
+        try await tag.writeNDEF(message)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    try await daemon.line(containing: "is to write", after: seen)
+    daemon.signal(signal)
+    let error = try #require(try await desktop.within("an answer") { await writing.value })
+    #expect(error.name == (signal == SIGKILL ? BusError.Name.noReply : Names.Errors.sessionEnded), "\(error)")
+    let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
+    #expect(try await desktop.within("the end") { try await open.end() }.reason == expected)
+    try await daemon.exit()
+  }
+
+  // MARK: Clients that stop scanning
+
+  @Test(arguments: ends) func `a lent reader is lent again by the next daemon`(signal: Int32) async throws {
+    let desktop = try await desktop(signal)
+    let wait = "import os, signal; os.write(1, b'has it\\n'); signal.pause()"
+    let process = try await desktop.installation.start("tagroute", ["run", "--", "python3", "-c", wait])
+    try await process.line(containing: "has it")
+    for _ in 1...2 {
+      try await desktop.replaceDaemon(signal)
+      try await desktop.status { $0.readers.first?.state == "released" }
+    }
+    #expect(try await process.exit(after: SIGTERM) == .exited(128 + SIGTERM))
+    try await desktop.scanning()
+    #expect(await process.log() == ["has it"])
+  }
+
+  /// Another program borrows the reader from the next daemon first.
+  @Test(arguments: [true, false]) func `tagroute run reports that it lost the reader and gets it back once it is free`(
+    isGivenBack: Bool
+  ) async throws {
+    let (desktop, _) = try await Desktop.scanning(
+      starter: "`tagroute run reports that it lost the reader and gets it back once it is free`_\(isGivenBack)")
+    let fail = """
+      import os, signal
+      signal.signal(signal.SIGTERM, lambda number, frame: os._exit(4))
+      os.write(1, b'has it\\n')
+      while True: signal.pause()
+      """
+    let process = try await desktop.installation.start("tagroute", ["run", "--", "python3", "-c", fail])
+    try await process.line(containing: "has it")
+    process.signal(SIGSTOP)
+    try await desktop.replaceDaemon(SIGKILL)
+    try await desktop.scanning()
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    var other: Inhibitor? = try await client.releaseReader(who: "another program", why: "because")
+    process.signal(SIGCONT)
+    let told = "tagroute: the daemon restarted and no longer lends the reader to the command"
+    try await process.line(containing: told)
+    if isGivenBack {
+      #expect(other?.isHeld == true)
+      other = nil
+      try await process.line(containing: "tagroute: the daemon lends the reader to the command again")
+      try await desktop.status { $0.readers.first?.state == "released" }
+    }
+    process.signal(SIGTERM)
+    // If the reader came back, the exit code is the command's own. Otherwise it reports the lost reader.
+    #expect(try await process.exit() == .exited(isGivenBack ? 4 : Names.ExitCode.tryAgain))
+    withExtendedLifetime(other) {}
+    let lines = await process.log().filter { $0.hasPrefix(told) }
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains("already lent to another program (user \(getuid()))") == true, "\(lines)")
+  }
+
+  @Test(arguments: ends) func `an inhibitor ends with its daemon and reports that`(signal: Int32) async throws {
+    let desktop = try await desktop(signal)
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    let inhibitor = try await client.inhibit(who: "a test", why: "because")
+    try await desktop.status { $0.suspendReasons == ["inhibited"] }
+    #expect(inhibitor.isHeld)
+    try await desktop.replaceDaemon(signal)
+    #expect(!inhibitor.isHeld)
+    try await desktop.scanning()
+  }
+
+  // MARK: Taps
+
+  /// `KillTableTests` has the same with a killed daemon.
+  @Test func `a tap that the agent has not confirmed is shown once after a daemon restart`() async throws {
+    let desktop = try await desktop(SIGTERM)
+    let server = try await desktop.startServer()
+    let (agent, daemon) = (try await desktop.agent, try await desktop.daemon)
+    agent.signal(SIGSTOP)
+    try await desktop.place(try Tag(1))
+    try await daemon.line(containing: "message of \(Tag(1).message.count) bytes")
+    try await desktop.remove()
+    let seen = await agent.log().count
+    try await desktop.replaceDaemon(SIGTERM)
+    agent.signal(SIGCONT)
+    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    try await agent.line(containing: Desktop.registered, after: seen)
+    try await desktop.scanning()
+    try await desktop.tap(2, isShownOn: server)
+    #expect(await server.all.count == 2)
+  }
+
+  @Test(arguments: ends, [false, true])
+  func `a tag on the reader is announced once across a daemon restart`(
+    signal: Int32, isPutDownMeanwhile: Bool
+  ) async throws {
+    let folder = try TemporaryDirectory()
+    let desktop = try await Desktop(
+      environment: ["RUNTIME_DIRECTORY": folder.file(".")],
+      starter: "`a tag on the reader is announced once across a daemon restart`_\(signal)_\(isPutDownMeanwhile)")
+    let server = try await desktop.startServer()
+    try await desktop.startScanning()
+    try await desktop.tap(1, isShownOn: server)
+    try await desktop.replaceDaemon(signal) {
+      if isPutDownMeanwhile { try await desktop.place(try Tag(2)) }
+    }
+    if isPutDownMeanwhile { #expect(try await desktop.notification(on: server).body == Tag.text(2)) }
+    try await desktop.scanning()
+    try await desktop.lookedAround()
+    if !isPutDownMeanwhile { try await desktop.tap(2, isShownOn: server) }
+    // Tag 1 was removed in the meantime, so it is announced again.
+    try await desktop.tap(1, isShownOn: server)
+    #expect(await server.all.count == 3)
+  }
+
+  @Test(arguments: ends) func `the next daemon knows about the lock from the start`(signal: Int32) async throws {
+    let desktop = try await desktop(signal)
+    let lock = try await desktop.installation.start("tagroute", ["session", "lock"])
+    #expect(try await lock.exit() == .exited(0))
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    let seen = try await desktop.agent.log().count
+    try await desktop.replaceDaemon(signal)
+    try await desktop.agent.line(containing: Desktop.registered, after: seen)
+    try await desktop.status { $0.suspendReasons == ["session-locked"] && $0.readers.first?.state == "ready" }
+    let log = try await desktop.daemon.log()
+    #expect(!log.contains { $0.contains(": scanning") })
+  }
+}
+
+extension Desktop {
+  /// Ends the daemon and starts a new one. Returns once the new daemon replies.
+  func replaceDaemon(_ signal: Int32, meanwhile: () async throws -> Void = {}) async throws {
+    let daemon = try await daemon
+    try await daemon.exit(after: signal)
+    try await meanwhile()
+    try await installation.startDaemon()
+    let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))
+    try await within("the next daemon") {
+      for await _ in try await client.changes() where (try? await client.status()) != nil { return }
+    }
+  }
+}

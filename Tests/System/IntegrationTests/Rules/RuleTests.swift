@@ -1,0 +1,186 @@
+import EventLoop
+import Foundation
+import Glibc
+import NDEF
+import TestRig
+import Testing
+
+/// Rules with the real daemon and the real agent.
+@Suite(.timeLimit(.minutes(3)), StopsAtEnd()) struct RuleTests {
+  /// Writes its arguments, its variables and its input into a pipe.
+  private static func recorder(_ pipe: String) -> String {
+    """
+    #!/bin/sh
+    {
+      for argument in "$@"; do printf '<%s>\\n' "$argument"; done
+      printf 'URI %s\\nUID %s\\nTAP %s\\n' "$TAGROUTE_URI" "$TAGROUTE_UID" "$TAGROUTE_TAP_ID"
+      exec cat
+    } > '\(pipe)'
+    """
+  }
+
+  /// A desktop with a program that records.
+  private struct Stage {
+    let desktop: Desktop
+    let server: NotificationServerStandIn
+    let program: String
+    private let pipe: String
+
+    init(_ rules: (_ program: String) -> String, starter: String = #function) async throws {
+      desktop = try await Desktop(starter: starter)
+      let directory = desktop.installation.directory
+      pipe = directory.file("recorded")
+      try #require(mkfifo(pipe, 0o600) == 0)
+      program = try directory.write(RuleTests.recorder(pipe), to: "recorder", mode: 0o755)
+      try directory.write(rules(program), to: "config/tagroute/rules.d/test.conf")
+      server = try await desktop.startWithServer()
+    }
+
+    /// What the program has written until it ended.
+    func recorded() async throws -> [UInt8] {
+      try await desktop.within("a program of a rule") { [pipe] in
+        try await DedicatedThread.run { Result { try readFile(pipe) } }.get()
+      }
+    }
+
+    func taps() async throws -> [[String: Any]] {
+      let process = try await desktop.installation.start("tagroute", ["inbox", "--json"])
+      #expect(try await process.exit() == .exited(0))
+      let text = await process.standardOutput()
+      return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+    }
+  }
+
+  /// The UID of the tag with this number.
+  private static func uid(_ number: Int) -> String { "04-00-00-00-00-00-0\(number)" }
+
+  @Test func `a rule runs a program without a click, and no shell sees what is in the rule or on the tag`() async throws
+  {
+    let mark = try TemporaryDirectory()
+    let file = mark.file("mark")
+    let arguments = [
+      "$(touch \(file))", "`touch \(file)`", "; touch \(file)", "&& touch \(file)", "| touch \(file)", "> \(file)",
+      "$HOME", "*", "~", "'", "\"", "%u", "", "-x", "a b",
+    ]
+    let escaped = arguments.map { $0.replacing(";", with: "\\;") }.joined(separator: ";")
+    let stage = try await Stage { program in
+      "[Rule $(id); `id`]\nUID=\(Self.uid(1))\nRun=\(program);\(escaped);\nAsk=no\n"
+    }
+    let link = "https://menu.example.com/$(touch%20\(file));'&*?a=$HOME"
+    let text = TextRecord("$(touch \(file)) `touch \(file)` '; touch \(file)", language: "en")
+    let tag = try Tag(1, uri: link, others: [text.record()])
+    try await stage.desktop.place(tag)
+
+    let recorded = try await stage.recorded()
+    #expect(recorded.suffix(tag.message.count) == tag.message[...])
+    let lines = String(decoding: recorded.dropLast(tag.message.count), as: UTF8.self).split(separator: "\n")
+    #expect(lines.prefix(arguments.count).map(String.init) == arguments.map { "<\($0)>" })
+    let variables = lines.dropFirst(arguments.count).map(String.init)
+    #expect(variables.prefix(2) == ["URI \(link)", "UID \(Self.uid(1))"])
+    let shown = try await stage.desktop.notification(on: stage.server)
+    #expect(shown.summary == "Started “$(id); `id`”")
+    let tap = try #require(try await stage.taps().first)
+    #expect(tap["state"] as? String == "delivered")
+    #expect(variables.last == "TAP \(tap["id"] as? String ?? "")")
+    #expect(access(file, F_OK) != 0, "a shell has run")
+    withExtendedLifetime(mark) {}
+  }
+
+  @Test func `without Ask=no, a click runs the program`() async throws {
+    let stage = try await Stage { "[Rule lamp]\nUID=\(Self.uid(1))\nRun=\($0);on;\n" }
+    try await stage.desktop.place(try Tag(1))
+    let shown = try await stage.desktop.notification(on: stage.server)
+    #expect(shown.summary == "Run “lamp”")
+    #expect(
+      shown.actions == [
+        "default", "Run", "open", "Run", "always", "Always open this tag at once", "dismiss", "Dismiss",
+      ])
+    try await stage.server.click(shown, action: "open")
+    let recorded = String(decoding: try await stage.recorded(), as: UTF8.self)
+    #expect(recorded.hasPrefix("<on>\nURI https://\(Tag.text(1))\n"))
+  }
+
+  @Test func `a tag that a rule ignores is kept with the name of the rule, and not shown`() async throws {
+    let stage = try await Stage { _ in "[Rule quiet]\nUID=\(Self.uid(1))\nIgnore=yes\n" }
+    try await stage.desktop.place(try Tag(1))
+    try await stage.desktop.agent.line(containing: "the rule “quiet”")
+    // The next tag has the first notification.
+    try await stage.desktop.tap(2, isShownOn: stage.server)
+    let tap = try #require(try await stage.taps().last)
+    #expect(tap["state"] as? String == "dismissed")
+  }
+
+  @Test func `a rule opens an app that does not claim the link, and one shows a link`() async throws {
+    let stage = try await Stage { _ in
+      "[Rule menu]\nLink=https://elsewhere.example.net/*\nOpen=\(HandlerStandIn.desktopID)\nAsk=no\n"
+        + "[Rule show]\nUID=\(Self.uid(2))\nShow=yes\n"
+    }
+    let tag = try Tag(1, uri: "https://elsewhere.example.net/a")
+    try await stage.desktop.place(tag)
+    let handed = try await stage.desktop.handed()
+    #expect(handed.uri == "https://elsewhere.example.net/a")
+    #expect(handed.message == tag.message)
+    #expect(try await stage.desktop.notification(on: stage.server).summary == "Opened in Menu")
+    try await stage.desktop.place(try Tag(2))
+    let shown = try await stage.desktop.notification(on: stage.server)
+    #expect(shown.summary == "Link on a tag")
+    #expect(shown.body == Tag.text(2))
+  }
+
+  @Test func `resolve explains each rule, and rules lists and removes them`() async throws {
+    let stage = try await Stage { program in
+      "[Rule lamp]\nUID=\(Self.uid(1))\nMimeType=text/*\nRun=\(program);on;\n[Rule quiet]\nUID=\(Self.uid(1))\nIgnore=yes\n"
+    }
+    func run(_ arguments: String...) async throws -> String {
+      let process = try await stage.desktop.installation.start("tagroute", arguments)
+      #expect(try await process.exit() == .exited(0))
+      return await process.standardOutput()
+    }
+    let card = try await run("resolve", "--explain", "--uid", Self.uid(1), "--type", "text/vcard")
+    #expect(card.contains("rule: “lamp”") && card.contains("matches") && !card.contains("quiet"))
+    #expect(card.hasSuffix("runs \(stage.program)\n"))
+    let link = try await run("resolve", "--explain", "--uid", Self.uid(1), "https://\(Tag.text(1))")
+    #expect(link.contains("does not match: MimeType= differs"))
+    #expect(link.contains("rule: the rule “quiet”"))
+    let file = stage.desktop.installation.directory.file("message")
+    try stage.desktop.installation.directory.write(try Tag(1).message, to: "message")
+    let other = try await run("resolve", "--uid", Self.uid(2), "--message", file)
+    #expect(other.hasPrefix("\(HandlerStandIn.desktopID): "))
+    #expect(try await run("rules").hasPrefix("lamp: run \(stage.program) on\n"))
+    _ = try await run("rules", "remove", "quiet")
+    try await stage.desktop.agent.line(containing: "rules for taps in force: 1")
+    #expect(try await !run("rules").contains("quiet"))
+    #expect(try await run("rules", "--check").isEmpty)
+  }
+
+  @Test func `a program that is missing is named, and the tap can be tried again`() async throws {
+    let stage = try await Stage { program in "[Rule lamp]\nUID=\(Self.uid(1))\nRun=\(program)-missing;\nAsk=no\n" }
+    try await stage.desktop.place(try Tag(1))
+    let failed = try await stage.desktop.notification(on: stage.server)
+    #expect(failed.summary == "Could not start “lamp”")
+    #expect(failed.body.contains("not installed"))
+    try stage.desktop.installation.directory.write(
+      try readFile(stage.program), to: "recorder-missing", mode: 0o755)
+    try await stage.server.click(failed, action: "retry")
+    #expect(!(try await stage.recorded()).isEmpty)
+  }
+
+  @Test func `changes are in force at once, and files that others can change are not`() async throws {
+    let stage = try await Stage { _ in "[Rule broken]\nUID=nonsense\nIgnore=yes\n" }
+    try await stage.desktop.agent.line(containing: "test.conf:2: UID=nonsense is no UID")
+    let directory = stage.desktop.installation.directory
+    let path = try directory.write(
+      "[Rule hostile]\nUID=\(Self.uid(1))\nRun=\(stage.program);hostile;\nAsk=no\n",
+      to: "config/tagroute/rules.d/hostile.conf.new")
+    try #require(chmod(path, 0o666) == 0)
+    try #require(rename(path, directory.file("config/tagroute/rules.d/hostile.conf")) == 0)
+    try await stage.desktop.agent.line(containing: "hostile.conf: is ignored")
+    try await stage.desktop.tap(1, isShownOn: stage.server)
+    try directory.write(
+      "[Rule good]\nUID=\(Self.uid(2))\nRun=\(stage.program);good;\nAsk=no\n",
+      to: "config/tagroute/rules.d/good.conf")
+    try await stage.desktop.agent.line(containing: "rules for taps in force: 1")
+    try await stage.desktop.place(try Tag(2))
+    #expect(String(decoding: try await stage.recorded(), as: UTF8.self).hasPrefix("<good>\n"))
+  }
+}

@@ -1,0 +1,217 @@
+import Bus
+import EventLoop
+import Glibc
+import NDEF
+import Names
+import TagrouteClient
+import TestRig
+import Testing
+
+/// Reader sessions with the real programs, and the real libnfc with a simulated chip.
+@Suite(.timeLimit(.minutes(5))) struct ReaderSessionTests {
+  /// The failure of a call, or nil.
+  private func failure(_ body: () async throws(BusError) -> Void) async -> TagFailure? {
+    do throws(BusError) {
+      try await body()
+      return nil
+    } catch {
+      return TagFailure(error)
+    }
+  }
+
+  @Test func `a session reads, writes and locks a tag, which is not announced afterwards`() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    let polkit = try await desktop.startPolkit()
+    try await desktop.startScanning()
+    let program = try await desktop.program()
+    let open = try await program.start(ReaderSessionOptions(message: "Put it down\nand wait", access: .write))
+    try await desktop.within("the session") { try await open.activated() }
+    let sheet = try await desktop.notification(on: server)
+    #expect(sheet.summary == "Hold a tag near the reader")
+    #expect(sheet.body.contains("Put it down\nand wait"))
+    try await desktop.status { $0.suspendReasons == ["reader-session"] && $0.readers.first?.state == "in-session" }
+
+    let first = try Tag(1)
+    try await desktop.place(first)
+    let tag = try await desktop.within("a tag") { try await open.tag() }
+    #expect(tag.technology == "type-2")
+    #expect(try await tag.queryNDEF().status == .readWrite)
+    #expect(try await tag.readNDEF() == first.message)
+    let other = try Tag(2).message
+    try await tag.writeNDEF(other)
+    #expect(try await tag.readNDEF() == other)
+    // READ of the first page, which contains the UID.
+    #expect(try await tag.transceive([0x30, 0x00]).count == 16)
+    try await tag.lock()
+    #expect(try await tag.queryNDEF().status == .readOnly)
+    #expect(await failure { () async throws(BusError) in try await tag.writeNDEF(other) } == .readOnly)
+    try await open.session.invalidate()
+    #expect(try await open.end().reason == .invalidated)
+    let farewell = try await desktop.notification(on: server)
+    #expect(farewell.summary == "✓ Done")
+    // The last notification has a new id, so that a late click on “Cancel” does not reach it.
+    #expect(farewell.replaces == 0)
+    try await desktop.scanning()
+
+    // The tag that was left there is not announced. Another tag is, and then the first tag is a new tap.
+    try await desktop.lookedAround()
+    try await desktop.place(Tag(3))
+    #expect(try await desktop.notification(on: server).body.contains(Tag.text(3)))
+    try await desktop.place(Tag(first, message: other))
+    #expect(try await desktop.notification(on: server).body.contains(Tag.text(2)))
+    await polkit.stop()
+    await desktop.stop()
+  }
+
+  @Test func `a session finds a resting tag and ends after its first message`() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    let polkit = try await desktop.startPolkit()
+    try await desktop.startScanning()
+    let lying = try Tag(1, type: 4)
+    try await desktop.place(lying)
+    _ = try await desktop.notification(on: server)
+    let open = try await desktop.program().start(ReaderSessionOptions(endsAfterFirstRead: true))
+    try await desktop.within("the message") {
+      var message: [UInt8]?
+      while let event = await open.next() {
+        if case .messageRead(let bytes, _) = event { message = bytes }
+        if case .ended(let end) = event { #expect(end.reason == .firstRead) }
+      }
+      #expect(message == lying.message)
+    }
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+
+  @Test func `the user cancels a session on its sheet`() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    let polkit = try await desktop.startPolkit()
+    try await desktop.startScanning()
+    let open = try await desktop.program().start()
+    let sheet = try await desktop.notification(on: server)
+    #expect(sheet.actions.contains("cancel"))
+    try await server.click(sheet, action: "cancel")
+    let end = try await desktop.within("the end") { try await open.end() }
+    #expect(end.reason == .cancelled)
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+
+  @Test func `a session ends at its time limit`() async throws {
+    let desktop = try await Desktop(reader: ["SessionLimit=1"])
+    let polkit = try await desktop.startPolkit()
+    try await desktop.startScanning()
+    let program = try await desktop.program()
+    let (first, second) = (try await program.start(), try await program.start())
+    #expect(try await desktop.within("the end") { try await first.end() }.reason == .timedOut)
+    try await desktop.within("the next one's turn") { try await second.activated() }
+    try await second.session.invalidate()
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+
+  @Test func `scanning resumes whenever a client dies`() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    let polkit = try await desktop.startPolkit()
+    try await desktop.startScanning()
+    let steps: [(SessionProgram, OpenSession) async throws -> Void] = [
+      { _, _ in },
+      { _, open in try await open.activated() },
+      { _, open in
+        try await desktop.place(Tag(1))
+        _ = try await open.tag()
+      },
+      { _, open in
+        let tag = try await open.tag()
+        // The client does not wait for the reply.
+        Task { _ = try? await tag.readNDEF() }
+      },
+      { program, _ in _ = try await program.start() },
+    ]
+    for step in steps {
+      let program = try await desktop.program()
+      let open = try await program.start()
+      try await step(program, open)
+      await program.die()
+      try await desktop.scanning()
+    }
+    // No sheet is left: the agent has closed each sheet that was shown.
+    try await desktop.within("the sheets' ends") {
+      let sheets = await server.all.filter { $0.summary == "Hold a tag near the reader" }
+      var open = Set(sheets.map(\.id))
+      while !open.isEmpty { open.remove(try await server.nextClosed()) }
+    }
+    // The daemon still announces tags.
+    try await desktop.lookedAround()
+    try await desktop.place(Tag(7))
+    try await desktop.within("the tap") {
+      while true {
+        if try await server.next().body.contains(Tag.text(7)) { return }
+      }
+    }
+    await polkit.stop()
+    await desktop.stop()
+  }
+
+  /// The same with a process, which the kernel may end between any two instructions.
+  @Test func `scanning resumes whenever a program is killed`() async throws {
+    let desktop = try await Desktop()
+    let polkit = try await desktop.startPolkit()
+    try await desktop.startScanning()
+    let daemon = try await desktop.daemon
+    for step in ["waits for its reader", "has the reader", "a tag was read"] {
+      let seen = await daemon.log().count
+      let program = try await desktop.installation.start("tagroute", ["read", "--follow", "--json"])
+      if step == "a tag was read" {
+        try await daemon.line(containing: "has the reader", after: seen)
+        try await desktop.place(Tag(1))
+        try await program.line(containing: "04000000000001")
+      } else {
+        try await daemon.line(containing: step, after: seen)
+      }
+      program.signal(SIGKILL)
+      #expect(try await program.exit() == .signalled(SIGKILL))
+      try await daemon.line(containing: "is over: client-gone", after: seen)
+      try await desktop.scanning()
+    }
+    // A program that dies while it waits leaves the queue.
+    let holder = try await desktop.program().start()
+    try await desktop.within("the session") { try await holder.activated() }
+    let seen = await daemon.log().count
+    let program = try await desktop.installation.start("tagroute", ["read"])
+    try await daemon.line(containing: "waits for its reader", after: seen)
+    program.signal(SIGKILL)
+    try await daemon.line(containing: "is over: client-gone", after: seen)
+    let next = try await desktop.program().start()
+    try await holder.session.invalidate()
+    try await desktop.within("the next one's turn") { try await next.activated() }
+    try await next.session.invalidate()
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+
+  @Test func `a session ends when its reader process dies, and the next session starts`() async throws {
+    let desktop = try await Desktop()
+    let polkit = try await desktop.startPolkit()
+    try await desktop.startScanning()
+    let program = try await desktop.program()
+    let (first, second) = (try await program.start(), try await program.start())
+    try await desktop.within("the session") { try await first.activated() }
+    try await desktop.reader.signal(SIGKILL)
+    #expect(try await desktop.within("the end") { try await first.end() }.reason == .readerLost)
+    // The waiting client gets the reader once the next process is ready.
+    try await desktop.within("the next one's turn") { try await second.activated() }
+    try await second.session.invalidate()
+    try await desktop.scanning()
+    await polkit.stop()
+    await desktop.stop()
+  }
+}

@@ -1,0 +1,153 @@
+import Bus
+import EventLoop
+import Foundation
+import Glibc
+import NDEF
+import Names
+import TagrouteClient
+import TestRig
+import Testing
+
+/// A whole station: a simulated reader, the real daemon with `StationUser=`, and the real agent with `--headless`.
+/// There is no session at logind, no notification server and no display.
+@Suite(.timeLimit(.minutes(3)), StopsAtEnd()) struct StationTests {
+  private struct Station {
+    let desktop: Desktop
+    let logind: LogindStandIn
+    let user: String
+    private let pipe: String
+
+    init(starter: String = #function) async throws {
+      let entry = try #require(getpwuid(getuid()), "the user of the tests has no name")
+      user = String(cString: entry.pointee.pw_name)
+      desktop = try await Desktop(scan: ["StationUser=\(user)"], agentArguments: ["--headless"], starter: starter)
+      let directory = desktop.installation.directory
+      pipe = directory.file("recorded")
+      try #require(mkfifo(pipe, 0o600) == 0)
+      let program = try directory.write(
+        "#!/bin/sh\n{ printf '%s\\n' \"$TAGROUTE_UID\"; exec cat; } > '\(pipe)'\n", to: "recorder", mode: 0o755)
+      try directory.write(
+        "[Rule door]\nLink=https://menu.example.com/*\nRun=\(program);\nAsk=no\n",
+        to: "config/tagroute/rules.d/station.conf")
+      logind = try await LogindStandIn.start(on: desktop.systemBus)
+      try await desktop.start()
+      try await desktop.status(\.scanning)
+    }
+
+    /// What the program of the rule has got until it ended.
+    func recorded() async throws -> [UInt8] {
+      try await desktop.within("the program of the rule") { [pipe] in
+        try await DedicatedThread.run { Result { try readFile(pipe) } }.get()
+      }
+    }
+
+    func json(_ arguments: String...) async throws -> Any {
+      let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
+      #expect(try await process.exit() == .exited(0))
+      return try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8))
+    }
+
+    func output(_ arguments: String...) async throws -> String {
+      let process = try await desktop.installation.start("tagroute", arguments)
+      #expect(try await process.exit() == .exited(0))
+      return await process.standardOutput()
+    }
+  }
+
+  @Test func `a tag runs a rule on a machine where nobody is logged in, and a visitor takes the reader`() async throws {
+    let station = try await Station()
+    let desktop = station.desktop
+    let tag = try Tag(1)
+    try await desktop.place(tag)
+    let recorded = try await station.recorded()
+    #expect(recorded == Array("04-00-00-00-00-00-01\n".utf8) + tag.message)
+    try await desktop.remove()
+
+    // Another user logs in at the machine.
+    var visitor = LogindStandIn.Session(id: "7", uid: getuid() + 1)
+    visitor.type = "tty"
+    try await station.logind.add(visitor)
+    let away = try await desktop.status { !$0.stationActive && $0.suspendReasons.contains("session-not-graphical") }
+    #expect(away.stationUser == station.user)
+    #expect(away.suspendReasons == ["no-agent", "session-not-graphical"])
+    try await desktop.place(try Tag(2))
+    try await desktop.installation.simulate("remove")
+    try await station.logind.remove("7")
+    try await desktop.status { $0.scanning && $0.stationActive }
+    try await desktop.place(try Tag(3))
+    #expect(try await station.recorded().starts(with: Array("04-00-00-00-00-00-03\n".utf8)))
+
+    let taps = try #require(try await station.json("inbox") as? [[String: Any]])
+    #expect(taps.count == 2, "the tag of the visitor's time is not the station's")
+  }
+
+  @Test func `a tap without a rule is kept with its reason, and nothing is shown`() async throws {
+    let station = try await Station()
+    try await station.desktop.place(try Tag(1, uri: "https://elsewhere.example.net/a"))
+    try await station.desktop.agent.line(
+      containing: "is not offered: no user can be asked, and no rule acts on the tag")
+    let taps = try #require(try await station.json("inbox") as? [[String: Any]])
+    #expect(taps.map { $0["state"] as? String } == ["dismissed"])
+    // A private log: it does not name the link.
+    let agent = try await station.desktop.agent
+    #expect(await !agent.notable().contains { $0.contains("elsewhere.example.net") })
+    #expect(await !agent.log().contains { $0.contains("notification server") })
+  }
+
+  @Test func `status and doctor say that this is a station`() async throws {
+    let station = try await Station()
+    let lines = try await station.output("status").split(separator: "\n")
+    #expect(lines.prefix(2) == ["scanning", "station: taps go to user \(station.user)"])
+    #expect(lines.contains { $0.hasPrefix("agent without a desktop ") && $0.hasSuffix(": registered") })
+    let status = try #require(try await station.json("status") as? [String: Any])
+    #expect(status["stationUser"] as? String == station.user && status["stationActive"] as? Bool == true)
+    #expect((status["agent"] as? [String: Any])?["headless"] as? Bool == true)
+    let findings = try await station.desktop.findings().findings
+    #expect(
+      findings.first { $0.subject == "station" }?.text == "this machine is a station: taps go to user \(station.user)")
+    for subject in ["notifications", "agent-unit"] { #expect(!findings.contains { $0.subject == subject }) }
+    #expect(findings.first { $0.subject == "agent" }?.verdict == "right")
+  }
+
+  @Test(.enabled(if: access("/usr/bin/python3", X_OK) == 0, "there is no python3"))
+  func `the health file says what status says, and that the daemon is gone`() async throws {
+    let station = try await Station()
+    let desktop = station.desktop
+    let programs = try BuiltProducts.program("tagroute").split(separator: "/").dropLast().joined(separator: "/")
+    let file = desktop.installation.directory.file("tagroute.prom")
+    func health() async throws -> [Substring] {
+      let environment = desktop.installation.environment.merging(["PATH": "/\(programs):/usr/bin:/bin"]) { $1 }
+      let run = try await ChildProcess.run(
+        "/usr/bin/python3", ["\(repositoryRoot)/Examples/station/tagroute-health", file], environment: environment)
+      #expect(run.status == .exited(0), "\(run.log)")
+      return String(decoding: try readFile(file), as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
+    }
+    let lines = try await health()
+    for line in [
+      "tagroute_up 1", "tagroute_scanning 1", "tagroute_station_active 1", "tagroute_agent_registered 1",
+      "tagroute_configuration_error 0", "tagroute_info{version=\"\(Names.version)\"} 1",
+    ] { #expect(lines.contains(Substring(line)), "\(lines)") }
+    #expect(lines.contains { $0.hasPrefix("tagroute_reader_usable{reader=\"0\"") && $0.hasSuffix(" 1") })
+
+    let daemon = try await desktop.daemon
+    try await daemon.exit(after: SIGTERM)
+    #expect(try await health() == ["tagroute_up 0"])
+  }
+
+  @Test func `kill -9 of the agent loses no tap, and no rule runs twice`() async throws {
+    let station = try await Station()
+    let desktop = station.desktop
+    try await desktop.place(try Tag(1))
+    _ = try await station.recorded()
+    try await desktop.remove()
+    let agent = try await desktop.agent
+    try await agent.exit(after: SIGKILL)
+    try await desktop.status { $0.suspendReasons == ["no-agent"] }
+    try await desktop.installation.startAgent()
+    try await desktop.agent.line(containing: Desktop.registered)
+    try await desktop.status(\.scanning)
+    try await desktop.place(try Tag(2))
+    // The next run of the program is for the second tag.
+    #expect(try await station.recorded().starts(with: Array("04-00-00-00-00-00-02\n".utf8)))
+  }
+}

@@ -1,0 +1,106 @@
+import ReaderLink
+import ReaderSimulator
+import TestRig
+import Testing
+@testable import LibNFCReaderTests
+
+/// The faults of a chip, at different moments.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct FaultTests {
+  enum Wrong: CaseIterable {
+    case silent, hung, unplugged, corrupt, stale, late
+
+    func fault(_ command: Int) -> Fault {
+      switch self {
+      // Longer than libnfc retries.
+      case .silent: .silence(commands: 3)
+      case .hung: .stall(command: command)
+      case .unplugged: .unplug(command: command)
+      case .corrupt: .corruptChecksum(command: command)
+      case .stale: .staleAnswer(command: command)
+      case .late: .delay(.milliseconds(900), command: command)
+      }
+    }
+
+    /// Whether the user has to unplug the reader and plug it in again.
+    var needsHands: Bool { self == .hung || self == .unplugged }
+  }
+
+  /// Each of these steps is a command: field off, a poll, the tag's exchanges, polls for other tags, presence checks.
+  /// libnfc detects a stale answer to a different command. If data repeats (4), a further command to the chip detects a
+  /// stale answer to the same command.
+  /// `EachCommandTests` strikes at every command, but this suite also runs with Thread Sanitizer.
+  static let moments: [(Wrong, Int)] =
+    [.hung, .unplugged].flatMap { wrong in [1, 2, 3, 4, 8].map { (wrong, $0) } }
+    + [(.corrupt, 1), (.corrupt, 3), (.corrupt, 4), (.late, 1), (.late, 3), (.silent, 1), (.stale, 4)]
+
+  @Test(arguments: moments)
+  func `a fault at any command loses neither a tap nor the process`(wrong: Wrong, command: Int) async throws {
+    let rig = try await ReaderRig.asleep()
+    let child = await rig.process.processID
+    let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
+    let id = await rig.simulator.place(try .type2(.ntag213, message: bytes))
+    await rig.simulator.add(wrong.fault(command))
+    await rig.setScanning(true)
+    try await rig.next("a reader that has failed, with its name") { event in
+      switch event {
+      case .phase(.failed(let reason), _), .phase(.absent(let reason), _): reason.contains("/reader") ? true : nil
+      default: nil
+      }
+    }
+    if wrong.needsHands {
+      await rig.simulator.unplug()
+      // The same link now leads to another pseudo-terminal.
+      try await rig.simulator.plug()
+      await rig.process.lookForDevice()
+    }
+    try await rig.isReady()
+    try await rig.commands(10)
+    #expect(await rig.simulator.isFieldOn)
+    await rig.simulator.remove(id)
+    let next = try uri("https://example.com/next")
+    await rig.simulator.place(try .type2(.ntag213, message: next))
+    let message = try await rig.next("the next tag") { event in
+      if case .tag(let report, _) = event, report.content == .message(next) { report } else { nil }
+    }
+    #expect(message.content == .message(next))
+    // After the reader was unplugged, its tag may be announced again.
+    let contents = rig.seen.compactMap { if case .tag(let report, _) = $0 { report.content } else { nil } }
+    #expect(contents.count <= (wrong.needsHands ? 3 : 2) && contents.count >= 2)
+    #expect(contents.dropLast().allSatisfy { $0 == .message(bytes) })
+    try await rig.scan(false)
+    #expect(await !rig.simulator.isFieldOn)
+    // Another process may open the device that was plugged in again. No process has crashed.
+    if !wrong.needsHands { #expect(await rig.process.processID == child) }
+    #expect(!rig.seen.contains { $0.isCrash })
+  }
+
+  /// Without a stale answer: the previous command was the same, so its answer is correct.
+  @Test(arguments: Wrong.allCases.filter { $0 != .stale })
+  func `a fault while no tags are wanted is noticed when a device is plugged in`(wrong: Wrong) async throws {
+    let rig = try await ReaderRig.asleep(isFollowed: true)
+    await rig.simulator.add(wrong.fault(1))
+    await rig.process.lookForDevice()
+    try await rig.next("a reader that has failed") { $0.isLoss ? true : nil }
+    if wrong.needsHands { try await rig.plugAgain() }
+    try await rig.isReady()
+    try await rig.isAsleep()
+  }
+
+  @Test(arguments: Wrong.allCases)
+  func `after a fault at the end of scanning, scanning can start again`(wrong: Wrong) async throws {
+    let rig = try await ReaderRig.scanning()
+    try await rig.announces("https://example.com")
+    await rig.simulator.add(wrong.fault(1))
+    await rig.setScanning(false)
+    if wrong.needsHands {
+      try await rig.next("a reader that has failed or is absent") { $0.isLoss ? true : nil }
+      try await rig.plugAgain()
+    }
+    // The fault may strike before the command arrives. The field then goes off when the device is open again.
+    try await rig.isAsleep()
+    #expect(await !rig.simulator.isFieldOn)
+    #expect(await rig.simulator.strikes > 0)
+    await rig.simulator.clearFaults()
+    try await rig.scan(true)
+  }
+}

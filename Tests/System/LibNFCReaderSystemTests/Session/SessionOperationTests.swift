@@ -1,0 +1,203 @@
+import NDEF
+import ReaderSimulator
+import TestRig
+import Testing
+@testable import LibNFCReaderTests
+
+@testable import Framing
+@testable import LibNFCReader
+@testable import Reader
+@testable import ReaderLink
+
+/// Operations on tags in a reader session, through the real libnfc.
+@Suite(.timeLimit(.minutes(5))) struct SessionOperationTests {
+  @Test(arguments: SessionKind.allCases)
+  func `each operation works on each kind of tag`(_ kind: SessionKind) async throws {
+    let rig = try await ReaderRig.inSession()
+    let (old, new) = (try uri("https://example.com/old"), try uri("https://example.com/new/and/longer"))
+    await rig.simulator.place(try kind.make(old))
+    let tag = try await rig.sessionTag()
+    guard case .status(.readWrite, let capacity) = try await rig.perform(.query, tag) else {
+      throw RigError("expected a status, got \(rig.seen)")
+    }
+    #expect(try await rig.perform(.read, tag) == .message(old))
+    #expect(try await rig.perform(.write(new, verify: true), tag) == .done)
+    #expect(try await rig.perform(.read, tag) == .message(new))
+    let long = [UInt8](repeating: 0, count: Int(capacity) + 1)
+    #expect(try await rig.perform(.write(long, verify: false), tag).failure == .tooLong)
+    #expect(try await rig.perform(.write([], verify: true), tag) == .done)
+    #expect(try await rig.perform(.read, tag).failure == .empty)
+    #expect(try await rig.perform(.write(old, verify: false), tag) == .done)
+    #expect(try await rig.perform(.lock, tag) == .done)
+    #expect(try await rig.perform(.query, tag) == .status(.readOnly, capacity: capacity))
+    #expect(try await rig.perform(.write(new, verify: false), tag).failure == .readOnly)
+    #expect(try await rig.perform(.read, tag) == .message(old))
+    // All operations happened in one placement.
+    #expect(rig.seen.filter { if case .sessionTag = $0 { true } else { false } }.count == 1)
+    #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
+    await rig.stop()
+  }
+
+  @Test func `operations fail with the reason if a tag is damaged or not NDEF`() async throws {
+    let rig = try await ReaderRig.inSession()
+    await rig.simulator.place(.paymentCard())
+    let card = try await rig.sessionTag()
+    #expect(try await rig.perform(.query, card) == .status(.notSupported, capacity: 0))
+    #expect(try await rig.perform(.read, card).failure == .notSupported)
+    #expect(try await rig.perform(.write([], verify: false), card).failure == .notSupported)
+    var options = Type4Options()
+    options.declaredLength = 0xFFF0
+    await rig.simulator.removeAll()
+    await rig.simulator.place(try .type4(message: uri("https://example.com"), options: options))
+    let damaged = try await rig.sessionTag()
+    #expect(try await rig.perform(.read, damaged).failure == .refused)
+    #expect(try await rig.perform(.lock, damaged).failure == .refused)
+    options.ats = [0x00]
+    await rig.simulator.removeAll()
+    await rig.simulator.place(try .type4(message: uri("https://example.com"), options: options))
+    let broken = try await rig.sessionTag()
+    #expect(broken.historicalBytes.isEmpty)
+    #expect(try await rig.perform(.transceive([0x60], timeout: 100), broken).failure == .refused)
+    await rig.stop()
+  }
+
+  /// The tag has a new identifier after each selection.
+  @Test func `a tag with a random identifier stays one placement`() async throws {
+    let rig = try await ReaderRig.inSession()
+    let bytes = try uri("https://example.com")
+    await rig.simulator.place(try .type3(message: bytes, options: Type3Options(.phone)))
+    let tag = try await rig.sessionTag()
+    #expect(try await rig.perform(.read, tag) == .message(bytes))
+    // After a timeout, the reader process selects the tag again.
+    #expect(try await rig.perform(.transceive([0x04, 1, 2, 3, 4, 5, 6, 7, 8], timeout: 100), tag).failure == .timeout)
+    #expect(try await rig.perform(.read, tag) == .message(bytes))
+    try await rig.commands(40)
+    #expect(rig.seen.filter { if case .sessionTag = $0 { true } else { false } }.count == 1)
+    await rig.stop()
+  }
+
+  // MARK: Raw commands
+
+  @Test func `raw commands reach a Type 2 tag`() async throws {
+    let rig = try await ReaderRig.inSession()
+    let id = await rig.simulator.place(try .type2(.ntag215, message: uri("https://example.com")))
+    let tag = try await rig.sessionTag()
+    let version = try await rig.transceive([0x60], tag)
+    #expect(version.count == 8)
+    let memory = try #require(await rig.simulator.memory(of: id))
+    #expect(try await rig.transceive([0x30, 0x00], tag) == Array(memory[..<16]))
+    #expect(try await rig.transceive([0x3A, 0x00, 0x07], tag) == Array(memory[..<32]))
+    #expect(try await rig.transceive([0xA2, 0x10, 1, 2, 3, 4], tag) == [0x0A])
+    #expect(try await rig.transceive([0x30, 0x10], tag).prefix(4) == [1, 2, 3, 4])
+    // The tag does not answer an invalid command, and works afterwards.
+    #expect(try await rig.perform(.transceive([0x30, 0xF0], timeout: 50), tag).failure == .timeout)
+    #expect(try await rig.transceive([0x60], tag) == version)
+    let long = [UInt8](repeating: 0x30, count: 300)
+    #expect(try await rig.perform(.transceive(long, timeout: 50), tag).failure == .tooLong)
+    #expect(try await rig.perform(.read, tag) == .message(uri("https://example.com")))
+    await rig.stop()
+  }
+
+  @Test func `raw commands reach a FeliCa card`() async throws {
+    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, systemCodes: [0x0003]))
+    await rig.simulator.place(try .transitCard(idm: [1, 0x2E, 3, 4, 5, 6, 7, 8]))
+    let card = try await rig.sessionTag()
+    let history = SimulatedTag.transitHistory()
+    #expect(try await rig.transceive([0x02] + card.idm + [1, 0x0F, 0x09], card) == [0x03] + card.idm + [1, 0, 0])
+    func read(_ blocks: Range<UInt8>) async throws -> [UInt8] {
+      let list: [UInt8] = blocks.flatMap { [0x80, $0] }
+      return try await rig.transceive([0x06] + card.idm + [1, 0x0F, 0x09, UInt8(blocks.count)] + list, card)
+    }
+    #expect(try await read(0..<12) == [0x07] + card.idm + [0, 0, 12] + history[..<12].flatMap { $0 })
+    #expect(try await read(12..<20) == [0x07] + card.idm + [0, 0, 8] + history[12...].flatMap { $0 })
+    #expect(try await read(0..<20) == [0x07] + card.idm + [0xFF, 0xA2])
+    #expect(try await rig.transceive([0x0C] + card.idm, card).suffix(4) == [0x00, 0x03, 0xFE, 0x00])
+    #expect(try await rig.transceive([0x00, 0x00, 0x03, 0x01, 0x00], card).prefix(9) == [0x01] + card.idm)
+    await rig.stop()
+  }
+
+  @Test func `native commands reach a DESFire card`() async throws {
+    let rig = try await ReaderRig.inSession()
+    await rig.simulator.place(try .desfire(message: uri("https://example.com")))
+    let card = try await rig.sessionTag()
+    // The client requests the rest of the answer. The reader process must not send another command between.
+    #expect(try await rig.transceive([0x60], card).first == 0xAF)
+    #expect(try await rig.transceive([0xAF], card).first == 0xAF)
+    try await rig.commands(20)
+    #expect(try await rig.transceive([0xAF], card).first == 0x00)
+    #expect(try await rig.transceive([0x90, 0x60, 0x00, 0x00, 0x00], card).suffix(2) == [0x91, 0xAF])
+    #expect(try await rig.perform(.read, card) == .message(uri("https://example.com")))
+    await rig.stop()
+  }
+
+  @Test(arguments: [0, 100, 1000, 4000]) func `extended APDUs are sent and received`(size: Int) async throws {
+    let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
+    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [name]))
+    await rig.simulator.place(.applicationCard())
+    let card = try await rig.sessionTag()
+    #expect(card.initialApplication == 0)
+    #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card) == name + [0x90, 0x00])
+    let data = (0..<max(size, 1)).map { UInt8(truncatingIfNeeded: $0) }
+    let length = [UInt8(truncatingIfNeeded: data.count >> 8), UInt8(truncatingIfNeeded: data.count)]
+    let command = [0x80, 0x10, 0x00, 0x00, 0x00] + length + data + [0x00, 0x00]
+    #expect(try await rig.transceive(command, card) == data + [0x90, 0x00])
+    await rig.stop()
+  }
+
+  @Test func `MIFARE Classic takes no raw commands`() async throws {
+    let rig = try await ReaderRig.inSession()
+    await rig.simulator.place(try .mifareClassic(.classic1K, message: uri("https://example.com")))
+    let tag = try await rig.sessionTag()
+    #expect(try await rig.perform(.transceive([0x30, 0x00], timeout: 100), tag).failure == .notSupported)
+    await rig.stop()
+  }
+
+  // MARK: Time
+
+  @Test func `a command that exceeds its timeout fails and the next one works`() async throws {
+    let rig = try await ReaderRig.inSession()
+    await rig.simulator.place(.applicationCard())
+    let card = try await rig.sessionTag()
+    try await rig.commands(10)
+    await rig.simulator.add(.delay(.milliseconds(800), command: 1))
+    // The delay hits a presence check, which is retried, or the command, which fails.
+    let result = try await rig.perform(.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], timeout: 100), card)
+    #expect(result.failure == .timeout || result == .answer([0x69, 0x85]))
+    #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 3000) == [0x69, 0x85])
+    await rig.stop()
+  }
+
+  @Test func `the reader waits for a slow card until the timeout`() async throws {
+    let rig = try await ReaderRig.inSession()
+    await rig.simulator.place(.applicationCard())
+    let card = try await rig.sessionTag()
+    _ = try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card)
+    await rig.simulator.add(.delay(.milliseconds(2500), command: 1))
+    #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 5000) == [0x69, 0x85])
+    #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
+    await rig.stop()
+  }
+
+  @Test func `long operations report their progress`() async throws {
+    let rig = try await ReaderRig.inSession()
+    var options = Type4Options()
+    options.fileSize = 8192
+    let bytes = try NDEFMessage.uri("https://example.com/" + String(repeating: "x", count: 7000)).encoded()
+    await rig.simulator.place(try .type4(message: [], options: options))
+    let card = try await rig.sessionTag()
+    // One late answer makes each operation long enough to report progress.
+    let late = Fault.delay(ProgressChannel<TargetChannel>.interval + .milliseconds(50), command: 15)
+    await rig.simulator.add(late)
+    #expect(try await rig.perform(.write(bytes, verify: true), card, request: 7) == .done)
+    func progress(_ request: UInt64) -> [UInt32] {
+      rig.seen.compactMap { if case .progress(request, let bytes) = $0 { bytes } else { nil } }
+    }
+    let written = progress(7)
+    #expect(!written.isEmpty && written == written.sorted())
+    #expect((written.last ?? 0) <= 7100)
+    await rig.simulator.add(late)
+    #expect(try await rig.perform(.read, card, request: 8) == .message(bytes))
+    #expect(!progress(8).isEmpty && (progress(8).last ?? 0) <= 7100)
+    await rig.stop()
+  }
+}

@@ -1,0 +1,229 @@
+import Glibc
+import ReaderLink
+import TestRig
+import Testing
+
+@testable import ReaderSimulator
+
+/// pcscd ends, or was never there. A confined process cannot connect again, so its successor does.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ServiceEndTests {
+  /// What the process does when pcscd ends.
+  enum Moment: CaseIterable {
+    /// It may not scan.
+    case idle
+    case scanning
+    /// A tag rests that was announced.
+    case resting
+    /// It is in a session without a tag.
+    case session
+    /// It is in a session with a tag.
+    case engaged
+    case lent
+
+    var isInSession: Bool { self == .session || self == .engaged }
+  }
+
+  private static let ended = "pcscd has closed the connection: it has ended or was restarted"
+  private static let link = "https://example.com/1"
+
+  private static func tag() throws -> SimulatedTag { try .type4(message: try uri(link)) }
+
+  /// A tag that lies there all the time is announced at most once. Placed again, it is announced.
+  @Test(arguments: Moment.allCases, [false, true])
+  func `the reader works again after pcscd has ended`(moment: Moment, isKilled: Bool) async throws {
+    let rig = try await CardReaderRig.asleep()
+    let child = await rig.process.processID
+    if moment == .scanning || moment == .resting { try await rig.scan(true) }
+    if moment == .lent {
+      await rig.lend(true)
+      try await rig.expect(.lent(true))
+    }
+    if moment.isInSession { try await rig.begin(ReaderSessionOptions(number: 1)) }
+    var id: TagID?
+    if moment == .resting { id = try await rig.announces(Self.link).id }
+    if moment == .engaged { id = try await rig.finds(try Self.tag()).id }
+    if isKilled { await rig.pcscd.kill() } else { await rig.pcscd.stop() }
+    if moment == .lent { await rig.lend(false) }
+    #expect(try await rig.failed() == Self.ended)
+    try await rig.restartPCSCD()
+    try await rig.isReady()
+    #expect(await rig.process.processID != child)
+    try await rig.scan(true)
+    try await rig.announcesNothing()
+    #expect(rig.announced.count == (moment == .resting ? 1 : 0))
+    if let id {
+      let card = try #require(await rig.remove(id))
+      _ = try await rig.removal()
+      try await rig.insert(card)
+      #expect(try await rig.message().message == uri(Self.link))
+    } else {
+      try await rig.announces("https://example.com/next")
+    }
+    try await rig.announcesNothing()
+    #expect(!rig.seen.contains { $0.isCrash })
+  }
+
+  // MARK: During a reading
+
+  /// At each command of the reading in turn.
+  @Test(arguments: 1...6, [false, true])
+  func `a tag that was being read when pcscd ended is announced once`(command: Int, isKilled: Bool) async throws {
+    let rig = try await CardReaderRig.scanning()
+    await rig.add(.hold(command: command))
+    let id = try await rig.insert(try Self.tag())
+    try await rig.isHolding()
+    await end(rig, isKilled: isKilled)
+    #expect(try await rig.failed() == Self.ended)
+    try await rig.restartPCSCD()
+    let (message, placement) = try await rig.message()
+    #expect(try message == uri(Self.link))
+    try await rig.announcesNothing()
+    #expect(rig.announced.count == 1)
+    try await rig.takeAway(id, placement)
+    #expect(!rig.seen.contains { $0.isCrash })
+  }
+
+  /// The tag may be what ends pcscd. It is tried by three processes, and then left alone.
+  @Test func `a tag that ends pcscd at each reading is a problem, and the next one is read`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    // Each process asks for the UID first. With the second command, the daemon knows the tag.
+    for attempt in 1...ReaderLimits.interruptions { await rig.add(.hold(command: 2 * attempt)) }
+    let id = try await rig.insert(try Self.tag())
+    for attempt in 1...ReaderLimits.interruptions {
+      try await rig.isHolding()
+      await end(rig, isKilled: true)
+      if attempt == ReaderLimits.interruptions {
+        let problem = try #require(try await rig.tag().problem)
+        #expect(problem.hasPrefix("the reader failed at each attempt to read the tag: "), "\(problem)")
+      }
+      #expect(try await rig.failed() == Self.ended)
+      try await rig.restartPCSCD()
+    }
+    try await rig.expect(.scanning(true))
+    try await rig.announcesNothing()
+    #expect(rig.announced.count == 1)
+    await rig.remove(id)
+    _ = try await rig.removal()
+    try await rig.announces("https://example.com/next")
+  }
+
+  /// Ends pcscd while an answer is held.
+  private func end(_ rig: CardReaderRig, isKilled: Bool) async {
+    if isKilled { await rig.pcscd.kill() } else { await rig.pcscd.stop() }
+    await rig.readers.release(rig.slot)
+  }
+
+  // MARK: During an operation of a session
+
+  enum Operation: CaseIterable {
+    case read, write
+    /// The process waits for the transaction of another program.
+    case waiting
+  }
+
+  @Test(arguments: Operation.allCases)
+  func `an operation ends when pcscd does, and its tag is not announced`(operation: Operation) async throws {
+    let rig = try await CardReaderRig.inSession()
+    let (id, tag) = try await rig.finds(try .type2(.ntag213, message: try uri(Self.link)))
+    let client = try await rig.client()
+    switch operation {
+    case .read:
+      await rig.add(.hold())
+      await rig.ask(.read, tag)
+      try await rig.isHolding()
+    case .write:
+      // Five commands read the tag. This is the second one that writes.
+      await rig.add(.hold(command: 7))
+      await rig.ask(.write(try uri("https://example.com/2"), verify: true), tag)
+      try await rig.isHolding()
+    case .waiting:
+      // The process releases the card after a while.
+      try await client.ask("connect shared \(rig.name)")
+      try await client.ask("begin")
+      await rig.ask(.read, tag)
+      try await rig.next("a wait") { if case .waiting(let reason) = $0, !reason.isEmpty { true } else { nil } }
+    }
+    await rig.pcscd.kill()
+    await rig.readers.release(rig.slot)
+    #expect(try await rig.result().failure == .deviceLost)
+    try await rig.restartPCSCD()
+    try await rig.isReady()
+    try await rig.scan(true)
+    try await rig.announcesNothing()
+    // Another session finds the card.
+    try await rig.begin(ReaderSessionOptions(number: 2))
+    _ = try await rig.sessionTag()
+    await rig.endSession(2)
+    try await rig.expect(.scanning(true))
+    try await rig.announcesNothing()
+    #expect(rig.announced.isEmpty)
+    await rig.remove(id)
+    _ = try await rig.removal()
+    try await rig.announces("https://example.com/next")
+  }
+
+  // MARK: No pcscd
+
+  /// The process waits for the socket, and needs no timer for that.
+  @Test func `pcscd is found when it starts`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    let (id, placement) = try await rig.announces(Self.link)
+    await rig.pcscd.kill()
+    #expect(try await rig.failed() == Self.ended)
+    await rig.process.lookForDevice()
+    #expect(try await rig.failed().hasPrefix("pcscd does not run; start it: "))
+    let child = await rig.process.processID
+    try await rig.pcscd.restart()
+    try await rig.expect(.scanning(true))
+    try await rig.announcesNothing()
+    #expect(await rig.process.processID == child)
+    try await rig.takeAway(id, placement)
+    #expect(!rig.seen.contains { $0.isCrash })
+  }
+
+  @Test func `a process without pcscd sleeps, and obeys`() async throws {
+    let rig = try await CardReaderRig.asleep()
+    await rig.pcscd.kill()
+    unlink(rig.pcscd.socket)
+    _ = try await rig.failed()
+    await rig.process.lookForDevice()
+    #expect(try await rig.failed().hasPrefix("pcscd does not run; start it: "))
+    try await rig.isAsleep()
+    await rig.setScanning(true)
+    await rig.setScanning(false)
+    try await rig.next("the end of scanning") { [epoch = rig.epoch] event in
+      if case .phase(.failed, epoch) = event { true } else { nil }
+    }
+    try await rig.isAsleep()
+  }
+
+  @Test func `pcscd may end again and again`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    for number in 1...4 {
+      try await rig.announces("https://example.com/\(number)")
+      await rig.pcscd.kill()
+      _ = try await rig.failed()
+      await rig.readers.removeAll(from: rig.slot)
+      try await rig.restartPCSCD()
+      try await rig.expect(.scanning(true))
+    }
+    try await rig.announcesNothing()
+    #expect(rig.announced.count == 4)
+    #expect(!rig.seen.contains { $0.isCrash })
+  }
+
+  /// pcscd is suspended, as by a driver that hangs. The process obeys, and does not end.
+  @Test func `the process obeys while pcscd does not answer`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    let child = await rig.process.processID
+    await rig.pcscd.signal(SIGSTOP)
+    try await rig.scan(false)
+    try await rig.scan(true)
+    try await rig.begin(ReaderSessionOptions(number: 1))
+    await rig.endSession(1)
+    try await rig.expect(.scanning(true))
+    await rig.pcscd.signal(SIGCONT)
+    try await rig.announces("https://example.com/")
+    #expect(await rig.process.processID == child)
+  }
+}

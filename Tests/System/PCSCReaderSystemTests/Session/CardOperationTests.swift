@@ -1,0 +1,159 @@
+import EventLoop
+import ReaderLink
+import TestRig
+import Testing
+
+@testable import ReaderSimulator
+
+/// Operations on NDEF messages in a session.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardOperationTests {
+  struct Place: Sendable, CustomTestStringConvertible {
+    let model: CardReaderModel
+    let kind: TagKind
+    /// Why the tag cannot be made read-only on this reader; nil if it can.
+    var locking: ReaderOperationFailure?
+
+    var testDescription: String { "\(kind) on \(model.name)" }
+  }
+
+  static let places: [Place] = [
+    Place(model: .acr1252U, kind: .type2), Place(model: .acr122U, kind: .type2),
+    // Without raw commands, the lock bits of the tag's pages are not known.
+    Place(model: .omnikey5022, kind: .type2, locking: .cannotLock),
+    Place(model: .acr1252U, kind: .type3), Place(model: .acr122U, kind: .type3),
+    Place(model: .uTrust3700, kind: .type3),
+    Place(model: .rcS300, kind: .type3), Place(model: .acr1552U, kind: .type3),
+    Place(model: .acr1252U, kind: .type4A), Place(model: .omnikey5427, kind: .type4A),
+    Place(model: .acr122U, kind: .type4B), Place(model: .omnikey5022, kind: .type4B),
+    Place(model: .acr122U, kind: .type1), Place(model: .uTrust3700, kind: .type1),
+    Place(model: .acr1252U, kind: .mifareClassic), Place(model: .acr122U, kind: .mifareClassic),
+    Place(model: .r502, kind: .mifareClassic), Place(model: .uTrust3700, kind: .mifareClassic),
+    Place(model: .acr1552U, kind: .type5),
+    // This reader does not know the command that locks a block.
+    Place(model: .omnikey5427, kind: .type5, locking: .notSupported),
+  ]
+
+  @Test(arguments: places) func `each operation works on each kind of tag`(place: Place) async throws {
+    let rig = try await CardReaderRig.inSession(place.model)
+    let (old, new) = (try uri("https://example.com/old"), try uri("https://example.com/new/and/longer"))
+    let (_, tag) = try await rig.finds(try place.kind.make(old))
+    guard case .status(.readWrite, let capacity) = try await rig.perform(.query, tag) else {
+      throw await rig.failure("expected a status, got \(rig.seen.suffix(1))")
+    }
+    #expect(try await rig.perform(.read, tag) == .message(old))
+    #expect(try await rig.perform(.write(new, verify: true), tag) == .done)
+    #expect(try await rig.perform(.read, tag) == .message(new))
+    let long = [UInt8](repeating: 0, count: Int(capacity) + 1)
+    #expect(try await rig.perform(.write(long, verify: false), tag).failure == .tooLong)
+    #expect(try await rig.perform(.write([], verify: true), tag) == .done)
+    #expect(try await rig.perform(.read, tag).failure == .empty)
+    #expect(try await rig.perform(.write(old, verify: false), tag) == .done)
+    let locked = try await rig.perform(.lock, tag)
+    if let failure = place.locking {
+      #expect(locked.failure == failure, "\(locked)")
+      #expect(try await rig.perform(.query, tag) == .status(.readWrite, capacity: capacity))
+    } else {
+      #expect(locked == .done)
+      #expect(try await rig.perform(.query, tag) == .status(.readOnly, capacity: capacity))
+      #expect(try await rig.perform(.write(new, verify: false), tag).failure == .readOnly)
+    }
+    #expect(try await rig.perform(.read, tag) == .message(old))
+    // All operations happened in one placement.
+    #expect(rig.reported.count == 1)
+    #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
+  }
+
+  /// The lock control TLV, or the size of 48 bytes, tells which bits to set.
+  @Test func `a Type 2 tag that tells its lock bits is locked without raw commands`() async throws {
+    let rig = try await CardReaderRig.inSession(.omnikey5022)
+    let bytes = try uri("https://example.com")
+    for tag in [
+      try SimulatedTag.type2(.ntag213, message: bytes, hasLockControl: true), try .type2(.ultralight, message: bytes),
+    ] {
+      let (id, found) = try await rig.finds(tag)
+      #expect(try await rig.perform(.lock, found) == .done)
+      #expect(try await rig.perform(.write([], verify: false), found).failure == .readOnly)
+      #expect(try await rig.perform(.read, found) == .message(bytes))
+      try await rig.takeAway(id, found)
+    }
+  }
+
+  @Test func `a reader that refuses pages does not write behind them`() async throws {
+    let rig = try await CardReaderRig.inSession(.r502)
+    let (id, tag) = try await rig.finds(try .type2(.ntag213, message: try uri("https://example.com")))
+    let before = await rig.readers.memory(of: id)
+    let long = try uri("https://example.com/" + String(repeating: "x", count: 60))
+    let result = try await rig.perform(.write(long, verify: true), tag)
+    #expect(result.failure == .notSupported || result.failure == .tooLong, "\(result)")
+    #expect(await rig.readers.memory(of: id) == before)
+    #expect(try await rig.perform(.read, tag) == .message(try uri("https://example.com")))
+  }
+
+  @Test func `operations fail with the reason if a card is damaged or not NDEF`() async throws {
+    let rig = try await CardReaderRig.inSession()
+    let (id, card) = try await rig.finds(.paymentCard())
+    #expect(try await rig.perform(.query, card) == .status(.notSupported, capacity: 0))
+    #expect(try await rig.perform(.read, card).failure == .notSupported)
+    #expect(try await rig.perform(.write([], verify: false), card).failure == .notSupported)
+    try await rig.takeAway(id, card)
+    var options = Type4Options()
+    options.declaredLength = 0xFFF0
+    let (_, damaged) = try await rig.finds(try .type4(message: try uri("https://example.com"), options: options))
+    #expect(try await rig.perform(.read, damaged).failure == .refused)
+    #expect(try await rig.perform(.lock, damaged).failure == .refused)
+  }
+
+  /// The card has another identifier after each selection.
+  @Test(arguments: [TagKind.type4A, .type4B])
+  func `a card with a random identifier stays one placement`(kind: TagKind) async throws {
+    let rig = try await CardReaderRig.inSession()
+    let bytes = try uri("https://example.com")
+    let tag: SimulatedTag =
+      switch kind {
+      case .type4B: try .type4B(message: bytes, pupi: .random)
+      default: try .type4(message: bytes, uid: .random)
+      }
+    let (id, found) = try await rig.finds(tag)
+    #expect(try await rig.perform(.read, found) == .message(bytes))
+    // After a failure, the process selects the card again.
+    await rig.add(.silence())
+    #expect(try await rig.perform(.query, found).failure == .timeout)
+    #expect(try await rig.perform(.read, found) == .message(bytes))
+    #expect(await rig.powerUps(id) > 1)
+    #expect(rig.reported.count == 1)
+    try await rig.takeAway(id, found)
+  }
+
+  @Test func `operations are performed one after another`() async throws {
+    let rig = try await CardReaderRig.inSession()
+    let bytes = try uri("https://example.com")
+    let (_, tag) = try await rig.finds(try .type2(.ntag215, message: bytes))
+    for request in 1...5 { await rig.ask(request.isMultiple(of: 2) ? .query : .read, tag, request: UInt64(request)) }
+    for request in 1...5 {
+      let result = try await rig.result(UInt64(request))
+      #expect(result == (request.isMultiple(of: 2) ? .status(.readWrite, capacity: 492) : .message(bytes)))
+    }
+  }
+
+  /// One late answer makes each operation long enough to report progress.
+  @Test func `long operations report their progress`() async throws {
+    let rig = try await CardReaderRig.inSession()
+    var options = Type4Options()
+    options.fileSize = 8192
+    let bytes = message(ofSize: 7000)
+    let (_, card) = try await rig.finds(try .type4(message: [], options: options))
+    for (request, operation) in [(7, ReaderOperation.write(bytes, verify: true)), (8, .read)]
+      as [(UInt64, ReaderOperation)]
+    {
+      await rig.add(.hold(command: 20))
+      await rig.ask(operation, card, request: request)
+      try await rig.isHolding()
+      rig.timers.schedule(after: .milliseconds(400)) { [readers = rig.readers, slot = rig.slot] in
+        Task { await readers.release(slot) }
+      }
+      #expect(try await rig.result(request) == (request == 7 ? .done : .message(bytes)))
+      let progress = rig.seen.compactMap { if case .progress(request, let bytes) = $0 { bytes } else { nil } }
+      #expect(!progress.isEmpty && progress == progress.sorted() && (progress.last ?? 0) <= 7100, "\(progress)")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import EventLoop
+import TestRig
+import Testing
+
+@testable import ReaderSimulator
+
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CardControlTests {
+  private func session(_ models: [CardReaderModel]) async throws -> (
+    session: CardControlSession, keeper: TemporaryDirectory
+  ) {
+    let directory = try TemporaryDirectory()
+    let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
+    for model in models { await readers.addReader(model) }
+    return (CardControlSession(readers: readers), directory)
+  }
+
+  @Test func `a tap goes to the first slot that takes such a card`() async throws {
+    let (session, keeper) = try await session([.acr1252U, .pcTwin])
+    #expect(await session.answer(to: "tap https://example.com/").text == "ok tag 1")
+    #expect(await session.answer(to: "tap --type openpgp").text == "ok tag 2")
+    #expect(await session.answer(to: "tap tel:1 --type 4").text == "ok tag 3")
+    #expect(await session.answer(to: "tap tel:2 --add").text == "ok tag 4")
+    let slots = await session.readers.attachedReaders.flatMap(\.slots)
+    #expect(await session.readers.cards(in: slots[0]).map(\.number) == [3, 4])
+    #expect(await session.readers.cards(in: slots[1]).isEmpty)
+    #expect(await session.readers.cards(in: slots[2]).map(\.number) == [2])
+    #expect(await session.answer(to: "tap --type piv --slot 1").text == "ok tag 5")
+    #expect(await session.answer(to: "tap tel:1 --slot 1").text.hasPrefix("error ACS ACR1252"))
+    #expect(await session.answer(to: "tap tel:1 --slot 9").text == "error --slot: there is no slot 9")
+    #expect(await session.answer(to: "remove 4").text == "ok")
+    #expect(await session.answer(to: "remove 4").text == "error remove: no card 4 is in a slot")
+    #expect(await session.answer(to: "remove").text == "ok")
+    #expect(await session.readers.cards(in: slots[2]).isEmpty)
+    await session.readers.stop()
+    withExtendedLifetime(keeper) {}
+  }
+
+  @Test func `the other commands answer`() async throws {
+    let (session, keeper) = try await session([.acr122U])
+    #expect(await session.answer(to: "fault removal").text.hasPrefix("error fault: no card"))
+    #expect(await session.answer(to: "tap tel:1 --type 5").text == "ok tag 1")
+    #expect(await session.answer(to: "tap --type contact").text.hasPrefix("error tap: no reader takes"))
+    #expect(await session.answer(to: "fault status 6300 3").text == "ok")
+    #expect(await session.answer(to: "fault delay 5").text.hasPrefix("error fault: "))
+    #expect(await session.answer(to: "fault none").text == "ok")
+    #expect(await session.answer(to: "unplug").text == "ok")
+    #expect(await session.answer(to: "plug").text == "ok")
+    #expect(await session.answer(to: "counters").text == "ok commands=0 power-ups=0")
+    #expect(await session.answer(to: "counters reset").text == "ok commands=0 power-ups=0")
+    #expect(await session.answer(to: "model").text == "ok acr122u")
+    #expect(await session.answer(to: "quit").quits)
+    await session.readers.stop()
+    withExtendedLifetime(keeper) {}
+  }
+
+  @Test func `a PN532 has none of these commands`() async throws {
+    let session = ControlSession(reader: try await .start())
+    for line in ["fault mute", "model", "tap --type piv"] {
+      #expect(await session.answer(to: line).text.hasPrefix("error "))
+    }
+    await session.reader.stop()
+  }
+
+  @Test func `the command line names the models`() throws {
+    let arguments = try SimulatorArguments(["--pcsc", "--model", "acr122u", "--model", "r502", "--tap", "tel:1"])
+    #expect(arguments.servesPCSC && arguments.models == [.acr122U, .r502] && arguments.taps.count == 1)
+    #expect(try SimulatorArguments(["--pcsc"]).models == [.acr1252U])
+    for wrong in [["--model", "r502"], ["--pcsc", "--model", "x"], ["--pcsc", "--link", "l"]] {
+      #expect(throws: SimulatorError.self) { try SimulatorArguments(wrong) }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("fault status 6300", .cardFault(.status(0x6300))),
+      ("fault status 6c10 3", .cardFault(.status(0x6C10, times: 3))),
+      ("fault removal", .cardFault(.removal())), ("fault flicker", .cardFault(.flicker())),
+      ("fault silence", .cardFault(.silence())), ("fault mute", .cardFault(.mute())), ("model", .model),
+    ] as [(String, ControlCommand)])
+  func `faults of cards are parsed`(line: String, command: ControlCommand) throws {
+    #expect(try ControlCommand(line) == command)
+  }
+
+  @Test(arguments: [
+    "fault status", "fault status 63", "fault status 63zz", "fault status 6300 0", "fault status 6300 1 2",
+    "tap --type piv tel:1", "tap tel:1 --slot x", "tap tel:1 --type 5 --uid 01020304", "tap tel:1 --model slix",
+    "model x",
+  ])
+  func `a wrong fault or card is an error with a reason`(line: String) {
+    let error = #expect(throws: SimulatorError.self) { try ControlCommand(line) }
+    #expect(error?.message.contains(": ") == true)
+  }
+}

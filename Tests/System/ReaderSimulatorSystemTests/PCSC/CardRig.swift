@@ -1,0 +1,70 @@
+import EventLoop
+import TestRig
+
+@testable import ReaderSimulator
+
+/// Virtual readers, a pcscd that drives them, and a client of it.
+struct CardRig {
+  let directory: TemporaryDirectory
+  let readers: SimulatedCardReaders
+  let daemon: PrivatePCSCD
+  let client: PCSCClient
+
+  init(_ models: [CardReaderModel], starter: String = #function) async throws {
+    directory = try TemporaryDirectory()
+    readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
+    for model in models { await readers.addReader(model) }
+    daemon = try await readers.startPCSCD(in: directory.path)
+    client = try await PCSCClient(socket: daemon.socket, starter: starter)
+  }
+
+  /// The first slot of the first reader.
+  var slot: CardSlotID { CardSlotID(number: 0) }
+
+  /// The name of the first slot.
+  var name: String { get async { await readers.name(of: slot) } }
+
+  /// The environment for a program that is a client.
+  var environment: [String: String] {
+    [
+      "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "HOME": directory.path,
+      "PCSCLITE_CSOCK_NAME": daemon.socket,
+    ]
+  }
+
+  /// Inserts a card into the first slot, waits until pcscd reports it, and connects the client.
+  @discardableResult
+  func insertAndConnect(_ card: SimulatedCard) async throws -> TagID {
+    let id = try await readers.insert(card, into: slot)
+    try await client.ask("await present \(await name)")
+    try await client.ask("connect shared \(await name)")
+    return id
+  }
+
+  func stop() async {
+    await daemon.kill()
+    await readers.stop()
+  }
+}
+
+/// A contactless slot without pcscd.
+struct SlotDriver {
+  var interface: ContactlessInterface
+
+  /// Puts a tag on a reader of this model. Fails if the reader does not find it.
+  init(_ model: CardReaderModel, _ tag: SimulatedTag) throws {
+    interface = ContactlessInterface(model: model)
+    guard interface.place(.contactless(tag.tag), as: TagID(number: 1)), interface.powerUp() != nil else {
+      throw SimulatorError("\(model.name) does not find the tag")
+    }
+  }
+
+  /// The answer to a command, both in hexadecimal digits with spaces anywhere; "failed" if the exchange fails.
+  mutating func send(_ command: String) throws -> String {
+    guard let bytes = Hexadecimal.bytes(command.filter { $0 != " " }) else {
+      throw SimulatorError("\(command): not hexadecimal")
+    }
+    let answer = interface.transmit(bytes)
+    return answer.response == .success ? Hexadecimal.string(answer.data) : "failed"
+  }
+}
