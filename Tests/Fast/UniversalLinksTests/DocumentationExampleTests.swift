@@ -11,7 +11,8 @@ import Testing
 
   /// The body of `documentationExample`, read from its file.
   private static func example() throws -> [String] {
-    try lines(of: "Tests/Fast/UniversalLinksTests/DocumentationExample.swift").drop { !$0.hasPrefix("func ") }.dropFirst()
+    try lines(of: "Tests/Fast/UniversalLinksTests/DocumentationExample.swift").drop { !$0.hasPrefix("func ") }
+      .dropFirst()
       .prefix { $0 != "}" }.map { String($0.dropFirst(2)) }
   }
 

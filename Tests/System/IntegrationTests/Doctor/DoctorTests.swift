@@ -62,7 +62,8 @@ import Testing
     await polkit.stop()
     #expect(try await desktop.wrong().keys.sorted() == ["polkit"])
 
-    try await desktop.simulator.signal(SIGKILL)
+    // It takes its link with it. A link that stays could lead to a terminal that another test has opened meanwhile.
+    try await desktop.simulator.exit(after: SIGTERM)
     // The reader fails first, and is absent at the next attempt.
     try await desktop.status { $0.readers.first?.state == "absent" }
     let absent = try await desktop.wrong()["reader"]
