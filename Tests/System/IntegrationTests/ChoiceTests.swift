@@ -1,5 +1,4 @@
 import Foundation
-import Names
 import TestRig
 import Testing
 
@@ -100,39 +99,5 @@ import Testing
     #expect(try await handler(desktop, "a.Other.desktop")["blocked"] as? [String] == ["*"])
     #expect(try await run(desktop, "handlers", "forget", "--all").0 == .exited(0))
     #expect((try await resolve(desktop)["candidates"] as? [String])?.count == 2)
-
-    for (arguments, code) in [
-      (["prefer", "nobody", "menu.example.com"], 1), (["prefer", "a.Other", "other.example.com"], 1),
-      (["prefer", "a.Other", "no domain"], Names.ExitCode.usage), (["prefer", "a.Other"], Names.ExitCode.usage),
-      (["forget"], Names.ExitCode.usage), (["block", "a/b"], Names.ExitCode.usage),
-    ] {
-      let process = try await desktop.installation.start("tagroute", ["handlers"] + arguments)
-      #expect(try await process.exit() == .exited(code), "\(arguments)")
-      #expect(await process.log().first?.hasPrefix("tagroute: ") == true)
-    }
-  }
-
-  @Test func `a damaged choice file is reported and kept unchanged, and the click still works`() async throws {
-    let desktop = try await Desktop(isSystems: false)
-    let damaged = "[evil.desktop]\nBlocked=*;\nthis is no line\n"
-    let file = try desktop.installation.directory.write(damaged, to: "config/tagroute/handlers.conf")
-    let server = try await desktop.startWithServer()
-    try await desktop.place(try Tag(1))
-    let shown = try await desktop.notification(on: server)
-    try await desktop.agent.line(containing: "handlers.conf:3: ")
-    // A click on the notification itself does not answer the question, so the agent asks again.
-    try await server.click(shown)
-    let again = try await desktop.notification(on: server)
-    #expect(again.summary == Self.question && again.id != shown.id)
-    #expect(await desktop.app.count == 0)
-    try await server.click(again, action: "allow")
-    _ = try await desktop.handed()
-    try await desktop.agent.line(containing: "is not saved: ")
-    #expect(try readFile(file) == Array(damaged.utf8))
-    let (status, log, _) = try await run(desktop, "handlers", "block", "third")
-    #expect(status == .exited(Names.ExitCode.failure) && log.first?.contains("handlers.conf:3: ") == true)
-    // The permission lasts while this agent runs.
-    try await desktop.place(try Tag(2))
-    #expect(try await desktop.notification(on: server).summary == "Open in Menu")
   }
 }

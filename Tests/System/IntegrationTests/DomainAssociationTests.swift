@@ -67,16 +67,11 @@ import Testing
     #expect(try await isTrusted("https://menu.test/table/7", installation) == false)
   }
 
-  @Test func `the agent verifies no domain by default`() async throws {
+  @Test func `the agent verifies no domain by default, and a failed verification by command is stored`() async throws {
     let installation = try await installation(claiming: "menu.test")
     try await startAgent(installation)
     #expect(try await isTrusted("https://menu.test/table/7", installation) == false)
     #expect(!FileManager.default.fileExists(atPath: installation.directory.file("state/tagroute/associations")))
-  }
-
-  @Test func `a failed verification exits with 75 and is stored`() async throws {
-    let installation = try await installation(claiming: "menu.test")
-    try await startAgent(installation)
     let process = try await installation.start("tagroute", ["handlers", "verify", "org.example.Menu", "--json"])
     #expect(try await process.exit() == .exited(Names.ExitCode.tryAgain))
     let report = try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8)) as? [String: Any]

@@ -1,4 +1,3 @@
-import Bus
 import Glibc
 import TestRig
 import Testing
@@ -17,9 +16,9 @@ import Testing
     return modes
   }
 
-  /// Starts a desktop with one tap in the inbox, one on the screen, and stored choices.
-  private func used(starter: String = #function) async throws -> Desktop {
-    let desktop = try await Desktop(isSystems: false, starter: starter)
+  /// The user has one tap in the inbox, one on the screen, and stored choices.
+  @Test func `no other user can read the stored files, and the commands of the page delete them`() async throws {
+    let desktop = try await Desktop(isSystems: false)
     let server = try await desktop.startWithServer()
     try await desktop.place(Tag(1))
     let shown = try await desktop.notification(on: server)
@@ -33,11 +32,6 @@ import Testing
     try await desktop.remove()
     try await desktop.place(Tag(2))
     _ = try await desktop.notification(on: server)
-    return desktop
-  }
-
-  @Test func `no other user can read the stored files`() async throws {
-    let desktop = try await used()
     let directory = desktop.installation.directory
     let modes = Self.modes(below: directory.file("state")).merging(Self.modes(below: directory.file("config"))) { $1 }
     for name in [
@@ -45,11 +39,7 @@ import Testing
       "config/tagroute/handlers.conf", "config/intentapps.list",
     ] { #expect(modes[directory.file(name)] != nil, "\(name) in \(modes.keys.sorted())") }
     for (path, mode) in modes { #expect(mode & 0o777 == (mode & S_IFMT == S_IFDIR ? 0o700 : 0o600), "\(path)") }
-  }
 
-  @Test func `the commands of the page delete all stored files`() async throws {
-    let desktop = try await used()
-    let directory = desktop.installation.directory
     let list = directory.file("config/intentapps.list")
     let others = "\n[Default Applications]\norg.freedesktop.Terminal1=org.example.Terminal.desktop;\n"
     try directory.write(try readFile(list) + others.utf8, to: "config/intentapps.list", mode: 0o600)

@@ -109,49 +109,4 @@ import Testing
     try await place.finish(connected)
     await place.stop()
   }
-
-  @Test func `a card without a declared application is passed over`() async throws {
-    let place = try await CoreNFCDesktop()
-    let delegate = TagDelegate()
-    let session = NFCTagReaderSession(
-      configuration: .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["F0010203FF"]), delegate: delegate)
-    try await place.activate(session, delegate)
-    await place.reader.place(try Self.card())
-    await place.lookedAround()
-    await place.reader.removeAll()
-    // A DESFire is reported without one, as a MIFARE tag.
-    await place.reader.place(try .desfire(message: Tag(1).message))
-    #expect(try await place.tag(delegate).asMiFare?.mifareFamily == .desfire)
-    try await place.finish(session, delegate)
-    await place.stop()
-  }
-
-  @Test func `a card of Type B has application data`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(
-      to: .type4B(message: Tag(1).message),
-      .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["D2760000850101"]))
-    let card = try #require(connected.tag.asISO7816)
-    #expect(card.initialSelectedAID == "D2760000850101")
-    #expect(card.identifier.count == 4 && card.historicalBytes == nil)
-    #expect(card.applicationData == Data(count: 4) && card.proprietaryApplicationDataCoding)
-    #expect(try await card.readNDEF().link == "https://" + Tag.text(1))
-    try await place.finish(connected)
-    await place.stop()
-  }
-
-  @Test func `a DESFire with a declared application is an ISO 7816 card`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(
-      to: .desfire(message: Tag(1).message, uid: .fixed(Self.uid)),
-      .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["A0000002471001", "D2760000850101"]))
-    let card = try #require(connected.tag.asISO7816)
-    #expect(card.initialSelectedAID == "D2760000850101" && card.historicalBytes == Data([0x80]))
-    // The NDEF application is selected, so its files can be.
-    #expect(try await answer(Self.apdu(0xA4, 0x00, 0x0C, [0xE1, 0x03]), of: card) == [0x90, 0x00])
-    #expect(try await answer(Self.apdu(0xB0, 0x00, 0x00, le: 15), of: card).count == 17)
-    #expect(try await card.readNDEF().link == "https://" + Tag.text(1))
-    try await place.finish(connected)
-    await place.stop()
-  }
 }

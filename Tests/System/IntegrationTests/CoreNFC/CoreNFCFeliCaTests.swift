@@ -71,29 +71,6 @@ import Testing
     await place.stop()
   }
 
-  @Test func `systems and commands that are not allowed are refused`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(
-      to: .transitCard(idm: Self.idm), .init(pollingOption: .iso18092, feliCaSystemCodes: ["0003"]))
-    let card = try #require(connected.tag.asFeliCa)
-    for (system, code) in [
-      (Data([0xFE, 0x00]), 2), (Self.ndef, 2), (Data([0xFF, 0xFF]), 2), (Data([0x00]), 4),
-    ] {
-      let error = await errorCode {
-        _ = try await card.polling(systemCode: system, requestCode: .noRequest, timeSlot: .max1)
-      }
-      #expect(error == code, "\(Array(system))")
-    }
-    // Authentication1, which needs keys.
-    let authentication = Self.packet(0x10, [0x00])
-    #expect(await errorCode { _ = try await card.sendFeliCaCommand(commandPacket: authentication) } == 2)
-    // None of this has changed the selection.
-    #expect(card.currentSystemCode == Self.transit && card.currentIDm == Data(Self.idm))
-    #expect(try await card.requestResponse() == 0)
-    try await place.finish(connected)
-    await place.stop()
-  }
-
   /// The card is there, and has no such system. So the code is 102 and not 100.
   @Test func `after Polling without an answer no system is selected`() async throws {
     let place = try await CoreNFCDesktop()
@@ -108,32 +85,6 @@ import Testing
     #expect(await errorCode { _ = try await card.requestResponse() } == 102)
     _ = try await card.polling(systemCode: Self.transit, requestCode: .noRequest, timeSlot: .max1)
     #expect(card.currentIDm == Data(Self.idm))
-    #expect(try await card.requestResponse() == 0)
-    try await place.finish(connected)
-    await place.stop()
-  }
-
-  @Test func `a card with NDEF is written, block by block and as a message`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(
-      to: .type3(message: Tag(1).message, options: Type3Options(.standard)),
-      .init(pollingOption: .iso18092, feliCaSystemCodes: ["12FC"]))
-    let card = try #require(connected.tag.asFeliCa)
-    #expect(card.currentSystemCode == Self.ndef)
-    let block = Data(repeating: 0x5A, count: 16)
-    let written = try await card.writeWithoutEncryption(
-      serviceCodeList: [Data([0x09, 0x00])], blockList: Self.blocks(9..<10), blockData: [block])
-    #expect(written.0 == 0 && written.1 == 0)
-    let read = try await card.readWithoutEncryption(
-      serviceCodeList: [Data([0x0B, 0x00])], blockList: Self.blocks(9..<10))
-    #expect(read.0 == 0 && read.1 == 0 && read.2 == [block])
-    let memory = try await place.memory(of: connected.placement)
-    #expect(Data(memory[144..<160]) == block)
-
-    #expect(try await card.queryNDEFStatus().0 == .readWrite)
-    #expect(try await card.readNDEF().link == "https://" + Tag.text(1))
-    try await card.writeNDEF(.filled(50))
-    #expect(try await card.readNDEF().length == 50)
     #expect(try await card.requestResponse() == 0)
     try await place.finish(connected)
     await place.stop()

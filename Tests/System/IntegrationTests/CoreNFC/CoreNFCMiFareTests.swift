@@ -64,49 +64,4 @@ import Testing
     #expect(await answers.rest().isEmpty)
     await place.stop()
   }
-
-  @Test func `a DESFire gets native, wrapped and ISO commands`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(
-      to: .desfire(message: Tag(1).message, uid: .fixed(Self.uid)), Self.configuration)
-    let tag = try #require(connected.tag.asMiFare)
-    #expect(tag.mifareFamily == .desfire && tag.identifier == Data(Self.uid) && tag.historicalBytes == Data([0x80]))
-
-    // GetVersion has three parts. The program asks for the second and the third.
-    let hardware = Data([0x04, 0x01, 0x01, 0x01, 0x00, 0x18, 0x05])
-    let first = try await tag.sendMiFareCommand(commandPacket: Data([0x60]))
-    #expect(first.first == 0xAF && first.dropFirst() == hardware)
-    #expect(try await tag.sendMiFareCommand(commandPacket: Data([0xAF])).first == 0xAF)
-    let last = try await tag.sendMiFareCommand(commandPacket: Data([0xAF]))
-    #expect(last.first == 0x00 && last.dropFirst().prefix(7) == Data(Self.uid))
-    let wrapped = try #require(NFCISO7816APDU(data: Data([0x90, 0x60, 0x00, 0x00, 0x00])))
-    let (version, sw1, sw2) = try await tag.sendMiFareISO7816Command(wrapped)
-    #expect(version == hardware && sw1 == 0x91 && sw2 == 0xAF)
-
-    let name = Data([0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01])
-    let select = NFCISO7816APDU(
-      instructionClass: 0x00, instructionCode: 0xA4, p1Parameter: 0x04, p2Parameter: 0x00, data: name,
-      expectedResponseLength: 256)
-    let answers = Answers()
-    tag.sendMiFareISO7816Command(select) { _, sw1, sw2, error in answers.handler("\(sw1) \(sw2)")(error) }
-    #expect(try await place.next(answers) == "144 0 0")
-    #expect(try await tag.readNDEF().link == "https://" + Tag.text(1))
-    try await place.finish(connected)
-    #expect(await answers.rest().isEmpty)
-    await place.stop()
-  }
-
-  @Test func `a Plus is known by its historical bytes`() async throws {
-    let place = try await CoreNFCDesktop()
-    var options = Type4Options()
-    // NXP AN10833.
-    let historical: [UInt8] = [0xC1, 0x05, 0x2F, 0x2F, 0x01, 0xBC, 0xD6]
-    options.ats = [0x0C, 0x75, 0x77, 0x80, 0x02] + historical
-    let connected = try await place.connect(
-      to: .type4(message: Tag(1).message, options: options), Self.configuration)
-    let tag = try #require(connected.tag.asMiFare)
-    #expect(tag.mifareFamily == .plus && tag.historicalBytes == Data(historical))
-    try await place.finish(connected)
-    await place.stop()
-  }
 }

@@ -80,37 +80,4 @@ import Testing
     try await place.scansAgain()
     await place.stop()
   }
-
-  @Test func `a restart with a configuration finds only what that names, until the next restart`() async throws {
-    let two = try await TwoTags()
-    let (ntag, _) = try await two.tags()
-    two.session.restartPolling(configuration: .init(pollingOption: .iso18092, feliCaSystemCodes: ["0003"]))
-    let card = try await two.place.tag(two.delegate)
-    #expect(card.asFeliCa != nil && !ntag.isAvailable)
-    two.session.restartPolling(configuration: .init(pollingOption: .iso14443))
-    #expect(try await two.place.tag(two.delegate).asMiFare != nil)
-    two.session.restartPolling()
-    let (last, _) = try await two.tags()
-    #expect(!card.isAvailable && last.isAvailable)
-    // The session has not declared this system, so it looks for everything that it has declared.
-    two.session.restartPolling(configuration: .init(pollingOption: .iso18092, feliCaSystemCodes: ["8008"]))
-    _ = try await two.tags()
-    try await two.place.finish(two.session, two.delegate)
-    await two.place.stop()
-  }
-
-  @Test func `a restart with a part of the applications selects only these`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(
-      to: .desfire(message: Tag(1).message),
-      .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["A0000002471001", "D2760000850101"]))
-    #expect(connected.tag.asISO7816?.initialSelectedAID == "D2760000850101")
-    connected.session.restartPolling(
-      configuration: .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["A0000002471001"]))
-    #expect(try await place.tag(connected.delegate).asMiFare?.mifareFamily == .desfire)
-    connected.session.restartPolling()
-    #expect(try await place.tag(connected.delegate).asISO7816?.initialSelectedAID == "D2760000850101")
-    try await place.finish(connected)
-    await place.stop()
-  }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreNFC
 
-/// A tag is taken away during each kind of call: the handler gets code 100, once.
+/// A tag is taken away during calls that exchange in different ways: the handler gets code 100, once.
 ///
 /// 100 is right for every call, because the reader process looks for the tag before it reports an error. Code 102 is
 /// for a tag that is still there. `CoreNFCMiFareTests` and `CoreNFCFeliCaTests` have such tags.
@@ -13,8 +13,7 @@ import Testing
     case queryNDEFStatus, readNDEF, writeNDEF, writeLock
     case sendMiFareCommand
     case sendCommand
-    case polling, requestService, requestResponse, readWithoutEncryption, writeWithoutEncryption, requestSystemCode
-    case requestServiceV2, requestSpecificationVersion, resetMode, sendFeliCaCommand
+    case polling, readWithoutEncryption, writeWithoutEncryption
 
     /// During which exchange with the tag it is taken away. A write then has changed a part of the memory.
     var exchange: Int {
@@ -41,8 +40,6 @@ import Testing
         tag.asFeliCa?.polling(systemCode: Data([0x00, 0x03]), requestCode: .noRequest, timeSlot: .max1) {
           _, _, error in done(error)
         }
-      case .requestService: tag.asFeliCa?.requestService(nodeCodeList: [history]) { _, error in done(error) }
-      case .requestResponse: tag.asFeliCa?.requestResponse { _, error in done(error) }
       case .readWithoutEncryption:
         tag.asFeliCa?.readWithoutEncryption(serviceCodeList: [history], blockList: [block]) { _, _, _, error in
           done(error)
@@ -51,15 +48,6 @@ import Testing
         tag.asFeliCa?.writeWithoutEncryption(
           serviceCodeList: [history], blockList: [block], blockData: [Data(count: 16)]
         ) { _, _, error in done(error) }
-      case .requestSystemCode: tag.asFeliCa?.requestSystemCode { _, error in done(error) }
-      case .requestServiceV2:
-        tag.asFeliCa?.requestServiceV2(nodeCodeList: [history]) { _, _, _, _, _, error in done(error) }
-      case .requestSpecificationVersion:
-        tag.asFeliCa?.requestSpecificationVersion { _, _, _, _, error in done(error) }
-      case .resetMode: tag.asFeliCa?.resetMode { _, _, error in done(error) }
-      case .sendFeliCaCommand:
-        guard let card = tag.asFeliCa else { return }
-        card.sendFeliCaCommand(commandPacket: Data([0x04]) + card.currentIDm) { _, error in done(error) }
       }
     }
   }
@@ -78,12 +66,8 @@ import Testing
     var calls: [Call] {
       switch self {
       case .miFare: [.queryNDEFStatus, .readNDEF, .writeNDEF, .writeLock, .sendMiFareCommand]
-      case .iso7816: [.queryNDEFStatus, .readNDEF, .sendCommand]
-      case .feliCa:
-        [
-          .polling, .requestService, .requestResponse, .readWithoutEncryption, .writeWithoutEncryption,
-          .requestSystemCode, .requestServiceV2, .requestSpecificationVersion, .resetMode, .sendFeliCaCommand,
-        ]
+      case .iso7816: [.queryNDEFStatus, .sendCommand]
+      case .feliCa: [.polling, .readWithoutEncryption, .writeWithoutEncryption]
       }
     }
 

@@ -1,6 +1,4 @@
 import Bus
-import EventLoop
-import Foundation
 import Glibc
 import TagrouteClient
 import TestRig
@@ -70,14 +68,5 @@ import Testing
     )
     chmod(node, 0o666)
     #expect(try await wrong("")?.command == nil)
-  }
-
-  @Test func `a missing reader is reported`() async throws {
-    let desktop = try await Desktop()
-    let file = try desktop.installation.directory.write("[Scan]\nSessions=any\n", to: "tagroute.conf")
-    try await start(desktop)
-    let reader = try await desktop.wrong()["reader"]
-    #expect(reader?.text == "no reader found")
-    #expect(reader?.remedy == "plug in a reader, or name its port in Devices= below [Reader] in \(file)")
   }
 }

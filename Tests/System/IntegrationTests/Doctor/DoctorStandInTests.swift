@@ -16,61 +16,6 @@ import Testing
     atEndOfTest { await connection.close() }
   }
 
-  @Test func `a version mismatch is reported with the program to restart or update`() async throws {
-    let desktop = try await Desktop()
-    let system = try await SystemdStandIn.start(on: desktop.systemBus.string)
-    try await system.setUnit("tagrouted.service")
-    let user = try await SystemdStandIn.start(on: desktop.sessionBus.string)
-    try await user.setUnit("tagroute-agent.service")
-    let daemon = try await DaemonDouble(on: desktop.systemBus.string)
-    try await daemon.start()
-    let agent = try await DaemonDouble(on: desktop.sessionBus.string)
-    try await agent.startAgent(isRegistered: true, version: "0.0.9")
-    let findings = try await desktop.findings().findings
-    for (subject, text, command) in [
-      ("daemon", "tagrouted is version 9.8.7, this is \(Names.version)", nil),
-      (
-        "agent", "tagroute-agent is version 0.0.9, this is \(Names.version)",
-        "systemctl --user restart tagroute-agent.service"
-      ),
-    ] as [(String, String, String?)] {
-      let finding = findings.first { $0.subject == subject }
-      #expect(finding?.verdict == "note" && finding?.command == command, "\(findings)")
-      #expect(finding?.text == text + "; tags are still shown")
-    }
-    let old = "\(try BuiltProducts.program("tagroute")) is older: update it"
-    #expect(findings.first { $0.subject == "daemon" }?.remedy?.hasPrefix(old) == true)
-    // The remedy from the daemon, without the control characters that steer a terminal.
-    let reader = findings.first { $0.subject == "reader" }
-    #expect(reader?.remedy == "it is taken by pcscd" && reader?.verdict == "wrong")
-    #expect(findings.contains { $0.subject == "handlers" && $0.text == "1 app takes tags" })
-    #expect(findings.contains { $0.text == "/usr/share/applications/broken.desktop:3: no Exec" })
-    withExtendedLifetime((system, user)) {}
-  }
-
-  @Test func `an unregistered agent and an agent that does not list the apps are reported`() async throws {
-    let desktop = try await Desktop()
-    let daemon = try await DaemonDouble(on: desktop.systemBus.string)
-    try await daemon.start()
-    let agent = try await Connection.open(desktop.sessionBus, on: EventLoop(label: "agent"))
-    let interface = ExportedInterface(
-      Names.Agent.interface,
-      properties: [
-        ExportedProperty("Version", "s", emits: .const) { _ in .string(Names.version) },
-        ExportedProperty("Registered", "b", emits: .changed) { _ in .boolean(false) },
-        ExportedProperty("RegistrationError", "(ss)", emits: .changed) { _ in
-          .structure([.string(Names.Errors.notASession), .string("there is no such session")])
-        },
-      ])
-    try await agent.export([interface], at: try ObjectPath(Names.Agent.path))
-    _ = try await agent.requestName(Names.Agent.busName)
-    let wrong = try await desktop.wrong()
-    #expect(wrong["agent"]?.command == "loginctl session-status")
-    #expect(wrong["agent"]?.text == "the agent is not registered with tagrouted (there is no such session)")
-    #expect(wrong["handlers"]?.command == "tagroute handlers")
-    withExtendedLifetime(daemon) {}
-  }
-
   @Test func `a peer that owns its name but does not answer is reported`() async throws {
     let desktop = try await Desktop()
     for name in [Names.Daemon.busName, "org.freedesktop.PolicyKit1"] { try await mute(name, on: desktop.systemBus) }
@@ -97,33 +42,6 @@ import Testing
     #expect(
       findings.contains { $0.subject == "daemon" && $0.verdict == "note" && $0.text.contains("cannot be reached") })
     try await bus.stop()
-  }
-
-  @Test func `each reason why the readers do not scan is reported`() async throws {
-    let desktop = try await Desktop()
-    let daemon = try await DaemonDouble(on: desktop.systemBus.string)
-    try await daemon.start()
-    for (reasons, verdict, text, command) in [
-      (["disabled"], "wrong", "scanning is switched off", "tagroute on"),
-      (
-        ["lock-unknown"], "wrong",
-        "no program reports whether the session is locked, and LockDetection=strict requires that",
-        "tagroute session unlock"
-      ),
-      (
-        ["airplane-mode"], "wrong", "airplane mode: all radios are off, or the desktop reports it",
-        "sudo rfkill unblock all"
-      ),
-      (["session-locked"], "note", "paused: the session is locked", "tagroute session unlock"),
-      (["sleeping", "no-reader"], "note", "paused: the machine is going to sleep, no reader", nil),
-      (["of-tomorrow"], "note", "paused: of-tomorrow", nil),
-      ([], "note", "scanning is about to start", nil),
-    ] as [([String], String, String, String?)] {
-      await daemon.doesNotScan(for: reasons)
-      let scanning = try await desktop.findings().findings.filter { $0.subject == "scanning" }
-      #expect(scanning.map(\.verdict) == [verdict], "\(reasons)")
-      #expect(scanning.first?.text == text && scanning.first?.command == command, "\(scanning)")
-    }
   }
 
   @Test func `each problem of the reader program is reported`() async throws {

@@ -1,5 +1,4 @@
 import EventLoop
-import Foundation
 import Glibc
 import Names
 import TagrouteClient
@@ -148,22 +147,6 @@ import Testing
     #expect(try await desktop.wrong()["agent-unit"]?.command == "systemctl --user enable --now tagroute-agent.service")
     try await user.setUnit("graphical-session.target") { ($0.active, $0.sub) = ("inactive", "dead") }
     #expect(try await desktop.wrong()["agent-unit"]?.text.contains("graphical-session.target") == true)
-  }
-
-  @Test func `doctor checks the configuration that the daemon uses or its unit names`() async throws {
-    let (desktop, system, _) = try await withSystemd()
-    let file = try desktop.installation.directory.write("[Reader]\nDevices=\n[Scann]\n", to: "tagroute.conf")
-    #expect(try await desktop.wrong()["configuration"]?.text.hasPrefix("\(file):3: ") == true)
-
-    let other = try desktop.installation.directory.write("[Scan]\nWhenLocked=perhaps\n", to: "other.conf")
-    try await desktop.daemon.exit(after: SIGKILL)
-    try await system.setUnit("tagrouted.service") {
-      ($0.active, $0.sub, $0.exitStatus) = ("failed", "failed", 78)
-      $0.arguments = ["/usr/libexec/tagrouted", "--config", other]
-    }
-    let wrong = try await desktop.wrong()
-    #expect(wrong["configuration"]?.text.hasPrefix("\(other):2: ") == true)
-    #expect(wrong["configuration"]?.remedy?.hasSuffix("sudo systemctl restart tagrouted.service") == true)
   }
 
   @Test func `an inhibitor and disabled scanning are reported`() async throws {

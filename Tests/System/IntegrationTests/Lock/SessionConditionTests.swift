@@ -25,10 +25,36 @@ import Testing
     return try await process.exit()
   }
 
-  @Test func `an active screen saver suspends scanning`() async throws {
-    let desktop = try await Desktop()
+  @Test func `each condition of the session suspends scanning`() async throws {
+    let desktop = try await Desktop(agentScan: ["SuspendForCamera=yes"])
     let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
-    try await desktop.startScanning()
+    let mutter = try await PropertyStandIn.start(
+      "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(0), on: desktop.sessionBus)
+    let radios = try await PropertyStandIn.start(
+      "org.gnome.SettingsDaemon.Rfkill", "AirplaneMode", .boolean(false), on: desktop.sessionBus)
+    let node = try desktop.installation.directory.write("", to: "dev/video0")
+    let early = open(node, O_RDONLY | O_CLOEXEC)
+    try await desktop.start()
+    // The camera was in use before the agent started.
+    try await closed(desktop, by: "camera")
+    close(early)
+    try await desktop.status(\.scanning)
+    let camera = open(node, O_RDONLY | O_CLOEXEC)
+    try await closed(desktop, by: "camera")
+    close(camera)
+    try await desktop.status(\.scanning)
+
+    await radios.set(.boolean(true))
+    try await closed(desktop, by: "airplane-mode")
+    await radios.set(.boolean(false))
+    try await desktop.status(\.scanning)
+
+    await mutter.set(.int32(3))
+    try await closed(desktop, by: "display-off")
+    // A compositor that has ended reports no display as off, so scanning resumes.
+    await mutter.stop()
+    try await desktop.status(\.scanning)
+
     try await saver.setActive(true)
     try await closed(desktop, by: "session-locked")
     // The tag that lies there is read only after the unlock.
@@ -36,69 +62,6 @@ import Testing
     try await desktop.place(try Tag(1))
     try await saver.setActive(false)
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
-    try await desktop.status(\.scanning)
-  }
-
-  @Test func `a display that Mutter reports as off suspends scanning`() async throws {
-    let desktop = try await Desktop()
-    let mutter = try await PropertyStandIn.start(
-      "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(0), on: desktop.sessionBus)
-    try await desktop.startScanning()
-    await mutter.set(.int32(3))
-    try await closed(desktop, by: "display-off")
-    // A compositor that has ended reports no display as off, so scanning resumes.
-    await mutter.stop()
-    try await desktop.status(\.scanning)
-  }
-
-  @Test func `a display that its connectors report as off suspends scanning`() async throws {
-    let desktop = try await Desktop()
-    let directory = desktop.installation.directory
-    func power(_ word: String) throws { try directory.write("\(word)\n", to: "sys/class/drm/card1-DP-2/dpms") }
-    try directory.write("connected\n", to: "sys/class/drm/card1-DP-2/status")
-    try power("On")
-    try await desktop.start()
-    // The first reading finds the display on.
-    try await desktop.agent.line(containing: "display-off=no")
-    try await desktop.status(\.scanning)
-    try power("Off")
-    try await closed(desktop, by: "display-off")
-    try power("On")
-    try await desktop.status(\.scanning)
-  }
-
-  @Test func `airplane mode of GNOME suspends scanning`() async throws {
-    let desktop = try await Desktop()
-    let radios = try await PropertyStandIn.start(
-      "org.gnome.SettingsDaemon.Rfkill", "AirplaneMode", .boolean(false), on: desktop.sessionBus)
-    try await desktop.startScanning()
-    await radios.set(.boolean(true))
-    try await closed(desktop, by: "airplane-mode")
-    await radios.set(.boolean(false))
-    try await desktop.status(\.scanning)
-  }
-
-  @Test(arguments: [true, false]) func `a camera in use suspends scanning only if the user asks for that`(
-    _ isAsked: Bool
-  ) async throws {
-    let desktop = try await Desktop(agentScan: isAsked ? ["SuspendForCamera=yes"] : [])
-    let node = try desktop.installation.directory.write("", to: "dev/video0")
-    let early = open(node, O_RDONLY | O_CLOEXEC)
-    try await desktop.start()
-    if isAsked { try await closed(desktop, by: "camera") }
-    close(early)
-    try await desktop.status(\.scanning)
-    let camera = open(node, O_RDONLY | O_CLOEXEC)
-    if isAsked {
-      try await closed(desktop, by: "camera")
-    } else {
-      // The agent reports the lock after it could have noticed the camera.
-      #expect(try await run(desktop, "session", "lock") == .exited(0))
-      try await closed(desktop, by: "session-locked")
-      #expect(try await !desktop.agent.log().contains { $0.contains("camera") })
-      #expect(try await run(desktop, "session", "unlock") == .exited(0))
-    }
-    close(camera)
     try await desktop.status(\.scanning)
   }
 
@@ -120,46 +83,6 @@ import Testing
     try await saver.setActive(false)
     try await desktop.status(\.scanning)
     #expect(try await run(desktop, "session", "wait") == .exited(64))
-  }
-
-  @Test func `a screen saver that dies while active keeps the session locked`() async throws {
-    let desktop = try await Desktop()
-    let first = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
-    try await desktop.startScanning()
-    try await first.setActive(true)
-    try await closed(desktop, by: "session-locked")
-    await first.stop()
-    try await desktop.agent.line(containing: "org.mate.ScreenSaver ended while it was active")
-    let second = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
-    await second.asked()
-    // The agent handles messages in order: it has the reply by the time it has handled a later message.
-    try await second.setActive(false)
-    #expect(try await run(desktop, "session", "lock") == .exited(0))
-    try await closed(desktop, by: "session-locked")
-    #expect(try await desktop.agent.log().last { $0.contains("the session:") }?.contains("ended while") == true)
-    #expect(try await run(desktop, "session", "unlock") == .exited(0))
-    try await desktop.status(\.scanning)
-    await desktop.stop()
-    await second.stop()
-  }
-
-  @Test func `the daemon never scans for an agent that starts in a locked session`() async throws {
-    let desktop = try await Desktop()
-    let saver = try await ScreenSaverStandIn.start("org.xfce.ScreenSaver", on: desktop.sessionBus, isActive: true)
-    try await desktop.installation.startSimulator()
-    try await desktop.installation.startDaemon()
-    try await desktop.daemon.line(containing: Desktop.readerReady)
-    try await desktop.installation.simulate("counters reset")
-    try await desktop.installation.startAgent()
-    try await desktop.agent.line(containing: Desktop.registered)
-    try await closed(desktop, by: "session-locked")
-    let counters = try await desktop.installation.simulate("counters")
-    #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
-    // The last command of opening the reader may come after the reset, but the field was never on.
-    #expect(counters.contains(" exchanges=0 activation-frames=0 "))
-    #expect(counters.hasSuffix("field=off field-on-ms=0"))
-    try await saver.setActive(false)
-    try await desktop.status(\.scanning)
   }
 
   @Test func `the agent reports the lock again to a restarted daemon`() async throws {

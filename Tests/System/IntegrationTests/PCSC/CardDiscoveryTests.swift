@@ -1,5 +1,4 @@
 import Glibc
-import Names
 import ReaderSimulator
 import TagrouteClient
 import TestRig
@@ -34,27 +33,6 @@ struct CardDiscoveryTests {
     #expect(requests.allSatisfy { [.powerUp, .powerDown].contains($0.kind) }, "\(requests)")
   }
 
-  @Test func `a second reader is used beside the first`() async throws {
-    let machine = try await CardMachine([.acr1252U, .acr1552U])
-    _ = try await machine.plug(0)
-    try await machine.has([Self.picc: "scanning"])
-    _ = try await machine.plug(1)
-    try await machine.has([
-      Self.picc: "scanning", "pcsc:ACS ACR1552 CL Reader [ACR1552 CL Reader PICC] 02 00": "scanning",
-    ])
-    for number in 0..<6 { try await machine.announces(number, on: number % 2) }
-  }
-
-  @Test func `a security key and a reader for contact cards do not start pcscd`() async throws {
-    let machine = try await CardMachine([.yubiKey, .pcTwin])
-    _ = try await machine.plug(0)
-    _ = try await machine.plug(1)
-    try await machine.settle()
-    try await machine.has([:])
-    #expect(await !machine.pcscd.isRunning)
-    #expect(try machine.daemon.children().allSatisfy { !$0.commandLine.contains("--watch") })
-  }
-
   @Test func `a security key beside a contactless reader gets no command`() async throws {
     let machine = try await CardMachine([.yubiKey, .acr1252U])
     let key = machine.attached[0].slot
@@ -81,39 +59,6 @@ struct CardDiscoveryTests {
     for process in processes { try await process.end() }
   }
 
-  @Test func `an ACR122U is used through pcscd alone`() async throws {
-    let machine = try await CardMachine([.acr122U])
-    _ = try await machine.plug(0)
-    try await machine.has(["pcsc:ACS ACR122U PICC Interface 00 00": "scanning"])
-    try await machine.announces(1, on: 0)
-    #expect(await !machine.daemon.log().contains { $0.contains("acr122_usb") })
-  }
-
-  @Test func `with the backend libnfc an ACR122U is libnfc's, and pcscd is left alone`() async throws {
-    let machine = try await CardMachine([.acr122U, .acr1252U], settings: ["Backend=libnfc"])
-    _ = try await machine.plug(0)
-    // No driver of libnfc knows this one.
-    _ = try await machine.plug(1)
-    try await machine.has(["acr122_usb:001:005": "failed"])
-    try await machine.settle()
-    try await machine.has(["acr122_usb:001:005": "failed"])
-    #expect(await !machine.pcscd.isRunning)
-    #expect(await !machine.daemon.log().contains { $0.contains(Names.PCSC.devicePrefix) })
-  }
-
-  /// The second id of the ACR1552U, which the driver of this pcscd does not know.
-  @Test func `a reader without a driver is shown with a remedy, and pcscd is left alone`() async throws {
-    let machine = try await CardMachine([])
-    let path = try await machine.testbed.plugCardReader(
-      "1-1", "072f:2308", interfaces: ["ACR1552 CL Reader PICC"], number: 5)
-    let (device, reason) = try await machine.failure()
-    #expect(device == "usb:001:005")
-    #expect(reason.contains("needs libccid 1.5.3 or newer: update it, then plug the reader in again"), "\(reason)")
-    #expect(await !machine.pcscd.isRunning)
-    try await machine.testbed.unplug(path)
-    try await machine.has([:])
-  }
-
   @Test func `a pcscd that ends and starts is noticed`() async throws {
     let machine = try await CardMachine([.acr1252U], isOnDemand: false)
     _ = try await machine.plug(0)
@@ -134,17 +79,6 @@ struct CardDiscoveryTests {
     await machine.readers.removeAll(from: machine.attached[0].slot)
     try await machine.daemon.line(containing: Desktop.tagAway, after: seen)
     try await machine.announces(2, on: 0)
-  }
-
-  @Test func `a reader that pcscd cannot reach is shown with a remedy`() async throws {
-    let machine = try await CardMachine([.acr1252U])
-    // The simulated reader is gone, and only udev still has the device: as if another program had claimed it.
-    await machine.readers.unplug(machine.attached[0].id)
-    let interfaces = machine.attached[0].model.slots.map(\.interfaceName)
-    _ = try await machine.testbed.plugCardReader("1-1", "072f:223b", interfaces: interfaces, number: 5)
-    let (device, reason) = try await machine.failure()
-    #expect(device == "usb:001:005")
-    #expect(reason.contains("pcscd does not show") && reason.contains("disable-ccid"), "\(reason)")
   }
 }
 

@@ -55,44 +55,6 @@ import Testing
     #expect(versions?.contains("ccid 1.5.2") == true, "\(versions ?? "")")
   }
 
-  @Test func `a program that keeps a reader session from its card is named in a note`() async throws {
-    let desk = try await desk()
-    try await desk.start()
-    let client = try await PCSCClient(socket: desk.pcscd.socket)
-    let name = await desk.readers.name(of: try desk.slot)
-    try await desk.announces(1)
-    try await client.ask("await present \(name)")
-    try await client.ask("connect shared \(name)")
-    try await client.ask("begin")
-    let reading = try await desk.desktop.installation.start("tagroute", ["read"])
-    let reason = "another program uses the card"
-    try await desk.desktop.status { $0.readers.first?.stateReason == reason }
-    let findings = try await desk.desktop.findings(changes(desk)).findings
-    let reader = findings.first { $0.subject == "reader" }
-    #expect(reader?.verdict == "note" && reader?.text.hasSuffix("is in-session; \(reason)") == true, "\(findings)")
-    try await client.ask("end")
-    #expect(try await reading.exit() == .exited(0))
-    #expect(await reading.log().contains { $0.contains(Tag.text(1)) })
-    try await desk.scanning()
-    #expect(try await desk.desktop.wrong(changes(desk)).isEmpty)
-  }
-
-  @Test func `a pcscd that was not there from the start is the first obstacle, with the command that starts it`()
-    async throws
-  {
-    let desk = try await desk()
-    await desk.pcscd.kill()
-    unlink(desk.pcscd.socket)
-    try await desk.startPrograms()
-    let wrong = try await desk.desktop.wrong(changes(desk))
-    #expect(wrong["pcscd"]?.text == "ACS ACR1252U (072f:223b) needs pcscd, which is not running")
-    #expect(wrong["pcscd"]?.remedy == "start pcscd with your service manager")
-    let systemd = try await SystemdStandIn.start(on: desk.desktop.systemBus.string)
-    try await systemd.setUnit("tagrouted.service")
-    try await systemd.setUnit("pcscd.socket") { ($0.active, $0.sub) = ("inactive", "dead") }
-    #expect(try await desk.desktop.wrong(changes(desk))["pcscd"]?.command == "sudo systemctl enable --now pcscd.socket")
-  }
-
   @Test func `a pcscd that was killed is reported until it runs again`() async throws {
     let desk = try await desk()
     try await desk.start()
@@ -112,22 +74,5 @@ import Testing
     try await daemon.line(containing: Desktop.readerReady, after: seen)
     try await desk.scanning()
     #expect(try await desk.desktop.wrong(changes(desk)).isEmpty)
-  }
-
-  @Test func `a reader without a driver is reported`() async throws {
-    let desk = try await desk()
-    let directory = desk.desktop.installation.directory
-    try directory.write("2303\n", to: "sys/bus/usb/devices/1-1/idProduct")
-    // The daemon has no udev here, and pcscd lists no such reader.
-    await desk.readers.unplug(desk.attached[0].id)
-    try await desk.startPrograms()
-    try await desk.desktop.status { !$0.readers.isEmpty && $0.readers.allSatisfy { $0.state == "failed" } }
-    let wrong = try await desk.desktop.wrong(changes(desk))
-    #expect(
-      wrong["pcscd"]?.text
-        == "pcscd's driver libccid 1.5.2 is too old for ACS ACR1552U (072f:2303), which needs 1.5.3", "\(wrong)")
-    try directory.write(
-      Self.driver.replacing("0x223B", with: "0x2303"), to: "drivers/ifd-ccid.bundle/Contents/Info.plist")
-    #expect(try await desk.desktop.wrong(changes(desk))["pcscd"]?.text.contains("too old") != true)
   }
 }

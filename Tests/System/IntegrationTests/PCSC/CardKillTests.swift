@@ -4,11 +4,11 @@ import TagrouteClient
 import TestRig
 import Testing
 
-/// Kills each process at each step of a tap and of a reader session. Afterwards the tap was announced once; or not at
-/// all, if its tag is gone or belonged to the session. No tap is announced twice, and the next placement is announced.
+/// Kills a process at a step of a tap or of a reader session. Afterwards the tap was announced once; or not at all, if
+/// its tag is gone or belonged to the session. No tap is announced twice, and the next placement is announced.
 ///
 /// A step is reached when the simulated reader holds the answer to a command, never after a time.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardKillTests {
+enum CardKill {
   enum Victim: String, CaseIterable, Sendable {
     case pcscd
     /// The process of the reader.
@@ -51,6 +51,7 @@ import Testing
     var isOfSession: Bool { self == .inSession || self == .writing }
 
     static let taps = allCases.filter { !$0.isOfSession }
+    static let sessions = allCases.filter(\.isOfSession)
   }
 
   /// How often the tap may be announced until the tag is placed a second time.
@@ -69,27 +70,13 @@ import Testing
     }
   }
 
-  @Test(arguments: Step.taps, Victim.allCases)
-  func `after a kill a tap is announced once`(step: Step, victim: Victim) async throws {
-    try await run(
-      step, victim, isRemoved: false, starter: "`after a kill a tap is announced once`_\(step)_\(victim)")
-  }
-
-  @Test(arguments: Step.taps, Victim.allCases)
-  func `after a kill a tag that is gone is not announced later`(step: Step, victim: Victim) async throws {
-    try await run(
-      step, victim, isRemoved: true,
-      starter: "`after a kill a tag that is gone is not announced later`_\(step)_\(victim)")
-  }
-
-  @Test(arguments: [Step.inSession, .writing], Victim.allCases)
-  func `after a kill the tag of a session is not announced`(step: Step, victim: Victim) async throws {
-    try await run(
-      step, victim, isRemoved: false,
-      starter: "`after a kill the tag of a session is not announced`_\(step)_\(victim)")
-  }
-
-  private func run(_ step: Step, _ victim: Victim, isRemoved: Bool, starter: String) async throws {
+  /// - Parameters:
+  ///   - step: when the victim is killed.
+  ///   - victim: the process.
+  ///   - isRemoved: whether the tag is removed while the victim is dead.
+  ///   - starter: the test, which names the logs.
+  /// - Throws: if an event that has to follow does not come.
+  static func run(_ step: Step, _ victim: Victim, isRemoved: Bool, starter: String) async throws {
     let folder = try TemporaryDirectory()
     defer { withExtendedLifetime(folder) {} }
     let desk = try await CardDesktop(environment: ["RUNTIME_DIRECTORY": folder.path], starter: starter)
@@ -112,7 +99,7 @@ import Testing
     }
     try await desk.scanning()
 
-    let expected = Self.announcements(step, victim, isRemoved: isRemoved)
+    let expected = announcements(step, victim, isRemoved: isRemoved)
     if expected.lowerBound == 1, step != .announced { #expect(try await desk.shown().body == Tag.text(1)) }
     // While the counter is 0, libpcsclite does not see that a card was swapped if it looks only afterwards.
     if victim == .pcscd, !isRemoved, let card { try await desk.remove(card) }
@@ -130,6 +117,15 @@ import Testing
   }
 }
 
+/// Two cells of the table that `CardKillTableTests` tries as a whole.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardKillTests {
+  @Test(arguments: [(CardKill.Step.ending, CardKill.Victim.pcscd), (.announced, .daemon)])
+  func `after a kill a tap is announced once`(step: CardKill.Step, victim: CardKill.Victim) async throws {
+    try await CardKill.run(
+      step, victim, isRemoved: false, starter: "`after a kill a tap is announced once`_\(step)_\(victim)")
+  }
+}
+
 /// What a test has when its step is reached.
 private struct Scene {
   /// The tag; nil if it is placed while the victim is dead.
@@ -142,7 +138,7 @@ private struct Scene {
 }
 
 extension CardDesktop {
-  fileprivate func go(to step: CardKillTests.Step, starter: String) async throws -> Scene {
+  fileprivate func go(to step: CardKill.Step, starter: String) async throws -> Scene {
     var scene = Scene()
     let slot = try slot
     switch step {
@@ -177,7 +173,7 @@ extension CardDesktop {
 
   /// Kills a process, and waits until its work goes on. `meanwhile` runs while it is dead; the daemon replaces its own
   /// processes at once.
-  fileprivate func kill(_ victim: CardKillTests.Victim, meanwhile: () async throws -> Void) async throws {
+  fileprivate func kill(_ victim: CardKill.Victim, meanwhile: () async throws -> Void) async throws {
     let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
     let (seen, heard) = (await daemon.log().count, await agent.log().count)
     switch victim {

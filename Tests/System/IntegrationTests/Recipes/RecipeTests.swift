@@ -1,3 +1,4 @@
+import Glibc
 import Bus
 import TestRig
 import Testing
@@ -84,6 +85,9 @@ import Testing
     // The saved profile replaces that of “Connect”.
     #expect(await stage.manager.all.count == 4)
     #expect(await stage.manager.all.last == .delete)
+    for process in [agent, try await stage.desktop.daemon] {
+      #expect(await process.log().allSatisfy { !$0.contains("welcome-guests") })
+    }
   }
 
   private func checkMuseum(_ stage: RecipeStage) async throws {
@@ -111,10 +115,16 @@ import Testing
     try await stage.server.click(shown)
     let line = try #require(try await stage.started(1).first)
     try #require(line.hasPrefix("contacts </") && line.hasSuffix(".vcf>"), "\(line)")
-    let card = try readFile(String(line.dropFirst("contacts <".count).dropLast()))
+    let path = String(line.dropFirst("contacts <".count).dropLast())
+    let card = try readFile(path)
     #expect(card == (try readFile(stage.desktop.installation.directory.file("home/card.vcf"))))
     let text = String(decoding: card, as: UTF8.self)
     #expect(text.hasPrefix("BEGIN:VCARD\r\nVERSION:3.0\r\nN:Lovelace;Ada;;;\r\n") && text.hasSuffix("END:VCARD\r\n"))
+    // Only the user can read the file, until the agent ends.
+    var information = stat()
+    #expect(stat(path, &information) == 0 && information.st_mode & 0o777 == 0o600)
+    try await stage.desktop.agent.exit(after: SIGTERM)
+    #expect(access(path, F_OK) != 0)
   }
 
   private func checkHome(_ stage: RecipeStage) async throws {

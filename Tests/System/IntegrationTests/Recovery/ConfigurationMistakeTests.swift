@@ -19,25 +19,8 @@ import Testing
       program: "tagrouted", configuration: "[Scan]\n\nSesions=any\n", line: 3, problem: "no key Sesions",
       remedy: "Sessions"),
     Mistake(
-      program: "tagrouted", configuration: "[Scan]\nWhenLocked=maybe\n", line: 2, problem: "maybe", remedy: "suspend"),
-    Mistake(program: "tagrouted", configuration: "[Reader]\nPollInterval=1\n", line: 2, problem: "1", remedy: "10"),
-    Mistake(
-      program: "tagrouted", configuration: "# readers\n[Reader]\nDevices=/dev/ttyUSB0\n", line: 3,
-      problem: "names no reader", remedy: "pn532_uart:/dev/ttyUSB0"),
-    Mistake(
-      program: "tagrouted", configuration: "Sessions=any\n", line: 1, problem: "does not start with a group",
-      remedy: "write [Group] lines"),
-    Mistake(
       program: "tagroute-agent", configuration: "[Links]\nSchemes=https;javascript\n", line: 2,
       problem: "javascript", remedy: "leave it out"),
-    Mistake(
-      program: "tagroute-agent", configuration: "[Notifications]\nTimeout=soon\n", line: 2, problem: "soon",
-      remedy: "a number of seconds"),
-    Mistake(
-      program: "tagroute-agent", configuration: "[Inbox]\nInbox=on\nRetentionDays=0\n", line: 3, problem: "0",
-      remedy: "1"),
-    Mistake(
-      program: "tagroute-agent", configuration: "[Links]\n[Inboks]\n", line: 2, problem: "Inboks", remedy: "Inbox"),
   ]
 
   @Test(arguments: mistakes) func `a configuration error names the file, the line and the remedy`(mistake: Mistake)

@@ -16,29 +16,13 @@ import Testing
 
   // MARK: Clients that have the reader
 
-  @Test(arguments: ends) func `a command that waits for a tag keeps waiting across a daemon restart`(signal: Int32)
-    async throws
-  {
-    let desktop = try await desktop(signal)
-    let process = try await desktop.installation.start("tagroute", ["read"])
-    try await desktop.status { $0.suspendReasons == ["reader-session"] }
-    try await desktop.replaceDaemon(signal)
-    try await desktop.status { $0.suspendReasons == ["reader-session"] }
-    try await desktop.place(try Tag(1))
-    #expect(try await process.exit() == .exited(0))
-    #expect(await process.log().contains { $0.contains(Tag.text(1)) })
-  }
-
-  @Test(arguments: ends)
-  func `a command that reads tag after tag continues after a daemon restart and reads none twice`(signal: Int32)
-    async throws
-  {
-    let desktop = try await desktop(signal)
+  @Test func `a command that reads tag after tag continues with the next daemon and reads none twice`() async throws {
+    let (desktop, _) = try await Desktop.scanning()
     let process = try await desktop.installation.start("tagroute", ["read", "--follow", "--json"])
     try await desktop.status { $0.suspendReasons == ["reader-session"] }
     try await desktop.place(try Tag(1))
     try await process.line(containing: try Tag(1).uid)
-    try await desktop.replaceDaemon(signal)
+    try await desktop.replaceDaemon(SIGKILL)
     try await desktop.status { $0.suspendReasons == ["reader-session"] }
     // The first tag still lies on the reader.
     try await desktop.lookedAround()
@@ -49,37 +33,19 @@ import Testing
     #expect(try await process.exit(after: SIGINT) == .signalled(SIGINT))
   }
 
-  @Test(arguments: ends) func `sessions and their sheet end with the daemon`(signal: Int32) async throws {
+  @Test(arguments: ends) func `sessions, their sheet and a tag operation end with the daemon`(signal: Int32)
+    async throws
+  {
     let desktop = try await desktop(signal)
     let server = try await desktop.startServer()
-    let program = try await desktop.program()
-    let first = try await program.start()
+    let (daemon, program) = (try await desktop.daemon, try await desktop.program())
+    let first = try await program.start(ReaderSessionOptions(access: .write))
     try await desktop.within("the session") { try await first.activated() }
     let waiting = [try await program.start(), try await desktop.program().start()]
     let sheet = try await desktop.notification(on: server)
     #expect(sheet.actions.contains("cancel"))
-    let daemon = try await desktop.daemon
-    try await desktop.replaceDaemon(signal)
-    #expect(try await daemon.exit() == (signal == SIGKILL ? .signalled(SIGKILL) : .exited(0)))
-    let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
-    for (number, session) in ([first] + waiting).enumerated() {
-      let end = try await desktop.within("the end") { try await session.end() }
-      #expect(end.reason == expected, "\(number): \(end)")
-    }
-    #expect(try await desktop.within("the sheet's end") { try await server.nextClosed() } == sheet.id)
-    // The same connection gets a session from the next daemon.
-    try await desktop.scanning()
-    let next = try await program.start()
-    try await desktop.within("the session") { try await next.activated() }
-  }
-
-  @Test(arguments: ends) func `a tag operation fails when the daemon ends`(signal: Int32) async throws {
-    let desktop = try await desktop(signal)
-    let daemon = try await desktop.daemon
-    let open = try await desktop.program().start(ReaderSessionOptions(access: .write))
-    try await desktop.within("the session") { try await open.activated() }
     try await desktop.place(try Tag(1))
-    let tag = try await desktop.within("a tag") { try await open.tag() }
+    let tag = try await desktop.within("a tag") { try await first.tag() }
     let seen = await daemon.log().count
     // Delays the reader's next reply, so that the daemon ends during the write.
     try await desktop.installation.simulate("fault delay 500")
@@ -93,22 +59,30 @@ import Testing
       }
     }
     try await daemon.line(containing: "is to write", after: seen)
-    daemon.signal(signal)
+    try await desktop.replaceDaemon(signal)
     let error = try #require(try await desktop.within("an answer") { await writing.value })
     #expect(error.name == (signal == SIGKILL ? BusError.Name.noReply : Names.Errors.sessionEnded), "\(error)")
+    #expect(try await daemon.exit() == (signal == SIGKILL ? .signalled(SIGKILL) : .exited(0)))
     let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
-    #expect(try await desktop.within("the end") { try await open.end() }.reason == expected)
-    try await daemon.exit()
+    for (number, session) in ([first] + waiting).enumerated() {
+      let end = try await desktop.within("the end") { try await session.end() }
+      #expect(end.reason == expected, "\(number): \(end)")
+    }
+    #expect(try await desktop.within("the sheet's end") { try await server.nextClosed() } == sheet.id)
+    // The same connection gets a session from the next daemon.
+    try await desktop.scanning()
+    let next = try await program.start()
+    try await desktop.within("the session") { try await next.activated() }
   }
 
   // MARK: Clients that stop scanning
 
-  @Test(arguments: ends) func `a lent reader is lent again by the next daemon`(signal: Int32) async throws {
-    let desktop = try await desktop(signal)
+  @Test func `a lent reader is lent again by the next daemon`() async throws {
+    let (desktop, _) = try await Desktop.scanning()
     let wait = "import os, signal; os.write(1, b'has it\\n'); signal.pause()"
     let process = try await desktop.installation.start("tagroute", ["run", "--", "python3", "-c", wait])
     try await process.line(containing: "has it")
-    for _ in 1...2 {
+    for signal in Self.ends {
       try await desktop.replaceDaemon(signal)
       try await desktop.status { $0.readers.first?.state == "released" }
     }
@@ -154,39 +128,20 @@ import Testing
     #expect(lines.first?.contains("already lent to another program (user \(getuid()))") == true, "\(lines)")
   }
 
-  @Test(arguments: ends) func `an inhibitor ends with its daemon and reports that`(signal: Int32) async throws {
-    let desktop = try await desktop(signal)
+  @Test func `an inhibitor ends with its daemon and reports that`() async throws {
+    let (desktop, _) = try await Desktop.scanning()
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
     let inhibitor = try await client.inhibit(who: "a test", why: "because")
     try await desktop.status { $0.suspendReasons == ["inhibited"] }
     #expect(inhibitor.isHeld)
-    try await desktop.replaceDaemon(signal)
+    try await desktop.replaceDaemon(SIGKILL)
     #expect(!inhibitor.isHeld)
     try await desktop.scanning()
   }
 
   // MARK: Taps
 
-  /// `KillTableTests` has the same with a killed daemon.
-  @Test func `a tap that the agent has not confirmed is shown once after a daemon restart`() async throws {
-    let desktop = try await desktop(SIGTERM)
-    let server = try await desktop.startServer()
-    let (agent, daemon) = (try await desktop.agent, try await desktop.daemon)
-    agent.signal(SIGSTOP)
-    try await desktop.place(try Tag(1))
-    try await daemon.line(containing: "message of \(Tag(1).message.count) bytes")
-    try await desktop.remove()
-    let seen = await agent.log().count
-    try await desktop.replaceDaemon(SIGTERM)
-    agent.signal(SIGCONT)
-    #expect(try await desktop.notification(on: server).body == Tag.text(1))
-    try await agent.line(containing: Desktop.registered, after: seen)
-    try await desktop.scanning()
-    try await desktop.tap(2, isShownOn: server)
-    #expect(await server.all.count == 2)
-  }
-
-  @Test(arguments: ends, [false, true])
+  @Test(arguments: zip(ends, [false, true]))
   func `a tag on the reader is announced once across a daemon restart`(
     signal: Int32, isPutDownMeanwhile: Bool
   ) async throws {
@@ -207,19 +162,6 @@ import Testing
     // Tag 1 was removed in the meantime, so it is announced again.
     try await desktop.tap(1, isShownOn: server)
     #expect(await server.all.count == 3)
-  }
-
-  @Test(arguments: ends) func `the next daemon knows about the lock from the start`(signal: Int32) async throws {
-    let desktop = try await desktop(signal)
-    let lock = try await desktop.installation.start("tagroute", ["session", "lock"])
-    #expect(try await lock.exit() == .exited(0))
-    try await desktop.status { $0.suspendReasons == ["session-locked"] }
-    let seen = try await desktop.agent.log().count
-    try await desktop.replaceDaemon(signal)
-    try await desktop.agent.line(containing: Desktop.registered, after: seen)
-    try await desktop.status { $0.suspendReasons == ["session-locked"] && $0.readers.first?.state == "ready" }
-    let log = try await desktop.daemon.log()
-    #expect(!log.contains { $0.contains(": scanning") })
   }
 }
 

@@ -3,26 +3,18 @@ import TagrouteClient
 import TestRig
 import Testing
 
-/// SIGTERM ends the daemon and the agent in every state, and no reader process is left.
+/// SIGTERM ends the daemon and the agent, and no reader process is left.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TerminationTests {
   enum State: Sendable, CaseIterable {
-    /// No reader and no notification server.
-    case idle
-    /// The daemon scans for tags.
-    case scanning
-    /// A tag rests on the reader, and its notification is on the screen.
-    case notificationUp
-    /// The reader process is suspended.
-    case readerHangs
-    /// The handler does not reply after a click.
-    case handlerHangs
-    /// Both buses have ended.
+    /// A notification is on the screen, the handler does not reply after a click, and the reader process is suspended.
+    case hanging
+    /// The daemon scans for tags, and both buses have ended.
     case withoutBuses
   }
 
   /// One second, and one more for a machine that is busy with other tests. A suspended reader process may be in the
   /// middle of an exchange, so the daemon waits 2.4 s for it.
-  private static func limit(_ state: State) -> Duration { state == .readerHangs ? .seconds(5) : .seconds(2) }
+  private static func limit(_ state: State) -> Duration { state == .hanging ? .seconds(5) : .seconds(2) }
 
   @Test(arguments: State.allCases) func `SIGTERM ends the daemon, the agent and the reader process`(state: State)
     async throws
@@ -41,26 +33,17 @@ import Testing
   ///
   /// - Returns: the reader processes.
   private func bring(_ desktop: Desktop, to state: State) async throws -> [ForeignProcess] {
-    guard state != .idle else {
-      try await desktop.installation.startDaemon()
-      try await desktop.installation.startAgent()
-      try await desktop.agent.line(containing: Desktop.registered)
-      try await desktop.daemon.line(containing: "is absent")
-      return try await desktop.daemon.children()
-    }
     let server = try await desktop.startWithServer()
     try await desktop.status(\.scanning)
     let reader = try await desktop.reader
     switch state {
-    case .idle, .scanning: break
-    case .notificationUp:
-      try await desktop.tap(1, isShownOn: server)
-    case .readerHangs: reader.signal(SIGSTOP)
-    case .handlerHangs:
+    case .hanging:
       await desktop.app.set(.hangs)
-      try await desktop.place(try Tag(1))
+      try await desktop.tap(1, isShownOn: server)
+      try await desktop.place(try Tag(2))
       try await server.click(try await desktop.notification(on: server))
       _ = try await desktop.handed()
+      reader.signal(SIGSTOP)
     case .withoutBuses:
       try await desktop.installation.systemBus.stop()
       try await #require(desktop.installation.sessionBus).stop()

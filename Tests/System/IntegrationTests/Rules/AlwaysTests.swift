@@ -39,21 +39,6 @@ import Testing
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
   }
 
-  @Test func `a rule that a person wrote stays, and a notification says where it is`() async throws {
-    let desktop = try await Desktop()
-    let rule = "[Rule mine]\nUID=04-00-00-00-00-00-01\nRun=/bin/true;\nAsk=no\n"
-    let path = try desktop.installation.directory.write(rule, to: "config/tagroute/rules.d/mine.conf")
-    let server = try await desktop.startWithServer()
-    try await desktop.place(try Tag(1))
-    let opened = try await desktop.notification(on: server)
-    #expect(opened.summary == "Started “mine”")
-    try await server.click(opened, action: "ask-next-time")
-    let notice = try await desktop.notification(on: server)
-    #expect(notice.summary == "Your choice for this tag was not saved")
-    #expect(notice.body.contains("mine.conf:1"))
-    #expect(String(decoding: try readFile(path), as: UTF8.self) == rule)
-  }
-
   @Test func `rules add writes a rule for a UID, and for the tag on the reader`() async throws {
     let desktop = try await Desktop()
     _ = try await desktop.startPolkit()

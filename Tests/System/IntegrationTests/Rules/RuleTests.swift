@@ -86,47 +86,6 @@ import Testing
     withExtendedLifetime(mark) {}
   }
 
-  @Test func `without Ask=no, a click runs the program`() async throws {
-    let stage = try await Stage { "[Rule lamp]\nUID=\(Self.uid(1))\nRun=\($0);on;\n" }
-    try await stage.desktop.place(try Tag(1))
-    let shown = try await stage.desktop.notification(on: stage.server)
-    #expect(shown.summary == "Run “lamp”")
-    #expect(
-      shown.actions == [
-        "default", "Run", "open", "Run", "always", "Always open this tag at once", "dismiss", "Dismiss",
-      ])
-    try await stage.server.click(shown, action: "open")
-    let recorded = String(decoding: try await stage.recorded(), as: UTF8.self)
-    #expect(recorded.hasPrefix("<on>\nURI https://\(Tag.text(1))\n"))
-  }
-
-  @Test func `a tag that a rule ignores is kept with the name of the rule, and not shown`() async throws {
-    let stage = try await Stage { _ in "[Rule quiet]\nUID=\(Self.uid(1))\nIgnore=yes\n" }
-    try await stage.desktop.place(try Tag(1))
-    try await stage.desktop.agent.line(containing: "the rule “quiet”")
-    // The next tag has the first notification.
-    try await stage.desktop.tap(2, isShownOn: stage.server)
-    let tap = try #require(try await stage.taps().last)
-    #expect(tap["state"] as? String == "dismissed")
-  }
-
-  @Test func `a rule opens an app that does not claim the link, and one shows a link`() async throws {
-    let stage = try await Stage { _ in
-      "[Rule menu]\nLink=https://elsewhere.example.net/*\nOpen=\(HandlerStandIn.desktopID)\nAsk=no\n"
-        + "[Rule show]\nUID=\(Self.uid(2))\nShow=yes\n"
-    }
-    let tag = try Tag(1, uri: "https://elsewhere.example.net/a")
-    try await stage.desktop.place(tag)
-    let handed = try await stage.desktop.handed()
-    #expect(handed.uri == "https://elsewhere.example.net/a")
-    #expect(handed.message == tag.message)
-    #expect(try await stage.desktop.notification(on: stage.server).summary == "Opened in Menu")
-    try await stage.desktop.place(try Tag(2))
-    let shown = try await stage.desktop.notification(on: stage.server)
-    #expect(shown.summary == "Link on a tag")
-    #expect(shown.body == Tag.text(2))
-  }
-
   @Test func `resolve explains each rule, and rules lists and removes them`() async throws {
     let stage = try await Stage { program in
       "[Rule lamp]\nUID=\(Self.uid(1))\nMimeType=text/*\nRun=\(program);on;\n[Rule quiet]\nUID=\(Self.uid(1))\nIgnore=yes\n"
@@ -151,36 +110,5 @@ import Testing
     try await stage.desktop.agent.line(containing: "rules for taps in force: 1")
     #expect(try await !run("rules").contains("quiet"))
     #expect(try await run("rules", "--check").isEmpty)
-  }
-
-  @Test func `a program that is missing is named, and the tap can be tried again`() async throws {
-    let stage = try await Stage { program in "[Rule lamp]\nUID=\(Self.uid(1))\nRun=\(program)-missing;\nAsk=no\n" }
-    try await stage.desktop.place(try Tag(1))
-    let failed = try await stage.desktop.notification(on: stage.server)
-    #expect(failed.summary == "Could not start “lamp”")
-    #expect(failed.body.contains("not installed"))
-    try stage.desktop.installation.directory.write(
-      try readFile(stage.program), to: "recorder-missing", mode: 0o755)
-    try await stage.server.click(failed, action: "retry")
-    #expect(!(try await stage.recorded()).isEmpty)
-  }
-
-  @Test func `changes are in force at once, and files that others can change are not`() async throws {
-    let stage = try await Stage { _ in "[Rule broken]\nUID=nonsense\nIgnore=yes\n" }
-    try await stage.desktop.agent.line(containing: "test.conf:2: UID=nonsense is no UID")
-    let directory = stage.desktop.installation.directory
-    let path = try directory.write(
-      "[Rule hostile]\nUID=\(Self.uid(1))\nRun=\(stage.program);hostile;\nAsk=no\n",
-      to: "config/tagroute/rules.d/hostile.conf.new")
-    try #require(chmod(path, 0o666) == 0)
-    try #require(rename(path, directory.file("config/tagroute/rules.d/hostile.conf")) == 0)
-    try await stage.desktop.agent.line(containing: "hostile.conf: is ignored")
-    try await stage.desktop.tap(1, isShownOn: stage.server)
-    try directory.write(
-      "[Rule good]\nUID=\(Self.uid(2))\nRun=\(stage.program);good;\nAsk=no\n",
-      to: "config/tagroute/rules.d/good.conf")
-    try await stage.desktop.agent.line(containing: "rules for taps in force: 1")
-    try await stage.desktop.place(try Tag(2))
-    #expect(String(decoding: try await stage.recorded(), as: UTF8.self).hasPrefix("<good>\n"))
   }
 }

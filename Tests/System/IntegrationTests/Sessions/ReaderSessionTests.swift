@@ -1,8 +1,6 @@
 import Bus
-import EventLoop
 import Glibc
 import NDEF
-import Names
 import TagrouteClient
 import TestRig
 import Testing
@@ -60,58 +58,6 @@ import Testing
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(3)))
     try await desktop.place(Tag(first, message: other))
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(2)))
-    await polkit.stop()
-    await desktop.stop()
-  }
-
-  @Test func `a session finds a resting tag and ends after its first message`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    let polkit = try await desktop.startPolkit()
-    try await desktop.startScanning()
-    let lying = try Tag(1, type: 4)
-    try await desktop.place(lying)
-    _ = try await desktop.notification(on: server)
-    let open = try await desktop.program().start(ReaderSessionOptions(endsAfterFirstRead: true))
-    try await desktop.within("the message") {
-      var message: [UInt8]?
-      while let event = await open.next() {
-        if case .messageRead(let bytes, _) = event { message = bytes }
-        if case .ended(let end) = event { #expect(end.reason == .firstRead) }
-      }
-      #expect(message == lying.message)
-    }
-    try await desktop.scanning()
-    await polkit.stop()
-    await desktop.stop()
-  }
-
-  @Test func `the user cancels a session on its sheet`() async throws {
-    let desktop = try await Desktop()
-    let server = try await desktop.startServer()
-    let polkit = try await desktop.startPolkit()
-    try await desktop.startScanning()
-    let open = try await desktop.program().start()
-    let sheet = try await desktop.notification(on: server)
-    #expect(sheet.actions.contains("cancel"))
-    try await server.click(sheet, action: "cancel")
-    let end = try await desktop.within("the end") { try await open.end() }
-    #expect(end.reason == .cancelled)
-    try await desktop.scanning()
-    await polkit.stop()
-    await desktop.stop()
-  }
-
-  @Test func `a session ends at its time limit`() async throws {
-    let desktop = try await Desktop(reader: ["SessionLimit=1"])
-    let polkit = try await desktop.startPolkit()
-    try await desktop.startScanning()
-    let program = try await desktop.program()
-    let (first, second) = (try await program.start(), try await program.start())
-    #expect(try await desktop.within("the end") { try await first.end() }.reason == .timedOut)
-    try await desktop.within("the next one's turn") { try await second.activated() }
-    try await second.session.invalidate()
-    try await desktop.scanning()
     await polkit.stop()
     await desktop.stop()
   }
@@ -193,23 +139,6 @@ import Testing
     try await holder.session.invalidate()
     try await desktop.within("the next one's turn") { try await next.activated() }
     try await next.session.invalidate()
-    try await desktop.scanning()
-    await polkit.stop()
-    await desktop.stop()
-  }
-
-  @Test func `a session ends when its reader process dies, and the next session starts`() async throws {
-    let desktop = try await Desktop()
-    let polkit = try await desktop.startPolkit()
-    try await desktop.startScanning()
-    let program = try await desktop.program()
-    let (first, second) = (try await program.start(), try await program.start())
-    try await desktop.within("the session") { try await first.activated() }
-    try await desktop.reader.signal(SIGKILL)
-    #expect(try await desktop.within("the end") { try await first.end() }.reason == .readerLost)
-    // The waiting client gets the reader once the next process is ready.
-    try await desktop.within("the next one's turn") { try await second.activated() }
-    try await second.session.invalidate()
     try await desktop.scanning()
     await polkit.stop()
     await desktop.stop()

@@ -1,5 +1,4 @@
 import Foundation
-import NDEF
 import Names
 import TagrouteClient
 import TestRig
@@ -22,10 +21,10 @@ import Testing
     return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
   }
 
-  @Test(arguments: [2, 4]) func `a written message is read back`(type: Int) async throws {
-    let (desktop, polkit) = try await Desktop.scanning(starter: "`a written message is read back`_\(type)")
+  @Test func `a tag is read, written and locked, and gets commands`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
-    try await desktop.place(try Tag(1, type: type))
+    try await desktop.place(try Tag(1))
     let before = try await object(desktop, ["read"])
     #expect(before["status"] as? String == "read-write")
     #expect((before["records"] as? [[String: Any]])?.first?["uri"] as? String == "https://" + Tag.text(1))
@@ -36,66 +35,31 @@ import Testing
     #expect(record["uri"] as? String == "https://example.com/new" && record["text"] as? String == "New")
     #expect((after["message"] as? String)?.count == (written["written"] as? Int).map { 2 * $0 })
     let info = try await object(desktop, ["info"])
-    #expect(info["technology"] as? String == (type == 2 ? "type-2" : "type-4a"))
-    #expect(info["size"] as? Int == written["written"] as? Int)
-    #expect((info["chip"] as? String)?.hasPrefix("NTAG2") == (type == 2 ? true : nil))
+    #expect(info["technology"] as? String == "type-2" && info["size"] as? Int == written["written"] as? Int)
+    #expect((info["chip"] as? String)?.hasPrefix("NTAG2") == true)
     #expect((info["atqa"] as? String)?.count == 4 && (info["sak"] as? String)?.count == 2)
-    // Scanning resumes while the tag still lies there.
-    try await desktop.status(\.scanning)
-    await desktop.stop()
-  }
-
-  @Test func `writing prepares a formatted tag without an NDEF TLV`() async throws {
-    let (desktop, polkit) = try await Desktop.scanning()
-    defer { withExtendedLifetime(polkit) {} }
-    let pages: [UInt8] = [0x04, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0, 0xE1, 0x10, 0x3E, 0]
-    let memory = try desktop.installation.directory.write(
-      pages + [UInt8](repeating: 0, count: 504), to: "tags/zeroes")
-    try await desktop.installation.simulate("tap --type 2 --model ntag215 --memory \(memory)")
-    let before = try await object(desktop, ["read"])
-    #expect(before["status"] as? String == "read-write" && before["message"] is NSNull)
-    _ = try await object(desktop, ["write", "--uri", "https://example.com/new"])
-    let record = try #require((try await object(desktop, ["read"])["records"] as? [[String: Any]])?.first)
-    #expect(record["uri"] as? String == "https://example.com/new")
-    await desktop.stop()
-  }
-
-  @Test func `a lock is permanent and needs --yes`() async throws {
-    let (desktop, polkit) = try await Desktop.scanning()
-    defer { withExtendedLifetime(polkit) {} }
-    try await desktop.place(try Tag(1))
-    #expect(try await run(desktop, ["lock"]).status == .exited(Names.ExitCode.usage))
-    #expect(try await object(desktop, ["info"])["status"] as? String == "read-write")
-    #expect(try await object(desktop, ["lock", "--yes"])["status"] as? String == "read-only")
-    #expect(try await object(desktop, ["info"])["status"] as? String == "read-only")
-    #expect(try await run(desktop, ["write", "--text", "a"]).status == .exited(Names.ExitCode.notAllowed))
-    #expect(try await object(desktop, ["read"])["status"] as? String == "read-only")
-    await desktop.stop()
-  }
-
-  @Test func `a message that is too long is rejected`() async throws {
-    let (desktop, polkit) = try await Desktop.scanning()
-    defer { withExtendedLifetime(polkit) {} }
-    try await desktop.place(try Tag(1))
-    let result = try await run(desktop, ["write", "--text", String(repeating: "a", count: 4000)])
-    #expect(result.status == .exited(1), "\(result.log)")
+    let long = try await run(desktop, ["write", "--text", String(repeating: "a", count: 4000)])
+    #expect(long.status == .exited(1), "\(long.log)")
     #expect((try await object(desktop, ["read"])["records"] as? [Any])?.count == 1)
-    await desktop.stop()
-  }
 
-  @Test func `transceive needs --write for writing and refuses a payment card`() async throws {
-    let (desktop, polkit) = try await Desktop.scanning()
-    defer { withExtendedLifetime(polkit) {} }
-    try await desktop.place(try Tag(1))
     let pages = try await run(desktop, ["transceive", "3000"])
     #expect(pages.status == .exited(0), "\(pages.log)")
     #expect(pages.output.count == 33 && pages.output.hasPrefix("04"))
     // WRITE, in a session that may only read.
     #expect(try await run(desktop, ["transceive", "A20400000000"]).status == .exited(Names.ExitCode.notAllowed))
-    #expect(try await run(desktop, ["transceive", "--write", "A20A01020304"]).output == "0A\n")
+    #expect(try await run(desktop, ["transceive", "--write", "A22001020304"]).output == "0A\n")
     // The command refuses a payment card before it looks for one.
     let payment = try await run(desktop, ["transceive", "--aid", "A0000000041010", "00"])
     #expect(payment.status == .exited(Names.ExitCode.usage), "\(payment.log)")
+
+    // A lock is permanent.
+    #expect(try await run(desktop, ["lock"]).status == .exited(Names.ExitCode.usage))
+    #expect(try await object(desktop, ["info"])["status"] as? String == "read-write")
+    #expect(try await object(desktop, ["lock", "--yes"])["status"] as? String == "read-only")
+    #expect(try await run(desktop, ["write", "--text", "a"]).status == .exited(Names.ExitCode.notAllowed))
+    #expect(try await object(desktop, ["read"])["status"] as? String == "read-only")
+    // Scanning resumes while the tag still lies there.
+    try await desktop.status(\.scanning)
     await desktop.stop()
   }
 
@@ -134,27 +98,6 @@ import Testing
     #expect(log == ["(objectpath '\(Names.Daemon.readerSessionsPath)/1',)"])
     // The session ends with its client.
     try await desktop.status(\.scanning)
-    await desktop.stop()
-  }
-
-  @Test func `a tag that is read in a session is not announced`() async throws {
-    let (desktop, polkit) = try await Desktop.scanning()
-    defer { withExtendedLifetime(polkit) {} }
-    let server = try await desktop.startServer()
-    let process = try await desktop.installation.start("tagroute", ["read"])
-    try await desktop.status { $0.suspendReasons == ["reader-session"] }
-    try await desktop.place(try Tag(1))
-    #expect(try await process.exit() == .exited(0))
-    try await desktop.status(\.scanning)
-    // The next tap is the first notification with a tag. The sheet is a notification too.
-    try await desktop.lookedAround()
-    try await desktop.place(try Tag(2))
-    while true {
-      let shown = try await desktop.notification(on: server)
-      guard shown.body.contains("menu.example.com") else { continue }
-      #expect(shown.body == Tag.text(2))
-      break
-    }
     await desktop.stop()
   }
 }

@@ -2,7 +2,6 @@ import Bus
 import EventLoop
 import Foundation
 import Glibc
-import NDEF
 import Names
 import TagrouteClient
 import TestRig
@@ -81,19 +80,6 @@ import Testing
     #expect(taps.count == 2, "the tag of the visitor's time is not the station's")
   }
 
-  @Test func `a tap without a rule is kept with its reason, and nothing is shown`() async throws {
-    let station = try await Station()
-    try await station.desktop.place(try Tag(1, uri: "https://elsewhere.example.net/a"))
-    try await station.desktop.agent.line(
-      containing: "is not offered: no user can be asked, and no rule acts on the tag")
-    let taps = try #require(try await station.json("inbox") as? [[String: Any]])
-    #expect(taps.map { $0["state"] as? String } == ["dismissed"])
-    // A private log: it does not name the link.
-    let agent = try await station.desktop.agent
-    #expect(await !agent.notable().contains { $0.contains("elsewhere.example.net") })
-    #expect(await !agent.log().contains { $0.contains("notification server") })
-  }
-
   @Test func `status and doctor say that this is a station`() async throws {
     let station = try await Station()
     let lines = try await station.output("status").split(separator: "\n")
@@ -132,22 +118,5 @@ import Testing
     let daemon = try await desktop.daemon
     try await daemon.exit(after: SIGTERM)
     #expect(try await health() == ["tagroute_up 0"])
-  }
-
-  @Test func `kill -9 of the agent loses no tap, and no rule runs twice`() async throws {
-    let station = try await Station()
-    let desktop = station.desktop
-    try await desktop.place(try Tag(1))
-    _ = try await station.recorded()
-    try await desktop.remove()
-    let agent = try await desktop.agent
-    try await agent.exit(after: SIGKILL)
-    try await desktop.status { $0.suspendReasons == ["no-agent"] }
-    try await desktop.installation.startAgent()
-    try await desktop.agent.line(containing: Desktop.registered)
-    try await desktop.status(\.scanning)
-    try await desktop.place(try Tag(2))
-    // The next run of the program is for the second tag.
-    #expect(try await station.recorded().starts(with: Array("04-00-00-00-00-00-02\n".utf8)))
   }
 }

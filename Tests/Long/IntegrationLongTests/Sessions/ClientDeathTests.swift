@@ -3,6 +3,7 @@ import Names
 import TagrouteClient
 import TestRig
 import Testing
+@testable import IntegrationTests
 
 /// A client may die at any step of a reader session, and during each tag operation. The daemon scans again soon after.
 @Suite(.timeLimit(.minutes(5))) struct ClientDeathTests {

@@ -3,6 +3,7 @@ import Glibc
 import NDEF
 import TestRig
 import Testing
+@testable import IntegrationTests
 
 /// Runs the commands of docs/handlers.md exactly as printed, in a session with an agent.
 @Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct HandlerPageTests {

@@ -2,6 +2,7 @@ import NDEF
 import ReaderSimulator
 import TestRig
 import Testing
+@testable import IntegrationTests
 
 /// Every tap leads to one notification and one message, for any tag and after any other tap.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct EveryTapTests {
