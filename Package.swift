@@ -234,8 +234,8 @@ let package = Package(
     tests(
       .fast, "AgentTests",
       [
-        "Agent", "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "ScanGate",
-        "UniversalLinks",
+        "Agent", "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing",
+        "ScanGate", "UniversalLinks",
       ]),
     tests(.fast, "AssociationFetchTests", ["AssociationFetch"]),
     tests(.fast, "AssociationsTests", ["Associations", "TestSupport", "UniversalLinks"]),
@@ -345,8 +345,8 @@ let package = Package(
       .system, "TagrouteClientSystemTests",
       ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig", "tag-handler"]),
 
-    tests(.long, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "TestRig"]),
-    tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "TestRig"]),
+    tests(.long, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "NDEF", "TestRig"]),
+    tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestRig"]),
     tests(
       .long, "IntegrationLongTests",
       ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig"]),

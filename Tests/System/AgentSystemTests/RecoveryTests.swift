@@ -87,40 +87,6 @@ import Testing
     #expect(await signals.closed(1) == "delivered")
   }
 
-  @Test func `a restart shows the newest of many taps, and the screen never has more`() async throws {
-    let rig = try await AgentRig.withAgent()
-    for number in 1...25 {
-      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
-    }
-    #expect(try await rig.state(5) == "expired")
-    #expect(try await rig.state(6) == "received")
-    try await rig.restartAgent()
-    let server = try await rig.startServer()
-    var ids: [String: UInt32] = [:]
-    for _ in 6...25 {
-      let shown = try await server.next()
-      ids[shown.body] = shown.id
-    }
-    #expect(Set(ids.keys) == Set((6...25).map { "menu.example.com/\($0)" }))
-    try await rig.daemon.give(tapValues(26, message: try uriMessage("https://menu.example.com/26")))
-    #expect(try await server.next().body == "menu.example.com/26")
-    #expect(try await rig.state(6) == "expired")
-    #expect(try await server.nextClosed() == ids["menu.example.com/6"])
-  }
-
-  @Test func `a tap waits for a notification server, also after a crash of the agent`() async throws {
-    let rig = try await AgentRig.withAgent()
-    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
-    #expect(try await rig.state(1) == "received")
-    try await rig.restartAgent()
-    let first = try await rig.startServer()
-    _ = try await first.next()
-    await first.stop()
-    let second = try await rig.startServer()
-    try await second.click(try await second.next())
-    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
-  }
-
   @Test func `without action support the notification says that the tap is kept, and a call opens it`() async throws {
     let (rig, server) = try await AgentRig.withServerAndAgent(capabilities: ["body"])
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))

@@ -140,16 +140,18 @@ import UniversalLinks
 
   /// An app may pass on an error that it received itself. The agent must not treat it as an error of the bus or of the
   /// agent's connection.
-  @Test(arguments: [
-    BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.spawnExecFailed,
-    BusError.Name.spawnServiceNotFound, BusError.Name.spawnFileInvalid, BusError.Name.unknownMethod,
-    BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
-  ])
-  func `an error from the application is final, whatever its name`(name: String) async throws {
-    let application = try await serveTags { throw BusError(name: name, message: "the cellar is closed") }
-    #expect(try await open() == .failed(HandOverFailure(.handlerFailed, "the cellar is closed", error: name)))
-    #expect(await received().count == 3, "the handler is called once")
-    await application.close()
+  @Test func `an error from the application is final, whatever its name`() async throws {
+    let names = [
+      BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.spawnExecFailed,
+      BusError.Name.spawnServiceNotFound, BusError.Name.spawnFileInvalid, BusError.Name.unknownMethod,
+      BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
+    ]
+    for name in names {
+      let application = try await serveTags { throw BusError(name: name, message: "the cellar is closed") }
+      #expect(try await open() == .failed(HandOverFailure(.handlerFailed, "the cellar is closed", error: name)))
+      await application.close()
+    }
+    #expect(await received().count == 3 * names.count, "the handler is called once")
   }
 
   @Test func `if a handler hangs, the outcome is unknown after the time-out`() async throws {

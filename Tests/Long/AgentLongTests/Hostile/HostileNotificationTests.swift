@@ -2,6 +2,7 @@ import Bus
 import NDEF
 import TestRig
 import Testing
+@testable import AgentSystemTests
 @testable import AgentTests
 
 /// All requests to a notification server for hostile tags, desktop entries and sessions, in each language.

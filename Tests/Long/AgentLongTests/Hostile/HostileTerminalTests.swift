@@ -2,6 +2,7 @@ import Foundation
 import NDEF
 import TestRig
 import Testing
+@testable import AgentSystemTests
 @testable import AgentTests
 
 /// Text from a tag, a desktop entry or a file name cannot control the terminal when the command line prints it.

@@ -71,21 +71,6 @@ import Testing
     #expect(await reports.next() == [:])
   }
 
-  @Test func `each command of the user is reported`() async throws {
-    let rig = try await Rig(["locked": false])
-    var reports = rig.daemon.reports.makeAsyncIterator()
-    #expect(await reports.next() == ["locked": false])
-    for _ in 0..<2 {
-      try await rig.link.declare(isLocked: false, ["locked": false])
-      #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
-    }
-    // The command is reported only once.
-    await rig.report(["locked": false, "camera": true])
-    #expect(await reports.next() == ["locked": false, "camera": true])
-    try await rig.link.declare(isLocked: true, ["locked": true])
-    #expect(await reports.next() == ["locked": true])
-  }
-
   @Test(arguments: [true, false]) func `a refused command is an error and is sent again`(locked: Bool)
     async throws
   {
@@ -122,28 +107,6 @@ import Testing
     #expect(error?.message.contains("as soon as it does") == true)
     await rig.daemon.release()
     #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
-  }
-
-  @Test(arguments: [true, false]) func `a registration that timed out may still be accepted`(locked: Bool) async throws
-  {
-    let rig = try await Rig([:], clock: clock, failing: [.timedOut()])
-    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
-    #expect(await reports.next() == [:])
-    #expect(await pauses.next() == .milliseconds(500))
-    await rig.daemon.hold()
-    let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
-    // The clock does not advance: the command has ended the pause.
-    #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
-    #expect(await pauses.next() == .seconds(5))
-    clock.advance(by: .seconds(5))
-    let error = await #expect(throws: BusError.self) { try await declared.value }
-    #expect(error?.name == Names.Errors.notPossible)
-    await rig.daemon.release()
-    // The registration has reported the command.
-    try await rig.link.declare(isLocked: true, ["locked": true])
-    await rig.report(["locked": true, "camera": true])
-    if !locked { #expect(await reports.next() == ["locked": true]) }
-    #expect(await reports.next() == ["locked": true, "camera": true])
   }
 
   /// After any other error the daemon may still accept an earlier registration.
@@ -186,23 +149,6 @@ import Testing
     #expect(await refusals.next() == .some(nil))
   }
 
-  @Test func `a change is reported at once after a registration that timed out`() async throws {
-    // The clock does not advance: no pause ends by itself.
-    let rig = try await Rig([:], clock: clock, isKeptWaiting: true, failing: [.timedOut(), .timedOut()])
-    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
-    #expect(await reports.next() == [:])
-    // One change comes during the registration, and one in the pause after it.
-    await rig.report(["locked": true])
-    await rig.daemon.release()
-    #expect(await reports.next() == ["locked": true])
-    #expect(await pauses.next() == .seconds(1))
-    await rig.report(["locked": true])
-    await rig.report(["locked": false])
-    #expect(await reports.next() == ["locked": false])
-    await rig.report(["camera": true])
-    #expect(await reports.next() == ["camera": true])
-  }
-
   @Test func `the display is watched only if no other reason stops the reader`() async throws {
     let rig = try await Rig([:])
     var needed = rig.display.makeAsyncIterator()
@@ -224,31 +170,5 @@ import Testing
     var needed = rig.display.makeAsyncIterator()
     try await rig.daemon.suspend([])
     #expect(await needed.next() == true)
-  }
-
-  @Test func `a failed report is sent again with the current conditions`() async throws {
-    let rig = try await Rig([:])
-    await rig.daemon.refuse(reports: 2)
-    await rig.report(["locked": true])
-    var reports = rig.daemon.reports.makeAsyncIterator()
-    #expect(await reports.next() == [:])
-    for _ in 0..<3 { #expect(await reports.next() == ["locked": true]) }
-    await rig.report(["locked": false])
-    #expect(await reports.next() == ["locked": false])
-  }
-
-  @Test func `during a report only the newest change waits`() async throws {
-    let rig = try await Rig([:])
-    await rig.daemon.hold()
-    var reports = rig.daemon.reports.makeAsyncIterator()
-    #expect(await reports.next() == [:])
-    await rig.report(["locked": true])
-    #expect(await reports.next() == ["locked": true])
-    await rig.report(["locked": false])
-    await rig.report(["camera": true])
-    await rig.daemon.release()
-    #expect(await reports.next() == ["camera": true])
-    await rig.report(["camera": false])
-    #expect(await reports.next() == ["camera": false])
   }
 }

@@ -146,4 +146,17 @@ import Testing
     #expect(lines.first?.contains("for what is new: end tagroute-agent and start it again") == true)
     #expect(await server.all.count == 3)
   }
+
+  @Test func `the user sees that another program is the agent until the daemon accepts this one`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    await rig.daemon.fail(registrations: [BusError(name: Names.Errors.alreadyRegistered, message: "taken")])
+    try await rig.startAgent()
+    let shown = try await server.next()
+    #expect(shown.summary == "Another program receives your tags")
+    #expect(try await server.nextClosed() == shown.id)
+    // Taps are shown as usual.
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    #expect(try await server.next().summary == "Open in Menu")
+  }
 }

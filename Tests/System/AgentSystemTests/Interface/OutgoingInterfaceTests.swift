@@ -96,18 +96,6 @@ import Testing
     #expect(try await rig.tap(1)["id"] == .string(tapID(1)))
   }
 
-  @Test func `a tap that is cleared before it was sent is counted`() async throws {
-    let rig = try await AgentRig()
-    try rig.installation.directory.write("", to: Self.file)
-    try await rig.startAgent()
-    for number in 1...2 { try await give(number, try uriMessage("javascript:\(number)"), to: rig) }
-    _ = try await rig.call("Clear", [.dictionary(["ids": .strings([tapID(1)])])])
-    #expect(try await ids(rig) == [tapID(2)])
-    #expect(try await outgoing(rig)["dropped"] == .uint64(1))
-    try await rig.restartAgent()
-    #expect(try await outgoing(rig)["dropped"] == .uint64(1))
-  }
-
   @Test func `TakeOutgoing returns as many taps as fit into a reply`() async throws {
     let rig = try await AgentRig()
     try rig.installation.directory.write("", to: Self.file)

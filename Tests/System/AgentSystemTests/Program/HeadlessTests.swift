@@ -33,26 +33,6 @@ import Testing
     return values
   }
 
-  private static func ask(_ rule: TapRule.Action, asks: Bool) throws -> TapOffer {
-    let rules = RuleSet([
-      TapRule(
-        name: "door", origin: .user, file: "/r.conf", line: 3, conditions: [.uid(uid)], action: rule, asks: asks)
-    ])
-    let values = tapValues(1, message: try uriMessage("https://secret.example.com/1"), uid: uid)
-    let reading = try TagReading(values, now: sampleTime)
-    return TapOffer(
-      reading, registry: Registry(declarations: []), policy: RoutingPolicy(), languages: [], rules: rules)
-  }
-
-  @Test func `the reason names the rule, and nothing of what is on the tag`() throws {
-    let asking = try Self.ask(.run(["/bin/true"]), asks: true).headlessEnding
-    #expect(asking.state == .dismissed && asking.reason.code == .headless)
-    #expect(asking.reason.detail == "no user can be asked, and the rule “door” has no Ask=no")
-    let showing = try Self.ask(.show, asks: false).headlessEnding
-    #expect(showing.reason.detail == "no user can be asked, and the rule “door” cannot act without that")
-    for ending in [asking, showing] { #expect(!ending.reason.detail.contains("secret")) }
-  }
-
   @Test func `a rule with Ask=no runs a real program, and every other tap is kept with its reason`() async throws {
     let (rig, server) = try await Self.begin { directory in
       "[Rule door]\nUID=04-00-00-00-00-00-01\nRun=/usr/bin/touch;\(directory.file("opened"));\nAsk=no\n"

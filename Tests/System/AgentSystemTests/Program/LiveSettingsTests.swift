@@ -52,6 +52,22 @@ import Testing
         == .string("none"))
   }
 
+  @Test func `tags without a message are shown if the setting says so, and the inbox has them all`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let uid: [UInt8] = [0x04, 0xA2, 0x19, 0x5A]
+    let agent = try await rig.agent
+    try await rig.daemon.give(tapValues(1, message: [], uid: uid))
+    let tap = try await rig.tap(1)
+    #expect(tap["state"] == .string("dismissed") && tap["state-reason-code"] == .string("ignored"))
+    #expect(tap["title"] == .string("Tag without a message") && tap["message"] == .bytes([]))
+    #expect(try await rig.tagroute("inbox", "show", tapID(1)).output.contains("message: none\n"))
+    try rig.installation.directory.write("[Notifications]\nBareTags=show\n", to: "agent.conf")
+    _ = try await rig.call("Reload")
+    try await rig.daemon.give(tapValues(2, message: [], uid: uid))
+    #expect(try await server.next().body == "04-A2-19-5A")
+    #expect(await !agent.log().contains { $0.contains("04-A2") })
+  }
+
   @Test func `a reload starts and stops asking domains, and the end of the agent stops it too`()
     async throws
   {

@@ -6,16 +6,6 @@ import Testing
 
 /// The session in which a display manager asks who logs in.
 @Suite(.timeLimit(.minutes(5))) struct LoginScreenTests {
-  @Test(arguments: ["greeter", "lock-screen"]) func `no user is logged in at a login screen`(name: String) {
-    #expect(LoginScreen.notice(environment: ["XDG_SESSION_CLASS": name])?.contains("XDG_SESSION_CLASS=\(name)") == true)
-  }
-
-  @Test(arguments: ["user", "user-early", "user-light", "manager", "background", "", "Greeter"])
-  func `a user is logged in in any other session class`(name: String) {
-    #expect(LoginScreen.notice(environment: ["XDG_SESSION_CLASS": name]) == nil)
-    #expect(LoginScreen.notice(environment: [:]) == nil)
-  }
-
   @Test func `at a login screen the agent exits normally and creates no files`() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))

@@ -74,19 +74,6 @@ import Testing
     #expect(try await rig.state(3) == "delivered")
   }
 
-  @Test func `another retention is applied at once`() async throws {
-    let (rig, server) = try await AgentRig.withServerAndAgent()
-    let signals = try await rig.signals()
-    for number in 1...3 {
-      try await tap(number, "https://menu.example.com/\(number)", rig)
-      try await server.click(try await server.next())
-      #expect(await signals.closed(number) == "delivered")
-    }
-    try write("[Inbox]\nMaximumTaps=1\n", rig)
-    _ = try await rig.call("Reload")
-    #expect(try await rig.call("ListInbox", [.dictionary([:])]).first?.asArray?.count == 1)
-  }
-
   @Test func `a broken file keeps the former settings, and the caller gets the error`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
@@ -130,18 +117,6 @@ import Testing
     #expect(await !agent.log().contains { $0.contains(Self.isRead) })
     _ = try await rig.call("Reload")
     #expect(access(file, F_OK) != 0)
-  }
-
-  @Test func `many reload requests during the run and at the end do no harm`() async throws {
-    let rig = try await AgentRig()
-    let agent = try await rig.startAgent()
-    try write("[Notifications]\nTimeout=7\n", rig)
-    for _ in 1...50 { agent.signal(SIGHUP) }
-    try await agent.line(containing: Self.isRead + "new are Timeout")
-    agent.signal(SIGTERM)
-    for _ in 1...50 { agent.signal(SIGHUP) }
-    #expect(try await agent.exit() == .exited(0))
-    #expect(await agent.log().count { $0.contains("new are") } == 1)
   }
 
   @Test func `a check reports errors without a bus`() async throws {

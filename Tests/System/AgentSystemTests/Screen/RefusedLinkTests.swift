@@ -1,5 +1,4 @@
 import Bus
-import NDEF
 import TestRig
 import Testing
 @testable import AgentTests
@@ -40,18 +39,5 @@ import Testing
     #expect(await rig.handler.count == 0)
     try await agent.exit(after: 15)
     #expect(await server.onScreen.isEmpty)
-  }
-
-  @Test func `a contact card is kept without a notification and without a failure`() async throws {
-    let (rig, server) = try await AgentRig.withServerAndAgent()
-    let signals = try await rig.signals()
-    let card = NDEFRecord(
-      typeNameFormat: .mediaType, type: Array("text/vcard".utf8), payload: Array("BEGIN:VCARD".utf8))
-    try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [card]).encoded()))
-    #expect(await signals.closed(1) == "dismissed")
-    #expect(try await rig.tap(1)["state-reason-code"] == .string("ignored"))
-    // The next notification is for the next tag.
-    try await rig.daemon.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
-    #expect(try await server.next().body == "menu.example.com/2")
   }
 }

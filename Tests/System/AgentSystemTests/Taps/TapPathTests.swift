@@ -148,19 +148,6 @@ import Testing
     #expect(await rig.handler.count == 0)
   }
 
-  @Test func `an app whose name looks like that of another app is offered with its desktop id`() async throws {
-    let rig = try await AgentRig()
-    // This letter looks like a quotation mark and is not shown.
-    let name = "Menu\u{2EE}"
-    try rig.installation.directory.write(
-      HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=\(name)"),
-      to: "home/share/applications/org.example.Other.desktop")
-    let server = try await rig.startServerAndAgent()
-    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
-    let labels = try await server.next().actions
-    #expect(labels.contains("Menu (org.example.Menu.desktop)"), "\(labels)")
-  }
-
   @Test func `only the daemon may give taps`() async throws {
     let rig = try await AgentRig.withAgent()
     let stranger = try await Connection.open(BusAddress(rig.installation.systemBus.address), on: rig.client.loop)

@@ -14,7 +14,9 @@ import Testing
   private let data: DataDirectory
   private let launcher: Launcher
   private let loop = EventLoop(label: "test")
-  private static let card = Array("BEGIN:VCARD\r\nFN:$(touch x)\r\nEND:VCARD\r\n".utf8)
+  /// A card of 8 KiB, as large as tags hold them, with every byte.
+  private static let card =
+    Array("BEGIN:VCARD\r\nFN:$(touch x)\r\n".utf8) + (0..<8 << 10).map { UInt8(truncatingIfNeeded: $0 &* 167) }
 
   init() throws {
     data = try DataDirectory()
