@@ -3,7 +3,7 @@ import TestRig
 import Testing
 @testable import MqttSystemTests
 
-/// A broker that is away for long.
+/// A broker that is away for long, or sends more commands than it may.
 @Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct OfflineTests {
   /// More would take the processors from other tests. `tagroute-bench mqtt` does the same with 10,000.
   @Test func `a thousand taps that were read offline arrive in their order`() async throws {
@@ -31,5 +31,18 @@ import Testing
     // The sequence of the inbox increases with each tap.
     let sequences = try await stage.referee.messages().filter { $0.topic.hasSuffix("/log") }.compactMap(\.tap?.sequence)
     #expect(sequences.allSatisfy { $0 > 0 } && Set(sequences).count == count + 1)
+  }
+
+  @Test func `a flood of commands keeps no tap from its place`() async throws {
+    var options = Installation.Options()
+    options.reader = .others
+    let stage = try await Stage(settings: [Stage.live, "Commands=yes"], options: options)
+    try await stage.start()
+    try await stage.broker.publish("x", to: "tagroute/desk/command/identify", count: 500)
+    try await stage.station.installation.agent?.line(containing: "a program asked this computer to identify itself")
+    let tap = SampleTap(1)
+    try await stage.give(tap)
+    try await stage.check("500 commands", [tap])
+    try await stage.station.isConnected()
   }
 }

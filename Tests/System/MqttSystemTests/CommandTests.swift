@@ -76,16 +76,6 @@ import Testing
     #expect(try await client(stage).inhibitors().isEmpty)
   }
 
-  @Test func `a flood of commands keeps no tap from its place`() async throws {
-    let stage = try await stage("Commands=yes")
-    try await stage.start()
-    try await stage.broker.publish("x", to: "tagroute/desk/command/identify", count: 500)
-    try await stage.station.installation.agent?.line(containing: "a program asked this computer to identify itself")
-    try await tap(stage)
-    try await stage.station.isConnected()
-    try await stage.station.nothingWaits()
-  }
-
   /// Sends a command until it has an effect, more than a second apart.
   private static func publish(
     _ command: String, on stage: Stage, until isDone: () async throws -> Bool

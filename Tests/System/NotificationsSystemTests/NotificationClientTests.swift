@@ -106,13 +106,6 @@ import Testing
     #expect(await second.capabilityRequests == 1)
   }
 
-  @Test func `a stopped server leaves its name to the next one`() async throws {
-    for _ in 1...50 {
-      let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
-      await server.stop()
-    }
-  }
-
   @Test func `after a restart of the bus the notification is shown again`() async throws {
     let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     var rig = try await Rig(on: bus)
