@@ -61,17 +61,6 @@ import Testing
     #expect(problems.isEmpty)
   }
 
-  @Test func `a Flatpak export is not trusted`() async throws {
-    let exports = data.temporary.file("flatpak/exports/share")
-    try data.entry("org.example.Menu", in: "flatpak/exports/share")
-    let handlers = HandlerRegistry(
-      directories: DataDirectories(user: nil, system: [exports]), environment: data.environment,
-      defaultApplication: { _ in nil }, on: EventLoop(label: "test"))
-    await handlers.reload()
-    let route = await handlers.registry.route(for: "https://menu.example.com/")
-    #expect(route.kind == .universalLink && !route.trusted)
-  }
-
   @Test func `folder names become part of the id`() async throws {
     try data.entry("vendor/sub/menu")
     try data.entry("vendor-sub-menu", in: "user", claims: ["Domains=user.example;"])
@@ -103,13 +92,6 @@ import Testing
     #expect(registry.route(for: "https://type.example/").handler?.desktopID == "type.desktop")
     #expect(registry.route(for: "https://patterns.example/").handler == nil)
     #expect(problems.map(\.message) == ["Patterns= is not supported; the group is left out"])
-  }
-
-  @Test func `internationalised domains are converted`() async throws {
-    try data.entry("menu", claims: ["Domains=bücher.example;"])
-    let registry = await data.loaded().registry
-    #expect(registry.route(for: "https://BÜCHER.example/").kind == .universalLink)
-    #expect(registry.route(for: "https://xn--bcher-kva.example/").kind == .universalLink)
   }
 
   @Test(arguments: [

@@ -86,17 +86,6 @@ import UniversalLinks
     #expect(scan.problems.allSatisfy { $0.line != nil && $0.message.utf8.count < 200 })
   }
 
-  @Test(arguments: [
-    #"menu "%u""#, #"menu '%u'"#, #"menu "--link=%U""#, #"menu "a"%u"b" "%f""#, "menu %u %U", "menu %z", "menu %",
-    #"menu "never closed"#, "%u", "\"\" menu",
-  ])
-  func `an Exec that cannot be parsed or that quotes a field code is rejected with its line`(text: String) throws {
-    try data.entry("menu", ["Exec=\(text)"])
-    let scan = data.scan()
-    #expect(scan.declarations.isEmpty)
-    #expect(scan.problems.count == 1 && scan.problems[0].line == 5, "\(scan.problems)")
-  }
-
   @Test func `links to devices, pipes, directories and other links are not opened`() throws {
     let folder = try folder()
     #expect(mkfifo(data.temporary.file("pipe"), 0o600) == 0)
@@ -141,25 +130,5 @@ import UniversalLinks
       #expect(scan.problems.allSatisfy { !$0.message.hasPrefix("cannot be read") }, "\(scan.problems)")
     }
     try await other.value
-  }
-
-  @Test func `an entry with invalid UTF-8 or a zero byte is rejected with its line`() throws {
-    _ = try folder()
-    for (name, byte) in [("latin", UInt8(0xE9)), ("zero", 0)] {
-      try data.temporary.write(
-        Array("[Desktop Entry]\nImplements=org.tagroute.Handler1;\nName=caf".utf8) + [byte, 10],
-        to: "system/applications/\(name).desktop")
-    }
-    let scan = data.scan()
-    #expect(scan.declarations.count == 1)
-    #expect(scan.problems.map(\.line) == [3, 3])
-  }
-
-  @Test(arguments: ["*.com", "*.co.uk", "*.github.io", "*", "*."])
-  func `a wildcard over a public suffix is refused`(pattern: String) throws {
-    try data.entry("greedy", claims: ["Domains=\(pattern);honest.example;"])
-    let scan = data.scan()
-    #expect(scan.declarations.map { $0.domains.map(\.description) } == [["honest.example"]])
-    #expect(scan.problems.count == 1)
   }
 }

@@ -7,20 +7,12 @@ import Testing
 @Suite(.timeLimit(.minutes(2)), StopsAtEnd()) struct ChoiceTests {
   private static let question = "menu.example.com links: allow “Menu” to open them?"
 
-  private func run(_ desktop: Desktop, _ arguments: String...) async throws -> (ChildProcess.ExitStatus, [String], Any?)
-  {
-    let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
-    let status = try await process.exit()
-    let output = try? JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8))
-    return (status, await process.log(), output)
-  }
-
   private func resolve(_ desktop: Desktop) async throws -> [String: Any] {
-    try #require(try await run(desktop, "resolve", "https://menu.example.com/table/1").2 as? [String: Any])
+    try await desktop.installation.object("resolve", "https://menu.example.com/table/1")
   }
 
   private func handler(_ desktop: Desktop, _ id: String = HandlerStandIn.desktopID) async throws -> [String: Any] {
-    let handlers = try #require(try await run(desktop, "handlers").2 as? [[String: Any]])
+    let handlers = try #require(try await desktop.installation.json("handlers") as? [[String: Any]])
     return try #require(handlers.first { $0["id"] as? String == id })
   }
 
@@ -61,14 +53,14 @@ import Testing
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
     // An app that is installed later does not take over the links.
     try installOther(desktop)
-    _ = try await run(desktop, "handlers", "--check")
+    _ = try await desktop.installation.tagroute("handlers", "--check")
     #expect(try await resolve(desktop)["handler"] as? String == HandlerStandIn.desktopID)
     #expect(try await resolve(desktop)["candidates"] as? [String] == [HandlerStandIn.desktopID])
     // A desktop entry that starts a different program is a different app, and needs a new permission.
     try desktop.installation.directory.write(
       HandlerStandIn.desktopEntry.replacingOccurrences(of: "/bin/true", with: "/bin/false"),
       to: "home/share/applications/\(HandlerStandIn.desktopID)")
-    _ = try await run(desktop, "handlers", "--check")
+    _ = try await desktop.installation.tagroute("handlers", "--check")
     #expect(try await resolve(desktop)["trusted"] as? Bool == false)
     try await desktop.place(try Tag(4))
     #expect(try await desktop.notification(on: server).summary == Self.question)
@@ -81,23 +73,23 @@ import Testing
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
     #expect(shown.summary == "menu.example.com links: which app opens them?")
-    #expect(try await run(desktop, "handlers", "forget", "a.Other").0 == .exited(0))
+    _ = try await desktop.installation.output("handlers", "forget", "a.Other")
     let menu = try #require(shown.actions.firstIndex(of: "Menu"))
     try await server.click(shown, action: shown.actions[menu - 1])
     _ = try await desktop.handed()
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
 
-    #expect(try await run(desktop, "handlers", "prefer", "a.Other", "menu.example.com").0 == .exited(0))
+    _ = try await desktop.installation.output("handlers", "prefer", "a.Other", "menu.example.com")
     try await desktop.place(try Tag(3))
     #expect(try await desktop.notification(on: server).summary == "Open in Other")
     #expect(try await handler(desktop, "a.Other.desktop")["preferred"] as? [String] == ["menu.example.com"])
-    #expect(try await run(desktop, "handlers", "block", "a.Other").0 == .exited(0))
+    _ = try await desktop.installation.output("handlers", "block", "a.Other")
     try await desktop.place(try Tag(4))
     #expect(try await resolve(desktop)["candidates"] as? [String] == [HandlerStandIn.desktopID])
     #expect(try await desktop.notification(on: server).actions.contains("Other") == false)
     #expect(try await handler(desktop, "a.Other.desktop")["blocked"] as? [String] == ["*"])
-    #expect(try await run(desktop, "handlers", "forget", "--all").0 == .exited(0))
+    _ = try await desktop.installation.output("handlers", "forget", "--all")
     #expect((try await resolve(desktop)["candidates"] as? [String])?.count == 2)
   }
 }

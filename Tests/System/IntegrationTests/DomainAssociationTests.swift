@@ -30,10 +30,7 @@ import Testing
   }
 
   private func isTrusted(_ uri: String, _ installation: Installation) async throws -> Bool? {
-    let process = try await installation.start("tagroute", ["resolve", uri, "--json"])
-    #expect(try await process.exit() == .exited(0))
-    let answer = try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8))
-    return (answer as? [String: Any])?["trusted"] as? Bool
+    try await installation.object("resolve", uri)["trusted"] as? Bool
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can create an entry that no other user can write"))
@@ -72,9 +69,9 @@ import Testing
     try await startAgent(installation)
     #expect(try await isTrusted("https://menu.test/table/7", installation) == false)
     #expect(!FileManager.default.fileExists(atPath: installation.directory.file("state/tagroute/associations")))
-    let process = try await installation.start("tagroute", ["handlers", "verify", "org.example.Menu", "--json"])
-    #expect(try await process.exit() == .exited(Names.ExitCode.tryAgain))
-    let report = try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8)) as? [String: Any]
+    let verified = try await installation.tagroute("handlers", "verify", "org.example.Menu", "--json")
+    #expect(verified.status == .exited(Names.ExitCode.tryAgain))
+    let report = try verified.json() as? [String: Any]
     let domain = try #require((report?["domains"] as? [[String: Any]])?.first)
     #expect(report?["kept"] as? Bool == true)
     #expect(domain["state"] as? String == "failed" && domain["trusted"] as? Bool == false)

@@ -68,11 +68,9 @@ import Testing
   private func run(
     _ heading: String, _ desktop: Desktop, _ arguments: String..., codes: [Int32] = [0]
   ) async throws {
-    let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
-    let status = try await process.exit()
-    let log = await process.log()
-    try #require(codes.contains { status == .exited($0) }, "\(arguments) ended with \(status): \(log)")
-    try await note(heading, await process.standardOutput())
+    let result = try await desktop.installation.tagroute(arguments + ["--json"])
+    try #require(codes.contains { result.status == .exited($0) }, "\(arguments): \(result)")
+    try await note(heading, result.output)
   }
 
   @Test func `the manual page lists exactly the keys that the commands print`() async throws {

@@ -28,7 +28,7 @@ import Testing
     for command in [
       ["handlers", "prefer", HandlerStandIn.desktopID, "menu.example.com"],
       ["handlers", "block", "other.desktop", "menu.example.com"],
-    ] { #expect(try await desktop.installation.start("tagroute", command).exit() == .exited(0)) }
+    ] { #expect(try await desktop.installation.tagroute(command).status == .exited(0)) }
     try await desktop.remove()
     try await desktop.place(Tag(2))
     _ = try await desktop.notification(on: server)

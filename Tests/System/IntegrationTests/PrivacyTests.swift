@@ -26,7 +26,6 @@ import Testing
     let monitors = [try await monitor(desktop.systemBus), try await monitor(desktop.sessionBus)]
     let server = try await desktop.startWithServer()
     let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
-    let commands = ["status", "handlers"].map { [$0, "--json"] }
     for (number, (type, uri)) in Self.tags.enumerated() {
       let (command, message) = try Self.tag(number, type: type, uri: uri)
       let file = try desktop.installation.directory.write(message, to: "tag\(number)")
@@ -48,7 +47,7 @@ import Testing
     try await desktop.installation.startAgent()
     #expect(try await server.nextTap().body == "menu.example.com/s3cret")
     #expect(try await server.nextTap().body == "s3cret.example.net")
-    for command in commands { _ = try await desktop.installation.start("tagroute", command).exit() }
+    for command in ["status", "handlers"] { _ = try await desktop.installation.tagroute(command, "--json") }
 
     let after = try await desktop.agent
     for process in [daemon, agent, after] {

@@ -34,7 +34,7 @@ import Testing
     try await desktop.agent.line(containing: Desktop.registered)
     await desktop.app.set(.takes)
     let id = try #require(first["tap-id"]?.asString)
-    #expect(try await desktop.installation.start("tagroute", ["inbox", "open", id]).exit() == .exited(0))
+    _ = try await desktop.installation.output("inbox", "open", id)
     let second = try await desktop.handed().platformData
     for key in Self.keys + ["tap-id"] { #expect(second[key] == first[key], "\(key)") }
   }

@@ -79,24 +79,6 @@ import Testing
     #expect(content.problems.first?.problem.contains("other users can change it") == true)
   }
 
-  /// 10 MiB in one line, in many lines, of zeroes and in one value.
-  @Test func `a file of 10 MiB has no rules, whatever is in it`() throws {
-    let size = 10 << 20
-    let contents = [
-      Array(Self.rule.utf8) + [UInt8](repeating: UInt8(ascii: "\n"), count: size),
-      Array(String(repeating: Self.rule, count: size / Self.rule.utf8.count).utf8),
-      [UInt8](repeating: 0, count: size), Array("[Rule a]\nText=".utf8) + [UInt8](repeating: 0x61, count: size),
-    ]
-    for (number, bytes) in contents.enumerated() {
-      try directory.write(bytes, to: "\(Self.folder)/\(number).conf")
-      let read = RuleFile(bytes, file: "f", origin: .user)
-      #expect(read.rules.isEmpty && read.problems.count == 1)
-    }
-    let content = files.read()
-    #expect(content.rules.isEmpty && content.problems.count == contents.count)
-    #expect(content.problems.allSatisfy { $0.problem == "is larger than 64 KiB, so none of its rules holds" })
-  }
-
   // MARK: Values
 
   @Test func `a UID has 4 to 10 bytes, in a rule and for a program`() throws {

@@ -39,7 +39,7 @@ import Testing
       commands += [["inbox", "show", tapID(number)], ["inbox", "show", tapID(number), "--json"]]
     }
     for command in commands {
-      let result = try await rig.process(command)
+      let result = try await rig.installation.tagroute(command)
       #expect(result.status == .exited(0), "\(command): \(result.errors)")
       #expect(!result.output.isEmpty)
       #expect(

@@ -229,7 +229,7 @@ import Testing
     for arguments in [
       [], ["show", "01"], ["open", "01"], ["dismiss", "01"], ["export", "--all", "-"], ["clear", "--yes"],
     ] {
-      let result = try await rig.process(["inbox"] + arguments)
+      let result = try await rig.installation.tagroute(["inbox"] + arguments)
       #expect(result.status == .exited(69), "\(arguments)")
       #expect(result.errors.count == 1 && result.errors.first?.hasPrefix(start) == true, "\(arguments)")
     }
@@ -243,27 +243,14 @@ extension AgentRig {
     try await daemon.give(tapValues(number, message: message))
   }
 
-  /// Runs `tagroute` until it exits.
-  nonisolated func process(
-    _ arguments: [String]
-  ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
-    let process = try await installation.start("tagroute", arguments)
-    let status = try await process.exit()
-    let output = await process.standardOutput()
-    let lines = Set(output.split(separator: "\n").map(String.init))
-    return (status, output, await process.log().filter { !lines.contains($0) })
-  }
-
-  nonisolated func tagroute(
-    _ arguments: String...
-  ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
-    try await process(arguments)
+  nonisolated func tagroute(_ arguments: String...) async throws -> CommandResult {
+    try await installation.tagroute(arguments)
   }
 
   /// Runs `tagroute`, which has to succeed, and returns its JSON output.
   nonisolated func json(_ arguments: String...) async throws -> Any {
-    let result = try await process(arguments + ["--json"])
+    let result = try await installation.tagroute(arguments + ["--json"])
     #expect(result.status == .exited(0), "\(result.errors)")
-    return try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    return try result.json()
   }
 }

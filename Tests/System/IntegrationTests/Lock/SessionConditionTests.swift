@@ -21,8 +21,7 @@ import Testing
   }
 
   private func run(_ desktop: Desktop, _ words: String...) async throws -> ChildProcess.ExitStatus {
-    let process = try await desktop.installation.start("tagroute", words)
-    return try await process.exit()
+    try await desktop.installation.tagroute(words).status
   }
 
   @Test func `each condition of the session suspends scanning`() async throws {

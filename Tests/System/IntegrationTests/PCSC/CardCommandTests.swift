@@ -9,20 +9,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardCommandTests {
   private static let uid: [UInt8] = [0xE0, 0x04, 1, 2, 3, 4, 5, 6]
 
-  private func run(_ desk: CardDesktop, _ arguments: [String]) async throws -> (
-    status: ChildProcess.ExitStatus, output: String, log: [String]
-  ) {
-    let process = try await desk.desktop.installation.start("tagroute", arguments)
-    let status = try await process.exit()
-    return (status, await process.standardOutput(), await process.log())
-  }
-
-  private func object(_ desk: CardDesktop, _ arguments: [String]) async throws -> [String: Any] {
-    let result = try await run(desk, arguments + ["--json"])
-    #expect(result.status == .exited(0), "\(result.log)")
-    return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
-  }
-
   private func record(_ report: [String: Any]) throws -> [String: Any] {
     try #require((report["records"] as? [[String: Any]])?.first)
   }
@@ -32,15 +18,16 @@ import Testing
     let desk = try await CardDesktop([.acr1552U])
     _ = try await desk.desktop.startPolkit()
     try await desk.start()
+    let installation = desk.desktop.installation
     let card = try await desk.place(.type5(.slix2, message: try Tag(1).message, uid: Self.uid))
     #expect(try await desk.shown().body == Tag.text(1))
-    let before = try await object(desk, ["read"])
+    let before = try await installation.object("read")
     #expect(before["technology"] as? String == "type-5" && before["uid"] as? String == "E004010203040506")
     #expect(before["status"] as? String == "read-write")
     #expect(try record(before)["uri"] as? String == "https://" + Tag.text(1))
 
-    let written = try await object(desk, ["write", "--smart-poster", "https://example.com/new", "--title", "New"])
-    let after = try await object(desk, ["read"])
+    let written = try await installation.object("write", "--smart-poster", "https://example.com/new", "--title", "New")
+    let after = try await installation.object("read")
     #expect(try record(after)["uri"] as? String == "https://example.com/new")
     #expect(try record(after)["text"] as? String == "New")
     let bytes = try #require(after["message"] as? String)
@@ -48,19 +35,19 @@ import Testing
     let memory = try #require(await desk.readers.memory(of: card))
     #expect(memory.firstRange(of: Array("example.com/new".utf8)) != nil)
 
-    let info = try await object(desk, ["info"])
+    let info = try await installation.object("info")
     #expect(info["size"] as? Int == written["written"] as? Int)
     // A PC/SC reader tells neither.
     #expect(info["atqa"] is NSNull && info["sak"] is NSNull)
     #expect(info["blockCount"] as? Int == 80 && info["blockSize"] as? Int == 4)
 
-    #expect(try await run(desk, ["lock"]).status == .exited(Names.ExitCode.usage))
-    #expect(try await object(desk, ["lock", "--yes"])["status"] as? String == "read-only")
-    #expect(try await object(desk, ["info"])["status"] as? String == "read-only")
+    #expect(try await installation.tagroute("lock").status == .exited(Names.ExitCode.usage))
+    #expect(try await installation.object("lock", "--yes")["status"] as? String == "read-only")
+    #expect(try await installation.object("info")["status"] as? String == "read-only")
     let locked = await desk.readers.memory(of: card)
-    #expect(try await run(desk, ["write", "--text", "a"]).status == .exited(Names.ExitCode.notAllowed))
+    #expect(try await installation.tagroute("write", "--text", "a").status == .exited(Names.ExitCode.notAllowed))
     #expect(await desk.readers.memory(of: card) == locked)
-    #expect(try record(try await object(desk, ["read"]))["uri"] as? String == "https://example.com/new")
+    #expect(try record(try await installation.object("read"))["uri"] as? String == "https://example.com/new")
 
     // The tag lay there in sessions, so it is no new tap.
     try await desk.scanning()

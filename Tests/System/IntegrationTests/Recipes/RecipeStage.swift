@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import TagrouteClient
 import TestRig
@@ -127,13 +126,7 @@ struct RecipeStage {
   }
 
   private func messageOnReader() async throws -> [UInt8] {
-    let process = try await desktop.installation.start("tagroute", ["read", "--json"])
-    let status = try await process.exit()
-    let log = await process.log()
-    try #require(status == .exited(0), "\(log.joined(separator: "\n"))")
-    let output = Data(await process.standardOutput().utf8)
-    let object = try #require(try JSONSerialization.jsonObject(with: output) as? [String: Any])
-    let digits = try #require(object["message"] as? String)
+    let digits = try #require(try await desktop.installation.object("read")["message"] as? String)
     return try #require(Hexadecimal.bytes(digits))
   }
 

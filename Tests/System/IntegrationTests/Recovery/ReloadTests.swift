@@ -55,8 +55,6 @@ import Testing
   }
 
   private func output(_ desktop: Desktop, _ command: String) async throws -> String {
-    let process = try await desktop.installation.start("tagroute", [command])
-    try await process.exit()
-    return await process.standardOutput()
+    try await desktop.installation.tagroute(command).output
   }
 }

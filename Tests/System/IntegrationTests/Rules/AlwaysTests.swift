@@ -43,14 +43,10 @@ import Testing
     let desktop = try await Desktop()
     _ = try await desktop.startPolkit()
     let server = try await desktop.startWithServer()
-    func run(_ arguments: String...) async throws -> String {
-      let process = try await desktop.installation.start("tagroute", ["rules", "add"] + arguments)
-      #expect(try await process.exit() == .exited(0))
-      return await process.standardOutput()
-    }
     let added = desktop.installation.directory.file("config/tagroute/rules.d/added.conf")
     #expect(
-      try await run("lamp", "--uid", "04-00-00-00-00-00-01", "--no-ask", "--run", "/bin/true", "--", "-x", "a;b")
+      try await desktop.installation.output(
+        "rules", "add", "lamp", "--uid", "04-00-00-00-00-00-01", "--no-ask", "--run", "/bin/true", "--", "-x", "a;b")
         == "lamp: \(added):1\n")
     try await desktop.agent.line(containing: "rules for taps in force: 1")
     try await desktop.place(try Tag(1))
@@ -66,8 +62,7 @@ import Testing
     #expect(text.contains("Run=/bin/true;-x;a\\;b;\nAsk=no\n"))
     #expect(text.contains("[Rule menu]\nUID=04-00-00-00-00-00-02\nMessage=sha256:"))
     for wrong in [["x"], ["x", "--uid", "04-A2-19-5A"], ["x", "--uid", "04-A2-19-5A", "--show", "--no-ask"]] {
-      let process = try await desktop.installation.start("tagroute", ["rules", "add"] + wrong)
-      #expect(try await process.exit() == .exited(64))
+      #expect(try await desktop.installation.tagroute(["rules", "add"] + wrong).status == .exited(64))
     }
   }
 }

@@ -1,5 +1,4 @@
 import EventLoop
-import Foundation
 import Glibc
 import NDEF
 import TestRig
@@ -44,10 +43,7 @@ import Testing
     }
 
     func taps() async throws -> [[String: Any]] {
-      let process = try await desktop.installation.start("tagroute", ["inbox", "--json"])
-      #expect(try await process.exit() == .exited(0))
-      let text = await process.standardOutput()
-      return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+      try #require(try await desktop.installation.json("inbox") as? [[String: Any]])
     }
   }
 
@@ -90,25 +86,21 @@ import Testing
     let stage = try await Stage { program in
       "[Rule lamp]\nUID=\(Self.uid(1))\nMimeType=text/*\nRun=\(program);on;\n[Rule quiet]\nUID=\(Self.uid(1))\nIgnore=yes\n"
     }
-    func run(_ arguments: String...) async throws -> String {
-      let process = try await stage.desktop.installation.start("tagroute", arguments)
-      #expect(try await process.exit() == .exited(0))
-      return await process.standardOutput()
-    }
-    let card = try await run("resolve", "--explain", "--uid", Self.uid(1), "--type", "text/vcard")
+    let installation = stage.desktop.installation
+    let card = try await installation.output("resolve", "--explain", "--uid", Self.uid(1), "--type", "text/vcard")
     #expect(card.contains("rule: “lamp”") && card.contains("matches") && !card.contains("quiet"))
     #expect(card.hasSuffix("runs \(stage.program)\n"))
-    let link = try await run("resolve", "--explain", "--uid", Self.uid(1), "https://\(Tag.text(1))")
+    let link = try await installation.output("resolve", "--explain", "--uid", Self.uid(1), "https://\(Tag.text(1))")
     #expect(link.contains("does not match: MimeType= differs"))
     #expect(link.contains("rule: the rule “quiet”"))
     let file = stage.desktop.installation.directory.file("message")
     try stage.desktop.installation.directory.write(try Tag(1).message, to: "message")
-    let other = try await run("resolve", "--uid", Self.uid(2), "--message", file)
+    let other = try await installation.output("resolve", "--uid", Self.uid(2), "--message", file)
     #expect(other.hasPrefix("\(HandlerStandIn.desktopID): "))
-    #expect(try await run("rules").hasPrefix("lamp: run \(stage.program) on\n"))
-    _ = try await run("rules", "remove", "quiet")
+    #expect(try await installation.output("rules").hasPrefix("lamp: run \(stage.program) on\n"))
+    _ = try await installation.output("rules", "remove", "quiet")
     try await stage.desktop.agent.line(containing: "rules for taps in force: 1")
-    #expect(try await !run("rules").contains("quiet"))
-    #expect(try await run("rules", "--check").isEmpty)
+    #expect(try await !installation.output("rules").contains("quiet"))
+    #expect(try await installation.output("rules", "--check").isEmpty)
   }
 }

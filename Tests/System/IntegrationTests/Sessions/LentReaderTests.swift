@@ -12,10 +12,8 @@ import Testing
     try await desktop.place(try Tag(0xABCD))
     #expect(try await desktop.notification(on: server).body == Tag.text(0xABCD))
     let list = try BuiltProducts.systemProgram("nfc-list", package: "libnfc-bin")
-    let process = try await desktop.installation.start("tagroute", ["run", "--", list])
-    #expect(try await process.exit() == .exited(0))
-    let log = await process.log()
-    #expect(log.contains { $0.contains("04  00  00  00  00  ab  cd") }, "\(log)")
+    let listed = try await desktop.installation.output("run", "--", list)
+    #expect(listed.contains("04  00  00  00  00  ab  cd"), "\(listed)")
     try await desktop.status(\.scanning)
     // The tag that lay there is not announced again, but the next tag is.
     try await desktop.lookedAround()
@@ -23,12 +21,10 @@ import Testing
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
 
     // A program also reads the message that tagroute wrote.
-    let write = try await desktop.installation.start("tagroute", ["write", "--text", "for another program"])
-    #expect(try await write.exit() == .exited(0))
+    _ = try await desktop.installation.output("write", "--text", "for another program")
     let dump = desktop.installation.directory.file("dump.mfd")
     let program = try BuiltProducts.systemProgram("nfc-mfultralight", package: "libnfc-examples")
-    let reading = try await desktop.installation.start("tagroute", ["run", "--", program, "r", dump])
-    #expect(try await reading.exit() == .exited(0))
+    _ = try await desktop.installation.output("run", "--", program, "r", dump)
     let bytes = try readFile(dump)
     #expect(String(decoding: bytes, as: UTF8.self).contains("for another"))
     await desktop.stop()

@@ -6,58 +6,47 @@ import Testing
 
 /// The commands for tags with the real daemon, reader process and libnfc, and a simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct TagsByCommandTests {
-
-  private func run(_ desktop: Desktop, _ arguments: [String]) async throws -> (
-    status: ChildProcess.ExitStatus, output: String, log: [String]
-  ) {
-    let process = try await desktop.installation.start("tagroute", arguments)
-    let status = try await process.exit()
-    return (status, await process.standardOutput(), await process.log())
-  }
-
-  private func object(_ desktop: Desktop, _ arguments: [String]) async throws -> [String: Any] {
-    let result = try await run(desktop, arguments + ["--json"])
-    #expect(result.status == .exited(0), "\(result.log)")
-    return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
-  }
-
   @Test func `a tag is read, written and locked, and gets commands`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.place(try Tag(1))
-    let before = try await object(desktop, ["read"])
+    let before = try await desktop.installation.object("read")
     #expect(before["status"] as? String == "read-write")
     #expect((before["records"] as? [[String: Any]])?.first?["uri"] as? String == "https://" + Tag.text(1))
-    let written = try await object(desktop, ["write", "--smart-poster", "https://example.com/new", "--title", "New"])
+    let written = try await desktop.installation.object(
+      "write", "--smart-poster", "https://example.com/new", "--title", "New")
     #expect(written["uid"] as? String == before["uid"] as? String)
-    let after = try await object(desktop, ["read"])
+    let after = try await desktop.installation.object("read")
     let record = try #require((after["records"] as? [[String: Any]])?.first)
     #expect(record["uri"] as? String == "https://example.com/new" && record["text"] as? String == "New")
     #expect((after["message"] as? String)?.count == (written["written"] as? Int).map { 2 * $0 })
-    let info = try await object(desktop, ["info"])
+    let info = try await desktop.installation.object("info")
     #expect(info["technology"] as? String == "type-2" && info["size"] as? Int == written["written"] as? Int)
     #expect((info["chip"] as? String)?.hasPrefix("NTAG2") == true)
     #expect((info["atqa"] as? String)?.count == 4 && (info["sak"] as? String)?.count == 2)
-    let long = try await run(desktop, ["write", "--text", String(repeating: "a", count: 4000)])
+    let long = try await desktop.installation.tagroute(["write", "--text", String(repeating: "a", count: 4000)])
     #expect(long.status == .exited(1), "\(long.log)")
-    #expect((try await object(desktop, ["read"])["records"] as? [Any])?.count == 1)
+    #expect((try await desktop.installation.object("read")["records"] as? [Any])?.count == 1)
 
-    let pages = try await run(desktop, ["transceive", "3000"])
+    let pages = try await desktop.installation.tagroute("transceive", "3000")
     #expect(pages.status == .exited(0), "\(pages.log)")
     #expect(pages.output.count == 33 && pages.output.hasPrefix("04"))
     // WRITE, in a session that may only read.
-    #expect(try await run(desktop, ["transceive", "A20400000000"]).status == .exited(Names.ExitCode.notAllowed))
-    #expect(try await run(desktop, ["transceive", "--write", "A22001020304"]).output == "0A\n")
+    #expect(
+      try await desktop.installation.tagroute(["transceive", "A20400000000"]).status
+        == .exited(Names.ExitCode.notAllowed))
+    #expect(try await desktop.installation.tagroute(["transceive", "--write", "A22001020304"]).output == "0A\n")
     // The command refuses a payment card before it looks for one.
-    let payment = try await run(desktop, ["transceive", "--aid", "A0000000041010", "00"])
+    let payment = try await desktop.installation.tagroute(["transceive", "--aid", "A0000000041010", "00"])
     #expect(payment.status == .exited(Names.ExitCode.usage), "\(payment.log)")
 
     // A lock is permanent.
-    #expect(try await run(desktop, ["lock"]).status == .exited(Names.ExitCode.usage))
-    #expect(try await object(desktop, ["info"])["status"] as? String == "read-write")
-    #expect(try await object(desktop, ["lock", "--yes"])["status"] as? String == "read-only")
-    #expect(try await run(desktop, ["write", "--text", "a"]).status == .exited(Names.ExitCode.notAllowed))
-    #expect(try await object(desktop, ["read"])["status"] as? String == "read-only")
+    #expect(try await desktop.installation.tagroute("lock").status == .exited(Names.ExitCode.usage))
+    #expect(try await desktop.installation.object("info")["status"] as? String == "read-write")
+    #expect(try await desktop.installation.object("lock", "--yes")["status"] as? String == "read-only")
+    #expect(
+      try await desktop.installation.tagroute("write", "--text", "a").status == .exited(Names.ExitCode.notAllowed))
+    #expect(try await desktop.installation.object("read")["status"] as? String == "read-only")
     // Scanning resumes while the tag still lies there.
     try await desktop.status(\.scanning)
     await desktop.stop()

@@ -1,4 +1,3 @@
-import Foundation
 import Names
 import TagrouteClient
 import TestRig
@@ -7,14 +6,6 @@ import Testing
 /// `tagroute write` with the real daemon, reader process and libnfc, and a simulated chip. The tag is compared byte for
 /// byte. ndeflib reads the same Wi-Fi network from these bytes (Tests/NDEFTests/Differential).
 @Suite(.timeLimit(.minutes(5))) struct WritingTests {
-  private func run(_ desktop: Desktop, _ arguments: [String]) async throws -> (
-    status: ChildProcess.ExitStatus, output: String, log: [String]
-  ) {
-    let process = try await desktop.installation.start("tagroute", arguments)
-    let status = try await process.exit()
-    return (status, await process.standardOutput(), await process.log())
-  }
-
   /// Places an NTAG215 with zeros from page 3 on.
   private func placeBlankTag(_ desktop: Desktop) async throws {
     let pages: [UInt8] = [0x04, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0]
@@ -24,7 +15,7 @@ import Testing
 
   /// FAST_READ of pages 3 to `last`.
   private func pages(_ desktop: Desktop, last: String) async throws -> String {
-    let result = try await run(desktop, ["transceive", "3A03\(last)"])
+    let result = try await desktop.installation.tagroute(["transceive", "3A03\(last)"])
     #expect(result.status == .exited(0), "\(result.log)")
     return result.output
   }
@@ -33,17 +24,19 @@ import Testing
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     try await placeBlankTag(desktop)
-    let refused = try await run(desktop, ["write", "--uri", "https://example.com"])
+    let refused = try await desktop.installation.tagroute(["write", "--uri", "https://example.com"])
     #expect(refused.status == .exited(1), "\(refused.log)")
     #expect(refused.log.contains { $0.contains("blank") && $0.contains("--format") }, "\(refused.log)")
     #expect(try await pages(desktop, last: "05") == String(repeating: "00", count: 12) + "\n")
-    let written = try await run(desktop, ["write", "--format", "--uri", "https://example.com", "--text", "b"])
+    let written = try await desktop.installation.tagroute([
+      "write", "--format", "--uri", "https://example.com", "--text", "b",
+    ])
     #expect(written.status == .exited(0), "\(written.log)")
     // The container, the TLV, the link, the text, the terminator.
     let expected = "E1103E00" + "0318" + "91010C55046578616D706C652E636F6D" + "5101045402656E62" + "FE00" + "\n"
     #expect(try await pages(desktop, last: "0A") == expected)
     // The tag is formatted now, so the option changes nothing.
-    #expect(try await run(desktop, ["write", "--format", "--text", "c"]).status == .exited(0))
+    #expect(try await desktop.installation.tagroute(["write", "--format", "--text", "c"]).status == .exited(0))
     await desktop.stop()
   }
 
@@ -53,12 +46,11 @@ import Testing
     try await placeBlankTag(desktop)
     let password = try desktop.installation.directory.write("visitors\n", to: "tags/password")
     let card = try desktop.installation.directory.write("BEGIN:VCARD\r\nEND:VCARD\r\n", to: "tags/card.vcf")
-    let result = try await run(
-      desktop,
-      ["write", "--format", "--wifi", "Guest", "--password-file", password, "--vcard", card, "--geo", "48.2,16.3"])
+    let result = try await desktop.installation.tagroute([
+      "write", "--format", "--wifi", "Guest", "--password-file", password, "--vcard", card, "--geo", "48.2,16.3",
+    ])
     #expect(result.status == .exited(0), "\(result.log)")
-    let read = try await run(desktop, ["read", "--json"])
-    let object = try #require(JSONSerialization.jsonObject(with: Data(read.output.utf8)) as? [String: Any])
+    let object = try await desktop.installation.object("read")
     let network =
       "921734" + "6170706C69636174696F6E2F766E642E7766612E777363" + "100E0030" + "1026000101" + "104500054775657374"
       + "100300020020" + "100F00020008" + "1027000876697369746F7273" + "10200006FFFFFFFFFFFF"
@@ -66,7 +58,8 @@ import Testing
     let place = "51010E55" + "0067656F3A34382E322C31362E33"
     #expect(object["message"] as? String == network + contact + place)
     // The password is not on the command line, and a command without a terminal does not ask.
-    #expect(try await run(desktop, ["write", "--wifi", "Guest"]).status == .exited(Names.ExitCode.usage))
+    #expect(
+      try await desktop.installation.tagroute(["write", "--wifi", "Guest"]).status == .exited(Names.ExitCode.usage))
     await desktop.stop()
   }
 

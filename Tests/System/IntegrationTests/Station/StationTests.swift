@@ -1,6 +1,5 @@
 import Bus
 import EventLoop
-import Foundation
 import Glibc
 import Names
 import TagrouteClient
@@ -39,18 +38,6 @@ import Testing
         try await DedicatedThread.run { Result { try readFile(pipe) } }.get()
       }
     }
-
-    func json(_ arguments: String...) async throws -> Any {
-      let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
-      #expect(try await process.exit() == .exited(0))
-      return try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8))
-    }
-
-    func output(_ arguments: String...) async throws -> String {
-      let process = try await desktop.installation.start("tagroute", arguments)
-      #expect(try await process.exit() == .exited(0))
-      return await process.standardOutput()
-    }
   }
 
   @Test func `a tag runs a rule on a machine where nobody is logged in, and a visitor takes the reader`() async throws {
@@ -76,16 +63,16 @@ import Testing
     try await desktop.place(try Tag(3))
     #expect(try await station.recorded().starts(with: Array("04-00-00-00-00-00-03\n".utf8)))
 
-    let taps = try #require(try await station.json("inbox") as? [[String: Any]])
+    let taps = try #require(try await station.desktop.installation.json("inbox") as? [[String: Any]])
     #expect(taps.count == 2, "the tag of the visitor's time is not the station's")
   }
 
   @Test func `status and doctor say that this is a station`() async throws {
     let station = try await Station()
-    let lines = try await station.output("status").split(separator: "\n")
+    let lines = try await station.desktop.installation.output("status").split(separator: "\n")
     #expect(lines.prefix(2) == ["scanning", "station: taps go to user \(station.user)"])
     #expect(lines.contains { $0.hasPrefix("agent without a desktop ") && $0.hasSuffix(": registered") })
-    let status = try #require(try await station.json("status") as? [String: Any])
+    let status = try #require(try await station.desktop.installation.json("status") as? [String: Any])
     #expect(status["stationUser"] as? String == station.user && status["stationActive"] as? Bool == true)
     #expect((status["agent"] as? [String: Any])?["headless"] as? Bool == true)
     let findings = try await station.desktop.findings().findings
