@@ -5,12 +5,15 @@ import TestRig
 
 /// The daemon from an agent's point of view: it accepts registrations and gives taps to the agent that registered last.
 actor FakeDaemon {
-  private let connection: Connection
+  nonisolated let connection: Connection
   private var agents: [String] = []
   private var waiting: [CheckedContinuation<String, Never>] = []
   /// The conditions in registrations and reports of agents, in order. Refused ones are included.
   nonisolated let reports: AsyncStream<[String: Bool]>
   private let reporting: AsyncStream<[String: Bool]>.Continuation
+  /// The options of registrations, in order.
+  nonisolated let registrations: AsyncStream<[String: Value]>
+  private let registering: AsyncStream<[String: Value]>.Continuation
   /// The calls to make the readers show themselves.
   nonisolated let identifications: AsyncStream<Void>
   private nonisolated let identifying: AsyncStream<Void>.Continuation
@@ -24,7 +27,18 @@ actor FakeDaemon {
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Returns when it owns the daemon's name.
-  static func start(on address: String) async throws -> FakeDaemon {
+  ///
+  /// - Parameters:
+  ///   - address: the system bus.
+  ///   - isFirstVersion: whether it has the only method of the first version, and no property.
+  ///   - properties: more properties, as a later version may have.
+  ///   - signals: its signals.
+  /// - Returns: the daemon.
+  /// - Throws: `BusError` if the bus does not answer.
+  static func start(
+    on address: String, isFirstVersion: Bool = false, _ properties: [ExportedProperty] = [],
+    _ signals: [ExportedSignal] = []
+  ) async throws -> FakeDaemon {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "daemon"))
     let daemon = FakeDaemon(connection)
     let method = ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { _, call in
@@ -39,13 +53,16 @@ actor FakeDaemon {
       daemon.identifying.yield()
       return []
     }
-    let properties = [
+    let usual = [
       ExportedProperty("SuspendReasons", "as") { _ in .strings(await daemon.reasons) },
       ExportedProperty("Readers", "ao") { _ in .objectPaths(await daemon.readers) },
     ]
     try await connection.export(
-      [ExportedInterface(Names.Daemon.managerInterface, methods: [method, report, identify], properties: properties)],
-      at: try ObjectPath(Names.Daemon.path))
+      [
+        ExportedInterface(
+          Names.Daemon.managerInterface, methods: isFirstVersion ? [method] : [method, report, identify],
+          properties: isFirstVersion ? [] : usual + properties, signals: signals)
+      ], at: try ObjectPath(Names.Daemon.path))
     try await connection.standIn(for: Names.Daemon.busName)
     return daemon
   }
@@ -53,6 +70,7 @@ actor FakeDaemon {
   private init(_ connection: Connection) {
     self.connection = connection
     (reports, reporting) = AsyncStream.makeStream()
+    (registrations, registering) = AsyncStream.makeStream()
     (identifications, identifying) = AsyncStream.makeStream()
   }
 
@@ -95,6 +113,7 @@ actor FakeDaemon {
     guard call.arguments.first?.asObjectPath?.string == Names.Agent.tapReceiverPath else { return }
     if waiting.isEmpty { agents.append(call.sender) } else { waiting.removeFirst().resume(returning: call.sender) }
     agent = call.sender
+    registering.yield(call.arguments.last?.asDictionary ?? [:])
     if let conditions = call.arguments.last?.asDictionary?["conditions"]?.asBooleans { reporting.yield(conditions) }
     await wait()
     if !registrationErrors.isEmpty { throw registrationErrors.removeFirst() }
@@ -137,7 +156,8 @@ actor FakeDaemon {
     for call in calls { try await call.value }
   }
 
-  private func callAgent(_ member: String, _ arguments: [Value]) async throws {
+  /// Calls a method on the agent that registered last.
+  func callAgent(_ member: String, _ arguments: [Value]) async throws {
     _ = try await connection.call(
       agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, member, arguments)
   }

@@ -9,52 +9,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct OtherDaemonTests {
   private static let properties = "org.freedesktop.DBus.Properties"
 
-  /// A daemon that accepts every agent, with the members that a test gives it.
-  private actor OtherDaemon {
-    let connection: Connection
-    /// The options of registrations, in order.
-    nonisolated let registrations: AsyncStream<[String: Value]>
-    private let continuation: AsyncStream<[String: Value]>.Continuation
-    private var agent = ":0.0"
-
-    /// Returns when it owns the daemon's name.
-    static func start(
-      on address: String, knowsReports: Bool, _ properties: [ExportedProperty] = [], _ signals: [ExportedSignal] = []
-    ) async throws -> OtherDaemon {
-      let daemon = OtherDaemon(try await Connection.open(BusAddress(address), on: EventLoop(label: "other-daemon")))
-      var methods = [
-        ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { _, call in
-          await daemon.register(call)
-          return []
-        }
-      ]
-      if knowsReports {
-        methods.append(ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { _, _ in [] })
-      }
-      try await daemon.connection.export(
-        [
-          ExportedInterface(Names.Daemon.managerInterface, methods: methods, properties: properties, signals: signals)
-        ], at: try ObjectPath(Names.Daemon.path))
-      try await daemon.connection.standIn(for: Names.Daemon.busName)
-      return daemon
-    }
-
-    private init(_ connection: Connection) {
-      self.connection = connection
-      (registrations, continuation) = AsyncStream.makeStream()
-    }
-
-    private func register(_ call: IncomingCall) {
-      agent = call.sender
-      continuation.yield(call.arguments.last?.asDictionary ?? [:])
-    }
-
-    func call(_ member: String, _ arguments: [Value]) async throws {
-      _ = try await connection.call(
-        agent, try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, member, arguments)
-    }
-  }
-
   /// A rig without a daemon.
   private func rig(_ starter: String = #function) async throws -> (AgentRig, NotificationServerStandIn) {
     let rig = try await AgentRig(starter: starter)
@@ -64,10 +18,10 @@ import Testing
 
   @Test func `tags of a daemon of the first version are shown`() async throws {
     let (rig, server) = try await rig()
-    let daemon = try await OtherDaemon.start(on: rig.installation.systemBus.address, knowsReports: false)
+    let daemon = try await FakeDaemon.start(on: rig.installation.systemBus.address, isFirstVersion: true)
     let agent = try await rig.startAgent()
     let message = try uriMessage("https://menu.example.com/1")
-    try await daemon.call("TagRead", [.dictionary(["id": .string(tapID(1)), "message": .bytes(message)])])
+    try await daemon.callAgent("TagRead", [.dictionary(["id": .string(tapID(1)), "message": .bytes(message)])])
     let shown = try await server.next()
     #expect(shown.body == "menu.example.com/1")
     try await server.click(shown)
@@ -78,17 +32,15 @@ import Testing
 
   @Test func `tags of a later daemon are shown, and its unknown members are ignored`() async throws {
     let (rig, server) = try await rig()
-    let readers = try ObjectPath("\(Names.Daemon.readersPath)/0")
     let properties = [
       ExportedProperty("Version", "s", emits: .const) { _ in .string("9.1.0") },
       ExportedProperty("InterfaceVersion", "u", emits: .const) { _ in .uint32(9) },
-      ExportedProperty("SuspendReasons", "as") { _ in .strings(["battery-low"]) },
-      ExportedProperty("Readers", "ao") { _ in .objectPaths([readers]) },
       ExportedProperty("Antennas", "as") { _ in .strings(["left"]) },
     ]
     let bus = rig.installation.systemBus.address
     let signals = [ExportedSignal("AntennaMoved", [Argument("antenna", "s")])]
-    let daemon = try await OtherDaemon.start(on: bus, knowsReports: true, properties, signals)
+    let daemon = try await FakeDaemon.start(on: bus, properties, signals)
+    try await daemon.suspend(["battery-low"])
     let agent = try await rig.startAgent()
     var registrations = daemon.registrations.makeAsyncIterator()
     let registration = try #require(await registrations.next())
@@ -105,29 +57,29 @@ import Testing
         .string(Names.Daemon.managerInterface),
         .dictionary(["Antennas": .uint32(3), "SuspendReasons": .uint32(1)]), .strings(["Scanning"]),
       ])
-    let error = await #expect(throws: BusError.self) { try await daemon.call("ShowAntenna", [.string("left")]) }
+    let error = await #expect(throws: BusError.self) { try await daemon.callAgent("ShowAntenna", [.string("left")]) }
     #expect(error?.name == BusError.Name.unknownMethod)
 
     let session = Value.objectPath(try ObjectPath("\(Names.Daemon.readerSessionsPath)/1"))
-    try await daemon.call(
+    try await daemon.callAgent(
       "ShowReaderSession", [session, .dictionary(["message": .string("Hold it"), "picture": .bytes([1])])])
     let sheet = try await server.next()
     #expect(sheet.body.contains("Hold it"))
-    try await daemon.call("UpdateReaderSession", [session, .dictionary(["picture": .bytes([2])])])
-    try await daemon.call("CloseReaderSession", [session, .string("applauded"), .string("a message")])
+    try await daemon.callAgent("UpdateReaderSession", [session, .dictionary(["picture": .bytes([2])])])
+    try await daemon.callAgent("CloseReaderSession", [session, .string("applauded"), .string("a message")])
     #expect(try await server.nextClosed() == sheet.id)
 
     var tap = tapValues(1, message: try uriMessage("https://menu.example.com/1"), technology: "iso-15693")
     tap["signal-strength"] = .uint32(7)
     tap["antennas"] = .strings(["left"])
-    try await daemon.call("TagRead", [.dictionary(tap)])
+    try await daemon.callAgent("TagRead", [.dictionary(tap)])
     #expect(try await server.next().body == "menu.example.com/1")
 
     // The notice is logged once with its remedy, for any number of restarts of that daemon.
-    await daemon.connection.close()
+    await daemon.stop()
     let (questions, continuation) = AsyncStream.makeStream(of: Void.self)
-    let next = try await OtherDaemon.start(
-      on: bus, knowsReports: true,
+    let next = try await FakeDaemon.start(
+      on: bus,
       properties + [
         ExportedProperty("Question", "b") { _ in
           continuation.yield()
@@ -137,8 +89,8 @@ import Testing
     for await _ in next.registrations { break }
     for await _ in questions { break }
     // This call comes after the reply to the property.
-    await #expect(throws: BusError.self) { try await next.call("ShowAntenna", [.string("left")]) }
-    try await next.call(
+    await #expect(throws: BusError.self) { try await next.callAgent("ShowAntenna", [.string("left")]) }
+    try await next.callAgent(
       "TagRead", [.dictionary(tapValues(2, message: try uriMessage("https://menu.example.com/2")))])
     #expect(try await server.next().body == "menu.example.com/2")
     let lines = await agent.log().filter { $0.contains("is version") }

@@ -1,12 +1,7 @@
 import Bus
-import Configuration
-import EventLoop
 import Glibc
-import Handlers
 import Inbox
-import Journal
 import Names
-import Routing
 import TestRig
 import Testing
 @testable import AgentTests
@@ -98,23 +93,9 @@ import Testing
   }
 
   @Test func `taps that an earlier run left open end without a notification, and no rule runs for them`() async throws {
-    let bus = try await PrivateBus.start()
-    let session = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
-    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    let handlers = HandlerRegistry(
-      directories: DataDirectories(user: nil, system: []), defaultApplication: { _ in nil }, on: session.loop)
-    let service = AgentService(
-      session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime },
-      clock: ContinuousClock(), isHeadless: true, handlers: handlers, log: Log(threshold: .error, prefixed: false),
-      declareLocked: { _, _ in })
-    for number in 1...3 {
-      _ = await inbox.receive(
-        Tap(
-          id: tapID(number), time: sampleTime, message: try uriMessage("https://menu.example.com/\(number)"),
-          technology: "type-2", uid: [4, UInt8(number)], uri: "https://menu.example.com/\(number)", title: "",
-          handler: nil))
-    }
+    let rig = try await ServiceRig(isHeadless: true)
+    let (inbox, service) = (rig.inbox, rig.service)
+    try await rig.receive(1...3)
     try await inbox.move(tapID(2), to: .shown)
     try await inbox.move(tapID(3), to: .opening)
     await service.show(await inbox.resume(maximum: 10))
@@ -125,8 +106,8 @@ import Testing
       #expect(stored.state == state && stored.reason.code == code, "\(number)")
     }
     #expect(await service.policy.onScreenInOrder.isEmpty)
-    #expect(await server.all.isEmpty)
-    try await bus.stop()
+    #expect(await rig.server.all.isEmpty)
+    try await rig.bus.stop()
   }
 
   @Test func `it reports no screen, cannot be locked, and says that it is headless`() async throws {

@@ -2,9 +2,6 @@ import Bus
 import EventLoop
 import Glibc
 import Inbox
-import Journal
-import Configuration
-import Handlers
 import TestRig
 import Testing
 @testable import AgentTests
@@ -98,27 +95,16 @@ import Testing
   }
 
   @Test func `a request about taps before they are loaded is answered afterwards`() async throws {
-    let bus = try await PrivateBus.start()
-    let session = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    let reading = try TagReading(tapValues(1, message: try uriMessage("https://menu.example.com/1")), now: sampleTime)
-    _ = await inbox.receive(
-      Tap(
-        id: reading.id, time: reading.time, message: reading.message, technology: reading.technology,
-        uri: "https://menu.example.com/1", title: "", handler: "x.desktop"))
-    try await inbox.move(tapID(1), to: .opening)
-    let handlers = HandlerRegistry(
-      directories: DataDirectories(user: nil, system: []), defaultApplication: { _ in nil }, on: session.loop)
-    let service = AgentService(
-      session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime },
-      clock: ContinuousClock(), handlers: handlers, log: Log(threshold: .error, prefixed: false),
-      declareLocked: { _, _ in })
+    let rig = try await ServiceRig()
+    try await rig.receive(1...1, handler: "x.desktop")
+    try await rig.inbox.move(tapID(1), to: .opening)
+    let service = rig.service
     let asked = Task { try await service.listInbox([:]).compactMap { $0["state"]?.asString } }
     // This call takes one hop longer than the request. A request that is answered at once would say that the tap is
     // being opened.
     _ = await service.listHandlers()
     await service.start()
     #expect(try await asked.value == ["failed"])
-    try await bus.stop()
+    try await rig.bus.stop()
   }
 }

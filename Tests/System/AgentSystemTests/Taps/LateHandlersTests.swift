@@ -1,10 +1,5 @@
-import Bus
-import Configuration
 import Dispatch
-import EventLoop
-import Handlers
 import Inbox
-import Journal
 import Routing
 import TestRig
 import Testing
@@ -18,36 +13,23 @@ import Testing
   @Test func `the agent does not wait indefinitely for desktop entries, and routes shown taps again with them`()
     async throws
   {
-    let bus = try await PrivateBus.start()
     let directory = try TemporaryDirectory()
     let file = try directory.write(
       "[Desktop Entry]\nType=Application\nName=Web\nExec=/bin/true %u\n", to: "web.desktop")
     let web = Application(desktopID: "web.desktop", name: "Web", file: file, origin: .system)
-    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
-    let session = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
     // Holds the thread that reads the handlers.
     let gate = DispatchSemaphore(value: 0)
-    let handlers = HandlerRegistry(
-      directories: DataDirectories(user: nil, system: []),
+    let clock = RecordingClock()
+    let rig = try await ServiceRig(
+      clock: clock,
       defaultApplication: { scheme in
         gate.wait()
         gate.signal()
         return scheme == "https" ? web : nil
-      }, on: session.loop)
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    for number in 1...2 {
-      let reading = try TagReading(
-        tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")), now: sampleTime)
-      _ = await inbox.receive(
-        Tap(
-          id: reading.id, time: reading.time, message: reading.message, technology: reading.technology,
-          uid: reading.uid, reader: reading.reader, uri: "", title: "", handler: nil))
-    }
-    try await inbox.move(tapID(2), to: .opening, handler: "web.desktop")
-    let clock = RecordingClock()
-    let service = AgentService(
-      session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime }, clock: clock,
-      handlers: handlers, log: Log(threshold: .error, prefixed: false), declareLocked: { _, _ in })
+      })
+    let (server, service) = (rig.server, rig.service)
+    try await rig.receive(1...2)
+    try await rig.inbox.move(tapID(2), to: .opening, handler: "web.desktop")
 
     // If the service waited for the entries, this call would not return.
     await service.start()
@@ -76,6 +58,6 @@ import Testing
         "menu.example.com/1": "Open in Web", "menu.example.com/2": "May have been opened in Web",
         "menu.example.com/3": "Open in Web",
       ])
-    try await bus.stop()
+    try await rig.bus.stop()
   }
 }
