@@ -146,12 +146,16 @@ import UniversalLinks
       BusError.Name.spawnServiceNotFound, BusError.Name.spawnFileInvalid, BusError.Name.unknownMethod,
       BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
     ]
+    let present = Locked("")
+    let application = try await serveTags {
+      throw BusError(name: present.withLock { $0 }, message: "the cellar is closed")
+    }
     for name in names {
-      let application = try await serveTags { throw BusError(name: name, message: "the cellar is closed") }
+      present.withLock { $0 = name }
       #expect(try await open() == .failed(HandOverFailure(.handlerFailed, "the cellar is closed", error: name)))
-      await application.close()
     }
     #expect(await received().count == 3 * names.count, "the handler is called once")
+    await application.close()
   }
 
   @Test func `if a handler hangs, the outcome is unknown after the time-out`() async throws {

@@ -160,13 +160,6 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")) == [1])
   }
 
-  @Test func `an invalid activation token is dropped`() {
-    for token in ["", "a b", "a\nb", "a\0b", "é", String(repeating: "a", count: 1025)] {
-      #expect(Launcher.Click(activationToken: token).activationToken == nil)
-    }
-    #expect(Launcher.Click(activationToken: "gnome-shell/x/1-2-host_TIME3").activationToken != nil)
-  }
-
   @Test(
     arguments: [
       (

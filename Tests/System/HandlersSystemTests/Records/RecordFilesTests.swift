@@ -92,21 +92,4 @@ import Testing
       Issue.record("it was written")
     } catch { #expect(error.code == .fileNotWritten) }
   }
-
-  @Test func `the extension is that of the database, if it is plain`() throws {
-    try temporary.write(
-      "80:image/x-good:*.good\n50:image/x-good:*.bad\n50:image/x-odd:*.a/../b\n50:image/x-odd:*.odd\n"
-        + "50:image/x-long:*.\(String(repeating: "x", count: 40))\n50:image/x-name:makefile\n",
-      to: "data/mime/globs2")
-    func suffix(_ type: String) -> String? { FileExtension.of(type, environment: environment) }
-    #expect(suffix("image/x-good") == "good")
-    #expect(suffix("image/x-odd") == "odd")
-    #expect(suffix("image/x-long") == nil)
-    #expect(suffix("image/x-name") == nil)
-    #expect(suffix("text/calendar") == "ics")
-  }
-
-  @Test func `the link to a file has only unreserved characters`() {
-    #expect(HandOverContents.address(ofFile: "/run/a b%/ü#?.vcf") == "file:///run/a%20b%25/%C3%BC%23%3F.vcf")
-  }
 }

@@ -75,20 +75,6 @@ import Testing
     #expect(try readFile(data.temporary.file("input")) == bytes)
   }
 
-  @Test func `types of desktop entries are read, and mistakes are named`() async throws {
-    try data.entry(
-      "good", claims: ["MimeTypes=TEXT/vCard;image/*;", "ExternalTypes=Example.com:Coupon;"])
-    try data.entry(
-      "bad", claims: ["MimeTypes=vcard;*/*;x-scheme-handler/tel;", "ExternalTypes=coupon;android.com:pkg;"])
-    let (registry, problems) = await data.loaded()
-    #expect(registry.declarations.map(\.types) == [["text/vcard", "image/*", "example.com:coupon"]])
-    #expect(
-      problems.map(\.message)
-        == ["vcard", "*/*", "x-scheme-handler/tel"].map { "\($0) is not a media type or type/*" }
-        + ["coupon", "android.com:pkg"].map { "\($0) is not an external type, such as example.com:ticket" })
-    #expect(problems.allSatisfy { $0.desktopID == "bad.desktop" && $0.line != nil })
-  }
-
   @Test func `a default application is looked up once, and again after a change`() async throws {
     let application = try install("cards %f")
     let count = Counter()
@@ -147,22 +133,6 @@ import Testing
     ] {
       #expect(await defaults.answer(for: type) == .application(application), "\(type)")
     }
-  }
-
-  @Test func `choices about types are kept`() throws {
-    let files = ChoiceFiles(directory: data.temporary.path)
-    let application = try install("cards %f")
-    var choices = HandlerChoices()
-    for claim in ["text/vcard", "image/*", "example.com:coupon"] {
-      let isPossible = choices.apply(.prefer(application, claim: claim))
-      #expect(isPossible)
-    }
-    let isBlocked = choices.apply(.block(desktopID: "other.desktop", claim: "image/*"))
-    #expect(isBlocked)
-    let (intents, handlers) = files.write(choices, over: HandlerChoices())
-    #expect(intents == nil && handlers == nil)
-    let content = files.read()
-    #expect(content.choices == choices && content.problems.isEmpty)
   }
 }
 
