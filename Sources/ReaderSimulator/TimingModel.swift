@@ -94,20 +94,27 @@ extension TimingModel {
 
   /// How long a frame is on the air.
   func radioTime(_ frame: RadioFrame, from sender: Sender) -> Duration {
-    let count = frame.bytes.count
-    let elementaryTimeUnit = carrierCycle * 128
+    let count: Int = frame.bytes.count
+    let isReader = sender == .reader
+    let elementaryTimeUnit: Duration = carrierCycle * 128
     switch frame.modulation {
     case .typeA:
-      let bits = frame.lastBits == 0 ? count * 9 : max(count - 1, 0) * 9 + frame.lastBits
-      return elementaryTimeUnit * (sender == .reader ? bits + 2 : bits + 1)
-    case .typeB: return elementaryTimeUnit * (12 + count * 10 + 10)
-    case .felica212: return carrierCycle * 64 * (64 + count * 8)
-    case .felica424: return carrierCycle * 32 * (64 + count * 8)
+      let bits: Int = frame.lastBits == 0 ? count * 9 : max(count - 1, 0) * 9 + frame.lastBits
+      return elementaryTimeUnit * (bits + (isReader ? 2 : 1))
+    case .typeB:
+      let bits: Int = 12 + count * 10 + 10
+      return elementaryTimeUnit * bits
+    case .felica212, .felica424:
+      let bits: Int = 64 + count * 8
+      return carrierCycle * (frame.modulation == .felica212 ? 64 : 32) * bits
     case .jewel:
       // Seven bits, and then byte by byte, each with start and end.
-      return elementaryTimeUnit * (sender == .reader ? 9 + max(count - 1, 0) * 10 : 1 + count * 9)
+      let bits: Int = isReader ? 9 + max(count - 1, 0) * 10 : 1 + count * 9
+      return elementaryTimeUnit * bits
     // Two bits in 75.52 µs from the reader; 37.76 µs a bit from the card; start and end (ISO/IEC 15693-2).
-    case .vicinity: return carrierCycle * 512 * (sender == .reader ? count * 8 + 3 : count * 8 + 6)
+    case .vicinity:
+      let bits: Int = count * 8 + (isReader ? 3 : 6)
+      return carrierCycle * 512 * bits
     }
   }
 

@@ -24,11 +24,15 @@ struct ByteFrames {
   /// data.
   mutating func receive(_ bytes: [UInt8], hasParity: Bool) {
     guard !hasParity else { return queue = Array(bytes.prefix(Self.size)) }
-    let bits = bytes.flatMap { byte in
-      (0..<8).map { byte >> UInt8($0) & 1 } + [UInt8(byte.nonzeroBitCount & 1 ^ 1)]
+    var bits: [UInt8] = []
+    for byte in bytes {
+      for position: UInt8 in 0..<8 { bits.append(byte >> position & 1) }
+      bits.append(byte.nonzeroBitCount.isMultiple(of: 2) ? 1 : 0)
     }
-    queue = stride(from: 0, to: bits.count, by: 8).prefix(Self.size).map { start in
-      bits[start..<min(start + 8, bits.count)].reversed().reduce(0) { $0 << 1 | $1 }
+    queue = []
+    for start in stride(from: 0, to: bits.count, by: 8).prefix(Self.size) {
+      let end = min(start + 8, bits.count)
+      queue.append(bits[start..<end].reversed().reduce(0 as UInt8) { ($0 << 1) | $1 })
     }
   }
 }

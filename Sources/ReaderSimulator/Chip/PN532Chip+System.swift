@@ -25,8 +25,11 @@ extension PN532Chip {
 
   mutating func readRegister(_ data: [UInt8]) -> Outcome {
     guard !data.isEmpty, data.count.isMultiple(of: 2) else { return .refuse }
-    let addresses = stride(from: 0, to: data.count, by: 2).map { UInt16(data[$0]) << 8 | UInt16(data[$0 + 1]) }
-    return .answer(addresses.map { readRegister(at: $0) })
+    var values: [UInt8] = []
+    for index in stride(from: 0, to: data.count, by: 2) {
+      values.append(readRegister(at: UInt16(data[index]) << 8 | UInt16(data[index + 1])))
+    }
+    return .answer(values)
   }
 
   mutating func writeRegister(_ data: [UInt8]) -> Outcome {

@@ -59,6 +59,7 @@ extension RadioInterface {
 
   /// The bits in their order on the air, the lowest first.
   private static func asSent(_ bytes: [UInt8]) -> [UInt8] {
-    bytes.map { byte in (0..<8).reduce(UInt8(0)) { $0 << 1 | (byte >> UInt8($1) & 1) } }
+    bytes.map { byte in (0..<8).reduce(0 as UInt8) { (bits: UInt8, position: Int) in bits << 1 | byte >> position & 1 }
+    }
   }
 }

@@ -89,8 +89,9 @@ struct MIFAREClassicMemory {
     let contents = block(number)
     let isKeyBReadable = key == .a && [0b000, 0b001, 0b010].contains(conditions[3])
     // All conditions let key A read the access bits. All but those three let key B read them too.
-    return [UInt8](repeating: 0, count: 6) + contents[6..<10]
-      + (isKeyBReadable ? Array(contents[10..<16]) : [UInt8](repeating: 0, count: 6))
+    let hidden = [UInt8](repeating: 0, count: 6)
+    let keyB: [UInt8] = isKeyBReadable ? Array(contents[10..<16]) : hidden
+    return hidden + contents[6..<10] + keyB
   }
 
   /// Returns whether the key may write at least a part of the block.
