@@ -244,7 +244,7 @@ let package = Package(
       .fast, "CommandLineToolTests",
       ["Bus", "CommandLineTool", "Doctor", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
     tests(.fast, "ConfigurationTests", ["Configuration", "KeyFile", "Names", "ScanGate", "TestSupport"]),
-    tests(.fast, "CoreNFCTests", ["CoreNFC", "NDEF", "TestSupport"]),
+    tests(.fast, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
     tests(
       .fast, "DaemonTests",
       [
@@ -298,7 +298,7 @@ let package = Package(
       ["Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig"]),
     tests(
       .system, "CoreNFCSystemTests",
-      ["Bus", "CoreNFC", "CoreNFCTests", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig"]),
+      ["Bus", "CoreNFC", "CoreNFCTests", "EventLoop", "NDEF", "Names", "TestRig"]),
     tests(
       .system, "DaemonSystemTests",
       ["Bus", "Daemon", "DaemonTests", "EventLoop", "Journal", "Names", "ReaderLink", "TestRig"]),
@@ -360,7 +360,7 @@ let package = Package(
     tests(
       .long, "PCSCReaderLongTests", ["Names", "PCSCReaderSystemTests", "ReaderLink", "ReaderSimulator", "TestRig"]),
     .testTarget(
-      name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "EventLoop", "TestRig"],
+      name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "CoreNFCTests", "EventLoop", "TestRig"],
       path: "Tests/Long/CoreNFCInterfaceTests", exclude: ["TypeChecked"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
   ],

@@ -17,7 +17,7 @@ final class SessionRun: Sendable {
     case invalidate(errorMessage: String?)
   }
 
-  private let state = Locked(SessionState())
+  private let state = Locked(SessionState<ReaderTag>())
   /// The queue of every callback.
   let queue: DispatchQueue
   private let requests: AsyncStream<Request>
@@ -77,7 +77,7 @@ final class SessionRun: Sendable {
     _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void,
     _ operation: @escaping @Sendable (ReaderTag) async throws -> Answer
   ) {
-    let fail: SessionState.Failing = { completion(.failure(NFCReaderError($0))) }
+    let fail: SessionState<ReaderTag>.Failing = { completion(.failure(NFCReaderError($0))) }
     state.withLock { state in
       switch state.admit(tag, needsConnection: needsConnection, fail) {
       case .failure(let error): deliver { completion(.failure(error)) }

@@ -1,5 +1,3 @@
-import TagrouteClient
-
 /// What a session knows of itself. A pure value: an event goes in, and what follows comes out.
 ///
 /// | Phase | Meaning | Can become |
@@ -9,7 +7,7 @@ import TagrouteClient
 /// | `active` | the reader looks for tags | `ending`, `ended` |
 /// | `ending` | the program has invalidated the session | `ended` |
 /// | `ended` | `didInvalidateWithError` is the last callback | – |
-struct SessionState {
+struct SessionState<Tag: Hashable> {
   enum Phase: Sendable { case created, starting, active, ending, ended }
 
   /// What happens with tags that are found.
@@ -34,11 +32,11 @@ struct SessionState {
 
   private var polling = Polling.running
   /// The tags that the daemon says are on the reader, apart from those of before a restart.
-  private var present: Set<ReaderTag> = []
+  private var present: Set<Tag> = []
   /// Tags that were found and not yet reported to the program.
-  private var round: [ReaderTag] = []
+  private var round: [Tag] = []
   private var isRoundComplete = false
-  private var connected: ReaderTag?
+  private var connected: Tag?
 
   private var lastCall: UInt64 = 0
   private var calls: [UInt64: Failing] = [:]
@@ -115,7 +113,7 @@ struct SessionState {
   }
 
   /// The daemon has found a tag.
-  mutating func detect(_ tag: ReaderTag) {
+  mutating func detect(_ tag: Tag) {
     guard polling != .restarting else { return }
     present.insert(tag)
     round.append(tag)
@@ -123,25 +121,25 @@ struct SessionState {
   }
 
   /// A tag was taken away.
-  mutating func remove(_ tag: ReaderTag) {
+  mutating func remove(_ tag: Tag) {
     present.remove(tag)
     round.removeAll { $0 == tag }
   }
 
   /// All tags of a round were found. Returns those to report now.
-  mutating func completeRound() -> [ReaderTag] {
+  mutating func completeRound() -> [Tag] {
     isRoundComplete = true
     return takeRound()
   }
 
   /// The program has the tags of the last round, and waits for others. Returns those that were found meanwhile.
-  mutating func resume() -> [ReaderTag] {
+  mutating func resume() -> [Tag] {
     guard polling == .paused else { return [] }
     polling = .running
     return takeRound()
   }
 
-  private mutating func takeRound() -> [ReaderTag] {
+  private mutating func takeRound() -> [Tag] {
     guard phase == .active, polling == .running, isRoundComplete, !round.isEmpty else { return [] }
     polling = .paused
     defer { round = [] }
@@ -153,14 +151,14 @@ struct SessionState {
     round = []
   }
 
-  func isAvailable(_ tag: ReaderTag) -> Bool { phase == .active && present.contains(tag) }
+  func isAvailable(_ tag: Tag) -> Bool { phase == .active && present.contains(tag) }
 
   // MARK: Connection and calls
 
-  var connectedTag: ReaderTag? { connected.flatMap { isAvailable($0) ? $0 : nil } }
+  var connectedTag: Tag? { connected.flatMap { isAvailable($0) ? $0 : nil } }
 
   /// Connects to a tag. Returns why that is not possible; nil if the tag is connected.
-  mutating func connect(_ tag: ReaderTag) -> NFCReaderError.Code? {
+  mutating func connect(_ tag: Tag) -> NFCReaderError.Code? {
     if let code = unavailability(of: tag) { return code }
     connected = tag
     return nil
@@ -168,7 +166,7 @@ struct SessionState {
 
   /// Admits a call. Returns its number, for `settle`, or why it is not possible.
   mutating func admit(
-    _ tag: ReaderTag, needsConnection: Bool, _ failing: @escaping Failing
+    _ tag: Tag, needsConnection: Bool, _ failing: @escaping Failing
   ) -> Result<UInt64, NFCReaderError> {
     if let code = unavailability(of: tag) { return .failure(NFCReaderError(code)) }
     guard !needsConnection || connected == tag else {
@@ -182,7 +180,7 @@ struct SessionState {
   /// A call has its result. Returns whether the program is to get it: not if the end of the session has failed it.
   mutating func settle(_ call: UInt64) -> Bool { calls.removeValue(forKey: call) != nil }
 
-  private func unavailability(of tag: ReaderTag) -> NFCReaderError.Code? {
+  private func unavailability(of tag: Tag) -> NFCReaderError.Code? {
     if phase != .active { return .readerTransceiveErrorSessionInvalidated }
     return present.contains(tag) ? nil : .readerTransceiveErrorTagConnectionLost
   }

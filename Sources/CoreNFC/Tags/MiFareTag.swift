@@ -37,16 +37,21 @@ final class MiFareTag: DetectedTag, NFCMiFareTag {
 
 extension ReaderTag {
   /// The product family of a tag of ISO/IEC 14443 A.
-  var mifareFamily: NFCMiFareFamily {
+  var mifareFamily: NFCMiFareFamily { NFCMiFareFamily(technology, historicalBytes) }
+}
+
+extension NFCMiFareFamily {
+  /// The family of a tag with this technology and these historical bytes.
+  init(_ technology: String, _ historicalBytes: [UInt8]) {
     switch TagType(rawValue: technology) {
-    case .type2: .ultralight
+    case .type2: self = .ultralight
     case .type4A:
       switch MIFAREProduct(historicalBytes: historicalBytes) {
-      case .desfire: .desfire
-      case .plus: .plus
-      case nil: .unknown
+      case .desfire: self = .desfire
+      case .plus: self = .plus
+      case nil: self = .unknown
       }
-    default: .unknown
+    default: self = .unknown
     }
   }
 }

@@ -30,6 +30,11 @@ import Testing
     session.invalidate()
     #expect(await recorder.rest() == ["ended 200"])
     let requests = await place.requests()
+    guard case .start(let options)? = requests.first else {
+      Issue.record("no session was started")
+      return
+    }
+    #expect(options["technologies"] == .strings(["type-1", "type-2", "type-3", "type-4a", "type-4b", "type-5"]))
     #expect(!requests.contains { if case .restartPolling = $0 { true } else { false } })
   }
 

@@ -1,4 +1,3 @@
-@testable import CoreNFCTests
 import Foundation
 import Testing
 

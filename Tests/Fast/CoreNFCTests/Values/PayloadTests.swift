@@ -2,7 +2,6 @@
 import Foundation
 import NDEF
 import Testing
-@testable import CoreNFCTests
 
 @Suite struct PayloadTests {
   private func payload(_ type: String, _ bytes: [UInt8]) -> NFCNDEFPayload {

@@ -1,4 +1,3 @@
-@testable import CoreNFCTests
 import CoreNFC
 import Foundation
 
@@ -161,6 +160,8 @@ final class SendingISO15693Tag: ISO15693Requirements, NFCISO15693Tag {
   var requests: [[UInt8]] = []
   /// What the tag answers: the response flags and the bytes after them.
   var response: [UInt8] = [0]
+
+  func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { self }
 
   func sendRequest(
     requestFlags flags: Int, commandCode: Int, data: Data?,

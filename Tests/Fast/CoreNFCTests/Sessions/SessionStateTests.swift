@@ -1,16 +1,13 @@
-import Bus
 @testable import CoreNFC
 import EventLoop
-@testable import TagrouteClient
-import TestRig
 import Testing
 
-/// What a session decides, without a daemon.
-@Suite(.timeLimit(.minutes(5))) struct SessionStateTests {
+/// What a session decides, without a daemon. A number stands for a tag.
+@Suite struct SessionStateTests {
   // MARK: Phases
 
   @Test func `a session begins once, and is activated once`() {
-    var state = SessionState()
+    var state = SessionState<Int>()
     let early = state.activate()
     #expect(!early)
     let begun = [state.begin(), state.begin()]
@@ -35,7 +32,7 @@ import Testing
   }
 
   @Test func `a session that was not begun ends without the daemon`() {
-    var state = SessionState()
+    var state = SessionState<Int>()
     let requested = state.invalidate()
     #expect(!requested)
     #expect(state.phase == .ended)
@@ -44,7 +41,7 @@ import Testing
   }
 
   @Test func `a session that waits for the reader can be ended`() {
-    var state = SessionState()
+    var state = SessionState<Int>()
     _ = state.begin()
     let requested = state.invalidate()
     #expect(requested)
@@ -52,7 +49,7 @@ import Testing
   }
 
   @Test func `of several texts, the last one is sent, once`() {
-    var state = SessionState()
+    var state = SessionState<Int>()
     let early = state.setMessage("before the session")
     #expect(!early)
     _ = state.begin()
@@ -72,60 +69,57 @@ import Testing
 
   // MARK: Tags
 
-  @Test func `a round is reported when it is complete, and the next one after a restart`() async throws {
-    let tags = try await Self.tags(4)
+  @Test func `a round is reported when it is complete, and the next one after a restart`() {
     var state = Self.active()
-    state.detect(tags[0])
-    state.detect(tags[1])
+    state.detect(0)
+    state.detect(1)
     let first = state.completeRound()
-    #expect(first == [tags[0], tags[1]])
-    state.detect(tags[2])
+    #expect(first == [0, 1])
+    state.detect(2)
     let paused = state.completeRound()
     #expect(paused == [])
     let restarted = state.restartPolling()
     #expect(restarted)
-    #expect(!tags.contains { state.isAvailable($0) })
+    #expect(![0, 1, 2].contains { state.isAvailable($0) })
     // A tag of before the restart.
-    state.detect(tags[2])
+    state.detect(2)
     let former = state.completeRound()
     #expect(former == [])
-    #expect(!state.isAvailable(tags[2]))
+    #expect(!state.isAvailable(2))
     state.restarted()
-    state.detect(tags[3])
+    state.detect(3)
     let next = state.completeRound()
-    #expect(next == [tags[3]])
-    #expect(state.isAvailable(tags[3]))
+    #expect(next == [3])
+    #expect(state.isAvailable(3))
   }
 
-  @Test func `a session that reads messages gets the tags that were found meanwhile`() async throws {
-    let tags = try await Self.tags(3)
+  @Test func `a session that reads messages gets the tags that were found meanwhile`() {
     var state = Self.active()
-    state.detect(tags[0])
+    state.detect(0)
     let first = state.completeRound()
-    #expect(first == [tags[0]])
-    state.detect(tags[1])
-    state.detect(tags[2])
-    state.remove(tags[1])
+    #expect(first == [0])
+    state.detect(1)
+    state.detect(2)
+    state.remove(1)
     let paused = state.completeRound()
     #expect(paused == [])
     let resumed = [state.resume(), state.resume()]
-    #expect(resumed == [[tags[2]], []])
+    #expect(resumed == [[2], []])
   }
 
-  @Test func `a round that is not complete is not reported`() async throws {
-    let tags = try await Self.tags(2)
+  @Test func `a round that is not complete is not reported`() {
     var state = Self.active()
-    state.detect(tags[0])
+    state.detect(0)
     _ = state.completeRound()
-    state.detect(tags[1])
+    state.detect(1)
     let resumed = state.resume()
     #expect(resumed == [])
     let complete = state.completeRound()
-    #expect(complete == [tags[1]])
+    #expect(complete == [1])
   }
 
   @Test func `polling is restarted in an active session only`() {
-    var state = SessionState()
+    var state = SessionState<Int>()
     let created = state.restartPolling()
     _ = state.begin()
     let starting = state.restartPolling()
@@ -136,32 +130,31 @@ import Testing
 
   // MARK: Connection and calls
 
-  @Test func `the connection ends with the tag, with a restart, and with the session`() async throws {
-    let tags = try await Self.tags(2)
+  @Test func `the connection ends with the tag, with a restart, and with the session`() {
     var state = Self.active()
-    for tag in tags { state.detect(tag) }
-    let codes = [state.connect(tags[0]), state.connect(tags[1])]
+    for tag in [0, 1] { state.detect(tag) }
+    let codes = [state.connect(0), state.connect(1)]
     #expect(codes == [nil, nil])
-    #expect(state.connectedTag == tags[1])
-    state.remove(tags[1])
+    #expect(state.connectedTag == 1)
+    state.remove(1)
     #expect(state.connectedTag == nil)
-    let gone = state.connect(tags[1])
+    let gone = state.connect(1)
     #expect(gone == .readerTransceiveErrorTagConnectionLost)
-    _ = state.connect(tags[0])
+    _ = state.connect(0)
     _ = state.restartPolling()
     #expect(state.connectedTag == nil)
     state.restarted()
-    state.detect(tags[0])
-    _ = state.connect(tags[0])
+    state.detect(0)
+    _ = state.connect(0)
     _ = state.end()
     #expect(state.connectedTag == nil)
-    let over = state.connect(tags[0])
+    let over = state.connect(0)
     #expect(over == .readerTransceiveErrorSessionInvalidated)
   }
 
-  @Test func `a call is admitted if its tag is there and connected`() async throws {
-    let tag = try await Self.tags(1)[0]
-    var state = SessionState()
+  @Test func `a call is admitted if its tag is there and connected`() {
+    let tag = 0
+    var state = SessionState<Int>()
     func code(_ needsConnection: Bool = true) -> NFCReaderError.Code? {
       switch state.admit(tag, needsConnection: needsConnection, { _ in }) {
       case .success: nil
@@ -180,8 +173,8 @@ import Testing
     #expect(code() == .readerTransceiveErrorTagConnectionLost)
   }
 
-  @Test func `the end fails the calls that wait, in their order, and nothing else settles them`() async throws {
-    let tag = try await Self.tags(1)[0]
+  @Test func `the end fails the calls that wait, in their order, and nothing else settles them`() throws {
+    let tag = 0
     var state = Self.active()
     state.detect(tag)
     _ = state.connect(tag)
@@ -205,17 +198,10 @@ import Testing
 
   // MARK: Values
 
-  private static func active() -> SessionState {
-    var state = SessionState()
+  private static func active() -> SessionState<Int> {
+    var state = SessionState<Int>()
     _ = state.begin()
     _ = state.activate()
     return state
-  }
-
-  /// Tags of one daemon, at different paths.
-  private static func tags(_ count: Int, starter: String = #function) async throws -> [ReaderTag] {
-    let bus = try await PrivateBus.start(starter: starter)
-    let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "tags"))
-    return try (1...count).map { ReaderTag(try ObjectPath("/tags/\($0)"), [:], connection, ":1.1") }
   }
 }

@@ -43,14 +43,18 @@ import Testing
 
   @Test func `a list with too few or too many elements has code 5`() throws {
     let code = NFCReaderError.Code.readerErrorParameterOutOfBound
-    #expect(errorCode { try exchanges.requestService([]) } == code)
-    #expect(errorCode { try exchanges.requestService(Array(repeating: service, count: 33)) } == code)
-    #expect(errorCode { try exchanges.requestServiceV2([]) } == code)
-    #expect(errorCode { try exchanges.requestServiceV2(Array(repeating: service, count: 33)) } == code)
-    #expect(errorCode { try exchanges.readWithoutEncryption([], [block(0)]) } == code)
-    #expect(errorCode { try exchanges.readWithoutEncryption(Array(repeating: service, count: 17), [block(0)]) } == code)
-    #expect(errorCode { try exchanges.readWithoutEncryption([service], []) } == code)
-    #expect(errorCode { try exchanges.writeWithoutEncryption([service], [], []) } == code)
+    expect(
+      code,
+      of: [
+        { try exchanges.requestService([]) },
+        { try exchanges.requestService(Array(repeating: service, count: 33)) },
+        { try exchanges.requestServiceV2([]) },
+        { try exchanges.requestServiceV2(Array(repeating: service, count: 33)) },
+        { try exchanges.readWithoutEncryption([], [block(0)]) },
+        { try exchanges.readWithoutEncryption(Array(repeating: service, count: 17), [block(0)]) },
+        { try exchanges.readWithoutEncryption([service], []) },
+        { try exchanges.writeWithoutEncryption([service], [], []) },
+      ])
     #expect(try exchanges.requestService(Array(repeating: service, count: 32)).command.count == 74)
     #expect(
       try exchanges.readWithoutEncryption(Array(repeating: service, count: 16), [block(0)]).command.count == 45)
@@ -58,13 +62,17 @@ import Testing
 
   @Test func `an element of a wrong length has code 4`() {
     let code = NFCReaderError.Code.readerErrorInvalidParameterLength
-    #expect(errorCode { try exchanges.requestService([Data([1])]) } == code)
-    #expect(errorCode { try exchanges.requestServiceV2([Data([1, 2, 3])]) } == code)
-    #expect(errorCode { try exchanges.readWithoutEncryption([Data()], [block(0)]) } == code)
-    #expect(errorCode { try exchanges.readWithoutEncryption([service], [Data([0x80])]) } == code)
-    #expect(errorCode { try exchanges.readWithoutEncryption([service], [Data([0x80, 0, 0, 0])]) } == code)
-    #expect(errorCode { try exchanges.writeWithoutEncryption([service], [block(0)], [Data(0..<15)]) } == code)
-    #expect(errorCode { try FeliCaExchanges.command(Data()) } == code)
+    expect(
+      code,
+      of: [
+        { try exchanges.requestService([Data([1])]) },
+        { try exchanges.requestServiceV2([Data([1, 2, 3])]) },
+        { try exchanges.readWithoutEncryption([Data()], [block(0)]) },
+        { try exchanges.readWithoutEncryption([service], [Data([0x80])]) },
+        { try exchanges.readWithoutEncryption([service], [Data([0x80, 0, 0, 0])]) },
+        { try exchanges.writeWithoutEncryption([service], [block(0)], [Data(0..<15)]) },
+        { try FeliCaExchanges.command(Data()) },
+      ])
     let system = Data([0x00])
     #expect(
       errorCode { try FeliCaExchanges.polling(systemCode: system, requestCode: .noRequest, timeSlot: .max1) } == code)
@@ -79,9 +87,12 @@ import Testing
     let blocks = (0..<UInt8(120)).map(block)
     #expect(try exchanges.readWithoutEncryption([service], Array(blocks.prefix(120))).command.count == 253)
     let code = NFCReaderError.Code.readerTransceiveErrorPacketTooLong
-    #expect(errorCode { try exchanges.readWithoutEncryption([service], blocks + [block(120)]) } == code)
-    #expect(
-      errorCode { try exchanges.readWithoutEncryption([service], Array(repeating: block(0), count: 256)) } == code)
+    expect(
+      code,
+      of: [
+        { try exchanges.readWithoutEncryption([service], blocks + [block(120)]) },
+        { try exchanges.readWithoutEncryption([service], Array(repeating: block(0), count: 256)) },
+      ])
     #expect(try FeliCaExchanges.command(Data(repeating: 1, count: 254)).command.count == 254)
     #expect(errorCode { try FeliCaExchanges.command(Data(repeating: 1, count: 255)) } == code)
   }
@@ -95,11 +106,8 @@ import Testing
     // The card does not know the request.
     #expect(try polling(.communicationPerformance).read(answer).requestData == [])
     #expect(try polling(.noRequest).read(answer).idm == idm)
-    #expect(errorCode { try polling(.noRequest).read(answer + [0x00, 0x03]) } == wrong)
-    #expect(errorCode { try polling(.systemCode).read(answer + [0x00]) } == wrong)
-    #expect(errorCode { try polling(.systemCode).read(answer.dropLast()) } == wrong)
-    #expect(errorCode { try polling(.systemCode).read([0x03] + answer.dropFirst()) } == wrong)
-    #expect(errorCode { try polling(.systemCode).read([]) } == wrong)
+    try polling(.noRequest).refuses([answer + [0x00, 0x03]])
+    try polling(.systemCode).refuses([answer + [0x00], answer.dropLast(), [0x03] + answer.dropFirst(), []])
   }
 
   private let wrong = NFCReaderError.Code.readerTransceiveErrorTagResponseError
@@ -107,21 +115,14 @@ import Testing
   @Test func `an answer has the response code and the IDm of its command`() throws {
     let exchange = try exchanges.requestResponse()
     #expect(try exchange.read(packet(0x05, [2])) == 2)
-    #expect(errorCode { try exchange.read(packet(0x07, [2])) } == wrong)
-    #expect(errorCode { try exchange.read([0x05] + pmm + [2]) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x05)) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x05, [2, 0])) } == wrong)
-    #expect(errorCode { try exchange.read([0x05, 1]) } == wrong)
-    #expect(errorCode { try exchange.read([]) } == wrong)
+    exchange.refuses([packet(0x07, [2]), [0x05] + pmm + [2], packet(0x05), packet(0x05, [2, 0]), [0x05, 1], []])
   }
 
   @Test func `Request Service gives a version for each node`() throws {
     let exchange = try exchanges.requestService([service, service])
     let answer = packet(0x03, [2, 0x01, 0x00, 0xFF, 0xFF])
     #expect(try exchange.read(answer) == [Data([0x01, 0x00]), Data([0xFF, 0xFF])])
-    #expect(errorCode { try exchange.read(packet(0x03, [1, 0x01, 0x00])) } == wrong)
-    #expect(errorCode { try exchange.read(answer.dropLast()) } == wrong)
-    #expect(errorCode { try exchange.read(answer + [0]) } == wrong)
+    exchange.refuses([packet(0x03, [1, 0x01, 0x00]), answer.dropLast(), answer + [0]])
   }
 
   @Test func `reading gives status flags, and blocks if the first flag is 0`() throws {
@@ -134,20 +135,17 @@ import Testing
     let refused = try exchange.read(packet(0x07, [0xFF, 0xA6]))
     #expect(refused.0 == 0xFF && refused.1 == 0xA6)
     #expect(refused.2 == [])
-    #expect(errorCode { try exchange.read(packet(0x07, [0x01, 0xA6, 0])) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x07, [0x00, 0x00])) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x07, [0x00, 0x00, 1] + data.prefix(16))) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x07, [0x00, 0x00, 1] + data)) } == wrong)
-    #expect(errorCode { try exchange.read(answer.dropLast()) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x07, [0x00])) } == wrong)
+    exchange.refuses([
+      packet(0x07, [0x01, 0xA6, 0]), packet(0x07, [0x00, 0x00]), packet(0x07, [0x00, 0x00, 1] + data.prefix(16)),
+      packet(0x07, [0x00, 0x00, 1] + data), answer.dropLast(), packet(0x07, [0x00]),
+    ])
   }
 
   @Test func `writing and Reset Mode give status flags alone`() throws {
     let write = try exchanges.writeWithoutEncryption([service], [block(0)], [Data(0..<16)])
     let written = try write.read(packet(0x09, [0x00, 0x71]))
     #expect(written.0 == 0x00 && written.1 == 0x71)
-    #expect(errorCode { try write.read(packet(0x09, [0x00])) } == wrong)
-    #expect(errorCode { try write.read(packet(0x09, [0x00, 0x00, 0x00])) } == wrong)
+    write.refuses([packet(0x09, [0x00]), packet(0x09, [0x00, 0x00, 0x00])])
     let reset = try exchanges.resetMode().read(packet(0x3F, [0x01, 0x02]))
     #expect(reset.0 == 0x01 && reset.1 == 0x02)
   }
@@ -157,8 +155,7 @@ import Testing
     #expect(
       try exchange.read(packet(0x0D, [2, 0x00, 0x03, 0xFE, 0x00])) == [Data([0x00, 0x03]), Data([0xFE, 0x00])])
     #expect(try exchange.read(packet(0x0D, [0])) == [])
-    #expect(errorCode { try exchange.read(packet(0x0D, [2, 0x00, 0x03])) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x0D)) } == wrong)
+    exchange.refuses([packet(0x0D, [2, 0x00, 0x03]), packet(0x0D)])
   }
 
   @Test func `Request Service v2 gives one list, or two if the system has DES too`() throws {
@@ -174,10 +171,10 @@ import Testing
     let refused = try exchange.read(packet(0x33, [0xFF, 0xA1]))
     #expect(refused.0 == 0xFF && refused.1 == 0xA1)
     #expect(refused.3 == [] && refused.4 == [])
-    #expect(errorCode { try exchange.read(packet(0x33, [0x00, 0x00, 0x41, 2, 1, 0, 2, 0])) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x33, [0x00, 0x00, 0x4F, 1, 1, 0])) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x33, [0x00, 0x00, 0x00, 2, 1, 0, 2, 0])) } == wrong)
-    #expect(errorCode { try exchange.read(packet(0x33, [0x00, 0x00])) } == wrong)
+    exchange.refuses([
+      packet(0x33, [0x00, 0x00, 0x41, 2, 1, 0, 2, 0]), packet(0x33, [0x00, 0x00, 0x4F, 1, 1, 0]),
+      packet(0x33, [0x00, 0x00, 0x00, 2, 1, 0, 2, 0]), packet(0x33, [0x00, 0x00]),
+    ])
   }
 
   @Test func `Request Specification Version gives the basic version and those of the options`() throws {
@@ -190,15 +187,15 @@ import Testing
     let refused = try exchange.read(packet(0x3D, [0x01, 0x02]))
     #expect(refused.0 == 1 && refused.1 == 2)
     #expect(refused.2 == Data() && refused.3 == Data())
-    #expect(errorCode { try exchange.read(answer.dropLast()) } == wrong)
+    exchange.refuses([answer.dropLast()])
     // A format that is not known.
-    #expect(errorCode { try exchange.read(packet(0x3D, [0x00, 0x00, 0x01, 0x00, 0x05, 0])) } == wrong)
+    exchange.refuses([packet(0x3D, [0x00, 0x00, 0x01, 0x00, 0x05, 0])])
   }
 
   @Test func `the answer to a command of the program's own is returned as it is`() throws {
     let exchange = try FeliCaExchanges.command(Data(packet(0x04)))
     #expect(try exchange.read([0x05, 9]) == Data([0x05, 9]))
-    #expect(errorCode { try exchange.read([]) } == wrong)
+    exchange.refuses([[]])
   }
 
   @Test func `an answer of a wrong length has its length in the user info`() throws {
