@@ -36,63 +36,16 @@ import Testing
     #expect(lines > 0 && lines <= 61, "\(lines) lines")
   }
 
-  @Test mutating func `every condition closes and opens the gate`() {
+  @Test mutating func `only the agent reports, and its last report outlives it`() {
     begin()
-    #expect(tell(.enabled(false)) == [.scan(0, false)])
-    #expect(state.suspendReasons == ["disabled"])
-    #expect(tell(.enabled(true)) == [.scan(0, true)])
-    #expect(tell(.inhibited(by: [Samples.alice.uid])) == [.scan(0, false)])
-    #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
-    let sleeping = Self.login(.read(Self.session, Samples.properties()), .sleeping(true))
-    #expect(tell(.login(sleeping)) == [.scan(0, false)])
-    #expect(state.suspendReasons == ["sleeping"])
-    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [.scan(0, true)])
-    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties(active: false))))) == [.scan(0, false)])
-    #expect(state.suspendReasons == ["session-inactive"])
-    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [.scan(0, true)])
-    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties(locked: true))))) == [.scan(0, false)])
-    #expect(state.suspendReasons == ["session-locked"])
-    #expect(tell(.login(LoginState())) == [])
-    #expect(state.suspendReasons == ["no-agent", "no-session"])
-  }
-
-  @Test mutating func `each condition that the agent reports stops scanning until the agent withdraws it`() {
-    begin()
-    for name in ["display-off", "camera", "airplane-mode"] {
-      #expect(report([name: true]) == [.scan(0, false)])
-      #expect(state.suspendReasons == [name])
-      #expect(report([name: false]) == [.scan(0, true)])
-      // A condition that is missing from the report does not stop scanning.
-      #expect(report([name: true]) == [.scan(0, false)])
-      #expect(report([:]) == [.scan(0, true)])
-    }
-    #expect(report(["locked": true]) == [.reportLock(session: "2", .yes), .scan(0, false)])
-    #expect(state.suspendReasons == ["session-locked"])
+    #expect(report(["camera": true]) == [.scan(0, false)])
+    // A condition that is missing from the report does not stop scanning.
+    #expect(report(["camera": false]) == [.scan(0, true)])
     #expect(report(["locked": true], ":1.99") == nil)
-    #expect(report([:]) == [.reportLock(session: "2", .unknown), .scan(0, true)])
     #expect(report(["locked": true]) == [.reportLock(session: "2", .yes), .scan(0, false)])
     #expect(tell(.agentGone(sender: ":1.7")) == [.reporterGone(session: "2")])
-  }
-
-  @Test mutating func `a direct switch between users drops the tags of the previous user`() {
-    begin()
-    let both = Self.login(
-      .read(Self.session, Samples.properties()), .read("/bob", Samples.properties(Samples.bob, active: false)))
-    _ = tell(.login(both))
-    #expect(register(Samples.bob, ":1.8") == [])
-    stopsAtOnce = false
-    let switched = Self.login(
-      .read(Self.session, Samples.properties(active: false)), .read("/bob", Samples.properties(Samples.bob)))
-    let alices = state.readers[0]?.epoch
-    #expect(tell(.login(switched)) == [.scan(0, false), .scan(0, true)])
-    #expect(Self.delivered(tap("alices", epoch: alices)) == [])
-    #expect(!state.areFieldsOff)
-    // Back to alice: only a tag of the current epoch belongs to her.
-    let bobs = state.readers[0]?.epoch
-    #expect(tell(.login(both)) == [.scan(0, false), .scan(0, true)])
-    #expect(Self.delivered(tap("alices", epoch: alices)) == [])
-    #expect(Self.delivered(tap("bobs", epoch: bobs)) == [])
-    #expect(Self.delivered(tap("own")) == ["own to :1.7"])
+    #expect(tell(.login(LoginState())) == [])
+    #expect(state.suspendReasons == ["no-agent", "no-session"])
   }
 
   @Test mutating func `each goal has a new epoch`() {

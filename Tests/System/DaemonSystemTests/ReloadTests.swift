@@ -190,11 +190,20 @@ import Testing
   @Test func `the option --check reports errors without a bus`() async throws {
     let directory = try TemporaryDirectory()
     let program = try BuiltProducts.program("tagrouted")
-    let file = try directory.write("[Scan]\nSesions=any\n", to: "tagroute.conf")
-    let wrong = try await ChildProcess.run(program, ["--check", "--config", file], environment: [:])
-    #expect(wrong.status == .exited(Names.ExitCode.configuration))
-    #expect(wrong.log == ["tagrouted: \(file):2: group [Scan] has no key Sesions: did you mean Sessions?"])
-    try directory.write("[Scan]\nSessions=any\n", to: "tagroute.conf")
+    for (line, mistake) in [
+      ("Sesions=any", "group [Scan] has no key Sesions: did you mean Sessions?"),
+      (
+        "StationUser=no-such-user-here",
+        "StationUser=no-such-user-here is no user of this machine: correct the name, or create the user first; the "
+          + "package tagroute-station creates tagroute-station"
+      ),
+    ] {
+      let file = try directory.write("[Scan]\n\(line)\n", to: "tagroute.conf")
+      let wrong = try await ChildProcess.run(program, ["--check", "--config", file], environment: [:])
+      #expect(wrong.status == .exited(Names.ExitCode.configuration))
+      #expect(wrong.log == ["tagrouted: \(file):2: \(mistake)"])
+    }
+    let file = try directory.write("[Scan]\nSessions=any\n", to: "tagroute.conf")
     let right = try await ChildProcess.run(program, ["--check", "--config", file], environment: [:])
     #expect(right.status == .exited(0) && right.log.isEmpty && right.output.isEmpty)
   }

@@ -96,4 +96,25 @@ import Testing
     let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     #expect(open.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
   }
+
+  /// Class, type, whether it is remote, and seat.
+  @Test(arguments: [
+    ("greeter", "wayland", false, "seat0"), ("user", "wayland", true, ""), ("user", "tty", false, "seat0"),
+    ("background", "unspecified", false, ""), ("lock-screen", "x11", false, "seat0"),
+  ])
+  mutating func `a session that is not a local desktop has no agent, and its user gets no taps while it is active`(
+    sessionClass: String, type: String, isRemote: Bool, seat: String
+  ) {
+    begin()
+    let other = Samples.properties(SessionKey(id: "9", uid: Samples.alice.uid), seat: seat).merging([
+      "Class": .string(sessionClass), "Type": .string(type), "Remote": .boolean(isRemote),
+    ]) { $1 }
+    let login = Self.login(.read(Self.session, Samples.properties(active: false)), .read("/other", other))
+    let late = state.readers[0]?.epoch
+    #expect(tell(.login(login)) == [.scan(0, false)])
+    #expect(state.sessions(of: Samples.alice.uid, login) == [Samples.alice])
+    #expect(Self.delivered(tap("a", epoch: late)) == [])
+    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [.scan(0, true)])
+    #expect(Self.delivered(tap("b")) == ["b to :1.7"])
+  }
 }

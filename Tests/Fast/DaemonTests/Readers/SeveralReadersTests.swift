@@ -60,6 +60,17 @@ struct SeveralReadersTests {
       Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "c", time: 1), at: now)) == [])
   }
 
+  @Test func `events at a seat without a reader do not affect other seats`() {
+    let now = ManualClock().now
+    var state = Self.twoSeats(at: now)
+    _ = state.handle(.readerRemoved(1), at: now)
+    var login = Self.login((Samples.alice, "seat0"), (Samples.bob, "seat1"))
+    login.handle(.changed("/session/second", ["LockedHint": .boolean(true)]))
+    let actions = state.handle(.login(login), at: now) + (state.report(":1.8", ["camera": true], at: now) ?? [])
+    #expect(!actions.contains { if case .pursue = $0 { true } else { false } })
+    #expect(state.suspendReasons == [])
+  }
+
   @Test func `a reader is lent only to the user at its seat`() throws {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)

@@ -3,8 +3,6 @@ import Names
 import TestRig
 import Testing
 
-@testable import Daemon
-
 /// The real `tagrouted`: who can inhibit scanning, and for how long.
 @Suite(.timeLimit(.minutes(5))) struct InhibitorTests {
   @Test func `an inhibitor stops scanning while its pipe is open`() async throws {
@@ -52,20 +50,6 @@ import Testing
     #expect(second == Names.Errors.tooMany)
     await polkit.fallSilent(false)
     #expect(try await first.first?.asUnixFD != nil)
-    await polkit.stop()
-  }
-
-  @Test func `a user can hold sixteen inhibitors`() async throws {
-    let rig = try await DaemonRig()
-    let polkit = try await rig.sessionPolkit()
-    let agent = try await rig.agent()
-    var held: [Value] = []
-    for _ in 0..<InhibitorList.limitOfUser { held += try await agent.call("Inhibit", [.string("a"), .string("b")]) }
-    let next = await AgentDouble.errorName { try await agent.call("Inhibit", [.string("a"), .string("b")]) }
-    #expect(next == Names.Errors.tooMany)
-    held = []
-    // The daemon notices the closed pipes in any order. Each one makes room for a new inhibitor.
-    while await AgentDouble.errorName({ try await agent.call("Inhibit", [.string("a"), .string("b")]) }) != nil {}
     await polkit.stop()
   }
 }

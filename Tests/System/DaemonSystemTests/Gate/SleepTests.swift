@@ -35,24 +35,6 @@ import Testing
     await agent.connection.close()
   }
 
-  @Test func `sleep also waits for a field that is about to turn on`() async throws {
-    let rig = try await DaemonRig()
-    let logind = try #require(rig.logind)
-    await logind.untilHeld(1)
-    await rig.reader.answersOrders(false)
-    let agent = try await rig.startScanning()
-    // The reader opens its device and has not reported that its field is on.
-    try await logind.prepareForSleep(true)
-    try await rig.scanning(false)
-    await rig.reader.say(.log(.notice, "the field is on after all"))
-    // Once this line is in the log, the daemon has handled the signal of the coming sleep.
-    try await rig.daemon.line(containing: "the field is on after all")
-    #expect(await logind.locks.count == 1)
-    await rig.reader.reach()
-    await logind.untilHeld(0)
-    await agent.connection.close()
-  }
-
   @Test func `the daemon takes a new sleep lock after a restart of logind`() async throws {
     let rig = try await DaemonRig()
     let logind = try #require(rig.logind)
@@ -60,13 +42,5 @@ import Testing
     try await logind.restart()
     await logind.untilGiven(2)
     await logind.untilHeld(1)
-  }
-
-  @Test func `the end of the daemon releases the sleep lock`() async throws {
-    let rig = try await DaemonRig()
-    let logind = try #require(rig.logind)
-    await logind.untilHeld(1)
-    rig.daemon.signal(SIGTERM)
-    await logind.untilHeld(0)
   }
 }

@@ -18,11 +18,7 @@ import Testing
   }
 
   /// The session of another user at the machine.
-  private static func visitor(_ sessionClass: String = "user") -> LogindStandIn.Session {
-    var session = LogindStandIn.Session(id: "7", uid: getuid() + 1)
-    session.sessionClass = sessionClass
-    return session
-  }
+  private static var visitor: LogindStandIn.Session { LogindStandIn.Session(id: "7", uid: getuid() + 1) }
 
   @Test func `the station's agent registers without a session, and a user who logs in stops it`() async throws {
     let rig = try await DaemonRig(sessions: [], scan: ["StationUser=\(try Self.ownName())"])
@@ -34,7 +30,7 @@ import Testing
     await rig.reader.tap(.message(Self.message("one.example")), number: 1)
     #expect(try await agent.taps.nextMessage() == Self.message("one.example"))
 
-    try await logind.add(Self.visitor())
+    try await logind.add(Self.visitor)
     try await rig.scanning(false)
     #expect(try await agent.property("StationActive")?.asBool == false)
     // Before that, the new session was not known yet.
@@ -49,14 +45,6 @@ import Testing
     await rig.reader.tap(.message(Self.message("two.example")), number: 3)
     // The next tap of the agent is the third one.
     #expect(try await agent.taps.nextMessage() == Self.message("two.example"))
-  }
-
-  @Test func `a greeter in the foreground leaves the taps with the station`() async throws {
-    let rig = try await DaemonRig(
-      sessions: [Self.visitor("greeter")], scan: ["StationUser=\(try Self.ownName())"])
-    let agent = try await rig.startScanning()
-    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
-    #expect(try await agent.taps.nextMessage() == Self.message("one.example"))
   }
 
   @Test(.enabled(if: getuid() != 65_534, "the tests run as nobody"))
@@ -86,19 +74,6 @@ import Testing
     try await rig.scanning(false)
     #expect(try await agent.property("StationUser")?.asString == "")
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
-  }
-
-  @Test func `the option --check refuses an unknown user with the fix`() async throws {
-    let directory = try TemporaryDirectory()
-    let file = try directory.write("[Scan]\nStationUser=no-such-user-here\n", to: "tagroute.conf")
-    let check = try await ChildProcess.run(
-      BuiltProducts.program("tagrouted"), ["--check", "--config", file], environment: [:])
-    #expect(check.status == .exited(Names.ExitCode.configuration))
-    #expect(
-      check.log == [
-        "tagrouted: \(file):2: StationUser=no-such-user-here is no user of this machine: correct the name, or create the "
-          + "user first; the package tagroute-station creates tagroute-station"
-      ])
   }
 }
 
