@@ -5,13 +5,25 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// Debian's libnfc tools check the simulated PN532 and its tags.
+/// Debian's tools check the simulated PN532, its tags and its cards.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RefereeTests {
-  private func run(_ program: String, _ arguments: [String], on reader: SimulatedReader) async throws -> String {
+  private static let idm: [UInt8] = [0x01, 0x2E, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF]
+  private static let pupi: [UInt8] = [0xCA, 0xFE, 0xBA, 0xBE]
+
+  /// A message of `size` bytes.
+  private static func message(_ size: Int) -> [UInt8] {
+    [0xD1, 0x01, UInt8(truncatingIfNeeded: size - 4), UInt8(ascii: "T")] + (4..<size).map { UInt8($0 % 251) }
+  }
+
+  private func environment(_ reader: SimulatedReader) async -> [String: String] {
     var environment = ProcessEnvironment.current
     environment["LIBNFC_AUTO_SCAN"] = "false"
     environment["LIBNFC_DEVICE"] = await reader.connectionString
-    let result = try await ChildProcess.run("/usr/bin/\(program)", arguments, environment: environment)
+    return environment
+  }
+
+  private func run(_ program: String, _ arguments: [String], on reader: SimulatedReader) async throws -> String {
+    let result = try await ChildProcess.run("/usr/bin/\(program)", arguments, environment: await environment(reader))
     try #require(result.status == .exited(0), "\(result.log)")
     return result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
@@ -23,39 +35,66 @@ import Testing
     await reader.stop()
   }
 
-  @Test func `nfc-list lists a Type 2 tag`() async throws {
+  /// A tag, and parts of what nfc-list prints about it.
+  enum Listed: CaseIterable {
+    case type2, type4, type4B, liteS, standard, standardWithSeveralSystems
+
+    var tag: SimulatedTag {
+      get throws {
+        switch self {
+        case .type2: try ReaderSimulatorTests.type2()
+        case .type4: try .type4(message: [], uid: .fixed(uid7))
+        case .type4B: try .type4B(message: [], pupi: .fixed(RefereeTests.pupi))
+        case .liteS: try .type3(message: [], idm: RefereeTests.idm, options: Type3Options(.liteS))
+        case .standard: try .type3(message: [], idm: RefereeTests.idm, options: Type3Options(.standard))
+        case .standardWithSeveralSystems:
+          try .type3(message: [], idm: RefereeTests.idm, options: Type3Options(.standardWithSeveralSystems))
+        }
+      }
+    }
+
+    var lines: [String] {
+      switch self {
+      case .type2:
+        [
+          "1 ISO14443A passive target(s) found:", "ATQA (SENS_RES): 00 44 * UID size: double",
+          "UID (NFCID1): 04 11 22 33 44 55 66 SAK (SEL_RES): 00", "MIFARE Ultralight",
+        ]
+      case .type4:
+        [
+          "ATQA (SENS_RES): 03 44", "UID (NFCID1): 04 11 22 33 44 55 66 SAK (SEL_RES): 20", "ATS: 75 77 81 02 80",
+        ]
+      case .type4B: ["1 ISO14443B passive target(s) found:", "PUPI: ca fe ba be"]
+      case .liteS, .standard, .standardWithSeveralSystems:
+        [
+          "1 Felica (212 kbps) passive target(s) found:", "1 Felica (424 kbps) passive target(s) found:",
+          "ID (NFCID2): 01 2e 45 67 89 ab cd ef", "System Code (SC): ",
+        ]
+      }
+    }
+  }
+
+  @Test(arguments: Listed.allCases) func `nfc-list lists a tag`(listed: Listed) async throws {
     let reader = try await SimulatedReader.start()
-    await reader.place(try type2())
+    await reader.place(try listed.tag)
     let output = try await run("nfc-list", ["-v"], on: reader)
-    #expect(output.contains("1 ISO14443A passive target(s) found:"))
-    #expect(output.contains("ATQA (SENS_RES): 00 44 * UID size: double"))
-    #expect(output.contains("UID (NFCID1): 04 11 22 33 44 55 66 SAK (SEL_RES): 00"))
-    #expect(output.contains("MIFARE Ultralight"))
+    for line in listed.lines { #expect(output.contains(line), "\(output)") }
     await reader.stop()
   }
 
-  @Test func `nfc-list lists a Type 4 tag`() async throws {
+  /// nfc-poll checks with R(NAK), or with a poll, whether the tag is still present.
+  @Test(arguments: [Listed.type4, .type4B])
+  func `nfc-poll finds a tag and notices its removal`(listed: Listed) async throws {
     let reader = try await SimulatedReader.start()
-    await reader.place(try .type4(message: [], uid: .fixed(uid7)))
-    let output = try await run("nfc-list", ["-v"], on: reader)
-    #expect(output.contains("ATQA (SENS_RES): 03 44"))
-    #expect(output.contains("UID (NFCID1): 04 11 22 33 44 55 66 SAK (SEL_RES): 20"))
-    #expect(output.contains("ATS: 75 77 81 02 80"))
-    await reader.stop()
-  }
-
-  @Test func `nfc-poll finds a tag and notices its removal`() async throws {
-    let reader = try await SimulatedReader.start()
-    let id = await reader.place(try .type4(message: [], uid: .fixed(uid7)))
-    var environment = ProcessEnvironment.current
-    environment["LIBNFC_AUTO_SCAN"] = "false"
-    environment["LIBNFC_DEVICE"] = await reader.connectionString
-    let process = try ChildProcess("/usr/bin/nfc-poll", environment: environment)
-    // nfc-poll checks with R(NAK) whether the tag is still present.
-    await reader.wait(until: { $0.commands.last?.command == [0x42, 0xB2] })
+    let id = await reader.place(try listed.tag)
+    let process = try ChildProcess("/usr/bin/nfc-poll", environment: await environment(reader))
+    await reader.wait(until: { reader in
+      reader.commands.contains { $0.command == [0x42, 0xB2] || $0.command.first == 0x60 && $0.answer?.first == 1 }
+    })
     await reader.remove(id)
-    #expect(try await process.exit() == .exited(0))
-    #expect(await process.standardOutput().contains("04  11  22  33  44  55  66"))
+    #expect(try await process.exit() == .exited(0) || listed == .type4B)
+    let bytes = listed == .type4 ? "04  11  22  33  44  55  66" : "ca  fe  ba  be"
+    #expect(await process.standardOutput().contains(bytes))
     await reader.stop()
   }
 
@@ -93,16 +132,30 @@ import Testing
     await reader.stop()
   }
 
-  @Test(arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems])
-  func `nfc-list lists a Type 3 tag at both bit rates`(model: Type3Options.Model) async throws {
+  /// Messages that one Check reads. After each further Check the tool adds two bytes that the card did not send.
+  @Test(arguments: [(1, 10), (4, 60), (12, 190)])
+  func `nfc-read-forum-tag3 reads a Type 3 tag`(mostRead: Int, size: Int) async throws {
+    let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()
-    await reader.place(
-      try .type3(message: [], idm: [0x01, 0x2E, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF], options: Type3Options(model)))
-    let output = try await run("nfc-list", ["-v"], on: reader)
-    // At both bit rates.
-    #expect(output.contains("1 Felica (212 kbps) passive target(s) found:"), "\(output)")
-    #expect(output.contains("1 Felica (424 kbps) passive target(s) found:"), "\(output)")
-    #expect(output.contains("ID (NFCID2): 01 2e 45 67 89 ab cd ef"), "\(output)")
+    var options = Type3Options(mostRead == 4 ? .liteS : .standardWithSeveralSystems)
+    options.maximumRead = mostRead
+    await reader.place(try .type3(message: Self.message(size), idm: Self.idm, options: options))
+    let output = try await run("nfc-read-forum-tag3", ["-o", directory.file("message")], on: reader)
+    #expect(output.contains("Mapping version: 1.0"), "\(output)")
+    #expect(output.contains("NDEF message length: \(size) bytes * Checksum: ok"), "\(output)")
+    #expect(try readFile(directory.file("message")) == Self.message(size))
+    await reader.stop()
+  }
+
+  @Test(arguments: [20, 200])
+  func `mifare-desfire-read-ndef reads a DESFire by its native commands`(size: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let reader = try await SimulatedReader.start()
+    let options = Type4Options { ($0.fileSize, $0.leavesOnRequest) = (300, true) }
+    await reader.place(try .desfire(message: Self.message(size), uid: .fixed(uid7), options: options))
+    let output = try await run("mifare-desfire-read-ndef", ["-y", "-o", directory.file("message")], on: reader)
+    #expect(output.contains("NDEF size: \(size) bytes"), "\(output)")
+    #expect(try readFile(directory.file("message")) == Self.message(size))
     await reader.stop()
   }
 }
