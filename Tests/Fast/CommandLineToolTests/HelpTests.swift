@@ -9,6 +9,13 @@ struct HelpTests {
     }
   }
 
+  @Test func `the text of a command begins with its usage and has the option for JSON`() {
+    for command in Command.all {
+      let text = Help.text(for: command)
+      #expect(text.hasPrefix("Usage: tagroute \(command.name)") && text.contains("--json"), "\(text)")
+    }
+  }
+
   @Test func `a summary begins with a lowercase letter and has no full stop`() {
     let summaries = Command.all.map(\.summary) + Command.all.flatMap(\.forms).map(\.summary)
     for summary in summaries + Command.all.flatMap(\.forms).flatMap(\.options).map(\.help) {
