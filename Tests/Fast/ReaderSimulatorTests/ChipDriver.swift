@@ -1,3 +1,5 @@
+import Testing
+
 @testable import ReaderSimulator
 
 /// A chip without a line. It gets commands and returns answers directly.
@@ -24,6 +26,14 @@ final class ChipDriver {
     return Array(payload.dropFirst(2))
   }
 
+  /// Requires these answers to these commands, in order; nil for an error frame or no answer.
+  func expect(_ exchanges: [([UInt8], [UInt8]?)], sourceLocation: SourceLocation = #_sourceLocation) {
+    for (number, (command, expected)) in exchanges.enumerated() {
+      let answer = answer(command)
+      #expect(answer == expected, "exchange \(number)", sourceLocation: sourceLocation)
+    }
+  }
+
   /// Returns a tag that a fault removed.
   func takeBack(_ number: UInt64) -> (any FieldTag)? { chip.radio.forgetTakenAway(TagID(number: number)) }
 
@@ -38,6 +48,16 @@ final class ChipDriver {
   static func duration(_ actions: [PN532Chip.Action]) -> Duration {
     actions.reduce(.zero) { latest, action in
       if case .send(_, let after) = action { max(latest, after) } else { latest }
+    }
+  }
+}
+
+extension CardApplication {
+  /// Requires these answers to these commands, in order.
+  mutating func expect(_ exchanges: [([UInt8], [UInt8])], sourceLocation: SourceLocation = #_sourceLocation) {
+    for (number, (command, expected)) in exchanges.enumerated() {
+      let answer = respond(to: command)
+      #expect(answer == expected, "exchange \(number)", sourceLocation: sourceLocation)
     }
   }
 }

@@ -24,10 +24,10 @@ import Testing
 
   @Test func `a card is found only by its modulation and its family`() throws {
     let driver = try driver()
-    #expect(driver.answer(select) == [0])
-    #expect(driver.answer([0x4A, 0x01, 0x03, 0x10]) == [0])
-    #expect(driver.answer([0x4A, 0x01, 0x03]) == nil)
-    #expect(driver.answer(Self.selectB) == [1, 1] + Self.description)
+    driver.expect([
+      (select, [0]), ([0x4A, 0x01, 0x03, 0x10], [0]), ([0x4A, 0x01, 0x03], nil),
+      (Self.selectB, [1, 1] + Self.description),
+    ])
   }
 
   @Test func `a selected card is found again after the field was off`() throws {
@@ -111,10 +111,10 @@ import Testing
     _ = driver.answer(Self.selectB)
     #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
     #expect(driver.chip.radio.exchanges == 3)
-    #expect(driver.answer([0x42, 0x03] + Self.selectApplication) == [0x00, 0xF2, 0x01])
-    #expect(driver.answer([0x42, 0xF2, 0x01]) == [0x00, 0xF2, 0x01])
-    #expect(driver.answer([0x42, 0xF2, 0x01]) == [0x00, 0x03, 0x90, 0x00])
-    #expect(driver.answer([0x42, 0xF2, 0x01]) == [0x01])
+    driver.expect([
+      ([0x42, 0x03] + Self.selectApplication, [0x00, 0xF2, 0x01]), ([0x42, 0xF2, 0x01], [0x00, 0xF2, 0x01]),
+      ([0x42, 0xF2, 0x01], [0x00, 0x03, 0x90, 0x00]), ([0x42, 0xF2, 0x01], [0x01]),
+    ])
   }
 
   @Test func `a payment card knows only its payment directory`() throws {

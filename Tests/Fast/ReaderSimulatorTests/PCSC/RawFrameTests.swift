@@ -14,26 +14,25 @@ import Testing
     #expect(try slot.send("ff00000003 d44260") == "d5430000040402010011039000")
     #expect(try slot.send("ff00000005 d4423a0404") == "d543000303d0009000")
     #expect(try slot.send("ff00000005 d440013003").hasPrefix("d54100e1103e00"))
-    #expect(try slot.send("ff00000002 d402") == "d503320106079000")
-    #expect(try slot.send("ff00000003 d4ff00") == "637f")
-    #expect(try slot.send("ff00000009 d44a010100ffff0000") == "d54b009000")
-    #expect(try slot.send("ffc20000028100") == "6300")
-    #expect(try slot.send("ff00480000") == Hexadecimal.string(Array("ACR122U214".utf8)))
-    #expect(try slot.send("ff005200 00") == "9000")
+    try slot.expect([
+      ("ff00000002 d402", "d503320106079000"), ("ff00000003 d4ff00", "637f"),
+      ("ff00000009 d44a010100ffff0000", "d54b009000"), ("ffc20000028100", "6300"),
+      ("ff00480000", Hexadecimal.string(Array("ACR122U214".utf8))), ("ff005200 00", "9000"),
+    ])
   }
 
   @Test(arguments: [CardReaderModel.acr1252U, .acr1552U, .rcS300])
   func `a transparent session exchanges frames of Type 2`(model: CardReaderModel) throws {
     var slot = try SlotDriver(model, try type2())
-    #expect(try slot.send("ffc2000103 950160") == "c0030169859000")
-    #expect(try slot.send("ffc2000002 8100") == "c0030090009000")
-    #expect(try slot.send("ffc2000204 8f020003") == "c0030090009000")
-    #expect(try slot.send("ffc2000103 950160") == "c00300900092010096020000970800040402010011039000")
-    // A refusal has four bits.
-    #expect(try slot.send("ffc2000104 950230f0") == "c003009000920104960200009701009000")
-    // The tag has left its state, so that it is silent now.
-    #expect(try slot.send("ffc2000103 950160") == "c0030164019000")
-    #expect(try slot.send("ffc2000204 8f020003") == "c0030090009000")
+    try slot.expect([
+      ("ffc2000103 950160", "c0030169859000"), ("ffc2000002 8100", "c0030090009000"),
+      ("ffc2000204 8f020003", "c0030090009000"),
+      ("ffc2000103 950160", "c00300900092010096020000970800040402010011039000"),
+      // A refusal has four bits.
+      ("ffc2000104 950230f0", "c003009000920104960200009701009000"),
+      // The tag has left its state, so that it is silent now.
+      ("ffc2000103 950160", "c0030164019000"), ("ffc2000204 8f020003", "c0030090009000"),
+    ])
     #expect(try slot.send("ffc2000104 95023003").hasPrefix("c003009000920100960200009710e1103e00"))
     #expect(try slot.send("ffc2000002 8200") == "c0030090009000")
   }

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import ReaderSimulator
 
 /// A contactless slot without pcscd.
@@ -19,5 +21,13 @@ struct SlotDriver {
     }
     let answer = interface.transmit(bytes)
     return answer.response == .success ? Hexadecimal.string(answer.data) : "failed"
+  }
+
+  /// Requires these answers to these commands, in order.
+  mutating func expect(_ exchanges: [(String, String)], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    for (command, expected) in exchanges {
+      let answer = try send(command)
+      #expect(answer == expected, "\(command)", sourceLocation: sourceLocation)
+    }
   }
 }

@@ -18,6 +18,15 @@ import Testing
     return frame.checkedData.map(Hexadecimal.string) ?? "broken"
   }
 
+  private func expect(
+    _ exchanges: [(String, String)], of tag: inout any FieldTag, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    for (request, expected) in exchanges {
+      let answer = send(request, to: &tag)
+      #expect(answer == expected, "\(request)", sourceLocation: sourceLocation)
+    }
+  }
+
   @Test func `an inventory tells the UID with its lowest byte first`() throws {
     var tag = try tag()
     #expect(send("260100", to: &tag) == "00004433221150" + "0104e0")
@@ -27,31 +36,24 @@ import Testing
 
   @Test func `a request may name the tag, select it or leave it quiet`() throws {
     var tag = try tag()
-    #expect(send("22 20 4433221150 0104e0 00", to: &tag) == "00e1402701")
-    #expect(send("22 20 4433221150 0104e1 00", to: &tag) == "nothing")
-    #expect(send("12 20 00", to: &tag) == "nothing")
-    #expect(send("22 25 4433221150 0104e0", to: &tag) == "00")
-    #expect(send("12 20 00", to: &tag) == "00e1402701")
-    #expect(send("22 02 4433221150 0104e0", to: &tag) == "nothing")
-    #expect(send("02 20 00", to: &tag) == "nothing")
-    #expect(send("22 26 4433221150 0104e0", to: &tag) == "00")
-    #expect(send("02 20 00", to: &tag) == "00e1402701")
+    expect(
+      [
+        ("22 20 4433221150 0104e0 00", "00e1402701"), ("22 20 4433221150 0104e1 00", "nothing"),
+        ("12 20 00", "nothing"), ("22 25 4433221150 0104e0", "00"), ("12 20 00", "00e1402701"),
+        ("22 02 4433221150 0104e0", "nothing"), ("02 20 00", "nothing"), ("22 26 4433221150 0104e0", "00"),
+        ("02 20 00", "00e1402701"),
+      ], of: &tag)
   }
 
   @Test func `blocks are read, written and locked`() throws {
     var tag = try tag()
-    #expect(send("02 20 01", to: &tag) == "000303d000")
-    #expect(send("02 23 00 01", to: &tag) == "00e14027010303d000")
-    #expect(send("42 20 01", to: &tag) == "00000303d000")
-    #expect(send("02 21 10 01020304", to: &tag) == "00")
-    #expect(send("02 22 10", to: &tag) == "00")
-    #expect(send("02 22 10", to: &tag) == "0111")
-    #expect(send("02 21 10 05060708", to: &tag) == "0112")
-    #expect(send("42 20 10", to: &tag) == "000101020304")
-    #expect(send("02 2c 0f 01", to: &tag) == "000001")
-    #expect(send("02 20 50", to: &tag) == "0110")
-    #expect(send("02 2b", to: &tag) == "000f4433221150" + "0104e000004f0301")
-    #expect(send("02 30 00 00", to: &tag) == "nothing")
+    expect(
+      [
+        ("02 20 01", "000303d000"), ("02 23 00 01", "00e14027010303d000"), ("42 20 01", "00000303d000"),
+        ("02 21 10 01020304", "00"), ("02 22 10", "00"), ("02 22 10", "0111"), ("02 21 10 05060708", "0112"),
+        ("42 20 10", "000101020304"), ("02 2c 0f 01", "000001"), ("02 20 50", "0110"),
+        ("02 2b", "000f4433221150" + "0104e000004f0301"), ("02 30 00 00", "nothing"),
+      ], of: &tag)
   }
 
   @Test func `a large memory has extended commands and a container of eight bytes`() throws {
@@ -59,11 +61,11 @@ import Testing
     var tag = try tag(.st25DV64K, message)
     #expect(send("02 33 0000 0100", to: &tag) == "00e2400001000003ff")
     #expect(send("02 30 ff07", to: &tag).hasPrefix("00"))
-    #expect(send("02 31 0007 01020304", to: &tag) == "00")
-    #expect(send("02 30 0007", to: &tag) == "0001020304")
-    #expect(send("02 32 0007", to: &tag) == "00")
-    #expect(send("02 31 0007 01020304", to: &tag) == "0112")
-    #expect(send("02 30 0008", to: &tag) == "0110")
+    expect(
+      [
+        ("02 31 0007 01020304", "00"), ("02 30 0007", "0001020304"), ("02 32 0007", "00"),
+        ("02 31 0007 01020304", "0112"), ("02 30 0008", "0110"),
+      ], of: &tag)
   }
 
   @Test func `a memory may have 8,448 bytes and blocks of 8 or 32`() throws {
@@ -96,24 +98,20 @@ import Testing
 
   @Test func `a reader reads whole blocks by its pseudo-APDUs`() throws {
     var slot = try SlotDriver(.acr1552U, try .type5(.slix2, message: [0xD0, 0x00, 0x00], uid: uid))
-    #expect(try slot.send("ffca000000") == "e0040150112233449000")
-    #expect(try slot.send("ffb0000000") == "e14027019000")
-    #expect(try slot.send("ffb0000108") == "0303d00000fe00009000")
-    #expect(try slot.send("ffb0000006") == "6c04")
-    #expect(try slot.send("ffd6001004 01020304") == "9000")
-    #expect(try slot.send("ffb0001004") == "010203049000")
-    #expect(try slot.send("ffb0005004") == "6300")
-    #expect(try slot.send("ffc2000002 8100") == "c0030090009000")
-    #expect(try slot.send("ffc2000204 8f020200") == "c0030090009000")
-    #expect(try slot.send("ffc2000105 9503022001") == "c0030090009201009602000097050003" + "03d0009000")
+    try slot.expect([
+      ("ffca000000", "e0040150112233449000"), ("ffb0000000", "e14027019000"), ("ffb0000108", "0303d00000fe00009000"),
+      ("ffb0000006", "6c04"), ("ffd6001004 01020304", "9000"), ("ffb0001004", "010203049000"), ("ffb0005004", "6300"),
+      ("ffc2000002 8100", "c0030090009000"), ("ffc2000204 8f020200", "c0030090009000"),
+      ("ffc2000105 9503022001", "c0030090009201009602000097050003" + "03d0009000"),
+    ])
   }
 
   @Test func `an OMNIKEY tells the UID in reverse and reads blocks from 256 on`() throws {
     var slot = try SlotDriver(.omnikey5427, try .type5(.st25DV64K, message: [], uid: uid))
-    #expect(try slot.send("ffca000000") == "44332211500104e09000")
-    #expect(try slot.send("ffd6010004 0a0b0c0d") == "9000")
-    #expect(try slot.send("ffb0010004") == "0a0b0c0d9000")
-    #expect(try slot.send("ffb0080004") == "6a82")
+    try slot.expect([
+      ("ffca000000", "44332211500104e09000"), ("ffd6010004 0a0b0c0d", "9000"), ("ffb0010004", "0a0b0c0d9000"),
+      ("ffb0080004", "6a82"),
+    ])
     #expect(throws: SimulatorError.self) { try SlotDriver(.acr1252U, try .type5(.slix2, message: [])) }
   }
 }
