@@ -347,6 +347,7 @@ let package = Package(
 
     tests(.long, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "NDEF", "TestRig"]),
     tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestRig"]),
+    tests(.long, "BusLongTests", ["Bus", "BusSystemTests", "EventLoop", "TestRig"]),
     tests(
       .long, "IntegrationLongTests",
       ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig"]),
