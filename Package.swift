@@ -348,6 +348,8 @@ let package = Package(
     tests(.long, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "NDEF", "TestRig"]),
     tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestRig"]),
     tests(.long, "BusLongTests", ["Bus", "BusSystemTests", "EventLoop", "TestRig"]),
+    tests(.long, "DaemonLongTests", ["DaemonTests"]),
+    tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "TestRig"]),
     tests(
       .long, "IntegrationLongTests",
       ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig"]),
@@ -360,6 +362,7 @@ let package = Package(
     tests(.long, "MqttLongTests", ["Bus", "MqttSystemTests", "TestRig"]),
     tests(
       .long, "PCSCReaderLongTests", ["Names", "PCSCReaderSystemTests", "ReaderLink", "ReaderSimulator", "TestRig"]),
+    tests(.long, "SessionLongTests", ["SessionTests"]),
     .testTarget(
       name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "CoreNFCTests", "EventLoop", "TestRig"],
       path: "Tests/Long/CoreNFCInterfaceTests", exclude: ["TypeChecked"],

@@ -55,6 +55,14 @@ extension DaemonStateSuite {
     acts(state.handle(event, at: clock.now))
   }
 
+  mutating func tell(
+    _ event: DaemonState.Event, expecting expected: [DaemonState.Action],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let actions = tell(event)
+    #expect(actions == expected, sourceLocation: sourceLocation)
+  }
+
   mutating func register(
     _ session: SessionKey, _ sender: String = ":1.7", reporting conditions: [String: Bool]? = nil
   ) -> [DaemonState.Action] {
@@ -80,9 +88,9 @@ extension DaemonStateSuite {
   /// Sets up a ready reader, alice's session and her agent, so that the daemon scans.
   mutating func begin(policy: DaemonState.Policy = .init()) {
     state = DaemonState(policy: policy, isEnabled: true)
-    #expect(tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0")) == [])
-    #expect(tell(.reader(0, .phase(Samples.ready, reached: 0))) == [])
-    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [])
+    tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"), expecting: [])
+    tell(.reader(0, .phase(Samples.ready, reached: 0)), expecting: [])
+    tell(.login(Self.login(.read(Self.session, Samples.properties()))), expecting: [])
     #expect(register(Samples.alice) == [.scan(0, true)])
     #expect(reach() == [])
   }

@@ -21,7 +21,7 @@ import Testing
     #expect(state.suspendReasons == [])
     #expect(state.isScanning)
     #expect(state.readers[0]?.properties.state == "scanning")
-    #expect(tell(.agentGone(sender: ":1.7")) == [.scan(0, false)])
+    tell(.agentGone(sender: ":1.7"), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent"])
   }
 
@@ -43,8 +43,8 @@ import Testing
     #expect(report(["camera": false]) == [.scan(0, true)])
     #expect(report(["locked": true], ":1.99") == nil)
     #expect(report(["locked": true]) == [.reportLock(session: "2", .yes), .scan(0, false)])
-    #expect(tell(.agentGone(sender: ":1.7")) == [.reporterGone(session: "2")])
-    #expect(tell(.login(LoginState())) == [])
+    tell(.agentGone(sender: ":1.7"), expecting: [.reporterGone(session: "2")])
+    tell(.login(LoginState()), expecting: [])
     #expect(state.suspendReasons == ["no-agent", "no-session"])
   }
 
@@ -66,7 +66,7 @@ import Testing
     let before = state.readers[0]?.epoch
     var policy = DaemonState.Policy()
     policy.polling.technologies = [.type2]
-    #expect(tell(.policy(policy)) == [.pursue(0, epoch: 0, .scan(policy.polling))])
+    tell(.policy(policy), expecting: [.pursue(0, epoch: 0, .scan(policy.polling))])
     #expect(Self.delivered(tap("a", epoch: before)) == ["a to :1.7"])
   }
 
@@ -74,11 +74,11 @@ import Testing
   @Test mutating func `the field of a reader without a process is assumed off`() {
     begin()
     stopsAtOnce = false
-    #expect(tell(.enabled(false)) == [.scan(0, false)])
+    tell(.enabled(false), expecting: [.scan(0, false)])
     #expect(!state.areFieldsOff)
-    #expect(tell(.readerHasNoProcess(0)) == [])
+    tell(.readerHasNoProcess(0), expecting: [])
     #expect(state.areFieldsOff)
-    #expect(tell(.enabled(true)) == [.scan(0, true)])
+    tell(.enabled(true), expecting: [.scan(0, true)])
   }
 
   @Test mutating func `a field is assumed on from the goal to scan until the reader has stopped`() {
@@ -119,40 +119,40 @@ import Testing
   @Test mutating func `a failed reader keeps its goal and recovers`() {
     begin()
     let crash = ReaderCrash(reason: "killed by signal 11", suspect: nil, restart: .zero)
-    #expect(tell(.reader(0, .crashed(crash))) == [])
+    tell(.reader(0, .crashed(crash)), expecting: [])
     // Its process keeps looking for the device, and scans as soon as the device is there.
-    #expect(tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil))) == [])
+    tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil)), expecting: [])
     #expect(state.readers[0]?.properties.state == "failed")
     #expect(state.readers[0]?.properties.counters.restarts == 1)
     #expect(state.suspendReasons == ["no-reader"])
-    #expect(tell(.reader(0, .phase(Samples.ready, reached: nil))) == [])
+    tell(.reader(0, .phase(Samples.ready, reached: nil)), expecting: [])
     #expect(state.readers[0]?.properties.state == "ready")
     #expect(state.suspendReasons == [])
-    #expect(tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil))) == [])
-    #expect(tell(.inhibited(by: [Samples.alice.uid])) == [.scan(0, false)])
-    #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
-    #expect(tell(.readerRemoved(0)) == [])
+    tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil)), expecting: [])
+    tell(.inhibited(by: [Samples.alice.uid]), expecting: [.scan(0, false)])
+    tell(.inhibited(by: []), expecting: [.scan(0, true)])
+    tell(.readerRemoved(0), expecting: [])
     #expect(state.suspendReasons == ["no-reader"])
   }
 
   @Test mutating func `an inhibitor of a user takes effect only while the session of that user is active`() {
     begin()
     let (alice, bob) = (Samples.alice.uid, Samples.bob.uid)
-    #expect(tell(.inhibited(by: [bob])) == [])
+    tell(.inhibited(by: [bob]), expecting: [])
     #expect(state.isScanning)
-    #expect(tell(.inhibited(by: [alice, bob])) == [.scan(0, false)])
+    tell(.inhibited(by: [alice, bob]), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["inhibited"])
     #expect(register(Samples.bob, ":1.8") == [])
     let bobInFront = Self.login(
       .read(Self.session, Samples.properties(active: false)), .read("/bob", Samples.properties(Samples.bob)))
-    #expect(tell(.login(bobInFront)) == [])
-    #expect(tell(.inhibited(by: [alice])) == [.scan(0, true)])
-    #expect(tell(.inhibited(by: [0])) == [.scan(0, false)])
+    tell(.login(bobInFront), expecting: [])
+    tell(.inhibited(by: [alice]), expecting: [.scan(0, true)])
+    tell(.inhibited(by: [0]), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["inhibited"])
-    #expect(tell(.inhibited(by: [alice])) == [.scan(0, true)])
+    tell(.inhibited(by: [alice]), expecting: [.scan(0, true)])
     let aliceInFront = Self.login(
       .read(Self.session, Samples.properties()), .read("/bob", Samples.properties(Samples.bob, active: false)))
-    #expect(tell(.login(aliceInFront)) == [.scan(0, false)])
+    tell(.login(aliceInFront), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["inhibited"])
   }
 

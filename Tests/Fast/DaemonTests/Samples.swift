@@ -3,6 +3,7 @@ import Bus
 import DeviceEvents
 import Names
 import ReaderLink
+import Testing
 
 @testable import Daemon
 
@@ -69,8 +70,22 @@ enum Samples {
         productName: productName))
   }
 
+  /// The actions with which a reader appears.
+  static func appears(_ reader: Int, _ device: String, seat: String = "seat0") -> [ReaderRoster.Action] {
+    [.start(reader, device: device), .show(reader, device: device, seat: seat)]
+  }
+
   /// "http://www.example.com" as a URI record.
   static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x01] + Array("example.com".utf8)
   /// The same record inside a Smart Poster.
   static let smartPoster: [UInt8] = [0xD1, 0x02, UInt8(message.count), 0x53, 0x70] + message
+}
+
+extension ReaderRoster {
+  mutating func handle(
+    _ event: Event, expecting expected: [Action], sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let actions = handle(event)
+    #expect(actions == expected, sourceLocation: sourceLocation)
+  }
 }

@@ -15,29 +15,28 @@ import Testing
 
   @Test func `scanning restarts only after the process has reached the stop`() {
     var rig = SupervisionRig.scanning()
-    #expect(rig(.pursue(2, .off)) == [SupervisionRig.goal(2, .off)])
+    rig(.pursue(2, .off), expecting: [SupervisionRig.goal(2, .off)])
     // The goal changes many times in between, but the process gets only one goal at a time.
     var epoch: UInt64 = 2
     for _ in 1...300 {
       for goal in [scan, .off, scan] {
         epoch += 1
-        #expect(rig(.pursue(epoch, goal)) == [])
+        rig(.pursue(epoch, goal), expecting: [])
       }
     }
-    #expect(
-      rig(.received(.reached(epoch: 2))) == [
-        .report(.phase(SupervisionRig.open, reached: 2)), SupervisionRig.goal(epoch, scan),
-      ])
-    #expect(rig(.received(.reached(epoch: epoch))) == [.report(.phase(.scanning, reached: epoch))])
+    rig(
+      .received(.reached(epoch: 2)),
+      expecting: [.report(.phase(SupervisionRig.open, reached: 2)), SupervisionRig.goal(epoch, scan)])
+    rig(.received(.reached(epoch: epoch)), expecting: [.report(.phase(.scanning, reached: epoch))])
     // A repeated message is not reported.
-    #expect(rig(.received(.reached(epoch: epoch))) == [])
+    rig(.received(.reached(epoch: epoch)), expecting: [])
   }
 
   @Test func `a scan with other polling settings replaces the current scan at once`() {
     var rig = SupervisionRig.scanning()
     let other = ReaderGoal.scan(ReaderPolling(technologies: [.type2]))
-    #expect(rig(.pursue(2, other)) == [SupervisionRig.goal(2, other)])
-    #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.scanning, reached: 2))])
+    rig(.pursue(2, other), expecting: [SupervisionRig.goal(2, other)])
+    rig(.received(.reached(epoch: 2)), expecting: [.report(.phase(.scanning, reached: 2))])
   }
 
   @Test func `a tag report carries the epoch of the goal that it was found for`() {
@@ -58,9 +57,9 @@ import Testing
   @Test func `a tag that was not read before the stop becomes a known tag`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.pursue(2, .off))
-    #expect(rig(.received(.known(placement))) == [])
+    rig(.received(.known(placement)), expecting: [])
     _ = rig(.received(.reached(epoch: 2)))
-    #expect(rig(.pursue(3, scan)) == [SupervisionRig.goal(3, scan, [SupervisionRig.known(placement, number: 1)])])
+    rig(.pursue(3, scan), expecting: [SupervisionRig.goal(3, scan, [SupervisionRig.known(placement, number: 1)])])
   }
 
   @Test(arguments: [ReaderGoal.off, .lent, SupervisionRig.scan, .session(ReaderSessionOptions(number: 1))])
@@ -91,14 +90,13 @@ import Testing
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.advance(.seconds(60)) == [])
     // The supervision does not believe `reached` before the device is open.
-    #expect(rig(.received(.reached(epoch: 1))) == [])
+    rig(.received(.reached(epoch: 1)), expecting: [])
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
     #expect(rig.remaining == breakingOff)
-    #expect(rig(.received(.reached(epoch: 1))) == [.report(.phase(.scanning, reached: 1))])
+    rig(.received(.reached(epoch: 1)), expecting: [.report(.phase(.scanning, reached: 1))])
     // After the device has failed and was opened again, the process must start the scan again.
     let failed = ReaderPhase.failed(reason: "it does not answer")
-    #expect(
-      rig(.received(.state(.failed(reason: "it does not answer")))) == [.report(.phase(failed, reached: nil))])
+    rig(.received(.state(.failed(reason: "it does not answer"))), expecting: [.report(.phase(failed, reached: nil))])
     #expect(rig.supervision.deadline == nil)
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
     #expect(rig.remaining == breakingOff)
@@ -108,16 +106,16 @@ import Testing
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.state(.failed(reason: "x"))))
     _ = rig(.pursue(2, .off))
-    #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.failed(reason: "x"), reached: 2))])
-    #expect(
-      rig(.received(.state(.ready(name: "x", device: "y")))) == [.report(.phase(SupervisionRig.open, reached: 2))])
+    rig(.received(.reached(epoch: 2)), expecting: [.report(.phase(.failed(reason: "x"), reached: 2))])
+    rig(
+      .received(.state(.ready(name: "x", device: "y"))), expecting: [.report(.phase(SupervisionRig.open, reached: 2))])
   }
 
   @Test func `without a process the goal off is reached at once`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.violated("garbage"))
     let reason = "the reader process ended: it sent garbage"
-    #expect(rig(.pursue(2, .off)) == [.report(.phase(.failed(reason: reason), reached: 2))])
+    rig(.pursue(2, .off), expecting: [.report(.phase(.failed(reason: reason), reached: 2))])
   }
 
   @Test func `a process that reports too many state changes is killed`() {
@@ -192,14 +190,15 @@ import Testing
 
   @Test func `a loan closes the device and its end opens it again`() {
     var rig = SupervisionRig.scanning()
-    #expect(rig(.pursue(2, .lent)) == [SupervisionRig.goal(2, .lent, first: true)])
-    #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.released, reached: 2))])
+    rig(.pursue(2, .lent), expecting: [SupervisionRig.goal(2, .lent, first: true)])
+    rig(.received(.reached(epoch: 2)), expecting: [.report(.phase(.released, reached: 2))])
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.supervision.deadline == nil)
     // The tags that lie there are for the other program.
-    #expect(rig(.pursue(3, scan)) == [SupervisionRig.goal(3, scan, first: true)])
-    #expect(
-      rig(.received(.state(.ready(name: "x", device: "y")))) == [.report(.phase(SupervisionRig.open, reached: nil))])
+    rig(.pursue(3, scan), expecting: [SupervisionRig.goal(3, scan, first: true)])
+    rig(
+      .received(.state(.ready(name: "x", device: "y"))), expecting: [.report(.phase(SupervisionRig.open, reached: nil))]
+    )
   }
 
   @Test func `a process that does not close its device for a loan is killed`() {
@@ -211,16 +210,16 @@ import Testing
     #expect(actions.contains(.report(.phase(.released, reached: 1))))
     // The next process gets the goal before it opens a device.
     #expect(actions.suffix(2) == [.spawn, SupervisionRig.goal(1, .lent, first: true)])
-    #expect(rig(.received(.reached(epoch: 1))) == [])
+    rig(.received(.reached(epoch: 1)), expecting: [])
   }
 
   @Test func `without a process a loan starts at once`() {
     var rig = SupervisionRig.ready()
     _ = rig(.exited("x"))
     _ = rig(.exited("x"))
-    #expect(rig(.pursue(1, .lent)) == [.report(.phase(.released, reached: 1))])
+    rig(.pursue(1, .lent), expecting: [.report(.phase(.released, reached: 1))])
     let opening = ReaderPhase.failed(reason: "the reader is being opened")
-    #expect(rig(.pursue(2, .off)) == [.report(.phase(opening, reached: 2))])
+    rig(.pursue(2, .off), expecting: [.report(.phase(opening, reached: 2))])
     #expect(rig.advance(.milliseconds(250)) == [.spawn, SupervisionRig.goal(2, .off, first: true)])
   }
 }

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import ReaderLink
 
 /// A supervision with a manual clock.
@@ -18,6 +20,14 @@ struct SupervisionRig {
       actions.removeLast()
     }
     return actions
+  }
+
+  mutating func callAsFunction(
+    _ event: ReaderSupervision.Event, expecting expected: [ReaderSupervision.Action],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let actions = self(event)
+    #expect(actions == expected, sourceLocation: sourceLocation)
   }
 
   mutating func advance(_ duration: Duration) -> [ReaderSupervision.Action] {

@@ -11,6 +11,7 @@ struct DaemonRig {
   let directory: TemporaryDirectory
   let bus: PrivateBus
   let logind: LogindStandIn?
+  let polkit: PolkitStandIn?
   let reader: ScriptedReader
   /// The readers after the first one. A test has to make them ready.
   let others: [ScriptedReader]
@@ -24,16 +25,21 @@ struct DaemonRig {
 
   static let readyLine = "reader Scripted (pn532_uart:/dev/scripted) is ready"
 
+  /// What a client of reader sessions and inhibitors may do.
+  static let clientActions: Set = [
+    Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit,
+  ]
+
   /// A session of the user who runs the tests.
   static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
   /// Starts everything. Without `sessions` there is no logind, and the daemon serves any session. If `devices` is
   /// empty, libnfc finds the devices in `found`. `pcscList` is pcscd's first list; nil if there is no pcscd. `scan` has
-  /// more lines of the group `[Scan]`.
+  /// more lines of the group `[Scan]`. polkit allows the actions of `allowing`; nil if there is no polkit.
   init(
     sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
     pcscList: String? = nil, others: [String] = [], scan: [String] = [], environment: [String: String] = [:],
-    readyLine: String = Self.readyLine, starter: String = #function
+    allowing actions: Set<String>? = nil, readyLine: String = Self.readyLine, starter: String = #function
   ) async throws {
     self.starter = starter
     self.readyLine = readyLine
@@ -41,6 +47,8 @@ struct DaemonRig {
     bus = try await PrivateBus.start(type: "system", starter: starter)
     logind =
       if let sessions { try await LogindStandIn.start(on: BusAddress(bus.address), sessions: sessions) } else { nil }
+    polkit =
+      if let actions { try await PolkitStandIn.start(on: BusAddress(bus.address), allowing: actions) } else { nil }
     let copy = try await ChildProcess.run(
       "/bin/cp", [try BuiltProducts.program("tagrouted"), directory.file("tagrouted")], starter: starter)
     guard copy.status == .exited(0) else { throw RigError("cannot copy tagrouted: \(copy.log)") }
@@ -75,9 +83,9 @@ struct DaemonRig {
 
   /// Starts everything, and an agent, and waits until the daemon scans.
   static func scanning(
-    sessions: [LogindStandIn.Session]? = [session], starter: String = #function
+    sessions: [LogindStandIn.Session]? = [session], allowing actions: Set<String>? = nil, starter: String = #function
   ) async throws -> (DaemonRig, AgentDouble) {
-    let rig = try await DaemonRig(sessions: sessions, starter: starter)
+    let rig = try await DaemonRig(sessions: sessions, allowing: actions, starter: starter)
     return (rig, try await rig.startScanning())
   }
 

@@ -92,33 +92,14 @@ import Testing
   }
 
   @Test func `an open reader session survives a reload`() async throws {
-    let (rig, _, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    let session = try await client.start()
-    _ = try await rig.begin()
-    try await client.expect("Activated", of: session)
+    let active = try await DaemonRig.inSession()
+    let (rig, client, session) = (active.rig, active.client, active.session)
     try rig.write(reader: "Technologies=type-2", scan: "WhenLocked=hold")
     rig.daemon.signal(SIGHUP)
     try await rig.daemon.line(containing: Self.isRead + "changed: ")
     await rig.reader.find(ReaderSessionTests.tag())
     try await client.expect("TagDetected")
     #expect(try await client.property(session, "State")?.asString == "active")
-    await polkit.stop()
-  }
-
-  @Test func `a reload can change between Sessions=logind and Sessions=any`() async throws {
-    let rig = try await DaemonRig(sessions: [])
-    let agent = try await AgentDouble(on: rig.bus)
-    #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
-    try rig.write(scan: "Sessions=any")
-    rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "changed: Sessions")
-    try await agent.register()
-    try await rig.scanning(true)
-    try rig.write()
-    rig.daemon.signal(SIGHUP)
-    try await rig.scanning(false)
-    #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
   }
 
   @Test func `a configuration that cannot take effect is not applied in part`() async throws {

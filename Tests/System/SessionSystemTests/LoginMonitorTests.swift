@@ -68,19 +68,6 @@ import Testing
     #expect(.now - start >= .milliseconds(400))
   }
 
-  @Test func `a switch of users changes the active session`() async throws {
-    let rig = try await Rig([Self.alice])
-    try await rig.until { $0.activeSession(on: "seat0")?.id == "2" }
-    try await rig.logind.add(LogindStandIn.Session(id: "c1", uid: 1001))
-    try await rig.logind.update("2") { $0.isActive = false }
-    let state = try await rig.until { $0.activeSession(on: "seat0")?.id == "c1" }
-    #expect(state.eligibleSessions(of: 1000).map(\.id) == ["2"])
-    try await rig.logind.update("2") { $0.isActive = true }
-    try await rig.logind.remove("c1")
-    let last = try await rig.until { $0.activeSession(on: "seat0")?.id == "2" && $0.sessions.count == 1 }
-    #expect(last.session("c1") == nil)
-  }
-
   @Test func `the monitor follows sleep and wake-up`() async throws {
     let rig = try await Rig()
     try await rig.until { $0.isSleeping == .no }
@@ -130,20 +117,6 @@ import Testing
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
     await rig.monitor.userUnlocked("2")
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .no)
-  }
-
-  @Test func `an unlock that the agent saw counts after a restart of logind while locked`() async throws {
-    let rig = try await Rig([Self.alice])
-    try await rig.until { $0.activeSession(on: "seat0") != nil }
-    await rig.monitor.report("2", locked: .no)
-    try await rig.logind.update("2") { $0.isLocked = true }
-    await rig.monitor.report("2", locked: .yes)
-    try await rig.until { $0.session("2")?.conditions.isLocked == .yes }
-    try await rig.logind.restart()
-    try await rig.until { $0.departures == 1 && $0.isAvailable }
-    #expect(await rig.monitor.state.session("2")?.conditions.isLocked == .yes)
-    await rig.monitor.report("2", locked: .no)
-    #expect(await rig.monitor.state.session("2")?.conditions.isLocked == .no)
   }
 
   @Test func `a property without a change signal is read with the next signal`() async throws {

@@ -36,14 +36,14 @@ import Testing
     #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
     let next = SessionKey(id: "5", uid: Samples.alice.uid)
     let both = Self.login(.read(Self.session, previous), .read("/next", Samples.properties(next)))
-    #expect(tell(.login(both)) == [.scan(0, true)])
+    tell(.login(both), expecting: [.scan(0, true)])
     #expect(state.registry.agent(named: ":1.7")?.session == next)
     #expect(state.suspendReasons == [])
   }
 
   @Test mutating func `an agent that registers from a locked session does not start scanning`() {
     begin()
-    #expect(tell(.agentGone(sender: ":1.7")) == [.scan(0, false)])
+    tell(.agentGone(sender: ":1.7"), expecting: [.scan(0, false)])
     #expect(register(Samples.alice, reporting: ["locked": true]) == [.reportLock(session: "2", .yes)])
     #expect(state.suspendReasons == ["session-locked"])
     #expect(Self.delivered(tap("a")) == [])
@@ -56,9 +56,9 @@ import Testing
 
   @Test mutating func `an agent that outlives its session serves the next session of its user`() {
     begin()
-    #expect(tell(.login(Self.login())) == [.scan(0, false)])
+    tell(.login(Self.login()), expecting: [.scan(0, false)])
     let next = SessionKey(id: "9", uid: 1000)
-    #expect(tell(.login(Self.login(.read("/next", Samples.properties(next))))) == [.scan(0, true)])
+    tell(.login(Self.login(.read("/next", Samples.properties(next)))), expecting: [.scan(0, true)])
     #expect(state.registry.agent(named: ":1.7")?.session == next)
   }
 
@@ -111,10 +111,10 @@ import Testing
     ]) { $1 }
     let login = Self.login(.read(Self.session, Samples.properties(active: false)), .read("/other", other))
     let late = state.readers[0]?.epoch
-    #expect(tell(.login(login)) == [.scan(0, false)])
+    tell(.login(login), expecting: [.scan(0, false)])
     #expect(state.sessions(of: Samples.alice.uid, login) == [Samples.alice])
     #expect(Self.delivered(tap("a", epoch: late)) == [])
-    #expect(tell(.login(Self.login(.read(Self.session, Samples.properties())))) == [.scan(0, true)])
+    tell(.login(Self.login(.read(Self.session, Samples.properties()))), expecting: [.scan(0, true)])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
   }
 }

@@ -58,7 +58,7 @@ import Testing
   @Test mutating func `a user who logs in takes the taps, and a logout returns them`() {
     #expect(stored("a", by: Self.sender) == ["a to :1.9"])
     let epoch = state.readers[0]?.epoch
-    #expect(tell(.login(Self.bobInFront)) == [.scan(0, false)])
+    tell(.login(Self.bobInFront), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent"])
     #expect(state.stationInFront(of: "seat0") == nil)
     #expect(state.obstacle(to: Self.station.uid, on: "seat0") == .sessionInactive)
@@ -74,7 +74,7 @@ import Testing
     _ = tell(.login(Self.bobInFront))
     _ = register(Samples.bob, ":1.8")
     let locked = Self.login(.read("/bob", Samples.properties(Samples.bob, locked: true)))
-    #expect(tell(.login(locked)) == [.scan(0, false)])
+    tell(.login(locked), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["session-locked"])
     #expect(Self.delivered(tap("a")) == [])
   }
@@ -95,11 +95,11 @@ import Testing
   @Test mutating func `a session that logind has announced keeps the taps until it is read`() {
     var login = Self.login()
     login.handle(.announced("/bob"))
-    #expect(tell(.login(login)) == [.scan(0, false)])
+    tell(.login(login), expecting: [.scan(0, false)])
     #expect(Self.delivered(tap("a")) == [])
     // Over ssh, without a seat.
     login.handle(.read("/bob", Samples.properties(Samples.bob, seat: "")))
-    #expect(tell(.login(login)) == [.scan(0, true)])
+    tell(.login(login), expecting: [.scan(0, true)])
   }
 
   @Test mutating func `a locked session of the station's own user locks the station`() {
@@ -128,26 +128,26 @@ import Testing
     #expect(state.obstacle(to: 1001, on: "seat0") == .sessionInactive)
     var gone = Self.login()
     gone.handle(.logindGone)
-    #expect(tell(.login(gone)) == [.scan(0, false)])
+    tell(.login(gone), expecting: [.scan(0, false)])
     #expect(Self.delivered(tap("a")) == [])
   }
 
   @Test mutating func `only the station's and root's inhibitors stop a station`() {
-    #expect(tell(.inhibited(by: [1001])) == [])
-    #expect(tell(.inhibited(by: [Self.station.uid])) == [.scan(0, false)])
+    tell(.inhibited(by: [1001]), expecting: [])
+    tell(.inhibited(by: [Self.station.uid]), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["inhibited"])
-    #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
-    #expect(tell(.inhibited(by: [0])) == [.scan(0, false)])
+    tell(.inhibited(by: []), expecting: [.scan(0, true)])
+    tell(.inhibited(by: [0]), expecting: [.scan(0, false)])
   }
 
   @Test mutating func `a new policy moves the agent of the user`() {
     // No longer a station: the agent has no session.
-    #expect(tell(.policy(.init())) == [.scan(0, false)])
+    tell(.policy(.init()), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent", "no-session"])
-    #expect(tell(.policy(.init(station: Self.station.uid))) == [.scan(0, true)])
+    tell(.policy(.init(station: Self.station.uid)), expecting: [.scan(0, true)])
     #expect(stored("a", by: Self.sender) == ["a to :1.9"])
     // Another user is the station now.
-    #expect(tell(.policy(.init(station: Samples.bob.uid))) == [.scan(0, false)])
+    tell(.policy(.init(station: Samples.bob.uid)), expecting: [.scan(0, false)])
     #expect(Self.delivered(tap("b")) == [])
     // The agent of a session becomes that of the station.
     _ = tell(.login(Self.bobInFront))

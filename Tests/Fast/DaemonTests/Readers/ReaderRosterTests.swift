@@ -23,69 +23,60 @@ import Testing
     let mouse = Device(
       path: "/sys/devices/m", subsystem: "usb", node: nil,
       usb: .init(vendor: 0x046D, product: 0xC077, bus: 1, number: 9))
-    #expect(
-      roster.handle(.device(.present([mouse, first]))) == [
-        .start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb:001:004", seat: "seat1"),
-      ])
-    #expect(roster.handle(.start) == [])
-    #expect(
-      roster.handle(.device(.added(second))) == [
-        .start(1, device: "acr122_usb:001:007"), .show(1, device: "acr122_usb:001:007", seat: "seat0"),
-      ])
-    #expect(roster.handle(.device(.removed(path: first.path))) == [.hide(0), .stop(0)])
-    #expect(roster.handle(.device(.removed(path: first.path))) == [])
-    #expect(roster.handle(.device(.removed(path: mouse.path))) == [])
+    roster.handle(
+      .device(.present([mouse, first])), expecting: Samples.appears(0, "acr122_usb:001:004", seat: "seat1"))
+    roster.handle(.start, expecting: [])
+    roster.handle(.device(.added(second)), expecting: Samples.appears(1, "acr122_usb:001:007"))
+    roster.handle(.device(.removed(path: first.path)), expecting: [.hide(0), .stop(0)])
+    roster.handle(.device(.removed(path: first.path)), expecting: [])
+    roster.handle(.device(.removed(path: mouse.path)), expecting: [])
     #expect(roster.readers.keys.sorted() == [1])
   }
 
   @Test func `the same device under another number is a new reader`() {
     var roster = Self.plugged(Samples.acr122())
     // The roster has not received the event of the unplugging.
-    #expect(
-      roster.handle(.device(.added(Samples.acr122(number: 5)))) == [
-        .hide(0), .stop(0), .start(1, device: "acr122_usb:001:005"),
-        .show(1, device: "acr122_usb:001:005", seat: "seat0"),
-      ])
+    roster.handle(
+      .device(.added(Samples.acr122(number: 5))),
+      expecting: [.hide(0), .stop(0)] + Samples.appears(1, "acr122_usb:001:005"))
   }
 
   @Test func `a repeated add event makes the same reader look again`() {
     var roster = Self.plugged(Samples.acr122())
-    #expect(roster.handle(.device(.added(Samples.acr122()))) == [.look(0)])
-    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
+    roster.handle(.device(.added(Samples.acr122())), expecting: [.look(0)])
+    roster.handle(.device(.changed(Samples.acr122())), expecting: [])
   }
 
   @Test func `a change of the seat only moves the reader`() {
     var roster = Self.plugged(Samples.acr122())
-    #expect(roster.handle(.device(.changed(Samples.acr122(seat: "seat2")))) == [.move(0, seat: "seat2")])
+    roster.handle(.device(.changed(Samples.acr122(seat: "seat2"))), expecting: [.move(0, seat: "seat2")])
   }
 
   @Test func `after lost events the readers are those that are present`() {
     var roster = Self.plugged(Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
     let third = Samples.acr122("/sys/devices/c", number: 8)
-    #expect(
-      roster.handle(.device(.present([Samples.acr122(), third]))) == [
-        .hide(1), .stop(1), .start(2, device: "acr122_usb:001:008"),
-        .show(2, device: "acr122_usb:001:008", seat: "seat0"),
-      ])
+    roster.handle(
+      .device(.present([Samples.acr122(), third])),
+      expecting: [.hide(1), .stop(1)] + Samples.appears(2, "acr122_usb:001:008"))
   }
 
   @Test(arguments: [(ReaderObstacle.kernelDriver("pn533_usb"), "pn533_usb"), (.program(isPCSCD: true), "usbfs")])
   func `a reader that becomes free is tried at once, and only once`(obstacle: ReaderObstacle, driver: String) {
     var roster = Self.plugged(Samples.acr122(drivers: [driver]))
-    #expect(roster.handle(.failed(0, obstacle)) == [])
-    #expect(roster.handle(.device(.changed(Samples.acr122(drivers: [driver])))) == [])
-    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [.look(0)])
+    roster.handle(.failed(0, obstacle), expecting: [])
+    roster.handle(.device(.changed(Samples.acr122(drivers: [driver]))), expecting: [])
+    roster.handle(.device(.changed(Samples.acr122())), expecting: [.look(0)])
     // The reader process claims the device, fails and releases it. That is no reason to try again.
-    #expect(roster.handle(.device(.changed(Samples.acr122(drivers: ["usbfs"])))) == [])
-    #expect(roster.handle(.failed(0, nil)) == [])
-    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
+    roster.handle(.device(.changed(Samples.acr122(drivers: ["usbfs"]))), expecting: [])
+    roster.handle(.failed(0, nil), expecting: [])
+    roster.handle(.device(.changed(Samples.acr122())), expecting: [])
   }
 
   @Test func `a reader without permission is tried again at the next udev event`() {
     var roster = Self.plugged(Samples.acr122())
-    #expect(roster.handle(.failed(0, .permission(node: "/dev/bus/usb/001/004"))) == [])
-    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [.look(0)])
-    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
+    roster.handle(.failed(0, .permission(node: "/dev/bus/usb/001/004")), expecting: [])
+    roster.handle(.device(.changed(Samples.acr122())), expecting: [.look(0)])
+    roster.handle(.device(.changed(Samples.acr122())), expecting: [])
   }
 
   @Test func `the number of readers is limited`() {
@@ -95,13 +86,11 @@ import Testing
     #expect(roster.readers.count == ReaderRoster.most)
     #expect(actions.count { if case .log = $0 { true } else { false } } == 1)
     // One of the readers that were left out takes a place that becomes free. This is not logged again.
-    #expect(
-      roster.handle(.device(.removed(path: "/sys/devices/3"))) == [
-        .hide(2), .stop(2), .start(16, device: "acr122_usb:001:017"),
-        .show(16, device: "acr122_usb:001:017", seat: "seat0"),
-      ])
+    roster.handle(
+      .device(.removed(path: "/sys/devices/3")),
+      expecting: [.hide(2), .stop(2)] + Samples.appears(16, "acr122_usb:001:017"))
     for number in 18...40 { _ = roster.handle(.device(.removed(path: "/sys/devices/\(number)"))) }
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/4"))) == [.hide(3), .stop(3)])
+    roster.handle(.device(.removed(path: "/sys/devices/4")), expecting: [.hide(3), .stop(3)])
     #expect(roster.handle(.device(.added(Samples.acr122("/sys/devices/99", number: 99)))).count == 2)
   }
 
@@ -122,15 +111,15 @@ import Testing
   ])
   func `a configured reader stays, and looks when its device appears or disappears`(device: String, isUdevs: Bool) {
     var roster = ReaderRoster(configured: [device], hasUdev: true) { $0 == "/link" ? "/dev/ttyUSB0" : nil }
-    #expect(roster.handle(.device(.present([Samples.acr122()]))) == [])
+    roster.handle(.device(.present([Samples.acr122()])), expecting: [])
     let away: [ReaderRoster.Action] = isUdevs ? [.away(0, true)] : []
-    #expect(roster.handle(.start) == [.start(0, device: device), .show(0, device: device, seat: "seat0")] + away)
+    roster.handle(.start, expecting: Samples.appears(0, device) + away)
     #expect(roster.listing == .nothing)
     let here: [ReaderRoster.Action] = isUdevs ? [.away(0, false)] : []
-    #expect(roster.handle(.device(.added(Self.tty))) == [.move(0, seat: "seat1")] + here + [.look(0)])
+    roster.handle(.device(.added(Self.tty)), expecting: [.move(0, seat: "seat1")] + here + [.look(0)])
     // Now the roster knows that udev reports this device, also if the configuration names it `/link`.
-    #expect(roster.handle(.device(.removed(path: Self.tty.path))) == [.away(0, true), .look(0)])
-    #expect(roster.handle(.device(.added(Self.tty))) == [.away(0, false), .look(0)])
+    roster.handle(.device(.removed(path: Self.tty.path)), expecting: [.away(0, true), .look(0)])
+    roster.handle(.device(.added(Self.tty)), expecting: [.away(0, false), .look(0)])
     #expect(roster.readers.count == 1)
   }
 
@@ -139,28 +128,23 @@ import Testing
     let (first, second) = (Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
     _ = roster.handle(.device(.present([second, first])))
     // The process opens the device that gave the reader its seat, not the first one that libnfc would find.
-    #expect(
-      roster.handle(.start) == [
-        .start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb", seat: "seat0"),
-      ])
+    roster.handle(
+      .start, expecting: [.start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb", seat: "seat0")])
     #expect(roster.reader(at: first.path) == 0)
-    #expect(
-      roster.handle(.device(.removed(path: first.path))) == [
-        .restart(0, device: "acr122_usb:001:007"), .away(0, false),
-      ])
+    roster.handle(
+      .device(.removed(path: first.path)), expecting: [.restart(0, device: "acr122_usb:001:007"), .away(0, false)])
     #expect(roster.reader(at: second.path) == 0)
-    #expect(roster.handle(.device(.removed(path: second.path))) == [.away(0, true), .look(0)])
-    #expect(roster.handle(.device(.added(second))) == [.away(0, false), .look(0)])
+    roster.handle(.device(.removed(path: second.path)), expecting: [.away(0, true), .look(0)])
+    roster.handle(.device(.added(second)), expecting: [.away(0, false), .look(0)])
     #expect(roster.readers.count == 1)
   }
 
   @Test func `a driver name waits for a reader and then means that one`() {
     var roster = ReaderRoster(configured: ["acr122_usb"], hasUdev: true)
     #expect(roster.handle(.start).first == .start(0, device: "acr122_usb"))
-    #expect(
-      roster.handle(.device(.added(Samples.acr122(seat: "seat1")))) == [
-        .move(0, seat: "seat1"), .restart(0, device: "acr122_usb:001:004"), .away(0, false),
-      ])
+    roster.handle(
+      .device(.added(Samples.acr122(seat: "seat1"))),
+      expecting: [.move(0, seat: "seat1"), .restart(0, device: "acr122_usb:001:004"), .away(0, false)])
   }
 
   // MARK: Two names of one device
@@ -178,10 +162,11 @@ import Testing
     }
     if hasUdev { _ = roster.handle(.device(.present([Self.tty]))) }
     let seat = hasUdev ? "seat1" : "seat0"
-    #expect(
-      roster.handle(.start) == [
-        .start(0, device: names[0]), .show(0, device: names[0], seat: seat),
-        .show(1, device: names[1], seat: seat), Self.refusal(1, names[0]),
+    roster.handle(
+      .start,
+      expecting: [
+        .start(0, device: names[0]), .show(0, device: names[0], seat: seat), .show(1, device: names[1], seat: seat),
+        Self.refusal(1, names[0]),
       ])
     if hasUdev { #expect(roster.reader(at: Self.tty.path) == 0) }
   }
@@ -193,15 +178,16 @@ import Testing
     let actions = roster.handle(.device(.added(Self.tty)))
     #expect(actions.prefix(2) == [.stop(1), Self.refusal(1, names[0])])
     #expect(actions.last == .look(0))
-    #expect(roster.handle(.device(.removed(path: Self.tty.path))) == [.away(0, true), .look(0)])
-    #expect(roster.handle(.device(.added(Self.tty))) == [.away(0, false), .look(0)])
+    roster.handle(.device(.removed(path: Self.tty.path)), expecting: [.away(0, true), .look(0)])
+    roster.handle(.device(.added(Self.tty)), expecting: [.away(0, false), .look(0)])
   }
 
   @Test func `a driver name takes a device that has no other name, or waits`() {
     var roster = ReaderRoster(configured: ["acr122_usb", "acr122_usb:001:004"], hasUdev: true)
     _ = roster.handle(.device(.present([Samples.acr122()])))
-    #expect(
-      roster.handle(.start) == [
+    roster.handle(
+      .start,
+      expecting: [
         .start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb:001:004", seat: "seat0"),
         .show(1, device: "acr122_usb", seat: "seat0"), Self.refusal(1, "acr122_usb:001:004"),
       ])
@@ -212,15 +198,13 @@ import Testing
   @Test func `a waiting driver name is refused when another name takes the only device`() {
     var roster = ReaderRoster(configured: ["acr122_usb", "acr122_usb:001:004"], hasUdev: true)
     _ = roster.handle(.start)
-    #expect(
-      roster.handle(.device(.added(Samples.acr122()))) == [
-        .stop(1), Self.refusal(1, "acr122_usb:001:004"), .away(0, false), .look(0),
-      ])
+    roster.handle(
+      .device(.added(Samples.acr122())),
+      expecting: [.stop(1), Self.refusal(1, "acr122_usb:001:004"), .away(0, false), .look(0)])
     // It gets the next device.
-    #expect(
-      roster.handle(.device(.added(Samples.acr122("/sys/devices/b", number: 7, seat: "seat1")))) == [
-        .move(1, seat: "seat1"), .start(1, device: "acr122_usb:001:007"), .away(1, false),
-      ])
+    roster.handle(
+      .device(.added(Samples.acr122("/sys/devices/b", number: 7, seat: "seat1"))),
+      expecting: [.move(1, seat: "seat1"), .start(1, device: "acr122_usb:001:007"), .away(1, false)])
   }
 
   // MARK: Readers that libnfc names
@@ -228,8 +212,9 @@ import Testing
   @Test func `with udev, libnfc adds the readers that its configuration names`() {
     var roster = Self.plugged(Samples.acr122())
     #expect(roster.listing == .named)
-    #expect(
-      roster.handle(.listed(["pn532_uart:/dev/ttyS0", "acr122_usb", "pn53x_usb:001:002"])) == [
+    roster.handle(
+      .listed(["pn532_uart:/dev/ttyS0", "acr122_usb", "pn53x_usb:001:002"]),
+      expecting: [
         .start(1, device: "pn532_uart:/dev/ttyS0"), .show(1, device: "pn532_uart:/dev/ttyS0", seat: "seat0"),
         .away(1, true),
       ])
@@ -240,12 +225,9 @@ import Testing
   @Test func `without udev the readers are those that libnfc finds`() {
     var roster = ReaderRoster(configured: [], hasUdev: false)
     #expect(roster.listing == .everything)
-    #expect(roster.handle(.start) == [])
-    #expect(
-      roster.handle(.listed(["acr122_usb:001:004"])) == [
-        .start(0, device: "acr122_usb"), .show(0, device: "acr122_usb", seat: "seat0"),
-      ])
-    #expect(roster.handle(.opened(0, device: "acr122_usb:001:005")) == [])
+    roster.handle(.start, expecting: [])
+    roster.handle(.listed(["acr122_usb:001:004"]), expecting: Samples.appears(0, "acr122_usb"))
+    roster.handle(.opened(0, device: "acr122_usb:001:005"), expecting: [])
     // No reader is known to be away.
     var configured = ReaderRoster(configured: ["pn53x_usb"], hasUdev: false)
     #expect(!configured.handle(.start).contains(.away(0, true)))
@@ -253,10 +235,10 @@ import Testing
 
   @Test func `if there is neither udev nor a reader, the first one that appears is used`() {
     var roster = ReaderRoster(configured: [], hasUdev: false)
-    #expect(roster.handle(.listed([])) == [.start(0, device: nil)])
-    #expect(roster.handle(.opened(0, device: "a:1")) == [.show(0, device: "a:1", seat: "seat0")])
-    #expect(roster.handle(.opened(0, device: "a:1")) == [])
-    #expect(roster.handle(.opened(0, device: "a:2")) == [.hide(0), .stop(0), .start(0, device: nil)])
-    #expect(roster.handle(.opened(0, device: "a:2")) == [.show(0, device: "a:2", seat: "seat0")])
+    roster.handle(.listed([]), expecting: [.start(0, device: nil)])
+    roster.handle(.opened(0, device: "a:1"), expecting: [.show(0, device: "a:1", seat: "seat0")])
+    roster.handle(.opened(0, device: "a:1"), expecting: [])
+    roster.handle(.opened(0, device: "a:2"), expecting: [.hide(0), .stop(0), .start(0, device: nil)])
+    roster.handle(.opened(0, device: "a:2"), expecting: [.show(0, device: "a:2", seat: "seat0")])
   }
 }

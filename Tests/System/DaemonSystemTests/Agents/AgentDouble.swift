@@ -114,3 +114,6 @@ extension AsyncStream<[String: Value]> {
   /// Waits for the next tap, and returns its message.
   func nextMessage() async throws -> [UInt8]? { try await next()["message"]?.asBytes }
 }
+
+/// A URI record with `http://www.` before the text.
+func link(_ text: String) -> [UInt8] { [0xD1, 0x01, UInt8(text.utf8.count + 1), 0x55, 0x01] + Array(text.utf8) }

@@ -58,9 +58,7 @@ import Testing
   }
 
   @Test func `a session works with an agent that has no sheets`() async throws {
-    let rig = try await DaemonRig()
-    let polkit = try await rig.sessionPolkit()
-    defer { withExtendedLifetime(polkit) {} }
+    let rig = try await DaemonRig(allowing: DaemonRig.clientActions)
     let agent = try await FirstAgent(on: rig.bus)
     try await agent.register([:])
     try await rig.scanning(true)

@@ -6,8 +6,7 @@ import Testing
 /// The real `tagrouted`: who can inhibit scanning, and for how long.
 @Suite(.timeLimit(.minutes(5))) struct InhibitorTests {
   @Test func `an inhibitor stops scanning while its pipe is open`() async throws {
-    let rig = try await DaemonRig()
-    let polkit = try await rig.sessionPolkit()
+    let rig = try await DaemonRig(allowing: DaemonRig.clientActions)
     let agent = try await rig.startScanning()
     do {
       let reply = try await agent.call("Inhibit", [.string("nfc-list"), .string("a look at the reader")])
@@ -22,7 +21,6 @@ import Testing
     }
     try await rig.scanning(true)
     #expect(try await agent.call("ListInhibitors").first?.asArray?.isEmpty == true)
-    await polkit.stop()
   }
 
   @Test func `an inhibitor needs the permission of polkit`() async throws {
@@ -40,8 +38,8 @@ import Testing
   }
 
   @Test func `a caller cannot ask again while polkit has not replied`() async throws {
-    let rig = try await DaemonRig()
-    let polkit = try await rig.sessionPolkit()
+    let rig = try await DaemonRig(allowing: DaemonRig.clientActions)
+    let polkit = try #require(rig.polkit)
     let agent = try await rig.agent()
     await polkit.fallSilent()
     async let first = agent.call("Inhibit", [.string("a"), .string("b")])
@@ -50,6 +48,5 @@ import Testing
     #expect(second == Names.Errors.tooMany)
     await polkit.fallSilent(false)
     #expect(try await first.first?.asUnixFD != nil)
-    await polkit.stop()
   }
 }

@@ -20,35 +20,31 @@ import Testing
     return session
   }
 
-  private static func message(_ text: String) -> [UInt8] {
-    [0xD1, 0x01, UInt8(text.utf8.count + 1), 0x55, 0x01] + Array(text.utf8)
-  }
-
   @Test func `a tap goes only to the agent of the active session`() async throws {
     let rig = try await DaemonRig(sessions: [Self.session("2"), Self.session("5") { $0.isActive = false }])
     let logind = try #require(rig.logind)
     let first = try await rig.agent()
     let second = try await rig.agent()
     try await rig.scanning(true)
-    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
-    #expect(try await first.taps.nextMessage() == Self.message("one.example"))
+    await rig.reader.tap(.message(link("one.example")), number: 1)
+    #expect(try await first.taps.nextMessage() == link("one.example"))
 
     // During the switch there is no active session for a moment.
     try await logind.update("2") { $0.isActive = false }
     try await rig.scanning(false)
-    await rig.reader.tap(.message(Self.message("nobody.example")), number: 2)
+    await rig.reader.tap(.message(link("nobody.example")), number: 2)
     try await rig.daemon.line(containing: "ignored a late tag")
     try await logind.update("5") { $0.isActive = true }
     try await rig.scanning(true)
-    await rig.reader.tap(.message(Self.message("two.example")), number: 3)
-    #expect(try await second.taps.nextMessage() == Self.message("two.example"))
+    await rig.reader.tap(.message(link("two.example")), number: 3)
+    #expect(try await second.taps.nextMessage() == link("two.example"))
 
     try await logind.update("5") { $0.isActive = false }
     try await rig.scanning(false)
     try await logind.update("2") { $0.isActive = true }
     try await rig.scanning(true)
-    await rig.reader.tap(.message(Self.message("three.example")), number: 4)
+    await rig.reader.tap(.message(link("three.example")), number: 4)
     // The next tap of the first agent is the third one. It received neither the second one nor the dropped one.
-    #expect(try await first.taps.nextMessage() == Self.message("three.example"))
+    #expect(try await first.taps.nextMessage() == link("three.example"))
   }
 }

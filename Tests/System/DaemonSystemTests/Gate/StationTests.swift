@@ -13,10 +13,6 @@ import Testing
     return String(cString: entry.pointee.pw_name)
   }
 
-  private static func message(_ text: String) -> [UInt8] {
-    [0xD1, 0x01, UInt8(text.utf8.count + 1), 0x55, 0x01] + Array(text.utf8)
-  }
-
   /// The session of another user at the machine.
   private static var visitor: LogindStandIn.Session { LogindStandIn.Session(id: "7", uid: getuid() + 1) }
 
@@ -27,8 +23,8 @@ import Testing
     let agent = try await rig.startScanning()
     #expect(try await agent.property("StationUser")?.asString == Self.ownName())
     #expect(try await agent.property("StationActive")?.asBool == true)
-    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
-    #expect(try await agent.taps.nextMessage() == Self.message("one.example"))
+    await rig.reader.tap(.message(link("one.example")), number: 1)
+    #expect(try await agent.taps.nextMessage() == link("one.example"))
 
     try await logind.add(Self.visitor)
     try await rig.scanning(false)
@@ -36,15 +32,15 @@ import Testing
     // Before that, the new session was not known yet.
     _ = try await rig.daemon.line { $0.hasSuffix("not scanning: no-agent") }
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent"])
-    await rig.reader.tap(.message(Self.message("visitor.example")), number: 2)
+    await rig.reader.tap(.message(link("visitor.example")), number: 2)
     try await rig.daemon.line(containing: "ignored a late tag")
 
     try await logind.remove("7")
     try await rig.scanning(true)
     #expect(try await agent.property("StationActive")?.asBool == true)
-    await rig.reader.tap(.message(Self.message("two.example")), number: 3)
+    await rig.reader.tap(.message(link("two.example")), number: 3)
     // The next tap of the agent is the third one.
-    #expect(try await agent.taps.nextMessage() == Self.message("two.example"))
+    #expect(try await agent.taps.nextMessage() == link("two.example"))
   }
 
   @Test(.enabled(if: getuid() != 65_534, "the tests run as nobody"))
@@ -60,8 +56,8 @@ import Testing
     try await rig.daemon.line(containing: isRead)
     try await agent.register()
     try await rig.scanning(true)
-    await rig.reader.tap(.message(Self.message("one.example")), number: 1)
-    #expect(try await agent.taps.nextMessage() == Self.message("one.example"))
+    await rig.reader.tap(.message(link("one.example")), number: 1)
+    #expect(try await agent.taps.nextMessage() == link("one.example"))
 
     // A name that does not exist changes nothing.
     try rig.configure("StationUser=no-such-user-here")

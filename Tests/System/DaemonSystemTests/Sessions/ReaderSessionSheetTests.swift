@@ -9,11 +9,8 @@ import Testing
 /// The real `tagrouted`: an agent receives the sheets of its user's reader session and can cancel the session.
 @Suite(.timeLimit(.minutes(5))) struct ReaderSessionSheetTests {
   @Test func `an agent shows the session of its user and cancels it`() async throws {
-    let (rig, agent, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    let session = try await client.start(["message": .string("Hold it")])
-    _ = try await rig.begin()
-    try await client.expect("Activated")
+    let active = try await DaemonRig.inSession(["message": .string("Hold it")])
+    let (rig, agent, client, session) = (active.rig, active.agent, active.client, active.session)
     var sheets = agent.sheets.makeAsyncIterator()
     let shown = try #require(await sheets.next())
     #expect(shown.member == "ShowReaderSession")
@@ -35,15 +32,11 @@ import Testing
       await sheets.next()?.arguments == [.objectPath(session), .string("cancelled"), .string("it was cancelled")])
     _ = try await rig.end()
     try await rig.scanning(true)
-    await polkit.stop()
   }
 
   @Test func `a restarted agent shows the open session and cancels it`() async throws {
-    let (rig, agent, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    let session = try await client.start(["message": .string("Hold it")])
-    _ = try await rig.begin()
-    try await client.expect("Activated")
+    let active = try await DaemonRig.inSession(["message": .string("Hold it")])
+    let (rig, agent, client, session) = (active.rig, active.agent, active.client, active.session)
     // The agent dies. The daemon keeps the session while there is no agent.
     let name = try #require(await agent.connection.uniqueName)
     await agent.connection.close()
@@ -57,6 +50,5 @@ import Testing
     try await next.call("CancelReaderSession", [.objectPath(session)])
     #expect(try await client.expect("Ended").first == .string("cancelled"))
     #expect(await sheets.next()?.member == "CloseReaderSession")
-    await polkit.stop()
   }
 }

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `a session reads a tag, and scanning resumes after it`() async throws {
-    let (rig, agent, polkit) = try await DaemonRig.withPolkit()
+    let (rig, agent) = try await DaemonRig.scanning(allowing: DaemonRig.clientActions)
     let client = try await rig.client()
     #expect(try await client.isReadingAvailable() == true)
     let session = try await client.start(["message": .string("Hold it there")])
@@ -51,11 +51,10 @@ import Testing
     try await rig.end()
     try await rig.scanning(true)
     #expect(try await client.property(session, "EndReason")?.asString == "invalidated")
-    await polkit.stop()
   }
 
   @Test func `a waiting session begins once the previous session has ended`() async throws {
-    let (rig, _, polkit) = try await DaemonRig.withPolkit()
+    let (rig, _) = try await DaemonRig.scanning(allowing: DaemonRig.clientActions)
     let (one, two) = (try await rig.client(), try await rig.client())
     let first = try await one.start()
     let second = try await two.start()
@@ -68,15 +67,11 @@ import Testing
     try await rig.end()
     _ = try await rig.begin()
     try await two.expect("Activated", of: second)
-    await polkit.stop()
   }
 
   @Test func `a first-read session ends with the first message`() async throws {
-    let (rig, _, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    let session = try await client.start(["first-read": .boolean(true)])
-    _ = try await rig.begin()
-    try await client.expect("Activated")
+    let active = try await DaemonRig.inSession(["first-read": .boolean(true)])
+    let (rig, client, session) = (active.rig, active.client, active.session)
     await rig.reader.find(Self.tag(1))
     try await client.expect("TagDetected")
     #expect(try await rig.perform(.failed(.empty, reason: "it holds nothing")) == .read)
@@ -88,15 +83,11 @@ import Testing
     try await client.expect("TagRemoved")
     #expect(try await client.expect("Ended", of: session).first == .string("first-read"))
     try await rig.end()
-    await polkit.stop()
   }
 
   @Test func `a restart of polling is limited to a part of what the session has declared`() async throws {
-    let (rig, _, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    let session = try await client.start(["technologies": .strings(["type-2", "type-3"])])
-    let options = try await rig.begin()
-    try await client.expect("Activated")
+    let active = try await DaemonRig.inSession(["technologies": .strings(["type-2", "type-3"])])
+    let (rig, client, session, options) = (active.rig, active.client, active.session, active.options)
     func restart(_ technology: String) async throws {
       let options = Value.dictionary(["technologies": .strings([technology])])
       try await client.call(session, "RestartPollingWithOptions", [options])
@@ -114,11 +105,10 @@ import Testing
     #expect(try await restarted() == ReaderSessionOptions(number: options.number, technologies: [.type3]))
     try await client.call(session, "RestartPolling")
     #expect(try await restarted() == options)
-    await polkit.stop()
   }
 
   @Test func `a session that is ended from outside has a reason`() async throws {
-    let (rig, agent, polkit) = try await DaemonRig.withPolkit()
+    let (rig, agent) = try await DaemonRig.scanning(allowing: DaemonRig.clientActions)
     let client = try await rig.client()
     func session(_ reason: String, _ body: () async throws -> Void) async throws {
       _ = try await client.start()
@@ -144,17 +134,12 @@ import Testing
     try await rig.daemon.line(containing: DaemonRig.readyLine, after: seen)
     try await session("daemon-stopping") { rig.daemon.signal(15) }
     _ = agent
-    await polkit.stop()
   }
 
   @Test func `the interfaces are as documented, and only their client sees them`() async throws {
-    let (rig, agent, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    let session = try await client.start(["access": .string("write")])
-    _ = try await rig.begin()
-    try await client.expect("Activated")
-    await rig.reader.find(Self.tag())
-    let tag = try #require(try await client.expect("TagDetected").first?.asObjectPath)
+    let active = try await DaemonRig.inSession(["access": .string("write")])
+    let (agent, client, session) = (active.agent, active.client, active.session)
+    let tag = try await active.findTag()
     for (path, name) in [(session, Names.Daemon.readerSessionInterface), (tag, Names.Daemon.tagInterface)] {
       func introspect(_ connection: Connection) async throws -> String? {
         try await connection.call(
@@ -166,15 +151,11 @@ import Testing
       let refused = await AgentDouble.errorName { _ = try await introspect(agent.connection) }
       #expect(refused == BusError.Name.unknownObject)
     }
-    await polkit.stop()
   }
 
   @Test func `a reader is lent to another program and taken back`() async throws {
-    let (rig, agent, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    let session = try await client.start()
-    _ = try await rig.begin()
-    try await client.expect("Activated")
+    let active = try await DaemonRig.inSession()
+    let (rig, agent, client, session) = (active.rig, active.agent, active.client, active.session)
     do {
       async let reply = agent.borrowReader(for: "tagroute run", why: "nfc-list")
       try await client.expect("Ended", of: session)
@@ -197,12 +178,11 @@ import Testing
     await rig.reader.becomeReady()
     _ = try await rig.begin()
     try await client.expect("Activated")
-    await polkit.stop()
   }
 
   @Test func `only the user at the reader gets a session or a loan`() async throws {
-    let rig = try await DaemonRig(sessions: [LogindStandIn.Session(id: "2", uid: DaemonRig.session.uid + 1000)])
-    let polkit = try await rig.sessionPolkit()
+    let rig = try await DaemonRig(
+      sessions: [LogindStandIn.Session(id: "2", uid: DaemonRig.session.uid + 1000)], allowing: DaemonRig.clientActions)
     let client = try await rig.client()
     #expect(await AgentDouble.errorName { _ = try await client.start() } == Names.Errors.notAuthorized)
     #expect(try await client.isReadingAvailable() == false)
@@ -215,11 +195,11 @@ import Testing
       }
       #expect(refused == Names.Errors.notAuthorized)
     }
-    await polkit.stop()
   }
 
   @Test func `polkit is asked about the requested access`() async throws {
-    let (rig, _, polkit) = try await DaemonRig.withPolkit()
+    let (rig, _) = try await DaemonRig.scanning(allowing: DaemonRig.clientActions)
+    let polkit = try #require(rig.polkit)
     await polkit.allow([Names.PolkitAction.readTags])
     let client = try await rig.client()
     let refused = await AgentDouble.errorName { _ = try await client.start(["access": .string("write")]) }
@@ -241,17 +221,12 @@ import Testing
     async let answer = client.callTag(tag, "Transceive", [.bytes([0x30, 0]), .uint32(0)])
     #expect(try await rig.perform(.answer([1, 2])) == .transceive([0x30, 0], timeout: 1000))
     #expect(try await answer == [.bytes([1, 2])])
-    await polkit.stop()
   }
 
   @Test func `each failure of a tag has its own error name, and progress is signalled`() async throws {
-    let (rig, _, polkit) = try await DaemonRig.withPolkit()
-    let client = try await rig.client()
-    _ = try await client.start()
-    _ = try await rig.begin()
-    try await client.expect("Activated")
-    await rig.reader.find(Self.tag())
-    let tag = try #require(try await client.expect("TagDetected").first?.asObjectPath)
+    let active = try await DaemonRig.inSession()
+    let (rig, client) = (active.rig, active.client)
+    let tag = try await active.findTag()
     var names: Set<String> = []
     for failure in ReaderOperationFailure.allCases {
       async let name = AgentDouble.errorName { try await client.callTag(tag, "ReadNDEF") }
@@ -269,11 +244,10 @@ import Testing
     #expect(try await client.expect("Progress") == [.objectPath(tag), .uint64(1234)])
     await rig.reader.say(.performed(request: request, .status(.readOnly, capacity: 137)), .awake)
     #expect(try await status == [.string("read-only"), .uint32(137)])
-    await polkit.stop()
   }
 
   @Test func `the message must be plain text, and the deadline is one minute away`() async throws {
-    let (rig, _, polkit) = try await DaemonRig.withPolkit()
+    let (rig, _) = try await DaemonRig.scanning(allowing: DaemonRig.clientActions)
     let client = try await rig.client()
     let session = try await client.start()
     func set(_ message: String) async -> String? {
@@ -304,6 +278,5 @@ import Testing
     // A session can be ended twice.
     try await client.call(session, "Invalidate", [.string("")])
     try await rig.end()
-    await polkit.stop()
   }
 }

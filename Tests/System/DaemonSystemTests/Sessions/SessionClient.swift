@@ -81,23 +81,33 @@ struct SessionClient {
   }
 }
 
-extension DaemonRig {
-  /// A stand-in for polkit that allows reader sessions and inhibitors.
-  func sessionPolkit(_ actions: Set<String>? = nil) async throws -> PolkitStandIn {
-    try await PolkitStandIn.start(
-      on: BusAddress(bus.address),
-      allowing: actions ?? [Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit])
-  }
+/// A session that has the reader, and everything around it.
+struct ActiveSession {
+  let rig: DaemonRig
+  let agent: AgentDouble
+  let client: SessionClient
+  let session: ObjectPath
+  /// What the reader process was asked for.
+  let options: ReaderSessionOptions
 
-  /// A scanning daemon with this stand-in for polkit and with an agent.
-  static func withPolkit(
-    _ sessions: [LogindStandIn.Session]? = [session], starter: String = #function
-  ) async throws -> (DaemonRig, AgentDouble, PolkitStandIn) {
-    let rig = try await DaemonRig(sessions: sessions, starter: starter)
-    let polkit = try await rig.sessionPolkit()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
-    return (rig, agent, polkit)
+  /// Finds a tag, and returns its object.
+  func findTag() async throws -> ObjectPath {
+    await rig.reader.find(ReaderSessionTests.tag())
+    return try #require(try await client.expect("TagDetected").first?.asObjectPath)
+  }
+}
+
+extension DaemonRig {
+  /// A scanning daemon with an agent, and a client whose session has the reader.
+  static func inSession(
+    _ options: [String: Value] = [:], starter: String = #function
+  ) async throws -> ActiveSession {
+    let (rig, agent) = try await scanning(allowing: clientActions, starter: starter)
+    let client = try await rig.client()
+    let session = try await client.start(options)
+    let begun = try await rig.begin()
+    try await client.expect("Activated", of: session)
+    return ActiveSession(rig: rig, agent: agent, client: client, session: session, options: begun)
   }
 
   func client() async throws -> SessionClient { try await SessionClient(on: BusAddress(bus.address)) }

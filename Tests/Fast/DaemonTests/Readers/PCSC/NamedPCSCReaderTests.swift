@@ -23,13 +23,13 @@ import Testing
   @Test(arguments: [model, first]) func `a named reader stays, and its process waits for it`(device: String) {
     var roster = ReaderRoster(configured: [device], support: PCSCSamples.support, hasUdev: true)
     _ = roster.handle(.device(.present([Self.plugged[0]])))
-    #expect(roster.handle(.start) == [.start(0, device: device), .show(0, device: device, seat: "seat0")])
+    roster.handle(.start, expecting: Samples.appears(0, device))
     #expect(roster.listing == .nothing && roster.needsPCSCList)
     // The list only tells the seat.
     let list = PCSCSamples.slots(at: 5)
-    #expect(roster.handle(.pcscReaders(list)) == [.move(0, seat: "seat1"), .look(0)])
-    #expect(roster.handle(.pcscReaders([])) == [.look(0)])
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [])
+    roster.handle(.pcscReaders(list), expecting: [.move(0, seat: "seat1"), .look(0)])
+    roster.handle(.pcscReaders([]), expecting: [.look(0)])
+    roster.handle(.device(.removed(path: "/sys/devices/b")), expecting: [])
     #expect(roster.readers.count == 1)
     // Only the readers of the list that no configuration names are missed.
     #expect(roster.awaited.isEmpty)
@@ -38,7 +38,7 @@ import Testing
   @Test func `a named reader need not be a contactless one`() {
     var roster = PCSCSamples.roster(PCSCSamples.yubiKey, configured: ["pcsc:Yubico YubiKey OTP+FIDO+CCID"])
     let key = PCSCSamples.listed("Yubico YubiKey OTP+FIDO+CCID 00 00", at: 9, 0x1050, 0x0407)
-    #expect(roster.handle(.pcscReaders([key])) == [.look(0)])
+    roster.handle(.pcscReaders([key]), expecting: [.look(0)])
     #expect(roster.readers[0]?.path == "/sys/devices/y")
   }
 
@@ -46,13 +46,12 @@ import Testing
     var roster = PCSCSamples.roster(Self.plugged[0], Self.plugged[1], configured: [Self.model])
     let list = Self.two()
     // The process gets the name of the one that gave the reader its seat.
-    #expect(roster.handle(.pcscReaders(list)) == [.move(0, seat: "seat1"), .restart(0, device: Self.first)])
-    #expect(roster.handle(.pcscReaders(list.reversed())) == [])
-    #expect(
-      roster.handle(.pcscReaders([list[1]])) == [.move(0, seat: "seat2"), .restart(0, device: Self.model)])
-    #expect(roster.handle(.pcscReaders([])) == [.look(0)])
+    roster.handle(.pcscReaders(list), expecting: [.move(0, seat: "seat1"), .restart(0, device: Self.first)])
+    roster.handle(.pcscReaders(list.reversed()), expecting: [])
+    roster.handle(.pcscReaders([list[1]]), expecting: [.move(0, seat: "seat2"), .restart(0, device: Self.model)])
+    roster.handle(.pcscReaders([]), expecting: [.look(0)])
     // After a restart of pcscd it has other numbers.
-    #expect(roster.handle(.pcscReaders([list[0]])) == [.move(0, seat: "seat1"), .look(0)])
+    roster.handle(.pcscReaders([list[0]]), expecting: [.move(0, seat: "seat1"), .look(0)])
   }
 
   @Test func `of two names for one reader the exact one gets it`() {
@@ -61,12 +60,10 @@ import Testing
     let refusal = ReaderRoster.Action.refuse(
       1, reason: "\(Self.first) is the same device: name each device once in Devices")
     let list = Self.two()
-    #expect(
-      roster.handle(.pcscReaders([list[0]])) == [.stop(1), refusal, .move(0, seat: "seat1"), .look(0)])
-    #expect(roster.handle(.pcscReaders([])) == [.look(0)])
+    roster.handle(.pcscReaders([list[0]]), expecting: [.stop(1), refusal, .move(0, seat: "seat1"), .look(0)])
+    roster.handle(.pcscReaders([]), expecting: [.look(0)])
     // A second one is there, so the name without numbers means that one.
-    #expect(
-      roster.handle(.pcscReaders(list)) == [.look(0), .move(1, seat: "seat2"), .start(1, device: Self.second)])
+    roster.handle(.pcscReaders(list), expecting: [.look(0), .move(1, seat: "seat2"), .start(1, device: Self.second)])
   }
 
   @Test func `a device that libnfc has is refused to pcscd`() {
@@ -75,7 +72,7 @@ import Testing
     let refusal = ReaderRoster.Action.refuse(
       1, reason: "acr122_usb is the same device: name each device once in Devices")
     let list = [PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)]
-    #expect(roster.handle(.pcscReaders(list)) == [.stop(1), refusal])
+    roster.handle(.pcscReaders(list), expecting: [.stop(1), refusal])
     // And the other way round.
     roster = PCSCSamples.roster(configured: ["pcsc:\(PCSCSamples.acr122)", "acr122_usb"])
     _ = roster.handle(.pcscReaders(list))
@@ -95,10 +92,10 @@ import Testing
     var roster = PCSCSamples.roster(Self.plugged[0])
     _ = roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)))
     let device = "pcsc:\(PCSCSamples.picc)"
-    #expect(roster.handle(.configured([device], .auto, PCSCSamples.support)) == [])
+    roster.handle(.configured([device], .auto, PCSCSamples.support), expecting: [])
     #expect(roster.readers[0]?.stays == true)
-    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [])
+    roster.handle(.configured([], .auto, PCSCSamples.support), expecting: [])
     #expect(roster.readers[0]?.stays == false)
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
+    roster.handle(.device(.removed(path: "/sys/devices/b")), expecting: [.hide(0), .stop(0)])
   }
 }

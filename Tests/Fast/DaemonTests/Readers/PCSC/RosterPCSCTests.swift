@@ -18,39 +18,39 @@ import Testing
     var roster = PCSCSamples.roster(PCSCSamples.acr1252(seat: "seat1"))
     #expect(roster.readers.isEmpty && roster.needsPCSCList)
     // The slot for a security module is never used.
-    #expect(
-      roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
+    roster.handle(
+      .pcscReaders(PCSCSamples.slots(at: 5)), expecting: PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: [])
     #expect(roster.reader(at: "/sys/devices/b") == 0)
     // pcscd drops the reader a moment later.
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
+    roster.handle(.device(.removed(path: "/sys/devices/b")), expecting: [.hide(0), .stop(0)])
     #expect(!roster.needsPCSCList)
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
-    #expect(roster.handle(.pcscReaders([])) == [])
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: [])
+    roster.handle(.pcscReaders([]), expecting: [])
   }
 
   @Test func `a reader whose device udev reports later exists from then on`() {
     var roster = PCSCSamples.roster(Self.acr122)
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
-    #expect(
-      roster.handle(.device(.added(PCSCSamples.acr1252(seat: "seat2"))))
-        == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat2"))
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: [])
+    roster.handle(
+      .device(.added(PCSCSamples.acr1252(seat: "seat2"))),
+      expecting: PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat2"))
   }
 
   @Test func `a reader that is replugged is a new one`() {
     var roster = PCSCSamples.roster(PCSCSamples.acr1252())
     _ = roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)))
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
-    #expect(roster.handle(.device(.added(PCSCSamples.acr1252(number: 6)))) == [])
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 6))) == PCSCSamples.appears(1, PCSCSamples.picc))
+    roster.handle(.device(.removed(path: "/sys/devices/b")), expecting: [.hide(0), .stop(0)])
+    roster.handle(.device(.added(PCSCSamples.acr1252(number: 6))), expecting: [])
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 6)), expecting: PCSCSamples.appears(1, PCSCSamples.picc))
   }
 
   @Test func `a reader stays while pcscd gives no list, and may have gone in the next one`() {
     var roster = PCSCSamples.roster(PCSCSamples.acr1252())
     _ = roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)))
-    #expect(roster.handle(.pcscProblem(PCSCProblem(.noService))) == [])
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
-    #expect(roster.handle(.pcscReaders([])) == [.hide(0), .stop(0)])
+    roster.handle(.pcscProblem(PCSCProblem(.noService)), expecting: [])
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: [])
+    roster.handle(.pcscReaders([]), expecting: [.hide(0), .stop(0)])
   }
 
   @Test func `a contact reader and a security key do not start pcscd, and are left alone`() {
@@ -62,7 +62,7 @@ import Testing
       PCSCSamples.listed("Yubico YubiKey OTP+FIDO+CCID 00 00", at: 9, 0x1050, 0x0407),
       PCSCSamples.listed("HID Global OMNIKEY 3x21 Smart Card Reader [OMNIKEY 3x21] 01 00", at: 7, 0x076B, 0x3021),
     ]
-    #expect(roster.handle(.pcscReaders(list + PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc))
+    roster.handle(.pcscReaders(list + PCSCSamples.slots(at: 5)), expecting: PCSCSamples.appears(0, PCSCSamples.picc))
   }
 
   // MARK: One backend
@@ -71,26 +71,23 @@ import Testing
     var roster = PCSCSamples.roster(Self.acr122)
     #expect(roster.readers.isEmpty && roster.choices.values.contains(.pcsc))
     let listed = PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)
-    #expect(roster.handle(.pcscReaders([listed])) == PCSCSamples.appears(0, PCSCSamples.acr122))
-    #expect(roster.handle(.device(.changed(Samples.acr122(drivers: ["usbfs"])))) == [])
+    roster.handle(.pcscReaders([listed]), expecting: PCSCSamples.appears(0, PCSCSamples.acr122))
+    roster.handle(.device(.changed(Samples.acr122(drivers: ["usbfs"]))), expecting: [])
   }
 
   @Test func `a change of pcscd counts for the next reader, and for all when the configuration is read`() {
     var roster = PCSCSamples.roster(Self.acr122, support: .none)
     #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
-    #expect(roster.handle(.pcscd(PCSCSamples.support)) == [])
+    roster.handle(.pcscd(PCSCSamples.support), expecting: [])
     #expect(!roster.needsPCSCList)
     _ = roster.handle(.device(.added(PCSCSamples.acr1252())))
     #expect(roster.needsPCSCList)
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(1, PCSCSamples.picc))
-    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [.hide(0), .stop(0)])
-    #expect(roster.handle(.configured([], .auto, PCSCSamples.support)) == [])
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: PCSCSamples.appears(1, PCSCSamples.picc))
+    roster.handle(.configured([], .auto, PCSCSamples.support), expecting: [.hide(0), .stop(0)])
+    roster.handle(.configured([], .auto, PCSCSamples.support), expecting: [])
     // And back: pcscd was removed.
-    #expect(
-      roster.handle(.configured([], .auto, .none)).prefix(4) == [
-        .hide(1), .stop(1), .start(2, device: "acr122_usb:001:004"),
-        .show(2, device: "acr122_usb:001:004", seat: "seat0"),
-      ])
+    let actions = roster.handle(.configured([], .auto, .none))
+    #expect(Array(actions.prefix(4)) == [.hide(1), .stop(1)] + Samples.appears(2, "acr122_usb:001:004"))
   }
 
   @Test func `a reader that pcscd lists is pcscd's, even if no table of a driver names it`() {
@@ -99,14 +96,14 @@ import Testing
     var roster = PCSCSamples.roster(Self.acr122, PCSCSamples.acr1252(), support: support)
     #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
     let list = [PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)]
-    #expect(roster.handle(.pcscReaders(list)) == [.hide(0), .stop(0)] + PCSCSamples.appears(1, PCSCSamples.acr122))
+    roster.handle(.pcscReaders(list), expecting: [.hide(0), .stop(0)] + PCSCSamples.appears(1, PCSCSamples.acr122))
   }
 
   @Test func `with the backend libnfc no reader is pcscd's`() {
     var roster = PCSCSamples.roster(Self.acr122, PCSCSamples.acr1252(), backend: .libnfc)
     #expect(!roster.needsPCSCList)
     #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [])
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: [])
   }
 
   // MARK: The seat
@@ -115,11 +112,11 @@ import Testing
     var roster = PCSCSamples.roster(PCSCSamples.acr1252(seat: "seat1"))
     let identity = PCSCReader.Identity(vendor: 0x072F, product: 0x223B)
     let slot = PCSCReader(name: PCSCSamples.picc, identity: identity)
-    #expect(roster.handle(.pcscReaders([slot])) == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
+    roster.handle(.pcscReaders([slot]), expecting: PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
     // A second one of the same model. The first one keeps its device, so the second one has the other.
     _ = roster.handle(.device(.added(PCSCSamples.acr1252("/sys/devices/c", number: 6, seat: "seat2"))))
     let other = PCSCReader(name: "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 02 00", identity: identity)
-    #expect(roster.handle(.pcscReaders([slot, other])) == PCSCSamples.appears(1, other.name, seat: "seat2"))
+    roster.handle(.pcscReaders([slot, other]), expecting: PCSCSamples.appears(1, other.name, seat: "seat2"))
   }
 
   @Test func `two alike that pcscd cannot tell apart are on the first seat`() {
@@ -130,9 +127,8 @@ import Testing
         name: "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] \($0) 00",
         identity: .init(vendor: 0x072F, product: 0x223B))
     }
-    #expect(
-      roster.handle(.pcscReaders(slots)) == PCSCSamples.appears(0, slots[0].name)
-        + PCSCSamples.appears(1, slots[1].name))
+    roster.handle(
+      .pcscReaders(slots), expecting: PCSCSamples.appears(0, slots[0].name) + PCSCSamples.appears(1, slots[1].name))
     #expect(roster.awaited.isEmpty)
   }
 
@@ -141,7 +137,7 @@ import Testing
     support.isElsewhere = true
     var roster = PCSCSamples.roster(support: support)
     #expect(roster.needsPCSCList)
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc))
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: PCSCSamples.appears(0, PCSCSamples.picc))
   }
 
   @Test func `a reader of such a pcscd that udev does know goes with its device`() {
@@ -149,12 +145,12 @@ import Testing
     support.isElsewhere = true
     var roster = PCSCSamples.roster(PCSCSamples.acr1252(seat: "seat1"), support: support)
     let list = PCSCSamples.slots(at: 5)
-    #expect(roster.handle(.pcscReaders(list)) == PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/b"))) == [.hide(0), .stop(0)])
-    #expect(roster.handle(.pcscReaders(list)) == [])
-    #expect(roster.handle(.pcscReaders([])) == [])
+    roster.handle(.pcscReaders(list), expecting: PCSCSamples.appears(0, PCSCSamples.picc, seat: "seat1"))
+    roster.handle(.device(.removed(path: "/sys/devices/b")), expecting: [.hide(0), .stop(0)])
+    roster.handle(.pcscReaders(list), expecting: [])
+    roster.handle(.pcscReaders([]), expecting: [])
     // Now a reader of this name is another one.
-    #expect(roster.handle(.pcscReaders(list)) == PCSCSamples.appears(1, PCSCSamples.picc))
+    roster.handle(.pcscReaders(list), expecting: PCSCSamples.appears(1, PCSCSamples.picc))
   }
 
   // MARK: Without udev
@@ -163,34 +159,33 @@ import Testing
     var roster = PCSCSamples.roster(hasUdev: false)
     #expect(roster.needsPCSCList && roster.listing == .everything)
     // Who has the ACR122U is not known yet.
-    #expect(roster.handle(.listed(["acr122_usb:001:004", "pn532_uart:/dev/ttyUSB0"])) == [])
+    roster.handle(.listed(["acr122_usb:001:004", "pn532_uart:/dev/ttyUSB0"]), expecting: [])
     let list = [PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)]
-    #expect(
-      roster.handle(.pcscReaders(list)) == [
-        .start(0, device: "pn532_uart:/dev/ttyUSB0"), .show(0, device: "pn532_uart:/dev/ttyUSB0", seat: "seat0"),
-      ] + PCSCSamples.appears(1, PCSCSamples.acr122))
+    roster.handle(
+      .pcscReaders(list),
+      expecting: Samples.appears(0, "pn532_uart:/dev/ttyUSB0") + PCSCSamples.appears(1, PCSCSamples.acr122))
   }
 
   @Test func `without udev libnfc finds no later reader if pcscd does`() {
     var roster = PCSCSamples.roster(hasUdev: false)
-    #expect(roster.handle(.listed([])) == [])
-    #expect(roster.handle(.pcscReaders([])) == [])
-    #expect(roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == PCSCSamples.appears(0, PCSCSamples.picc))
+    roster.handle(.listed([]), expecting: [])
+    roster.handle(.pcscReaders([]), expecting: [])
+    roster.handle(.pcscReaders(PCSCSamples.slots(at: 5)), expecting: PCSCSamples.appears(0, PCSCSamples.picc))
   }
 
   @Test(arguments: [ReaderRoster.Event.pcscProblem(PCSCProblem(.refused)), .waited])
   func `without udev and without a list the readers are those that libnfc finds`(event: ReaderRoster.Event) {
     var roster = PCSCSamples.roster(hasUdev: false)
-    #expect(roster.handle(.listed([])) == [])
-    #expect(roster.handle(event) == [.start(0, device: nil)])
+    roster.handle(.listed([]), expecting: [])
+    roster.handle(event, expecting: [.start(0, device: nil)])
     // The list comes after all.
-    #expect(
-      roster.handle(.pcscReaders(PCSCSamples.slots(at: 5))) == [.stop(0)] + PCSCSamples.appears(1, PCSCSamples.picc))
+    roster.handle(
+      .pcscReaders(PCSCSamples.slots(at: 5)), expecting: [.stop(0)] + PCSCSamples.appears(1, PCSCSamples.picc))
   }
 
   @Test func `readers that libnfc would use through pcscd are left to pcscd`() {
     var roster = PCSCSamples.roster(support: .none, hasUdev: false)
     let found = ["acr122_pcsc:ACS ACR122U 00 00", "pcsc:ACS ACR122U 00 00"]
-    #expect(roster.handle(.listed(found)) == [.start(0, device: nil)])
+    roster.handle(.listed(found), expecting: [.start(0, device: nil)])
   }
 }
