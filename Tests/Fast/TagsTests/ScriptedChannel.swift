@@ -50,6 +50,16 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
   func canSend(_ command: [UInt8]) -> Bool { tag.canSend(command) }
 }
 
+extension TagActivation {
+  /// Requires that a tag that is removed during any of its first exchanges yields no message.
+  func yieldsNothing(_ tag: some TagChannel, removedDuring exchanges: Int) {
+    for left in 0..<exchanges {
+      var channel = TornChannel(tag: tag, left: left)
+      #expect(throws: TagChannelError.self) { try readNDEF(over: &channel) }
+    }
+  }
+}
+
 /// A channel that counts the exchanges.
 protocol CountingChannel: TagChannel {
   var count: Int { get set }

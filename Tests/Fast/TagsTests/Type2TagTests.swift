@@ -149,11 +149,7 @@ private struct NoSuchMessage: Error {}
 
   @Test func `a tag that is removed during any exchange yields no message`() throws {
     let memory = Type2Memory(tlv(try message(ofSize: 100)))
-    let needed = try read(memory).reads.count
-    for left in 0..<needed {
-      var channel = TornChannel(tag: memory, left: left)
-      #expect(throws: TagChannelError.self) { try TagActivation.type2.readNDEF(over: &channel) }
-    }
+    TagActivation.type2.yieldsNothing(memory, removedDuring: try read(memory).reads.count)
   }
 
   @Test(arguments: [false, true])

@@ -173,11 +173,7 @@ struct Type4Card: TagChannel {
 
   @Test func `a card that is removed during any exchange yields no message`() throws {
     let card = Type4Card(try message(ofSize: 600))
-    let needed = try read(card).commands.count
-    for left in 0..<needed {
-      var channel = TornChannel(tag: card, left: left)
-      #expect(throws: TagChannelError.self) { try TagActivation.type4A.readNDEF(over: &channel) }
-    }
+    TagActivation.type4A.yieldsNothing(card, removedDuring: try read(card).commands.count)
   }
 
   @Test(arguments: [false, true])

@@ -23,10 +23,6 @@ struct SeveralReadersTests {
     return login
   }
 
-  private static func taps(_ actions: [DaemonState.Action]) -> [String] {
-    actions.compactMap { if case .deliver(let tap, let agent) = $0 { "\(tap.id) to \(agent.sender)" } else { nil } }
-  }
-
   /// Alice at seat0 with reader 0, Bob at seat1 with reader 1.
   private static func twoSeats(at now: TapQueue.Instant) -> DaemonState {
     var state = DaemonState(policy: .init(), isEnabled: true)
@@ -45,19 +41,22 @@ struct SeveralReadersTests {
     var state = Self.twoSeats(at: now)
     let report = Samples.report(.message(Samples.message))
     #expect(
-      Self.taps(state.handle(.tag(0, report, epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 1), at: now)) == [
-        "a to :1.7"
-      ])
+      DaemonStateTests.delivered(
+        state.handle(.tag(0, report, epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 1), at: now)) == [
+          "a to :1.7"
+        ])
     #expect(
-      Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "b", time: 1), at: now)) == [
-        "b to :1.8"
-      ])
+      DaemonStateTests.delivered(
+        state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "b", time: 1), at: now)) == [
+          "b to :1.8"
+        ])
     // When Bob leaves his seat, only the reader of that seat stops.
     let left = state.handle(.login(Self.login((Samples.alice, "seat0"))), at: now)
     #expect(left.map(\.withoutEpoch).contains(.scan(1, false)))
     #expect(!left.map(\.withoutEpoch).contains(.scan(0, false)))
     #expect(
-      Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "c", time: 1), at: now)) == [])
+      DaemonStateTests.delivered(
+        state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "c", time: 1), at: now)) == [])
   }
 
   @Test func `events at a seat without a reader do not affect other seats`() {
@@ -115,11 +114,12 @@ struct SeveralReadersTests {
     #expect(state.readers[1]?.properties.seat == "seat0")
     // A tag that the reader read before it received the new goal was put down at the other seat.
     let report = Samples.report(.message(Samples.message))
-    #expect(Self.taps(state.handle(.tag(1, report, epoch: before, id: "a", time: 1), at: now)) == [])
+    #expect(DaemonStateTests.delivered(state.handle(.tag(1, report, epoch: before, id: "a", time: 1), at: now)) == [])
     #expect(
-      Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "a", time: 1), at: now)) == [
-        "a to :1.7"
-      ])
+      DaemonStateTests.delivered(
+        state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "a", time: 1), at: now)) == [
+          "a to :1.7"
+        ])
     #expect(state.handle(.readerMoved(1, seat: "seat9"), at: now).map(\.withoutEpoch).contains(.scan(1, false)))
   }
 
