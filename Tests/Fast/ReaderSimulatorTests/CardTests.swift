@@ -28,17 +28,19 @@ import Testing
   @Test func `a transit card returns at most twelve blocks of its history at once`() throws {
     let card = try transit()
     func read(_ blocks: Range<UInt8>) -> [UInt8]? {
-      command(card, 0x06, [1, 0x0F, 0x09, UInt8(blocks.count)] + blocks.flatMap { [0x80, $0] })
+      var list: [UInt8] = [1, 0x0F, 0x09, UInt8(blocks.count)]
+      for block in blocks { list += [0x80, block] }
+      return command(card, 0x06, list)
     }
     let history = SimulatedTag.transitHistory()
     #expect(history.count == 20)
-    #expect(read(0..<12) == [0, 0, 12] + history[..<12].flatMap { $0 })
-    #expect(read(12..<20) == [0, 0, 8] + history[12...].flatMap { $0 })
-    #expect(read(0..<13) == [0xFF, 0xA2])
-    #expect(read(19..<21) == [0x02, 0xA8])
+    let (first, rest) = (Array(history[..<12].joined()), Array(history[12...].joined()))
+    let answers: [[UInt8]?] = [[0, 0, 12] + first, [0, 0, 8] + rest, [0xFF, 0xA2], [0x02, 0xA8]]
+    #expect([read(0..<12), read(12..<20), read(0..<13), read(19..<21)] == answers)
     // A service that does not exist, and a write that needs a key.
+    let data = [UInt8](repeating: 0, count: 16)
     #expect(command(card, 0x06, [1, 0x0B, 0x00, 1, 0x80, 0]) == [0x01, 0xA6])
-    #expect(command(card, 0x08, [1, 0x0F, 0x09, 1, 0x80, 0] + [UInt8](repeating: 0, count: 16)) == [0x01, 0xA6])
+    #expect(command(card, 0x08, [1, 0x0F, 0x09, 1, 0x80, 0] + data) == [0x01, 0xA6])
   }
 
   @Test func `a transit card lists its services and systems`() throws {

@@ -97,14 +97,16 @@ import Testing
     let card = try driver(.standard)
     _ = poll(card, Self.any)
     #expect(update(card, [2, 0x00, 0x01, 0x01, 0x80, 0x03]) == [0, 0])
-    #expect(check(card, [1, 0x00, 0x01, 0x01]) == [0, 0, 1] + [UInt8](repeating: 0xAA, count: 16))
+    let written: [UInt8] = [0, 0, 1] + [UInt8](repeating: 0xAA, count: 16)
+    #expect(check(card, [1, 0x00, 0x01, 0x01]) == written)
     // This card reads at most 12 blocks at once.
     func many(_ count: UInt8) -> [UInt8] {
       var list = [count]
       for block in 1...count { list += [0x80, block] }
       return list
     }
-    #expect(check(card, many(12))?.count == 3 + 12 * 16)
+    let size: Int = 3 + 12 * 16
+    #expect(check(card, many(12))?.count == size)
     #expect(check(card, many(13)) == [0xFF, 0xA2])
   }
 

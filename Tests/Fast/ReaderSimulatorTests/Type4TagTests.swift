@@ -82,25 +82,33 @@ import Testing
   }
 
   @Test func `mapping version 3 reads above 32 KiB`() throws {
-    let message = (0..<40_000).map { UInt8($0 % 249) }
+    let message: [UInt8] = (0..<40_000).map { (index: Int) in UInt8(index % 249) }
     let driver = try selected(message, Type4Options { ($0.mappingVersion, $0.maximumRead) = (3, 256) })
     _ = driver.send([0x40, 0x01] + Self.selectContainer)
-    #expect(
-      driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x11])
-        == [0, 0, 0x11, 0x30, 0x01, 0x00, 0, 52, 0x06, 0x08, 0xE1, 0x04, 0, 0, 0x9C, 0x44, 0, 0, 0x90, 0x00])
+    driver.expect([
+      (
+        [0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x11],
+        [0, 0, 0x11, 0x30, 0x01, 0x00, 0, 52, 0x06, 0x08, 0xE1, 0x04, 0, 0, 0x9C, 0x44, 0, 0, 0x90, 0x00]
+      )
+    ])
     _ = driver.send([0x40, 0x01] + Self.selectNDEF)
-    #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 4]) == [0, 0, 0, 0x9C, 0x40, 0x90, 0x00])
-    // Offset data object 54 03 008000, six bytes: a header of two and four of data.
-    #expect(
-      driver.answer([0x40, 0x01, 0x00, 0xB1, 0x00, 0x00, 0x05, 0x54, 0x03, 0x00, 0x80, 0x00, 0x06])
-        == [0, 0x53, 0x04] + message[32_764..<32_768] + [0x90, 0x00])
+    let part: [UInt8] = [0, 0x53, 0x04] + message[32_764..<32_768] + [0x90, 0x00]
+    driver.expect([
+      ([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 4], [0, 0, 0, 0x9C, 0x40, 0x90, 0x00]),
+      // Offset data object 54 03 008000, six bytes: a header of two and four of data.
+      ([0x40, 0x01, 0x00, 0xB1, 0x00, 0x00, 0x05, 0x54, 0x03, 0x00, 0x80, 0x00, 0x06], part),
+    ])
   }
 
   @Test func `a card can have a false length and a custom ATS`() throws {
-    let options = Type4Options { ($0.declaredLength, $0.ats) = (0xFFF0, [0x00]) }
+    let options = Type4Options {
+      $0.declaredLength = 0xFFF0
+      $0.ats = [0x00]
+    }
     let driver = ChipDriver()
     _ = driver.place(try .type4(message: [], uid: .fixed(uid7), options: options))
-    #expect(driver.answer(select)?.suffix(8) == uid7 + [0x00])
+    let end: [UInt8] = uid7 + [0x00]
+    #expect(driver.answer(select)?.suffix(8) == end[...])
     _ = driver.send([0x40, 0x01] + Self.selectApplication)
     _ = driver.send([0x40, 0x01] + Self.selectNDEF)
     #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 2]) == [0, 0xFF, 0xF0, 0x90, 0x00])
