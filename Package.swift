@@ -264,7 +264,10 @@ let package = Package(
     tests(.fast, "KeyFileTests", ["KeyFile"]),
     tests(
       .fast, "LibNFCReaderTests",
-      ["EventLoop", "Framing", "LibNFCReader", "NDEF", "Names", "Reader", "ReaderLink", "Tags"]),
+      [
+        "EventLoop", "Framing", "LibNFCReader", "NDEF", "Names", "Reader", "ReaderLink", "ReaderSimulator", "Tags",
+        "TestSupport",
+      ]),
     tests(.fast, "LocalizationTests", ["Localization"]),
     tests(
       .fast, "MqttTests",
@@ -356,8 +359,7 @@ let package = Package(
     tests(
       .long, "LibNFCReaderLongTests",
       [
-        "Framing", "LibNFCReader", "LibNFCReaderSystemTests", "LibNFCReaderTests", "Reader", "ReaderLink",
-        "ReaderSimulator", "Tags", "TestRig",
+        "LibNFCReaderSystemTests", "LibNFCReaderTests", "ReaderLink", "ReaderSimulator", "TestRig",
       ]),
     tests(.long, "MqttLongTests", ["Bus", "MqttSystemTests", "TestRig"]),
     tests(

@@ -1,4 +1,3 @@
-import Glibc
 import Reader
 import Tags
 
@@ -95,7 +94,7 @@ extension NFCDevice {
     _ modulation: Modulation, _ command: [UInt8]
   ) throws(Failure) -> (tags: [TagActivation], isWhole: Bool) {
     awaitReset()
-    fieldOnSince = fieldOnSince ?? .now
+    fieldOnSince = fieldOnSince ?? line.now
     target = 1
     let answer = try perform(command)
     // No tag can make the chip leave out the number of tags.
@@ -117,20 +116,16 @@ extension NFCDevice {
     if fieldOnSince == nil {
       awaitReset()
       try perform([Command.configureRF, 0x01, 0x01])
-      fieldOnSince = .now
+      fieldOnSince = line.now
     }
     guard let fieldOnSince else { return }
-    Self.sleep(Self.startUpFeliCa - fieldOnSince.duration(to: .now))
+    line.sleep(for: Self.startUpFeliCa - fieldOnSince.duration(to: line.now))
   }
 
   /// If the field is off, waits until every tag has lost its power. A tag that kept its power would continue in its old
   /// state. The time between two commands is too short for a tag to lose its power.
   private func awaitReset() {
     guard !isFieldOn, let fieldOffSince else { return }
-    Self.sleep(PollPlan.resetTime - fieldOffSince.duration(to: .now))
-  }
-
-  private static func sleep(_ duration: Duration) {
-    if duration > .zero { usleep(UInt32(duration / .microseconds(1))) }
+    line.sleep(for: PollPlan.resetTime - fieldOffSince.duration(to: line.now))
   }
 }

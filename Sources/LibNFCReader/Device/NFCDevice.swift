@@ -12,11 +12,11 @@ final class NFCDevice: Chip {
   typealias Failure = ChipFailure
   typealias Answer = ChipAnswer
 
-  let name: String
   let connectionString: String
+  var name: String { line.name }
   /// Called before each command, because a command may take a while.
   var beforeCommand: () -> Void = {}
-  private let handle: OpaquePointer
+  let line: any ChipLine
   /// Refused tag commands since the chip last executed one.
   private var refusals = 0
   /// The chip's number for the selected tag.
@@ -51,39 +51,29 @@ final class NFCDevice: Chip {
   }
 
   /// Opens the device, with the field off.
-  ///
-  /// Only `deinit` closes the handle, because libnfc frees what it closes. `deinit` also runs if the setup fails.
   static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> NFCDevice {
-    guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else {
+    guard let line = LibNFCLine(connectionString, context) else {
       throw Failure(
         reason: "\(connectionString) does not answer; check that it is a reader and that no other program uses it")
     }
-    let device = NFCDevice(owning: handle, connectionString)
     do throws(Failure) {
-      try device.setUp()
+      guard line.setUp() else {
+        throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
+      }
+      return try NFCDevice(line, connectionString)
     } catch {
       throw Failure(reason: error.reason, isFieldInDoubt: true)
     }
-    return device
   }
 
-  private init(owning handle: OpaquePointer, _ connectionString: String) {
-    self.handle = handle
-    self.connectionString = connectionString
-    name = String(cString: nfc_device_get_name(handle))
-  }
-
-  private func setUp() throws(Failure) {
-    guard nfc_initiator_init(handle) >= 0, nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0 else {
-      throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
-    }
+  /// Switches the field of the chip behind `line` off.
+  init(_ line: any ChipLine, _ connectionString: String) throws(Failure) {
+    (self.line, self.connectionString) = (line, connectionString)
     // MxRtyATR, MxRtyPSL, MxRtyPassiveActivation: one look only, because the next one comes soon.
     try perform([Command.configureRF, 0x05, 0x00, 0x01, 0x00])
     // A tag that an earlier program left active or in ISO-DEP answers no look until it has lost its power.
     try switchFieldOff()
   }
-
-  deinit { nfc_close(handle) }
 
   /// A libnfc context, which holds libnfc's settings. It lasts until `nfc_exit`.
   static func makeContext() -> OpaquePointer? {
@@ -194,7 +184,7 @@ final class NFCDevice: Chip {
 
   func switchFieldOff() throws(Failure) {
     try perform([Command.configureRF, 0x01, 0x00])
-    if isFieldOn || fieldOffSince == nil { fieldOffSince = .now }
+    if isFieldOn || fieldOffSince == nil { fieldOffSince = line.now }
     fieldOnSince = nil
     timesOff += 1
   }
@@ -221,29 +211,26 @@ final class NFCDevice: Chip {
   ) throws(Failure) -> Answer {
     beforeCommand()
     let hasStatus = [Command.exchange, Command.communicateThru, Command.release, Command.select].contains(command.first)
-    let timeout = Int32(time / .milliseconds(1))
-    var answer = [UInt8](repeating: 0, count: answerRoom)
-    let count = pn53x_transceive(handle, command, command.count, &answer, answer.count, timeout)
-    switch count {
-    case 0...Int32(answer.count):
+    switch line.transceive(command, answerRoom: answerRoom, within: time) {
+    case .bytes(let bytes):
       if hasStatus { refusals = 0 }
-      return .bytes(Array(answer.prefix(Int(count))))
-    case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or stopped working")
-    case NFC_ETIMEOUT where mayBeLate:
+      return .bytes(bytes)
+    case .gone: throw Failure(reason: "\(connectionString) was unplugged or stopped working")
+    case .timeout where mayBeLate:
       // The next command ends the chip's wait for the tag. If that fails, the chip itself is silent.
       try fallInStep()
       return .silence
-    case NFC_ETIMEOUT: throw Failure(reason: "\(connectionString) does not answer any more")
+    case .timeout: throw Failure(reason: "\(connectionString) does not answer any more")
     // A silent tag is not a refusal by the chip.
-    case NFC_ERFTRANS: return .silence
-    case NFC_EMFCAUTHFAIL: return .wrongKey
-    default:
+    case .silence: return .silence
+    case .wrongKey: return .wrongKey
+    case .refused(let number):
       // A tag can make the chip refuse an exchange, but not a release, which resets the count.
       if hasStatus {
         refusals += 1
-        guard refusals < Self.mostRefusals else { throw refusal("libnfc error \(count)") }
+        guard refusals < Self.mostRefusals else { throw refusal("libnfc error \(number)") }
       }
-      return .refused(count)
+      return .refused(number)
     }
   }
 }

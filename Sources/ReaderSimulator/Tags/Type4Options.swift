@@ -33,4 +33,10 @@ public struct Type4Options: Sendable, Hashable {
 
   /// The parameters of a DESFire in its NDEF configuration.
   public init() {}
+
+  /// The same with a change: `Type4Options { $0.fileSize = 4 }`.
+  public init(_ change: (inout Type4Options) -> Void) {
+    self.init()
+    change(&self)
+  }
 }

@@ -62,14 +62,6 @@ extension CardApplication {
   }
 }
 
-extension Type4Options {
-  /// The default options with a change: `Type4Options { $0.fileSize = 4 }`.
-  init(_ change: (inout Type4Options) -> Void) {
-    self.init()
-    change(&self)
-  }
-}
-
 let uid7: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66]
 /// Selects one Type A tag, with the configured number of retries.
 let select: [UInt8] = [0x4A, 0x01, 0x00]

@@ -222,14 +222,6 @@ final class ReaderRig {
   }
 }
 
-extension Type4Options {
-  /// The default options with a change: `Type4Options { $0.fileSize = 4 }`.
-  init(_ change: (inout Type4Options) -> Void) {
-    self.init()
-    change(&self)
-  }
-}
-
 /// An encoded message with one URI.
 func uri(_ text: String) throws -> [UInt8] { try NDEFMessage.uri(text).encoded() }
 

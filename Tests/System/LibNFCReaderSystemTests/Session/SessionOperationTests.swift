@@ -33,8 +33,21 @@ import Testing
     #expect(try await rig.perform(.write(new, verify: false), tag).failure == .readOnly)
     #expect(try await rig.perform(.read, tag) == .message(old))
     // All operations happened in one placement.
-    #expect(rig.seen.filter { if case .sessionTag = $0 { true } else { false } }.count == 1)
+    #expect(rig.reported.count == 1)
     #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
+    await rig.stop()
+  }
+
+  @Test(arguments: [SessionKind.type2, .mifareClassic])
+  func `a blank tag is formatted`(_ kind: SessionKind) async throws {
+    let rig = try await ReaderRig.inSession()
+    let message = try uri("https://example.com")
+    let blank: [UInt8] = [0x04, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0, 0, 0, 0, 0]
+    await rig.simulator.place(try kind == .type2 ? .type2(.ntag213, memory: blank) : .mifareClassicBlank(.classic1K))
+    let tag = try await rig.sessionTag()
+    #expect(try await rig.perform(.write(message, verify: true), tag).failure != nil)
+    #expect(try await rig.perform(.write(message, verify: true, format: true), tag) == .done)
+    #expect(try await rig.perform(.read, tag) == .message(message))
     await rig.stop()
   }
 
@@ -72,7 +85,7 @@ import Testing
     #expect(try await rig.perform(.transceive([0x04, 1, 2, 3, 4, 5, 6, 7, 8], timeout: 100), tag).failure == .timeout)
     #expect(try await rig.perform(.read, tag) == .message(bytes))
     try await rig.commands(40)
-    #expect(rig.seen.filter { if case .sessionTag = $0 { true } else { false } }.count == 1)
+    #expect(rig.reported.count == 1)
     await rig.stop()
   }
 

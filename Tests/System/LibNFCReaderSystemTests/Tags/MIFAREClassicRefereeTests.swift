@@ -2,11 +2,9 @@ import ReaderSimulator
 import TestRig
 import Tags
 import Testing
-@testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import LibNFCReaderTests
 
 /// libfreefare reads messages that Tagroute wrote to a MIFARE Classic, and Tagroute reads messages of libfreefare.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MIFAREClassicRefereeTests {
@@ -18,7 +16,7 @@ import Testing
   func `libfreefare reads a message that Tagroute wrote`(model: MIFAREClassicModel, size: Int) async throws {
     let message = ndefMessage(ofSize: size)
     let empty = try SimulatedTag.mifareClassic(model, message: [], uid: .fixed(Self.uid), sectors: Self.sectors)
-    let tag = try await Referee.written(message, to: empty, .typeA).tag
+    let tag = try Referee.written(message, to: empty, .typeA).tag
     let directory = try TemporaryDirectory()
     let file = directory.file("message")
     _ = try await Referee.run("mifare-classic-read-ndef", ["-y", "-o", file], on: tag)
@@ -39,17 +37,15 @@ import Testing
       : try .mifareClassic(
         model, message: ndefMessage(ofSize: 90), uid: .fixed(Self.uid), keyB: keyB, sectors: Self.sectors)
     let memory = try await Referee.run("mifare-classic-write-ndef", ["-y", "-i", file], on: tag).memory
-    try await withOpenReader { reader in
-      let id = reader.place(try .mifareClassic(model, memory: memory))
-      var channel = try reader.select(.typeA)
-      #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
-      // Its key B is public.
-      try channel.tag.lockNDEF(over: &channel)
-      channel = try reader.select(.typeA)
-      #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
-      #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
-      _ = reader.remove(id)
-    }
+    let reader = try OpenReader()
+    _ = reader.place(try .mifareClassic(model, memory: memory))
+    var channel = try reader.select(.typeA)
+    #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
+    // Its key B is public.
+    try channel.tag.lockNDEF(over: &channel)
+    channel = try reader.select(.typeA)
+    #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
+    #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
   }
 
   /// Tagroute then reads the message that libfreefare writes to the formatted tag.
@@ -57,12 +53,12 @@ import Testing
   func `libfreefare formats a tag that Tagroute wrote`(model: MIFAREClassicModel) async throws {
     let directory = try TemporaryDirectory()
     let empty = try SimulatedTag.mifareClassic(model, message: [], uid: .fixed(Self.uid), sectors: Self.sectors)
-    let tag = try await Referee.written(ndefMessage(ofSize: 90), to: empty, .typeA).tag
+    let tag = try Referee.written(ndefMessage(ofSize: 90), to: empty, .typeA).tag
     let formatted = try await Referee.run("mifare-classic-format", ["-y"], on: tag).tag
-    #expect(problem(of: try await Referee.content(of: formatted, .typeA))?.hasPrefix("not NDEF: ") == true)
+    #expect(problem(of: try Referee.content(of: formatted, .typeA))?.hasPrefix("not NDEF: ") == true)
     let message = ndefMessage(ofSize: 60)
     let file = try directory.write(message, to: "message")
     let again = try await Referee.run("mifare-classic-write-ndef", ["-y", "-i", file], on: formatted).tag
-    #expect(try await Referee.content(of: again, .typeA) == .message(message))
+    #expect(try Referee.content(of: again, .typeA) == .message(message))
   }
 }

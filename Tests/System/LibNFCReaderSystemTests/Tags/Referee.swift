@@ -4,9 +4,8 @@ import TestRig
 import Tags
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import LibNFCReaderTests
 
 /// Runs Debian's NFC tools, each on its own simulated reader. They show that other programs can read our messages, and
 /// that we can read theirs.
@@ -65,16 +64,14 @@ enum Referee {
   /// Writes a message with our writer. Returns the tag and its memory.
   static func written(
     _ message: [UInt8], to tag: SimulatedTag, _ modulation: Modulation
-  ) async throws -> (tag: SimulatedTag, memory: [UInt8]) {
-    try await withOpenReader { reader in
-      let attempt = try reader.attempt(on: tag, modulation, nil) { try $0.tag.writeNDEF(message, over: &$0) }
-      if let failure = attempt.failure { throw failure }
-      return (attempt.tag, reader.memory(of: attempt.tag))
-    }
+  ) throws -> (tag: SimulatedTag, memory: [UInt8]) {
+    let attempt = try OpenReader().attempt(on: tag, modulation) { try $0.tag.writeNDEF(message, over: &$0) }
+    if let failure = attempt.failure { throw failure }
+    return (attempt.tag, attempt.tag.memory)
   }
 
   /// Reads the tag with our reader.
-  static func content(of tag: SimulatedTag, _ modulation: Modulation) async throws -> TagContent {
-    try await withOpenReader { reader in try reader.withTag(tag, modulation) { try $0.tag.readNDEF(over: &$0) } }
+  static func content(of tag: SimulatedTag, _ modulation: Modulation) throws -> TagContent {
+    try OpenReader().withTag(tag, modulation) { try $0.tag.readNDEF(over: &$0) }
   }
 }

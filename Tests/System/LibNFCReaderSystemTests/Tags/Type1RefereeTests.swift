@@ -2,11 +2,9 @@ import ReaderSimulator
 import TestRig
 import Tags
 import Testing
-@testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import LibNFCReaderTests
 
 /// Debian's nfc-jewel reads our messages, and we read the messages that it writes.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct Type1RefereeTests {
@@ -24,7 +22,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let message = message
     let empty = try SimulatedTag.type1(model, message: [], uid: .fixed(Self.uid))
-    let (tag, memory) = try await Referee.written(message, to: empty, .jewel)
+    let (tag, memory) = try Referee.written(message, to: empty, .jewel)
     _ = try await Referee.run("nfc-jewel", ["r", directory.file("dump.jwd")], on: tag)
     let dump = try readFile(directory.file("dump.jwd"))
     #expect(dump == Array(memory[..<120]))
@@ -37,14 +35,11 @@ import Testing
   @Test func `we read a message that nfc-jewel wrote`() async throws {
     let directory = try TemporaryDirectory()
     let message = message
-    let image = try await withOpenReader { reader in
-      let id = reader.place(try .type1(.topaz96, message: message))
-      return reader.memory(of: id) ?? []
-    }
+    let image = try SimulatedTag.type1(.topaz96, message: message).memory
     let file = try directory.write(image, to: "image.jwd")
     // The tool asks whether to write lock bits and OTP bytes, too.
     let blank = try SimulatedTag.type1(.topaz96, memory: Self.uid)
     let (output, tag, _) = try await Referee.run("nfc-jewel", ["w", file], on: blank, input: "n\\nn\\n")
-    #expect(try await Referee.content(of: tag, .jewel) == .message(message), "\(output)")
+    #expect(try Referee.content(of: tag, .jewel) == .message(message), "\(output)")
   }
 }

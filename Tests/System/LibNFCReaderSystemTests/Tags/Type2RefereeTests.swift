@@ -2,11 +2,9 @@ import ReaderSimulator
 import TestRig
 import Tags
 import Testing
-@testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import LibNFCReaderTests
 
 /// Debian's nfc-mfultralight reads our messages, and we read the messages that it writes.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct Type2RefereeTests {
@@ -19,7 +17,7 @@ import Testing
   func `nfc-mfultralight dumps a message that we wrote`(model: SimulatedType2Model, size: Int) async throws {
     let directory = try TemporaryDirectory()
     let message = ndefMessage(ofSize: size)
-    let (tag, memory) = try await Referee.written(message, to: try .type2(model, message: []), .typeA)
+    let (tag, memory) = try Referee.written(message, to: try .type2(model, message: []), .typeA)
     _ = try await Referee.run("nfc-mfultralight", ["r", directory.file("dump.mfd")], on: tag)
     let dump = try readFile(directory.file("dump.mfd"))
     let length = size < 0xFF ? [UInt8(size)] : [0xFF, UInt8(size >> 8), UInt8(size & 0xFF)]
@@ -31,13 +29,11 @@ import Testing
   @Test(arguments: [3, 12, 46]) func `we read a message that nfc-mfultralight wrote`(size: Int) async throws {
     let directory = try TemporaryDirectory()
     let message = ndefMessage(ofSize: size)
-    let image = try await withOpenReader { reader in
-      reader.memory(of: reader.place(try .type2(.ultralight, message: message))) ?? []
-    }
+    let image = try SimulatedTag.type2(.ultralight, message: message).memory
     let file = try directory.write(image, to: "image.mfd")
     let blank = try SimulatedTag.type2(.ultralight, message: ndefMessage(ofSize: 30, filledWith: 0x42))
     // The tool asks whether to write OTP bytes, lock bytes and the UID, too.
     let (output, tag, _) = try await Referee.run("nfc-mfultralight", ["w", file], on: blank, input: "n\\nn\\nn\\n")
-    #expect(try await Referee.content(of: tag, .typeA) == .message(message), "\(output)")
+    #expect(try Referee.content(of: tag, .typeA) == .message(message), "\(output)")
   }
 }

@@ -3,11 +3,9 @@ import ReaderSimulator
 import TestRig
 import Tags
 import Testing
-@testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import LibNFCReaderTests
 
 /// Debian's nfc-read-forum-tag3 reads our messages.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct Type3RefereeTests {
@@ -25,7 +23,7 @@ import Testing
     var options = Type3Options(model)
     options.maximumRead = mostRead
     let tag = try SimulatedTag.type3(message: ndefMessage(ofSize: 30, filledWith: 0x42), options: options)
-    let written = try await Referee.written(message, to: tag, .felica424).tag
+    let written = try Referee.written(message, to: tag, .felica424).tag
     let output = try #require(await read(written))
     let (blocks, answer) = (mostRead * 16, mostRead * 16 + 2)
     try #require(output.count == size)

@@ -1,11 +1,9 @@
 import ReaderSimulator
 import TestRig
 import Testing
-@testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import LibNFCReaderTests
 
 /// libfreefare's mifare-desfire-read-ndef uses DESFire commands to read messages that we wrote with Type 4 commands.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct Type4RefereeTests {
@@ -19,7 +17,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let message = ndefMessage(ofSize: size)
     let old = try card(ndefMessage(ofSize: 90, filledWith: 0x42))
-    let tag = try await Referee.written(message, to: old, .typeA).tag
+    let tag = try Referee.written(message, to: old, .typeA).tag
     let file = directory.file("message")
     let output = try await Referee.run("mifare-desfire-read-ndef", ["-y", "-o", file], on: tag).output
     #expect(output.contains("NDEF size: \(size) bytes"), "\(output)")

@@ -1,15 +1,12 @@
 import ReaderSimulator
-import TestRig
 import Tags
+import TestSupport
 import Testing
-@testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
 
 /// Compares the table in `docs/exchanges.md` with the specifications and with counted exchanges.
-@Suite(.timeLimit(.minutes(5))) struct ExchangeTableTests {
+@Suite struct ExchangeTableTests {
   struct Row {
     let tag: String
     let size: Int
@@ -74,26 +71,24 @@ import Testing
     }
   }
 
-  @Test func `the table gives the counted exchanges`() async throws {
+  @Test func `the table gives the counted exchanges`() throws {
     let rows = try Self.rows()
-    let findings = try await withOpenReader { reader in
-      var findings: [String] = []
-      for row in rows {
-        let message = variedMessage(ofSize: row.size)
-        guard let (tag, modulation) = try Self.place(row.tag, message) else {
-          findings.append("\(row.tag): unknown tag")
-          continue
-        }
-        let id = reader.place(tag)
-        var channel = try reader.select(modulation, doubtsRepetitions: true)
-        let content = try channel.tag.readNDEF(over: &channel)
-        if content != .message(message) { findings.append("\(row.tag), \(row.size) bytes: \(content)") }
-        if channel.exchanges != UInt64(row.exchanges) {
-          findings.append("\(row.tag), \(row.size) bytes: \(channel.exchanges) exchanges, not \(row.exchanges)")
-        }
-        _ = reader.remove(id)
+    let reader = try OpenReader()
+    var findings: [String] = []
+    for row in rows {
+      let message = variedMessage(ofSize: row.size)
+      guard let (tag, modulation) = try Self.place(row.tag, message) else {
+        findings.append("\(row.tag): unknown tag")
+        continue
       }
-      return findings
+      let id = reader.place(tag)
+      var channel = try reader.select(modulation, doubtsRepetitions: true)
+      let content = try channel.tag.readNDEF(over: &channel)
+      if content != .message(message) { findings.append("\(row.tag), \(row.size) bytes: \(content)") }
+      if channel.exchanges != UInt64(row.exchanges) {
+        findings.append("\(row.tag), \(row.size) bytes: \(channel.exchanges) exchanges, not \(row.exchanges)")
+      }
+      _ = reader.remove(id)
     }
     #expect(findings.isEmpty, "\(findings.joined(separator: "; "))")
   }

@@ -1,18 +1,14 @@
 import ReaderSimulator
 import Tags
 import Testing
-@testable import LibNFCReaderTests
-@testable import LibNFCReaderSystemTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
 
 /// Each kind of radio fault at every exchange, while the tag stays on the reader.
 ///
 /// Reading returns the message, or it fails and the next attempt returns the message. Writing leaves the old message,
 /// the new one or none.
-@Suite(.timeLimit(.minutes(5))) struct RadioFaultTests {
+@Suite struct RadioFaultTests {
   /// A kind of tag and the size of its messages. A message is large enough that reading or writing it takes several
   /// exchanges.
   struct Kind: Sendable, CustomTestStringConvertible {
@@ -62,21 +58,21 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.all) func `reading returns the message or a temporary failure`(kind: Kind) async throws {
+  @Test(arguments: Kind.all) func `reading returns the message or a temporary failure`(kind: Kind) throws {
     let message = ndefMessage(ofSize: kind.size)
-    let report = try await walk(kind, message).reading(message)
+    let report = try walk(kind, message).reading(message)
     #expect(report.findings.isEmpty)
   }
 
-  @Test(arguments: Kind.all) func `writing leaves the old message, the new one or none`(kind: Kind) async throws {
+  @Test(arguments: Kind.all) func `writing leaves the old message, the new one or none`(kind: Kind) throws {
     let old = ndefMessage(ofSize: kind.size - 3, filledWith: 0x42)
-    let report = try await walk(kind, old).writing(ndefMessage(ofSize: kind.size), over: old)
+    let report = try walk(kind, old).writing(ndefMessage(ofSize: kind.size), over: old)
     #expect(report.findings.isEmpty)
   }
 
-  @Test(arguments: Kind.all) func `locking keeps the message`(kind: Kind) async throws {
+  @Test(arguments: Kind.all) func `locking keeps the message`(kind: Kind) throws {
     let message = ndefMessage(ofSize: kind.size)
-    let report = try await walk(kind, message).locking(message)
+    let report = try walk(kind, message).locking(message)
     #expect(report.findings.isEmpty)
   }
 }

@@ -1,19 +1,17 @@
-@testable import LibNFCReaderTests
 import ReaderSimulator
 import Tags
 
-@testable import Framing
 @testable import LibNFCReader
 @testable import Reader
 
-/// Runs an action with an accident at each of its exchanges, then puts the tag back and reads it. This uses the real
-/// libnfc and the simulated chip. By default, the tag is torn away, once before it receives the frame and once after.
+/// Runs an action with an accident at each of its exchanges, then puts the tag back and reads it. By default, the tag
+/// is torn away, once before it receives the frame and once after.
 ///
 ///     let walk = TearWalk(.typeA) { try .type2(.ntag215, message: message) }
-///     let report = try await walk.reading(message)
+///     let report = try walk.reading(message)
 ///     #expect(report.findings.isEmpty)
 ///     #expect(report.exchanges == 3)
-struct TearWalk: Sendable {
+struct TearWalk {
   /// One thing that can go wrong.
   struct Accident: Sendable {
     /// What happened to the tag: "torn away at exchange".
@@ -93,7 +91,7 @@ struct TearWalk: Sendable {
   private let accidents: [Accident]
   /// The distance between two exchanges with an accident.
   private let stride: Int
-  let makeTag: @Sendable () throws -> SimulatedTag
+  let makeTag: () throws -> SimulatedTag
 
   /// - Parameters:
   ///   - modulation: The technology of the tag.
@@ -103,7 +101,7 @@ struct TearWalk: Sendable {
   ///   - makeTag: Makes the tag in its initial state, always the same.
   init(
     _ modulation: Modulation, unfinished: String? = nil, accidents: [Accident] = Accident.tearing, stride: Int = 1,
-    makeTag: @escaping @Sendable () throws -> SimulatedTag
+    makeTag: @escaping () throws -> SimulatedTag
   ) {
     self.modulation = modulation
     self.unfinished = unfinished
@@ -113,8 +111,8 @@ struct TearWalk: Sendable {
   }
 
   /// Checks that reading returns the message on the tag or none, and does not change the tag.
-  func reading(_ message: [UInt8]) async throws -> Report {
-    try await walk { channel in
+  func reading(_ message: [UInt8]) throws -> Report {
+    try walk { channel in
       let content = try channel.tag.readNDEF(over: &channel)
       guard Self.holds(content, message) else { throw Unexpected(content: content) }
     } again: { _ in
@@ -131,8 +129,8 @@ struct TearWalk: Sendable {
 
   /// Checks that a torn write leaves the old message if the memory is unchanged, and the new one or none otherwise. It
   /// must be possible to write the tag again.
-  func writing(_ message: [UInt8], over old: [UInt8]) async throws -> Report {
-    try await walk { channel in
+  func writing(_ message: [UInt8], over old: [UInt8]) throws -> Report {
+    try walk { channel in
       try channel.tag.writeNDEF(message, over: &channel)
     } again: { channel in
       do {
@@ -151,9 +149,9 @@ struct TearWalk: Sendable {
   }
 
   /// Checks that a torn lock keeps the message and that the tag can be locked again.
-  func locking(_ message: [UInt8]) async throws -> Report {
+  func locking(_ message: [UInt8]) throws -> Report {
     // Some tags keep a part of their lock state outside of `memory`.
-    try await walk(knowsMemories: false) { channel in
+    try walk(knowsMemories: false) { channel in
       try channel.tag.lockNDEF(over: &channel)
     } again: { channel in
       do {
@@ -183,56 +181,53 @@ struct TearWalk: Sendable {
   private struct Unexpected: Error { let content: TagContent }
 
   private func walk(
-    knowsMemories: Bool = true,
-    _ act: @escaping @Sendable (inout TargetChannel) throws -> Void,
-    again: @escaping @Sendable (inout TargetChannel) -> Again,
-    judge: @escaping @Sendable (Placement) -> String?
-  ) async throws -> Report {
-    try await withOpenReader { reader in
-      // Use one tag for all accidents. With a different UID, no memory would be the same as an earlier one.
-      let original = try makeTag()
-      var known: [[UInt8]: Aftermath]? = knowsMemories ? [:] : nil
-      var report = Report()
-      let usual = try place(original, reader, nil, &known, act, again).exchanges
-      for accident in accidents {
-        var isStruck = false
-        for number in Swift.stride(from: 1, through: Self.most, by: stride) {
-          let placement = try place(original, reader, (accident, number), &known, act, again)
-          let moment = placement.accident.map { "\($0.words) \(number)" } ?? "left alone"
-          if let finding = judge(placement) ?? placement.again.failure {
-            report.findings.append("a tag \(moment) \(finding)")
-          }
-          if placement.exchanges > 2 * usual + 8 {
-            report.findings.append("a tag \(moment) takes \(placement.exchanges) exchanges instead of \(usual)")
-          }
-          guard placement.accident != nil else { break }
-          isStruck = true
-          report.exchanges = max(report.exchanges, number)
-          if number == Self.most { report.findings.append("the action continues after \(number) exchanges") }
+    knowsMemories: Bool = true, _ act: (inout TargetChannel) throws -> Void, again: (inout TargetChannel) -> Again,
+    judge: (Placement) -> String?
+  ) throws -> Report {
+    let reader = try OpenReader()
+    // Use one tag for all accidents. With a different UID, no memory would be the same as an earlier one.
+    let original = try makeTag()
+    var known: [[UInt8]: Aftermath]? = knowsMemories ? [:] : nil
+    var report = Report()
+    let usual = try place(original, reader, nil, &known, act, again).exchanges
+    for accident in accidents {
+      var isStruck = false
+      for number in Swift.stride(from: 1, through: Self.most, by: stride) {
+        let placement = try place(original, reader, (accident, number), &known, act, again)
+        let moment = placement.accident.map { "\($0.words) \(number)" } ?? "left alone"
+        if let finding = judge(placement) ?? placement.again.failure {
+          report.findings.append("a tag \(moment) \(finding)")
         }
-        if !isStruck { report.findings.append("the accident did not happen: \(accident.words)") }
+        if placement.exchanges > 2 * usual + 8 {
+          report.findings.append("a tag \(moment) takes \(placement.exchanges) exchanges instead of \(usual)")
+        }
+        guard placement.accident != nil else { break }
+        isStruck = true
+        report.exchanges = max(report.exchanges, number)
+        if number == Self.most { report.findings.append("the action continues after \(number) exchanges") }
       }
-      return report
+      if !isStruck { report.findings.append("the accident did not happen: \(accident.words)") }
     }
+    return report
   }
 
   private func place(
-    _ original: SimulatedTag, _ reader: borrowing OpenReader, _ planned: (accident: Accident, exchange: Int)?,
+    _ original: SimulatedTag, _ reader: OpenReader, _ planned: (accident: Accident, exchange: Int)?,
     _ known: inout [[UInt8]: Aftermath]?, _ act: (inout TargetChannel) throws -> Void,
     _ again: (inout TargetChannel) -> Again
   ) throws -> Placement {
     let fault = planned.map { $0.accident.fault($0.exchange) }
     let attempt = try reader.attempt(on: original, modulation, fault, act)
-    let memory = reader.memory(of: attempt.tag)
+    let memory = attempt.tag.memory
     let aftermath = try known?[memory] ?? aftermath(of: attempt.tag, reader, again)
     known?[memory] = aftermath
     return Placement(
       accident: attempt.isStruck ? planned?.accident : nil, failure: attempt.failure, content: aftermath.content,
-      again: aftermath.again, isUntouched: memory == attempt.before, exchanges: attempt.exchanges)
+      again: aftermath.again, isUntouched: memory == original.memory, exchanges: attempt.exchanges)
   }
 
   private func aftermath(
-    of tag: SimulatedTag, _ reader: borrowing OpenReader, _ again: (inout TargetChannel) -> Again
+    of tag: SimulatedTag, _ reader: OpenReader, _ again: (inout TargetChannel) -> Again
   ) throws -> Aftermath {
     try reader.withTag(tag, modulation) { channel in
       let content = try channel.tag.readNDEF(over: &channel)

@@ -1,0 +1,185 @@
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import LibNFCReader
+
+/// MIFARE Classic on the simulated chip.
+@Suite struct MIFAREClassicTests {
+  /// One record of `size` bytes with an unknown type; empty for 0.
+  private static func message(_ size: Int, _ byte: UInt8 = 0x41) -> [UInt8] {
+    switch size {
+    case 0: []
+    case 1...2: preconditionFailure("no message has \(size) bytes")
+    case 3...258: [0xD5, 0x00, UInt8(size - 3)] + [UInt8](repeating: byte, count: size - 3)
+    default:
+      [0xC5, 0x00, 0x00, 0x00, UInt8((size - 6) >> 8), UInt8((size - 6) & 0xFF)]
+        + [UInt8](repeating: byte, count: size - 6)
+    }
+  }
+
+  private static let smallUID = [0xC0, 0x01, 0x02, 0x03] as [UInt8]
+
+  /// Authenticating and reading the directory takes 3 commands. Then one command authenticates each sector, and one
+  /// reads each block.
+  @Test(
+    arguments: [
+      (.classic1K, 0, 5), (.classic1K, 14, 5), (.classic1K, 15, 6), (.classic1K, 46, 7), (.classic1K, 47, 9),
+      (.classic1K, 254, 25), (.classic1K, 716, 63), (.mini, 188, 19), (.classic4K, 716, 63), (.classic4K, 717, 69),
+      (.classic4K, 3356, 255),
+    ] as [(MIFAREClassicModel, Int, Int)])
+  func `a message is read in the fewest commands`(model: MIFAREClassicModel, size: Int, commands: Int) throws {
+    let message = Self.message(size)
+    let reader = try OpenReader()
+    _ = reader.place(try .mifareClassic(model, message: message, uid: .fixed(Self.smallUID)))
+    var channel = try reader.select(.typeA)
+    let content = try channel.tag.readNDEF(over: &channel)
+    #expect(size == 0 ? "\(content)".contains("holds no message") : content == .message(message))
+    #expect(channel.exchanges == commands)
+  }
+
+  @Test(arguments: [0, 15, 46, 254, 255, 716])
+  func `a message is written and read back, and the trailers stay unchanged`(size: Int) throws {
+    let message = Self.message(size, 0x5A)
+    let reader = try OpenReader()
+    let id = reader.place(try .mifareClassic(.classic1K, message: Self.message(80)))
+    let before = reader.memory(of: id) ?? []
+    var channel = try reader.select(.typeA)
+    #expect(try channel.tag.queryNDEF(over: &channel).capacity == 716)
+    try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+    let after = reader.memory(of: id) ?? []
+    for block in stride(from: 3, to: 64, by: 4) {
+      #expect(after[block * 16..<block * 16 + 16] == before[block * 16..<block * 16 + 16], "trailer \(block)")
+    }
+    #expect(after[0..<64] == before[0..<64])
+    channel = try reader.select(.typeA)
+    #expect(throws: TagWriteError.tooLong(capacity: 716)) {
+      try channel.tag.writeNDEF(Self.message(717), over: &channel)
+    }
+    let now = reader.memory(of: id)
+    #expect(now == after)
+  }
+
+  @Test func `a message is written into the large sectors of a 4K`() throws {
+    let message = Self.message(3356, 0x33)
+    let reader = try OpenReader()
+    _ = reader.place(try .mifareClassic(.classic4K, message: []))
+    var channel = try reader.select(.typeA)
+    let status = try channel.tag.queryNDEF(over: &channel)
+    #expect(status.capacity == 3356 && status.access == .readWrite)
+    try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+  }
+
+  @Test func `locking keeps the keys and the message`() throws {
+    let message = Self.message(60)
+    let keyB: [UInt8] = [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7]
+    let reader = try OpenReader()
+    let id = reader.place(try .mifareClassic(.classic4K, message: message, keyB: keyB))
+    let before = reader.memory(of: id) ?? []
+    var channel = try reader.select(.typeA)
+    try channel.tag.lockNDEF(over: &channel)
+    let after = reader.memory(of: id) ?? []
+    for sector in 0..<40 {
+      let trailer = (sector < 32 ? sector * 4 + 3 : 128 + (sector - 32) * 16 + 15) * 16
+      #expect(after[trailer..<trailer + 6] == before[trailer..<trailer + 6], "key A of sector \(sector)")
+      #expect(after[trailer + 10..<trailer + 16] == before[trailer + 10..<trailer + 16], "key B of sector \(sector)")
+      #expect(Array(after[trailer + 6..<trailer + 9]) == [0x07, 0x8F, 0x0F], "access bits of sector \(sector)")
+      #expect(after[trailer + 9] == (sector % 16 == 0 && sector < 32 ? before[trailer + 9] : 0x43))
+    }
+    channel = try reader.select(.typeA)
+    #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
+    let status = try channel.tag.queryNDEF(over: &channel)
+    #expect(status.capacity == 3356 && status.access == .readOnly)
+    #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
+    #expect(throws: TagWriteError.readOnly) { try channel.tag.lockNDEF(over: &channel) }
+    let now = reader.memory(of: id)
+    #expect(now == after)
+  }
+
+  @Test func `a tag with a secret key B cannot be locked and stays unchanged`() throws {
+    let reader = try OpenReader()
+    let tag = try SimulatedTag.mifareClassic(.classic1K, message: Self.message(20), keyB: [1, 2, 3, 4, 5, 6])
+    let id = reader.place(tag)
+    let before = reader.memory(of: id)
+    var channel = try reader.select(.typeA)
+    let error = #expect(throws: TagWriteError.self) { try channel.tag.lockNDEF(over: &channel) }
+    #expect(error == .cannotLock("key B of sector 1, which locking needs, is a secret"))
+    let now = reader.memory(of: id)
+    #expect(now == before)
+    #expect(try channel.tag.readNDEF(over: &channel) == .message(Self.message(20)))
+  }
+
+  @Test func `a card without an application directory stays unchanged`() throws {
+    let reader = try OpenReader()
+    let id = reader.place(try .mifareClassicBlank(.classic1K))
+    let before = reader.memory(of: id)
+    var channel = try reader.select(.typeA)
+    let content = try channel.tag.readNDEF(over: &channel)
+    #expect("\(content)".contains("no application directory"))
+    #expect(try channel.tag.queryNDEF(over: &channel).access == .notSupported)
+    #expect(throws: TagWriteError.self) { try channel.tag.writeNDEF(Self.message(5), over: &channel) }
+    #expect(throws: TagWriteError.self) { try channel.tag.lockNDEF(over: &channel) }
+    let now = reader.memory(of: id)
+    #expect(now == before)
+  }
+
+  // MARK: Torn away
+
+  @Test(arguments: [0, 20, 100]) func `a tag torn away during a read stays unchanged`(size: Int) throws {
+    let walk = TearWalk(.typeA) { try .mifareClassic(.classic1K, message: Self.message(size)) }
+    #expect(try walk.reading(Self.message(size)).findings == [])
+  }
+
+  @Test(arguments: [(0, 60), (60, 0), (60, 100), (100, 12), (10, 13), (300, 40), (40, 300)] as [(Int, Int)])
+  func `a tag torn away during a write holds the old message, the new one or none`(old: Int, new: Int) throws {
+    let walk = TearWalk(.typeA) { try .mifareClassic(.classic1K, message: Self.message(old)) }
+    let report = try walk.writing(Self.message(new, 0x5A), over: Self.message(old))
+    #expect(report.findings == [])
+    #expect(report.exchanges > 0)
+  }
+
+  /// The length, of one byte or three, is at the end of a block, at the start of the next one, or across both.
+  @Test(arguments: (12...18).map { ($0, 40, 30) } + [12, 14, 15].map { ($0, 256, 270) })
+  func `a torn write leaves no wrong message at any position of the length`(nulls: Int, old: Int, new: Int) throws {
+    let length: [UInt8] = old < 255 ? [UInt8(old)] : [0xFF, UInt8(old >> 8), UInt8(old & 0xFF)]
+    let before = Self.message(old)
+    let contents = [UInt8](repeating: 0, count: nulls) + [0x03] + length + before + [0xFE]
+    let walk = TearWalk(.typeA) { try .mifareClassic(length.count == 1 ? .mini : .classic1K, contents: contents) }
+    #expect(try walk.writing(Self.message(new, 0x5A), over: before).findings == [])
+  }
+
+  /// The message passes the second part of the directory and reaches the large sectors.
+  @Test func `a 4K torn away during a read or a write holds no wrong message`() throws {
+    let (old, new) = (Self.message(1_500), Self.message(1_600, 0x5A))
+    let walk = TearWalk(.typeA, stride: 41) { try .mifareClassic(.classic4K, message: old) }
+    let reading = try walk.reading(old)
+    #expect(reading.findings == [])
+    #expect(reading.exchanges > 100)
+    let writing = try walk.writing(new, over: old)
+    #expect(writing.findings == [])
+    #expect(writing.exchanges > 200)
+  }
+
+  @Test func `a tag torn away during locking keeps its message and can be locked`() throws {
+    let message = Self.message(60)
+    let walk = TearWalk(.typeA) { try .mifareClassic(.mini, message: message, sectors: [1, 2]) }
+    let report = try walk.locking(message)
+    #expect(report.findings == [])
+    #expect(report.exchanges > 15)
+  }
+
+  /// The second part of the directory names a sector that the message does not reach. If a radio frame for this part is
+  /// lost, locking must not leave that sector writable and report success.
+  @Test func `locking leaves no sector writable after lost radio frames`() throws {
+    let message = Self.message(20)
+    let deafness = (1...4).map { times in
+      TearWalk.Accident(words: "unheard \(times) times from exchange", leavesTag: true) {
+        .radio(.unheard, exchange: $0, times: times)
+      }
+    }
+    let walk = TearWalk(.typeA, accidents: TearWalk.Accident.radioFaults + deafness) {
+      try .mifareClassic(.classic4K, message: message, sectors: [15, 17])
+    }
+    #expect(try walk.locking(message).findings == [])
+  }
+}

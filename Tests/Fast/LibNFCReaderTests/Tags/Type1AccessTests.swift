@@ -1,0 +1,181 @@
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import LibNFCReader
+
+/// Topaz tags on the simulated chip.
+@Suite struct Type1AccessTests {
+  /// The number of READ8 commands after RALL. The message begins at byte 24 or 26, and RALL returns the memory before
+  /// byte 104.
+  private func blocks(_ model: Type1Model, _ size: Int) -> Int {
+    model == .topaz96 ? 0 : (max(0, size - (size < 0xFF ? 80 : 78)) + 7) / 8
+  }
+
+  @Test(arguments: [
+    (Type1Model.topaz96, [0, 1, 3, 40, 90]),
+    (.topaz512, [0, 3, 80, 81, 88, 89, 254, 255, 300, 462]),
+  ])
+  func `no block behind the end of the message is read`(model: Type1Model, sizes: [Int]) throws {
+    let reader = try OpenReader()
+    for size in sizes {
+      let message = ndefMessage(ofSize: size)
+      let id = reader.place(try .type1(model, message: message))
+      var channel = try reader.select(.jewel)
+      _ = reader.takeCounters()
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+      let counters = reader.takeCounters()
+      #expect(counters.exchanges == 1 + blocks(model, size), "\(size) bytes")
+      #expect(counters.commands == 1 + 3 * blocks(model, size), "\(size) bytes")
+      _ = reader.remove(id)
+    }
+  }
+
+  @Test(arguments: Type1Model.all)
+  func `messages from empty to full capacity are written`(model: Type1Model) throws {
+    let reader = try OpenReader()
+    let id = reader.place(try .type1(model, message: ndefMessage(ofSize: 40)))
+    var channel = try reader.select(.jewel)
+    let status = try channel.tag.queryNDEF(over: &channel)
+    #expect(status.access == .readWrite)
+    #expect(status.capacity == model.capacity)
+    for size in [3, 0, 1, 40, 80, 90, 91, 254, 255, 256, 462, 5] where size <= model.capacity {
+      let message = ndefMessage(ofSize: size, filledWith: UInt8(size & 0xFF) | 1)
+      try channel.tag.writeNDEF(message, over: &channel)
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    }
+    let before = reader.memory(of: id)
+    #expect(throws: TagWriteError.tooLong(capacity: model.capacity)) {
+      try channel.tag.writeNDEF([UInt8](repeating: 0, count: model.capacity + 1), over: &channel)
+    }
+    #expect(reader.memory(of: id) == before)
+    // Bytes that the tag already holds are not written.
+    _ = reader.takeCounters()
+    try channel.tag.writeNDEF(ndefMessage(ofSize: 5, filledWith: 5), over: &channel)
+    #expect(reader.takeCounters().exchanges == 1)
+  }
+
+  /// The exchanges are RALL, the length, each changed byte, and the length. If it takes fewer chip commands, blocks of
+  /// eight bytes are written instead.
+  @Test(arguments: [(Type1Model.topaz96, 6, 10), (.topaz96, 90, 93), (.topaz512, 6, 4), (.topaz512, 462, 62)])
+  func `only changed bytes are written`(model: Type1Model, size: Int, exchanges: Int) throws {
+    let reader = try OpenReader()
+    _ = reader.place(try .type1(model, message: [0xD0, 0x00, 0x00]))
+    var channel = try reader.select(.jewel)
+    _ = reader.takeCounters()
+    try channel.tag.writeNDEF(ndefMessage(ofSize: size), over: &channel)
+    #expect(reader.takeCounters().exchanges == exchanges)
+  }
+
+  @Test func `a message behind the static memory is read and written`() throws {
+    let other: [UInt8] = [0xFD, 120] + [UInt8](repeating: 7, count: 120)
+    let reader = try OpenReader()
+    let message = ndefMessage(ofSize: 30)
+    let controls: [UInt8] = [0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03]
+    let id = reader.place(try .type1(.topaz512, contents: controls + other + [0x03, 30] + message))
+    var channel = try reader.select(.jewel)
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    let kept = reader.memory(of: id)?[..<168]
+    for size in [0, 9, 255] {
+      let message = ndefMessage(ofSize: size)
+      try channel.tag.writeNDEF(message, isVerifying: size == 9, over: &channel)
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+      #expect(reader.memory(of: id)?[..<168] == kept)
+    }
+  }
+
+  @Test(arguments: Type1Model.all) func `a locked tag keeps its message`(model: Type1Model) throws {
+    let reader = try OpenReader()
+    let message = ndefMessage(ofSize: 90)
+    let id = reader.place(try .type1(model, message: message))
+    var channel = try reader.select(.jewel)
+    try channel.tag.lockNDEF(over: &channel)
+    #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
+    #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
+    #expect(throws: TagWriteError.readOnly) { try channel.tag.lockNDEF(over: &channel) }
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    let bytes = reader.memory(of: id)
+    let memory = try #require(bytes)
+    #expect(memory[112...113] == [0xFF, 0x7F])
+    #expect(model == .topaz96 || memory[120..<128] == [0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+    for byte in 8..<104 as Range<UInt8> {
+      #expect(throws: TagChannelError.self) { _ = try channel.exchange([0x53, byte, 0] + channel.tag.identifier) }
+    }
+  }
+
+  @Test func `lock bits prevent writing even if the capability container allows it`() throws {
+    let reader = try OpenReader()
+    let id = reader.place(try .type1(.topaz512, message: ndefMessage(ofSize: 90)))
+    let bytes = reader.memory(of: id)
+    let memory = try #require(bytes)
+    for (address, capacity) in [(112, nil), (113, 48), (122, 80)] as [(Int, Int?)] {
+      _ = reader.remove(id)
+      var image = memory
+      image[address] |= address == 112 ? 0x04 : 0x02
+      let locked = reader.place(try .type1(memory: image))
+      var channel = try reader.select(.jewel)
+      let status = try channel.tag.queryNDEF(over: &channel)
+      #expect(status.access == (capacity == nil ? .readOnly : .readWrite), "\(address)")
+      if let capacity {
+        #expect(status.capacity == capacity)
+        #expect(throws: TagWriteError.tooLong(capacity: capacity)) {
+          try channel.tag.writeNDEF(ndefMessage(ofSize: capacity + 1), over: &channel)
+        }
+        #expect(reader.memory(of: locked) == image)
+        try channel.tag.writeNDEF(ndefMessage(ofSize: capacity), isVerifying: true, over: &channel)
+      } else {
+        #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
+        #expect(reader.memory(of: locked) == image)
+      }
+      _ = reader.remove(locked)
+    }
+  }
+
+  @Test func `a tag answers RID until it is removed`() throws {
+    let reader = try OpenReader()
+    let id = reader.place(try .type1(.topaz96, message: []))
+    var channel = try reader.select(.jewel)
+    let rid: [UInt8] = [0x78, 0, 0, 0, 0, 0, 0]
+    #expect(try channel.exchange(rid) == [0x11, 0x48] + channel.tag.identifier)
+    try channel.reselect()
+    #expect(try channel.exchange(rid) == [0x11, 0x48] + channel.tag.identifier)
+    // RSEG: its answer is too long for a PN53x.
+    #expect(throws: TagChannelError.self) {
+      try channel.exchange([0x10] + [UInt8](repeating: 0, count: 9) + channel.tag.identifier)
+    }
+    _ = reader.remove(id)
+    #expect(throws: TagChannelError(.noAnswer, "the tag does not answer")) { try channel.exchange(rid) }
+    #expect(throws: TagChannelError(.noAnswer, "the tag was removed")) { try channel.reselect() }
+  }
+}
+
+/// Topaz tags that are torn away.
+@Suite struct Type1TearTests {
+  @Test(arguments: [(Type1Model.topaz96, 30, 1), (.topaz512, 60, 1), (.topaz512, 130, 8)])
+  func `reading yields the message or none`(model: Type1Model, size: Int, exchanges: Int) throws {
+    let message = ndefMessage(ofSize: size)
+    let report = try TearWalk(.jewel) { try .type1(model, message: message) }.reading(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == exchanges)
+  }
+
+  @Test(arguments: [
+    (Type1Model.topaz96, 0, 20), (.topaz96, 20, 0), (.topaz96, 40, 12), (.topaz96, 12, 30),
+    (.topaz512, 20, 0), (.topaz512, 20, 120), (.topaz512, 260, 20),
+  ])
+  func `writing leaves the old message, the new one or none`(model: Type1Model, oldSize: Int, newSize: Int) throws {
+    let old = ndefMessage(ofSize: oldSize, filledWith: 0x61)
+    let report = try TearWalk(.jewel) { try .type1(model, message: old) }
+      .writing(ndefMessage(ofSize: newSize, filledWith: 0x62), over: old)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges > 1)
+  }
+
+  @Test(arguments: [(Type1Model.topaz96, 5), (.topaz512, 7)])
+  func `locking keeps the message and can be repeated`(model: Type1Model, exchanges: Int) throws {
+    let message = ndefMessage(ofSize: 40)
+    let report = try TearWalk(.jewel) { try .type1(model, message: message) }.locking(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == exchanges)
+  }
+}

@@ -1,0 +1,160 @@
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import LibNFCReader
+
+/// FeliCa cards on the simulated chip.
+@Suite struct Type3AccessTests {
+  private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
+  private static let unfinished = "damaged: the tag was removed while it was written"
+
+  private static func options(_ model: Type3Options.Model) -> Type3Options { Type3Options(model) }
+
+  /// The exchanges are a poll if another system answered, the attribute information block, and Nbr blocks at a time.
+  @Test(
+    arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems],
+    [Modulation.felica212, .felica424])
+  func `a message is read in as few exchanges as Nbr allows`(model: Type3Options.Model, modulation: Modulation) throws {
+    let options = Type3Options(model)
+    let sizes = model == .liteS ? [0, 6, 16, 17, 64, 65, 208] : [0, 6, 192, 193, 384, 4095, 6400]
+    let reader = try OpenReader()
+    for size in sizes {
+      let message = ndefMessage(ofSize: size)
+      let id = reader.place(try .type3(message: message, options: options))
+      var channel = try reader.select(modulation)
+      _ = reader.takeCounters()
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+      let polls = model == .standard ? 0 : 1
+      let blocks = (size + 15) / 16
+      #expect(reader.takeCounters().exchanges == polls + 1 + (blocks + options.maximumRead - 1) / options.maximumRead)
+      _ = reader.remove(id)
+    }
+  }
+
+  @Test func `blocks after the 255th are read and written`() throws {
+    var options = Type3Options(.standard)
+    (options.blockCount, options.maximumRead, options.maximumWrite) = (1_000, 15, 12)
+    let message = ndefMessage(ofSize: 16_000)
+    let reader = try OpenReader()
+    let id = reader.place(try .type3(message: [], options: options))
+    var channel = try reader.select(.felica212)
+    try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    #expect(reader.memory(of: id).map { Array($0[16...]) } == message)
+  }
+
+  @Test(arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems])
+  func `messages from empty to full capacity are written`(model: Type3Options.Model) throws {
+    let options = Type3Options(model)
+    let reader = try OpenReader()
+    _ = reader.place(try .type3(message: ndefMessage(ofSize: 40), options: options))
+    var channel = try reader.select(.felica212)
+    let status = try channel.tag.queryNDEF(over: &channel)
+    #expect(status.access == .readWrite)
+    #expect(status.capacity == options.blockCount * 16)
+    for size in [0, 1, 15, 16, 17, 100, status.capacity] {
+      let message = ndefMessage(ofSize: size)
+      _ = reader.takeCounters()
+      try channel.tag.writeNDEF(message, over: &channel)
+      let updates = ((size + 15) / 16 + options.maximumWrite - 1) / options.maximumWrite
+      #expect(reader.takeCounters().exchanges == (model == .standard ? 0 : 1) + 1 + 2 + updates)
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    }
+    #expect(throws: TagWriteError.tooLong(capacity: status.capacity)) {
+      try channel.tag.writeNDEF([UInt8](repeating: 0, count: status.capacity + 1), over: &channel)
+    }
+  }
+
+  @Test func `a locked card keeps its message`() throws {
+    let reader = try OpenReader()
+    let message = ndefMessage(ofSize: 40)
+    _ = reader.place(try .type3(message: message))
+    var channel = try reader.select(.felica212)
+    try channel.tag.lockNDEF(over: &channel)
+    #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
+    #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
+    #expect(throws: TagWriteError.readOnly) { try channel.tag.lockNDEF(over: &channel) }
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+  }
+
+  @Test(arguments: [Modulation.felica212, .felica424])
+  func `a transit card is reported as not NDEF`(modulation: Modulation) throws {
+    let reader = try OpenReader()
+    let id = reader.place(try .transitCard())
+    var channel = try reader.select(modulation)
+    _ = reader.takeCounters()
+    #expect(
+      try problem(of: channel.tag.readNDEF(over: &channel))
+        == "not NDEF: the FeliCa card has no NDEF system; it is one for trains, shops or doors")
+    #expect(reader.takeCounters().exchanges == 2)
+    _ = reader.remove(id)
+    #expect(throws: TagChannelError.self) { try channel.tag.readNDEF(over: &channel) }
+  }
+
+  @Test(arguments: [Type3Options.Model.liteS, .standardWithSeveralSystems])
+  func `a card torn away during a read yields the message or none`(model: Type3Options.Model) throws {
+    let message = ndefMessage(ofSize: 150)
+    let report = try TearWalk(.felica212) {
+      try .type3(message: message, idm: Self.idm, options: Self.options(model))
+    }.reading(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == (model == .liteS ? 5 : 3))
+  }
+
+  @Test(
+    arguments: [
+      (.liteS, 0, 0, 4), (.liteS, 0, 208, 17), (.liteS, 150, 0, 4), (.liteS, 150, 208, 17),
+      (.standard, 150, 400, 7), (.standard, 400, 0, 3),
+      (.standardWithSeveralSystems, 150, 400, 8), (.standardWithSeveralSystems, 400, 0, 4),
+    ] as [(Type3Options.Model, Int, Int, Int)])
+  func `a card torn away during a write holds no other message`(
+    model: Type3Options.Model, old: Int, new: Int, exchanges: Int
+  ) throws {
+    let (before, message) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
+    let report = try TearWalk(.felica212, unfinished: Self.unfinished) {
+      try .type3(message: before, idm: Self.idm, options: Self.options(model))
+    }.writing(message, over: before)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == exchanges)
+  }
+
+  /// A FeliCa Lite is also configured to reject writes.
+  @Test(arguments: [(Type3Options.Model.liteS, 7), (.standard, 4), (.standardWithSeveralSystems, 6), (.phone, 4)])
+  func `a card torn away during a lock keeps its message`(model: Type3Options.Model, exchanges: Int) throws {
+    let message = ndefMessage(ofSize: 50)
+    let report = try TearWalk(.felica424) {
+      try .type3(message: message, idm: Self.idm, options: Self.options(model))
+    }.locking(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == exchanges)
+  }
+
+  @Test func `a locked FeliCa Lite rejects writes that ignore the read-only flag`() throws {
+    let reader = try OpenReader()
+    let id = reader.place(try .type3(message: ndefMessage(ofSize: 40), idm: Self.idm))
+    var channel = try reader.select(.felica212)
+    let update = [0x08] + Self.idm + [1, 0x09, 0x00, 1, 0x80, 0x00]
+    let attributes = try channel.exchange([0x06] + Self.idm + [1, 0x0B, 0x00, 1, 0x80, 0x00]).suffix(16)
+    #expect(try channel.exchange(update + attributes).suffix(2) == [0, 0])
+    try channel.tag.lockNDEF(over: &channel)
+    let memory = reader.memory(of: id)
+    #expect(try channel.exchange(update + attributes).suffix(2) == [0x01, 0xA8])
+    #expect(reader.memory(of: id) == memory)
+  }
+
+  @Test func `a phone is addressed by its current identifier`() throws {
+    let reader = try OpenReader()
+    let message = ndefMessage(ofSize: 100)
+    _ = reader.place(try .type3(message: message, options: Self.options(.phone)))
+    var identifiers: Set<[UInt8]> = []
+    for _ in 0..<3 {
+      var channel = try reader.select(.felica212)
+      identifiers.insert(channel.tag.identifier)
+      #expect(channel.tag.identifier.prefix(2) == [0x02, 0xFE])
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+      try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+    }
+    #expect(identifiers.count == 3)
+  }
+}

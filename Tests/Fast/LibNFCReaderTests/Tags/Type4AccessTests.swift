@@ -1,0 +1,189 @@
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import LibNFCReader
+
+/// Type 4 cards on the simulated chip, over Type A and Type B of ISO/IEC 14443.
+@Suite struct Type4AccessTests {
+  private static func card(
+    _ modulation: Modulation, _ message: [UInt8], _ options: Type4Options = Type4Options()
+  ) throws -> SimulatedTag {
+    modulation == .typeB
+      ? try .type4B(message: message, pupi: .fixed([1, 2, 3, 4]), options: options)
+      : try .type4(message: message, uid: .fixed([4, 1, 2, 3, 4, 5, 6]), options: options)
+  }
+
+  /// Options of a card that takes frames of any length, so that an APDU is one exchange of the chip.
+  private static func options(
+    read: Int, write: Int, version: Int = 2, fileSize: Int? = nil, isWritable: Bool = false
+  ) -> Type4Options {
+    var options = Type4Options()
+    (options.maximumRead, options.maximumWrite, options.mappingVersion) = (read, write, version)
+    (options.fileSize, options.containerIsWritable) = (fileSize, isWritable)
+    return options
+  }
+
+  /// The number of APDUs. Each APDU is one command of the chip, however many frames it takes.
+  private static func apdus(_ reader: OpenReader) -> Int { reader.takeCounters().commands }
+
+  @Test(arguments: [Modulation.typeA, .typeB], [15, 59, 246, 255, 256, 1_000])
+  func `reading takes four APDUs and one for each chunk of MLe bytes`(modulation: Modulation, mostRead: Int) throws {
+    let options = Self.options(read: mostRead, write: 52, fileSize: 2_000)
+    let atOnce = min(mostRead, 246)
+    let reader = try OpenReader()
+    for size in [0, 3, atOnce - 2, atOnce - 1, atOnce * 2 - 2, 1_998] {
+      let message = ndefMessage(ofSize: size)
+      let id = reader.place(try Self.card(modulation, message, options))
+      var channel = try reader.select(modulation)
+      _ = reader.takeCounters()
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+      #expect(Self.apdus(reader) == 4 + max(1, (size + 2 + atOnce - 1) / atOnce), "\(size) bytes")
+      _ = reader.remove(id)
+    }
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB], [(59, 52), (256, 255)])
+  func `a message beyond 32 KiB is read and written with mapping 3`(
+    modulation: Modulation, limits: (read: Int, write: Int)
+  ) throws {
+    let options = Self.options(read: limits.read, write: limits.write, version: 3, fileSize: 40_000)
+    let message = ndefMessage(ofSize: 39_996)
+    let reader = try OpenReader()
+    let id = reader.place(try Self.card(modulation, [], options))
+    var channel = try reader.select(modulation)
+    #expect(try channel.tag.queryNDEF(over: &channel).capacity == 39_996)
+    try channel.tag.writeNDEF(message, over: &channel)
+    #expect(reader.memory(of: id).map { Array($0[4...]) } == message)
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB], [4, 15, 52, 255, 600])
+  func `messages from empty to full capacity are written`(modulation: Modulation, mostWritten: Int) throws {
+    let options = Self.options(read: 256, write: mostWritten, fileSize: 1_000)
+    let atOnce = min(mostWritten, 245)
+    let reader = try OpenReader()
+    _ = reader.place(try Self.card(modulation, ndefMessage(ofSize: 40), options))
+    var channel = try reader.select(modulation)
+    let status = try channel.tag.queryNDEF(over: &channel)
+    #expect(status.access == .readWrite)
+    #expect(status.capacity == 998)
+    for size in [0, 1, 4, atOnce, atOnce + 1, status.capacity] where size <= status.capacity {
+      let message = ndefMessage(ofSize: size)
+      _ = reader.takeCounters()
+      try channel.tag.writeNDEF(message, over: &channel)
+      #expect(Self.apdus(reader) == 5 + (size == 0 ? 0 : 1 + (size + atOnce - 1) / atOnce), "\(size) bytes")
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    }
+    #expect(throws: TagWriteError.tooLong(capacity: 998)) {
+      try channel.tag.writeNDEF([UInt8](repeating: 0, count: 999), over: &channel)
+    }
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB])
+  func `a card is locked if it allows that`(modulation: Modulation) throws {
+    let message = ndefMessage(ofSize: 40)
+    let reader = try OpenReader()
+    let id = reader.place(try Self.card(modulation, message, Self.options(read: 59, write: 52, isWritable: true)))
+    var channel = try reader.select(modulation)
+    try channel.tag.lockNDEF(over: &channel)
+    #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
+    #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    _ = reader.remove(id)
+
+    _ = reader.place(try Self.card(modulation, message))
+    channel = try reader.select(modulation)
+    #expect(
+      throws: TagWriteError.cannotLock(
+        "the card lets only its owner make it read-only, with keys that are not known here (it answered 6982)")
+    ) { try channel.tag.lockNDEF(over: &channel) }
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB])
+  func `a bank card is reported as not NDEF`(modulation: Modulation) throws {
+    let reader = try OpenReader()
+    _ = reader.place(modulation == .typeA ? .paymentCard() : .paymentCardB())
+    var channel = try reader.select(modulation)
+    _ = reader.takeCounters()
+    #expect(
+      try problem(of: channel.tag.readNDEF(over: &channel))
+        == "not NDEF: an ISO/IEC 14443-4 card without an NDEF application, such as a payment or identity card")
+    #expect(Self.apdus(reader) == 2)
+    #expect(throws: TagWriteError.self) { try channel.tag.writeNDEF([], over: &channel) }
+    #expect(throws: TagWriteError.self) { try channel.tag.lockNDEF(over: &channel) }
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB])
+  func `a card that requests more time is read and written`(modulation: Modulation) throws {
+    var options = Self.options(read: 200, write: 200)
+    options.timeExtensions = 3
+    let message = ndefMessage(ofSize: 150)
+    let reader = try OpenReader()
+    _ = reader.place(try Self.card(modulation, message, options))
+    var channel = try reader.select(modulation)
+    expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    let other = ndefMessage(ofSize: 120)
+    try channel.tag.writeNDEF(other, isVerifying: true, over: &channel)
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB])
+  func `the presence check notices that a card was removed`(modulation: Modulation) throws {
+    let reader = try OpenReader()
+    let id = reader.place(try Self.card(modulation, []))
+    var channel = try reader.select(modulation)
+    #expect(try reader.device.isCardPresent())
+    try channel.reselect()
+    #expect(try reader.device.isCardPresent())
+    _ = reader.remove(id)
+    #expect(try !reader.device.isCardPresent())
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB], [2, 3])
+  func `a card torn away during a read yields the message or none`(modulation: Modulation, version: Int) throws {
+    let message = ndefMessage(ofSize: 150)
+    let report = try TearWalk(modulation) {
+      try Self.card(modulation, message, Self.options(read: 50, write: 40, version: version))
+    }.reading(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges >= 8)
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB], [(0, 150), (150, 0), (150, 220)])
+  func `a card torn away during a write holds no other message`(modulation: Modulation, sizes: (old: Int, new: Int))
+    throws
+  {
+    let (before, message) = (ndefMessage(ofSize: sizes.old), ndefMessage(ofSize: sizes.new, filledWith: 0x42))
+    let report = try TearWalk(modulation) {
+      try Self.card(modulation, before, Self.options(read: 59, write: 52, fileSize: 300))
+    }.writing(message, over: before)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges >= 5)
+  }
+
+  /// Beyond 32 KiB, mapping 3.0 encodes offsets as data objects.
+  @Test func `a card torn away with a long message holds no other message`() throws {
+    let (before, message) = (ndefMessage(ofSize: 32_800), ndefMessage(ofSize: 33_200, filledWith: 0x42))
+    let walk = TearWalk(.typeA, stride: 97) {
+      try Self.card(.typeA, before, Self.options(read: 256, write: 255, version: 3, fileSize: 34_000))
+    }
+    let reading = try walk.reading(before)
+    #expect(reading.findings.isEmpty)
+    #expect(reading.exchanges > 138)
+    let writing = try walk.writing(message, over: before)
+    #expect(writing.findings.isEmpty)
+    #expect(writing.exchanges > 138)
+  }
+
+  @Test(arguments: [Modulation.typeA, .typeB])
+  func `a card torn away during a lock keeps its message`(modulation: Modulation) throws {
+    let message = ndefMessage(ofSize: 50)
+    let report = try TearWalk(modulation) {
+      try Self.card(modulation, message, Self.options(read: 59, write: 52, isWritable: true))
+    }.locking(message)
+    #expect(report.findings.isEmpty)
+    // Five exchanges read the message, and five lock the card.
+    #expect(report.exchanges == 10)
+  }
+}
