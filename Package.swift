@@ -227,7 +227,10 @@ let package = Package(
     // The code that only tests use: values and files; processes and stand-ins.
     module("TestSupport", ["EventLoop"]),
     .target(
-      name: "TestRig", dependencies: ["Bus", "CShims", "EventLoop", "Names", "Rig", "TestSupport"],
+      name: "TestRig",
+      dependencies: [
+        "Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig", "TestSupport",
+      ],
       exclude: ["Mqtt/mqtt-proxy.py", "association-server.py", "pcsc-client.py", "umockdev-testbed.py"],
       swiftSettings: settings),
 
@@ -337,7 +340,7 @@ let package = Package(
     tests(
       .system, "PCSCReaderSystemTests",
       [
-        "CShims", "EventLoop", "Framing", "Journal", "NDEF", "Names", "PCSCReader", "Reader", "ReaderLink",
+        "CShims", "EventLoop", "Framing", "Journal", "Names", "PCSCReader", "Reader", "ReaderLink",
         "ReaderSimulator", "TestRig",
       ], exclude: ["Confinement/Attempts/card-attempts.c"]),
     tests(.system, "ReaderLinkSystemTests", ["EventLoop", "ReaderLink", "TestRig"]),

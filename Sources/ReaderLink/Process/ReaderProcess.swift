@@ -94,11 +94,11 @@ public actor ReaderProcess {
   // MARK: Waiting
 
   /// A condition that a caller waits for.
-  typealias Condition = @Sendable (isolated ReaderProcess) -> Bool
+  package typealias Condition = @Sendable (isolated ReaderProcess) -> Bool
 
   /// Returns as soon as `condition` holds, or when the process is stopped for good. Evaluates the condition after each
   /// event.
-  func wait(until condition: @escaping Condition) async {
+  package func wait(until condition: @escaping Condition) async {
     guard !condition(self), isReaped == nil else { return }
     await withCheckedContinuation { waiters.append((condition, $0)) }
   }

@@ -1,5 +1,6 @@
 @testable import PCSCReaderSystemTests
 import Names
+import TestRig
 
 @testable import ReaderSimulator
 

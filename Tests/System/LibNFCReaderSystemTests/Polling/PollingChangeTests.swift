@@ -23,7 +23,7 @@ import Testing
     let (resting, placement) = try await rig.announces("https://example.com/1")
     // The same look finds Type 2 and Type 4A, so the resting tag keeps its placement although its kind is no longer
     // wanted.
-    await rig.configure(Self.polling([.type4A]))
+    await rig.configure { $0 = Self.polling([.type4A]) }
     try await rig.commands(60)
     try await rig.takeAway(resting, placement)
     // A Type 2 tag is unwanted now. It is not announced, even if its kind becomes wanted while it lies there. The next
@@ -33,7 +33,7 @@ import Testing
       if case .log(.debug, let line) = event, line.contains("type-2 is not configured") { true } else { nil }
     }
     try await rig.commands(60)
-    await rig.configure(Self.polling())
+    await rig.configure { $0 = Self.polling() }
     try await rig.commands(60)
     await rig.simulator.remove(unwanted)
     try await rig.announces("https://example.com/3", isType4: true)
@@ -44,9 +44,9 @@ import Testing
     let rig = try await ReaderRig.scanning()
     let resting = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     let first = try await rig.message()
-    await rig.configure(Self.polling([.type2]))
+    await rig.configure { $0 = Self.polling([.type2]) }
     try await rig.expect(.scanning(true))
-    await rig.configure(Self.polling())
+    await rig.configure { $0 = Self.polling() }
     try await rig.commands(120)
     try await rig.takeAway(resting, first.placement)
     try await rig.announces("https://example.com/2")
@@ -54,7 +54,7 @@ import Testing
 
   @Test func `a change of technologies takes effect after the reader session`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.configure(Self.polling([.type4A]))
+    await rig.configure { $0 = Self.polling([.type4A]) }
     let id = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     let tag = try await rig.sessionTag()
     #expect(try await rig.perform(.read, tag) == .message(try uri("https://example.com/1")))
@@ -73,18 +73,18 @@ import Testing
     await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     _ = try await rig.message()
     await rig.simulator.add(.silence(commands: 3))
-    await rig.configure(Self.polling([.type2]))
+    await rig.configure { $0 = Self.polling([.type2]) }
     try await rig.isReady()
     try await rig.announces("https://example.com/2")
   }
 
   @Test func `a change does not wake a reader that sleeps or is lent`() async throws {
     let rig = try await ReaderRig.asleep()
-    await rig.configure(Self.polling([.type2]))
+    await rig.configure { $0 = Self.polling([.type2]) }
     try await rig.isAsleep()
     #expect(await !rig.simulator.isFieldOn)
     try await rig.startLoan()
-    await rig.configure(Self.polling([.type4A]))
+    await rig.configure { $0 = Self.polling([.type4A]) }
     try await rig.isAsleep()
     await rig.lend(false)
     try await rig.scan(true)
@@ -97,7 +97,7 @@ import Testing
 
   @Test func `the next process gets the changed configuration`() async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.configure(Self.polling([.type4A], interval: 30))
+    await rig.configure { $0 = Self.polling([.type4A], interval: 30) }
     let child = try ForeignProcess(try #require(await rig.process.processID))
     child.signal(9)
     _ = try await rig.crash()

@@ -248,7 +248,7 @@ import Testing
     let tag = try await rig.sessionTag()
     #expect(tag.systemCode == 0x0003)
     #expect(tag.idm == [1, 2, 3, 4, 5, 6, 7, 8])
-    #expect(rig.seen.filter { if case .sessionTag = $0 { true } else { false } }.count == 1)
+    #expect(rig.reported.count == 1)
     let all = await rig.simulator.commands.map(\.command).filter { $0.starts(with: [0x4A]) && $0.count == 8 }
     #expect(!all.suffix(20).contains { $0[4] == 0xFF })
     await rig.stop()

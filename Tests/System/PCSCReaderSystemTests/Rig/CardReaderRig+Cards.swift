@@ -8,32 +8,13 @@ import Testing
 
 /// Cards, and what reaches them.
 extension CardReaderRig {
-  @discardableResult func insert(_ tag: SimulatedTag) async throws -> TagID { try await insert(SimulatedCard(tag)) }
+  @discardableResult func insert(_ tag: SimulatedTag) async throws -> TagID { try await place(tag) }
 
   @discardableResult func insert(_ card: SimulatedCard) async throws -> TagID {
     try await readers.insert(card, into: slot)
   }
 
   @discardableResult func remove(_ id: TagID) async -> SimulatedCard? { await readers.remove(id) }
-
-  /// Inserts an NTAG213 with a link. The next tag that is announced has to have this link.
-  @discardableResult func announces(
-    _ link: String, sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws -> (id: TagID, placement: Placement) {
-    let bytes = try uri(link)
-    let id = try await insert(try .type2(.ntag213, message: bytes))
-    let (message, placement) = try await message()
-    #expect(message == bytes, sourceLocation: sourceLocation)
-    return (id, placement)
-  }
-
-  /// Takes a card away. The next placement that ends has to be this one, and no tag may be announced before that.
-  func takeAway(
-    _ id: TagID, _ placement: Placement, sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws {
-    await remove(id)
-    #expect(try await removal() == placement.number, sourceLocation: sourceLocation)
-  }
 
   /// Expects that a scanning process has nothing more to announce: it sleeps until the next event.
   func announcesNothing(sourceLocation: SourceLocation = #_sourceLocation) async throws {
@@ -67,11 +48,6 @@ extension CardReaderRig {
     try await wait(for: "a held answer") { [slot] in $0.isHolding(slot) }
   }
 
-  /// Waits until the process sleeps, and nothing but a command or an event of pcscd wakes it.
-  func isAsleep() async throws {
-    try await watched("a sleeping process") { _ in await process.wait { $0.isAsleep } }
-  }
-
   /// Does something that wakes the sleeping process. Waits until the process has handled it, and sleeps again.
   @discardableResult func awaken<T>(by body: () async throws -> T) async throws -> T {
     try await isAsleep()
@@ -87,21 +63,6 @@ extension CardReaderRig {
     try await watched("a process that wakes") { _ in await waking.value }
     try await isAsleep()
     return result
-  }
-
-  /// Waits for `body`, but not forever: it fails with the logs.
-  private func watched(_ what: String, _ body: (Locked<Bool>) async -> Void) async throws {
-    let isLate = Locked(false)
-    let watchdog = timers.schedule(after: ChildProcess.timeout) { [process, readers] in
-      isLate.withLock { $0 = true }
-      Task {
-        await process.stop()
-        await readers.resumeWaiters()
-      }
-    }
-    await body(isLate)
-    watchdog.cancel()
-    if isLate.withLock({ $0 }) { throw await failure("expected \(what)") }
   }
 
   // MARK: The process
@@ -138,5 +99,32 @@ extension CardReaderRig {
       }
     }
     try await client.ask("disconnect leave")
+  }
+}
+
+/// Operations in a session.
+extension CardReaderRig {
+  /// Inserts a card, and waits until the session reports it.
+  func finds(_ tag: SimulatedTag) async throws -> (id: TagID, tag: SessionTag) {
+    let id = try await insert(tag)
+    return (id, try await sessionTag())
+  }
+
+  /// Takes the card of the session away, and waits until the session reports that.
+  func takeAway(
+    _ id: TagID, _ tag: SessionTag, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    await remove(id)
+    #expect(try await sessionRemoval() == tag.placement.number, sourceLocation: sourceLocation)
+  }
+
+  /// Sends a raw command, given in hexadecimal digits, and returns the answer.
+  func transceive(_ command: String, _ tag: SessionTag, timeout: UInt32 = 1000) async throws -> [UInt8] {
+    try await transceive(try hex(command), tag, timeout: timeout)
+  }
+
+  /// Why a raw command has no answer.
+  func refusal(_ command: String, _ tag: SessionTag, timeout: UInt32 = 1000) async throws -> ReaderOperationFailure? {
+    try await perform(.transceive(try hex(command), timeout: timeout), tag).failure
   }
 }

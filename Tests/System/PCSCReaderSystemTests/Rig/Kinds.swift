@@ -1,12 +1,9 @@
 import Framing
-import NDEF
 import Names
+import TestRig
 import Testing
 
 @testable import ReaderSimulator
-
-/// An encoded message with one URI.
-func uri(_ text: String) throws -> [UInt8] { try NDEFMessage.uri(text).encoded() }
 
 /// A message that encodes to exactly `size` bytes, at least 8. No piece of it equals the piece before it in a
 /// transfer: its payload repeats after a prime number of bytes.
@@ -16,10 +13,7 @@ func message(ofSize size: Int) -> [UInt8] {
   return [0xC1, 0x01] + length + [UInt8(ascii: "T")] + (0..<count).map { UInt8($0 % 251) }
 }
 
-/// The kinds of tags.
-enum TagKind: CaseIterable {
-  case type1, type2, type3, type4A, type4B, type5, mifareClassic
-
+extension TagKind {
   var type: TagType {
     switch self {
     case .type1: .type1
@@ -29,20 +23,6 @@ enum TagKind: CaseIterable {
     case .type4B: .type4B
     case .type5: .type5
     case .mifareClassic: .mifareClassic
-    }
-  }
-
-  func make(_ message: [UInt8]) throws -> SimulatedTag {
-    var options = Type4Options()
-    options.containerIsWritable = true
-    return switch self {
-    case .type1: try .type1(.topaz96, message: message)
-    case .type2: try .type2(.ntag215, message: message)
-    case .type3: try .type3(message: message)
-    case .type4A: try .type4(message: message, options: options)
-    case .type4B: try .type4B(message: message, options: options)
-    case .type5: try .type5(.slix2, message: message)
-    case .mifareClassic: try .mifareClassic(.classic1K, message: message)
     }
   }
 
