@@ -262,6 +262,21 @@ open class ReaderProcessRig {
     try await next("a tag of a session") { if case .sessionTag(_, let tag) = $0 { tag } else { nil } }
   }
 
+  /// Places a tag, and waits until the session reports it.
+  public func finds(_ tag: SimulatedTag) async throws -> (id: TagID, tag: SessionTag) {
+    let id = try await place(tag)
+    return (id, try await sessionTag())
+  }
+
+  /// Takes a tag of the session away, and waits until the session reports that.
+  public func takeAway(
+    _ id: TagID, _ tag: SessionTag, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    await reader.remove(id)
+    let number = try await sessionRemoval()
+    #expect(number == tag.placement.number, sourceLocation: sourceLocation)
+  }
+
   /// The number of the next placement in the session that ends.
   public func sessionRemoval() async throws -> UInt64 {
     try await next("a removal") { if case .sessionTagRemoved(_, let number) = $0 { number } else { nil } }

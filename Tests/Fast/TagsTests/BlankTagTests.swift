@@ -17,19 +17,6 @@ import Testing
 
   private static let ntag215: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
 
-  @Test func `an NTAG215 is formatted as its data sheet says`() throws {
-    var tag = Self.type2(Self.ntag215)
-    let before = tag.memory
-    #expect(throws: Self.blank) { try TagActivation.type2.writeNDEF(Self.message, over: &tag) }
-    #expect(tag.memory == before)
-    try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, isFormatting: true, over: &tag)
-    #expect(
-      Array(tag.memory[12..<28]) == [
-        0xE1, 0x10, 0x3E, 0, 0x03, 0x06, 0xD1, 0x01, 0x02, 0x55, 0x04, 0x61, 0xFE, 0, 0, 0,
-      ])
-    #expect(try TagActivation.type2.queryNDEF(over: &tag).capacity == 492)
-  }
-
   @Test func `the capability container is written after the empty message`() throws {
     var tag = Self.type2(Self.ntag215)
     try TagActivation.type2.writeNDEF([], isFormatting: true, over: &tag)

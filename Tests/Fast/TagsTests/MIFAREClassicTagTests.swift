@@ -26,17 +26,6 @@ extension TagActivation {
     #expect(MIFAREApplicationDirectory.checksum(bytes) == 0x89)
   }
 
-  @Test func `no block after the message is read`() throws {
-    let message: [UInt8] = [0xD5, 0x00, 17] + [UInt8](repeating: 7, count: 17)
-    var channel = ScriptedChannel([
-      (openDirectory, []), ([0x30, 1], Array(directory[0..<16])), ([0x30, 2], Array(directory[16..<32])),
-      (openNDEF(4), []), ([0x30, 4], [0x03, 20] + message[0..<14]),
-      ([0x30, 5], message[14..<20] + [UInt8](repeating: 0xEE, count: 10)),
-    ])
-    #expect(try TagActivation.classic1K.readNDEF(over: &channel) == .message(message))
-    #expect(channel.remaining == 0)
-  }
-
   @Test func `a tag with a wrong checksum of its directory is not NDEF`() throws {
     var wrong = directory
     wrong[31] ^= 1

@@ -147,11 +147,6 @@ private struct NoSuchMessage: Error {}
     #expect(content == .damaged("the tag answered READ with less than 16 bytes"))
   }
 
-  @Test func `a tag that is removed during any exchange yields no message`() throws {
-    let memory = Type2Memory(tlv(try message(ofSize: 100)))
-    TagActivation.type2.yieldsNothing(memory, removedDuring: try read(memory).reads.count)
-  }
-
   @Test(arguments: [false, true])
   func `reading a hostile tag ends after a bounded number of exchanges`(plausible: Bool) throws {
     for seed in 0..<300 as Range<UInt64> {

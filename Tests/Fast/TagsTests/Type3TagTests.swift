@@ -156,11 +156,6 @@ extension TagActivation {
     #expect(try self.problem(card) == "damaged: the blocks of the NDEF message cannot be read")
   }
 
-  @Test func `a card that is removed during any exchange yields no message`() throws {
-    let card = FeliCaCard(try message(ofSize: 200))
-    TagActivation.type3(system: [0x88, 0xB4]).yieldsNothing(card, removedDuring: 5)
-  }
-
   @Test(arguments: [nil, [0x88, 0xB4], [0x12, 0xFC]] as [[UInt8]?])
   func `every operation on a hostile card ends after a bounded number of exchanges`(system: [UInt8]?) throws {
     for seed in 0..<200 as Range<UInt64> {

@@ -71,15 +71,6 @@ struct Type4Card: TagChannel {
       ])
   }
 
-  @Test(arguments: [(245, 6), (490, 6), (491, 7), (4000, 21)])
-  func `each further answer takes one more command`(_ size: Int, _ commands: Int) throws {
-    let bytes = try message(ofSize: size)
-    let result = try read(Type4Card(bytes))
-    #expect(result.content == .message(bytes))
-    #expect(result.commands.count == commands)
-    #expect(result.commands.last?.last == UInt8((size + 2 - 1) % 246 + 1))
-  }
-
   @Test func `no read asks for more bytes than the card allows`() throws {
     let bytes = try message(ofSize: 300)
     let (content, commands) = try read(Type4Card(bytes, mostRead: 15))
@@ -169,11 +160,6 @@ struct Type4Card: TagChannel {
     var card = Type4Card(bytes)
     card.most = 100
     #expect(try read(card).content == .message(bytes))
-  }
-
-  @Test func `a card that is removed during any exchange yields no message`() throws {
-    let card = Type4Card(try message(ofSize: 600))
-    TagActivation.type4A.yieldsNothing(card, removedDuring: try read(card).commands.count)
   }
 
   @Test(arguments: [false, true])

@@ -148,34 +148,3 @@ import Testing
     #expect(throws: TagChannelError(.noAnswer, "the tag was removed")) { try channel.reselect() }
   }
 }
-
-/// Topaz tags that are torn away.
-@Suite struct Type1TearTests {
-  @Test(arguments: [(Type1Model.topaz96, 30, 1), (.topaz512, 60, 1), (.topaz512, 130, 8)])
-  func `reading yields the message or none`(model: Type1Model, size: Int, exchanges: Int) throws {
-    let message = ndefMessage(ofSize: size)
-    let report = try TearWalk(.jewel) { try .type1(model, message: message) }.reading(message)
-    #expect(report.findings.isEmpty)
-    #expect(report.exchanges == exchanges)
-  }
-
-  @Test(arguments: [
-    (Type1Model.topaz96, 0, 20), (.topaz96, 20, 0), (.topaz96, 40, 12), (.topaz96, 12, 30),
-    (.topaz512, 20, 0), (.topaz512, 20, 120), (.topaz512, 260, 20),
-  ])
-  func `writing leaves the old message, the new one or none`(model: Type1Model, oldSize: Int, newSize: Int) throws {
-    let old = ndefMessage(ofSize: oldSize, filledWith: 0x61)
-    let report = try TearWalk(.jewel) { try .type1(model, message: old) }
-      .writing(ndefMessage(ofSize: newSize, filledWith: 0x62), over: old)
-    #expect(report.findings.isEmpty)
-    #expect(report.exchanges > 1)
-  }
-
-  @Test(arguments: [(Type1Model.topaz96, 5), (.topaz512, 7)])
-  func `locking keeps the message and can be repeated`(model: Type1Model, exchanges: Int) throws {
-    let message = ndefMessage(ofSize: 40)
-    let report = try TearWalk(.jewel) { try .type1(model, message: message) }.locking(message)
-    #expect(report.findings.isEmpty)
-    #expect(report.exchanges == exchanges)
-  }
-}

@@ -84,53 +84,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [SimulatedType2Model.ultralight, .ntag203, .ntag215, .ntagI2C2k], [0, 40])
-  func `a torn read yields no other message`(model: SimulatedType2Model, size: Int) throws {
-    let message = ndefMessage(ofSize: size)
-    let report = try TearWalk(.typeA) { try .type2(model, message: message) }.reading(message)
-    #expect(report.findings.isEmpty)
-  }
-
-  @Test(
-    arguments: [
-      (.ultralight, 46, 46), (.ntag213, 20, 100), (.ntag213, 100, 20), (.ntag215, 0, 37), (.ntag215, 300, 0),
-      (.ntag215, 3, 254), (.ultralightC, 60, 70), (.ntag203, 60, 61), (.ntag216, 255, 260),
-    ] as [(SimulatedType2Model, Int, Int)])
-  func `a torn write leaves no other message`(model: SimulatedType2Model, old: Int, new: Int) throws {
-    let (old, new) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
-    let hasLockControl = max(old.count, new.count) + 5 <= Self.capacity(model)
-    let walk = TearWalk(.typeA) { try .type2(model, message: old, hasLockControl: hasLockControl) }
-    let report = try walk.writing(new, over: old)
-    #expect(report.findings.isEmpty)
-    #expect(report.exchanges > 1)
-  }
-
-  /// The message crosses the border between two sectors, behind a proprietary TLV block.
-  @Test(arguments: [0, 4, 20, 40])
-  func `a tag torn away at the border of two sectors loses no message`(before: Int) throws {
-    let (old, new) = (ndefMessage(ofSize: 60), ndefMessage(ofSize: 70, filledWith: 0x42))
-    let skipped = 1024 - 16 - before
-    let contents =
-      [0xFD, 0xFF, UInt8((skipped - 4) >> 8), UInt8((skipped - 4) & 0xFF)]
-      + [UInt8](repeating: 0x55, count: skipped - 4) + [0x03, 60] + old + [0xFE]
-    let walk = TearWalk(.typeA) { try .type2(.ntagI2C2k, contents: contents) }
-    let reports = [try walk.reading(old), try walk.writing(new, over: old), try walk.locking(old)]
-    #expect(reports.flatMap(\.findings).isEmpty)
-  }
-
-  @Test(
-    arguments: [
-      (.ultralight, false), (.ultralightC, false), (.ntag203, false), (.ntag203, true), (.ntag213, false),
-      (.ntag213, true), (.ntag215, false), (.ntagI2C2k, false),
-    ] as [(SimulatedType2Model, Bool)])
-  func `a torn lock keeps the message`(model: SimulatedType2Model, hasLockControl: Bool) throws {
-    let message = ndefMessage(ofSize: 37)
-    let report = try TearWalk(.typeA) {
-      try .type2(model, message: message, hasLockControl: hasLockControl)
-    }.locking(message)
-    #expect(report.findings.isEmpty)
-  }
-
   @Test func `a tag that rejects FAST_READ is read with READ`() throws {
     // Some tags of this size support FAST_READ, but this one does not.
     let memory = [UInt8](repeating: 0, count: 64)

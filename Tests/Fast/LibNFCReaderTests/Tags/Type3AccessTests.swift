@@ -7,7 +7,6 @@ import Testing
 /// FeliCa cards on the simulated chip.
 @Suite struct Type3AccessTests {
   private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
-  private static let unfinished = "damaged: the tag was removed while it was written"
 
   private static func options(_ model: Type3Options.Model) -> Type3Options { Type3Options(model) }
 
@@ -90,44 +89,6 @@ import Testing
     #expect(reader.takeCounters().exchanges == 2)
     _ = reader.remove(id)
     #expect(throws: TagChannelError.self) { try channel.tag.readNDEF(over: &channel) }
-  }
-
-  @Test(arguments: [Type3Options.Model.liteS, .standardWithSeveralSystems])
-  func `a card torn away during a read yields the message or none`(model: Type3Options.Model) throws {
-    let message = ndefMessage(ofSize: 150)
-    let report = try TearWalk(.felica212) {
-      try .type3(message: message, idm: Self.idm, options: Self.options(model))
-    }.reading(message)
-    #expect(report.findings.isEmpty)
-    #expect(report.exchanges == (model == .liteS ? 5 : 3))
-  }
-
-  @Test(
-    arguments: [
-      (.liteS, 0, 0, 4), (.liteS, 0, 208, 17), (.liteS, 150, 0, 4), (.liteS, 150, 208, 17),
-      (.standard, 150, 400, 7), (.standard, 400, 0, 3),
-      (.standardWithSeveralSystems, 150, 400, 8), (.standardWithSeveralSystems, 400, 0, 4),
-    ] as [(Type3Options.Model, Int, Int, Int)])
-  func `a card torn away during a write holds no other message`(
-    model: Type3Options.Model, old: Int, new: Int, exchanges: Int
-  ) throws {
-    let (before, message) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
-    let report = try TearWalk(.felica212, unfinished: Self.unfinished) {
-      try .type3(message: before, idm: Self.idm, options: Self.options(model))
-    }.writing(message, over: before)
-    #expect(report.findings.isEmpty)
-    #expect(report.exchanges == exchanges)
-  }
-
-  /// A FeliCa Lite is also configured to reject writes.
-  @Test(arguments: [(Type3Options.Model.liteS, 7), (.standard, 4), (.standardWithSeveralSystems, 6), (.phone, 4)])
-  func `a card torn away during a lock keeps its message`(model: Type3Options.Model, exchanges: Int) throws {
-    let message = ndefMessage(ofSize: 50)
-    let report = try TearWalk(.felica424) {
-      try .type3(message: message, idm: Self.idm, options: Self.options(model))
-    }.locking(message)
-    #expect(report.findings.isEmpty)
-    #expect(report.exchanges == exchanges)
   }
 
   @Test func `a locked FeliCa Lite rejects writes that ignore the read-only flag`() throws {

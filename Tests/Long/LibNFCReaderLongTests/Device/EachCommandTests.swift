@@ -6,7 +6,7 @@ import Testing
 @testable import LibNFCReaderSystemTests
 
 /// A chip with one fault, at each command from the opening of the device to the presence checks of resting tags.
-@Suite(.timeLimit(.minutes(5))) struct EachCommandTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct EachCommandTests {
   enum Wrong: CaseIterable {
     case silent, corrupt, late, stale, short, brokenOff
 
@@ -55,7 +55,6 @@ import Testing
       try uri("https://example.com/2"),
     ].prefix(areTwo ? 2 : 1)
     for command in commands { try await rig.strike(wrong, at: command, messages: Array(messages)) }
-    await rig.stop()
   }
 }
 

@@ -55,11 +55,9 @@ import Testing
   @Test func `a change of technologies takes effect after the reader session`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.configure { $0 = Self.polling([.type4A]) }
-    let id = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
-    let tag = try await rig.sessionTag()
+    let (id, tag) = try await rig.finds(try .type4B(message: uri("https://example.com/1")))
     #expect(try await rig.perform(.read, tag) == .message(try uri("https://example.com/1")))
-    await rig.simulator.remove(id)
-    #expect(try await rig.sessionRemoval() == tag.placement.number)
+    try await rig.takeAway(id, tag)
     try await rig.end()
     try await rig.scan(true)
     await rig.simulator.place(try .type4B(message: uri("https://example.com/2")))

@@ -10,32 +10,10 @@ import Testing
 @testable import ReaderLink
 
 /// Operations on tags in a reader session, through the real libnfc.
-@Suite(.timeLimit(.minutes(5))) struct SessionOperationTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionOperationTests {
   @Test(arguments: TagKind.ofPN53x)
   func `each operation works on each kind of tag`(_ kind: TagKind) async throws {
-    let rig = try await ReaderRig.inSession()
-    let (old, new) = (try uri("https://example.com/old"), try uri("https://example.com/new/and/longer"))
-    await rig.simulator.place(try kind.make(old))
-    let tag = try await rig.sessionTag()
-    guard case .status(.readWrite, let capacity) = try await rig.perform(.query, tag) else {
-      throw RigError("expected a status, got \(rig.seen)")
-    }
-    #expect(try await rig.perform(.read, tag) == .message(old))
-    #expect(try await rig.perform(.write(new, verify: true), tag) == .done)
-    #expect(try await rig.perform(.read, tag) == .message(new))
-    let long = [UInt8](repeating: 0, count: Int(capacity) + 1)
-    #expect(try await rig.perform(.write(long, verify: false), tag).failure == .tooLong)
-    #expect(try await rig.perform(.write([], verify: true), tag) == .done)
-    #expect(try await rig.perform(.read, tag).failure == .empty)
-    #expect(try await rig.perform(.write(old, verify: false), tag) == .done)
-    #expect(try await rig.perform(.lock, tag) == .done)
-    #expect(try await rig.perform(.query, tag) == .status(.readOnly, capacity: capacity))
-    #expect(try await rig.perform(.write(new, verify: false), tag).failure == .readOnly)
-    #expect(try await rig.perform(.read, tag) == .message(old))
-    // All operations happened in one placement.
-    #expect(rig.reported.count == 1)
-    #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
-    await rig.stop()
+    try await ReaderRig.inSession().performsEachOperation(on: kind)
   }
 
   @Test(arguments: [TagKind.type2, .mifareClassic])
@@ -43,58 +21,40 @@ import Testing
     let rig = try await ReaderRig.inSession()
     let message = try uri("https://example.com")
     let blank: [UInt8] = [0x04, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0, 0, 0, 0, 0]
-    await rig.simulator.place(try kind == .type2 ? .type2(.ntag213, memory: blank) : .mifareClassicBlank(.classic1K))
-    let tag = try await rig.sessionTag()
+    let made = try kind == .type2 ? SimulatedTag.type2(.ntag213, memory: blank) : .mifareClassicBlank(.classic1K)
+    let tag = try await rig.finds(made).tag
     #expect(try await rig.perform(.write(message, verify: true), tag).failure != nil)
     #expect(try await rig.perform(.write(message, verify: true, format: true), tag) == .done)
     #expect(try await rig.perform(.read, tag) == .message(message))
-    await rig.stop()
   }
 
   @Test func `operations fail with the reason if a tag is damaged or not NDEF`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(.paymentCard())
-    let card = try await rig.sessionTag()
-    #expect(try await rig.perform(.query, card) == .status(.notSupported, capacity: 0))
-    #expect(try await rig.perform(.read, card).failure == .notSupported)
-    #expect(try await rig.perform(.write([], verify: false), card).failure == .notSupported)
-    var options = Type4Options()
-    options.declaredLength = 0xFFF0
-    await rig.simulator.removeAll()
-    await rig.simulator.place(try .type4(message: uri("https://example.com"), options: options))
-    let damaged = try await rig.sessionTag()
-    #expect(try await rig.perform(.read, damaged).failure == .refused)
-    #expect(try await rig.perform(.lock, damaged).failure == .refused)
-    options.ats = [0x00]
-    await rig.simulator.removeAll()
-    await rig.simulator.place(try .type4(message: uri("https://example.com"), options: options))
-    let broken = try await rig.sessionTag()
+    try await rig.refusesOperationsWithoutMessage()
+    let options = Type4Options { ($0.declaredLength, $0.ats) = (0xFFF0, [0x00]) }
+    let broken = try await rig.finds(try .type4(message: uri("https://example.com"), options: options)).tag
     #expect(broken.historicalBytes.isEmpty)
     #expect(try await rig.perform(.transceive([0x60], timeout: 100), broken).failure == .refused)
-    await rig.stop()
   }
 
   /// The tag has a new identifier after each selection.
   @Test func `a tag with a random identifier stays one placement`() async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri("https://example.com")
-    await rig.simulator.place(try .type3(message: bytes, options: Type3Options(.phone)))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .type3(message: bytes, options: Type3Options(.phone))).tag
     #expect(try await rig.perform(.read, tag) == .message(bytes))
     // After a timeout, the reader process selects the tag again.
     #expect(try await rig.perform(.transceive([0x04, 1, 2, 3, 4, 5, 6, 7, 8], timeout: 100), tag).failure == .timeout)
     #expect(try await rig.perform(.read, tag) == .message(bytes))
     try await rig.commands(40)
     #expect(rig.reported.count == 1)
-    await rig.stop()
   }
 
   // MARK: Raw commands
 
   @Test func `raw commands reach a Type 2 tag`() async throws {
     let rig = try await ReaderRig.inSession()
-    let id = await rig.simulator.place(try .type2(.ntag215, message: uri("https://example.com")))
-    let tag = try await rig.sessionTag()
+    let (id, tag) = try await rig.finds(try .type2(.ntag215, message: uri("https://example.com")))
     let version = try await rig.transceive([0x60], tag)
     #expect(version.count == 8)
     let memory = try #require(await rig.simulator.memory(of: id))
@@ -108,13 +68,11 @@ import Testing
     let long = [UInt8](repeating: 0x30, count: 300)
     #expect(try await rig.perform(.transceive(long, timeout: 50), tag).failure == .tooLong)
     #expect(try await rig.perform(.read, tag) == .message(uri("https://example.com")))
-    await rig.stop()
   }
 
   @Test func `raw commands reach a FeliCa card`() async throws {
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, systemCodes: [0x0003]))
-    await rig.simulator.place(try .transitCard(idm: [1, 0x2E, 3, 4, 5, 6, 7, 8]))
-    let card = try await rig.sessionTag()
+    let card = try await rig.finds(try .transitCard(idm: [1, 0x2E, 3, 4, 5, 6, 7, 8])).tag
     let history = SimulatedTag.transitHistory()
     #expect(try await rig.transceive([0x02] + card.idm + [1, 0x0F, 0x09], card) == [0x03] + card.idm + [1, 0, 0])
     func read(_ blocks: Range<UInt8>) async throws -> [UInt8] {
@@ -126,13 +84,11 @@ import Testing
     #expect(try await read(0..<20) == [0x07] + card.idm + [0xFF, 0xA2])
     #expect(try await rig.transceive([0x0C] + card.idm, card).suffix(4) == [0x00, 0x03, 0xFE, 0x00])
     #expect(try await rig.transceive([0x00, 0x00, 0x03, 0x01, 0x00], card).prefix(9) == [0x01] + card.idm)
-    await rig.stop()
   }
 
   @Test func `native commands reach a DESFire card`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(try .desfire(message: uri("https://example.com")))
-    let card = try await rig.sessionTag()
+    let card = try await rig.finds(try .desfire(message: uri("https://example.com"))).tag
     // The client requests the rest of the answer. The reader process must not send another command between.
     #expect(try await rig.transceive([0x60], card).first == 0xAF)
     #expect(try await rig.transceive([0xAF], card).first == 0xAF)
@@ -140,55 +96,46 @@ import Testing
     #expect(try await rig.transceive([0xAF], card).first == 0x00)
     #expect(try await rig.transceive([0x90, 0x60, 0x00, 0x00, 0x00], card).suffix(2) == [0x91, 0xAF])
     #expect(try await rig.perform(.read, card) == .message(uri("https://example.com")))
-    await rig.stop()
   }
 
   @Test(arguments: [0, 100, 1000, 4000]) func `extended APDUs are sent and received`(size: Int) async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [name]))
-    await rig.simulator.place(.applicationCard())
-    let card = try await rig.sessionTag()
+    let card = try await rig.finds(.applicationCard()).tag
     #expect(card.initialApplication == 0)
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card) == name + [0x90, 0x00])
     let data = (0..<max(size, 1)).map { UInt8(truncatingIfNeeded: $0) }
     let length = [UInt8(truncatingIfNeeded: data.count >> 8), UInt8(truncatingIfNeeded: data.count)]
     let command = [0x80, 0x10, 0x00, 0x00, 0x00] + length + data + [0x00, 0x00]
     #expect(try await rig.transceive(command, card) == data + [0x90, 0x00])
-    await rig.stop()
   }
 
   @Test func `MIFARE Classic takes no raw commands`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(try .mifareClassic(.classic1K, message: uri("https://example.com")))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .mifareClassic(.classic1K, message: uri("https://example.com"))).tag
     #expect(try await rig.perform(.transceive([0x30, 0x00], timeout: 100), tag).failure == .notSupported)
-    await rig.stop()
   }
 
   // MARK: Time
 
   @Test func `a command that exceeds its timeout fails and the next one works`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(.applicationCard())
-    let card = try await rig.sessionTag()
+    let card = try await rig.finds(.applicationCard()).tag
     try await rig.commands(10)
     await rig.simulator.add(.delay(.milliseconds(800), command: 1))
     // The delay hits a presence check, which is retried, or the command, which fails.
     let result = try await rig.perform(.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], timeout: 100), card)
     #expect(result.failure == .timeout || result == .answer([0x69, 0x85]))
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 3000) == [0x69, 0x85])
-    await rig.stop()
   }
 
   @Test func `the reader waits for a slow card until the timeout`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(.applicationCard())
-    let card = try await rig.sessionTag()
+    let card = try await rig.finds(.applicationCard()).tag
     _ = try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card)
     await rig.simulator.add(.delay(.milliseconds(2500), command: 1))
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 5000) == [0x69, 0x85])
     #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
-    await rig.stop()
   }
 
   @Test func `long operations report their progress`() async throws {
@@ -196,8 +143,7 @@ import Testing
     var options = Type4Options()
     options.fileSize = 8192
     let bytes = try NDEFMessage.uri("https://example.com/" + String(repeating: "x", count: 7000)).encoded()
-    await rig.simulator.place(try .type4(message: [], options: options))
-    let card = try await rig.sessionTag()
+    let card = try await rig.finds(try .type4(message: [], options: options)).tag
     // One late answer makes each operation long enough to report progress.
     let late = Fault.delay(ProgressChannel<TargetChannel>.interval + .milliseconds(50), command: 15)
     await rig.simulator.add(late)
@@ -211,6 +157,5 @@ import Testing
     await rig.simulator.add(late)
     #expect(try await rig.perform(.read, card, request: 8) == .message(bytes))
     #expect(!progress(8).isEmpty && (progress(8).last ?? 0) <= 7100)
-    await rig.stop()
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import ReaderLink
 
 /// Rounds of tags in a session, through the real libnfc.
-@Suite(.timeLimit(.minutes(5))) struct SessionRoundTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionRoundTests {
   private static let uids: [[UInt8]] = [[4, 1, 2, 3, 4, 5, 1], [4, 1, 2, 3, 4, 5, 2]]
 
   private func place(_ uid: [UInt8], _ rig: ReaderRig) async throws {
@@ -30,7 +30,6 @@ import Testing
     _ = try await rig.sessionRemoval()
     await rig.process.restartPolling(ReaderSessionOptions(number: 1))
     #expect(try await rig.round().count == 3)
-    await rig.stop()
   }
 
   /// A session for one technology looks for it twice: for one tag, then for two.
@@ -40,7 +39,6 @@ import Testing
     for uid in Self.uids.prefix(count) { try await place(uid, rig) }
     try await rig.begin(ReaderSessionOptions(number: 1, technologies: [.type2]))
     #expect(try await rig.round().count == count)
-    await rig.stop()
   }
 
   @Test func `a round ends after a call that came first`() async throws {
@@ -51,6 +49,5 @@ import Testing
     if !rig.seen.contains(where: { if case .sessionRoundEnded = $0 { true } else { false } }) {
       #expect(try await rig.round().isEmpty)
     }
-    await rig.stop()
   }
 }

@@ -8,22 +8,20 @@ import Testing
 @testable import ReaderLink
 
 /// Reader sessions through the real libnfc.
-@Suite(.timeLimit(.minutes(5))) struct SessionTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionTests {
   // MARK: Tags
 
   @Test func `a tag is reported once with its properties and later its removal`() async throws {
     let rig = try await ReaderRig.inSession()
     let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
-    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com"), uid: .fixed(uid)))
-    let tag = try await rig.sessionTag()
+    let (id, tag) = try await rig.finds(try .type2(.ntag213, message: uri("https://example.com"), uid: .fixed(uid)))
     #expect(tag.placement.technology == .type2)
     #expect(tag.placement.uid == uid)
     #expect(tag.atqa == [0x00, 0x44])
     #expect(tag.sak == 0x00)
     #expect(tag.idm.isEmpty && tag.historicalBytes.isEmpty && tag.initialApplication == nil)
     try await rig.commands(60)
-    await rig.simulator.remove(id)
-    #expect(try await rig.sessionRemoval() == tag.placement.number)
+    try await rig.takeAway(id, tag)
     let reports = rig.seen.filter { if case .sessionTag = $0 { true } else { false } }
     #expect(reports.count == 1)
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com"), uid: .fixed(uid)))
@@ -31,7 +29,6 @@ import Testing
     try await rig.end()
     #expect(await !rig.simulator.isFieldOn)
     try await rig.isAsleep()
-    await rig.stop()
   }
 
   @Test func `each kind of tag is reported with its properties`() async throws {
@@ -56,7 +53,6 @@ import Testing
     #expect(topaz.placement.technology == .type1 && topaz.atqa == [0x0C, 0x00])
     let classic = try await place(.mifareClassic(.classic1K, message: uri("https://example.com")))
     #expect(classic.placement.technology == .mifareClassic && classic.sak == 0x08)
-    await rig.stop()
   }
 
   @Test func `only tags of the requested kinds are reported`() async throws {
@@ -66,7 +62,6 @@ import Testing
     await rig.simulator.removeAll()
     await rig.simulator.place(try .type3(message: uri("https://example.com")))
     #expect(try await rig.sessionTag().placement.technology == .type3)
-    await rig.stop()
   }
 
   @Test func `several tags are reported and each is read by its placement number`() async throws {
@@ -83,13 +78,11 @@ import Testing
         #expect(try await rig.perform(.read, tag) == .message(expected), "round \(round)")
       }
     }
-    await rig.stop()
   }
 
   @Test func `a restart of polling reports a resting tag as a new placement`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .type2(.ntag213, message: uri("https://example.com"))).tag
     await rig.process.restartPolling(ReaderSessionOptions(number: 1))
     #expect(try await rig.sessionRemoval() == tag.placement.number)
     let again = try await rig.sessionTag()
@@ -97,7 +90,6 @@ import Testing
     #expect(again.placement.uid == tag.placement.uid)
     #expect(try await rig.perform(.query, tag).failure == .tagLost)
     #expect(try await rig.perform(.query, again).failure == nil)
-    await rig.stop()
   }
 
   @Test func `a restart of polling is reported after the removal of all tags and before they are found again`()
@@ -123,7 +115,6 @@ import Testing
       }
     }
     #expect(events == ["removed", "removed", "restarted", "found", "found"])
-    await rig.stop()
   }
 
   @Test func `a restart of polling limits what is found until the next restart`() async throws {
@@ -147,7 +138,6 @@ import Testing
     let third = try await rig.sessionTag()
     #expect(third.initialApplication == 1)
     #expect(third.placement.number == second.placement.number + 1)
-    await rig.stop()
   }
 
   // MARK: Applications and systems
@@ -157,34 +147,29 @@ import Testing
     let options = ReaderSessionOptions(
       number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], ndef, [0xF0, 1, 2, 3, 5]])
     let rig = try await ReaderRig.inSession(options)
-    await rig.simulator.place(try .type4(message: uri("https://example.com")))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .type4(message: uri("https://example.com"))).tag
     #expect(tag.initialApplication == 1)
     // The application is selected, so its capability container can be selected.
     #expect(try await rig.transceive([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03], tag) == [0x90, 0x00])
     // After NDEF was read, the application is still selected.
     #expect(try await rig.perform(.read, tag) == .message(uri("https://example.com")))
     #expect(try await rig.transceive([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03], tag) == [0x90, 0x00])
-    await rig.stop()
   }
 
   /// A look for other tags selects the card again. That resets its application.
   @Test func `the application is selected again whenever the card is`() async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [name]))
-    await rig.simulator.place(.applicationCard())
-    let card = try await rig.sessionTag()
+    let card = try await rig.finds(.applicationCard()).tag
     let seen = await rig.simulator.commands.count
     for _ in 1...2 { try await looksForOthers(rig, after: seen) }
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card) == name + [0x90, 0x00])
-    await rig.stop()
   }
 
   /// A card in the middle of a command sequence keeps its state. Other tags are not reported until it is removed.
   @Test func `no other tag is looked for while the client uses a card`() async throws {
     let rig = try await ReaderRig.inSession()
-    let id = await rig.simulator.place(try .desfire(message: uri("https://example.com/1")))
-    let card = try await rig.sessionTag()
+    let (id, card) = try await rig.finds(try .desfire(message: uri("https://example.com/1")))
     #expect(try await rig.transceive([0x60], card).first == 0xAF)
     await rig.simulator.place(try .type3(message: uri("https://example.com/2")))
     let before = await rig.simulator.commands.count
@@ -192,11 +177,9 @@ import Testing
     let looks = await rig.simulator.commands.dropFirst(before).filter { $0.command.first == 0x4A }
     #expect(looks.isEmpty, "\(looks.map(\.description))")
     #expect(try await rig.transceive([0xAF], card).first == 0xAF)
-    await rig.simulator.remove(id)
-    #expect(try await rig.sessionRemoval() == card.placement.number)
+    try await rig.takeAway(id, card)
     let other = try await rig.sessionTag()
     #expect(try await rig.perform(.read, other) == .message(uri("https://example.com/2")))
-    await rig.stop()
   }
 
   private func looksForOthers(_ rig: ReaderRig, after count: Int) async throws {
@@ -217,7 +200,6 @@ import Testing
     #expect(try await rig.sessionTag().placement.technology == .type2)
     try await rig.end()
     #expect(try await rig.announcements().isEmpty)
-    await rig.stop()
   }
 
   @Test func `a card without a requested application is reported if undeclared cards are wanted`() async throws {
@@ -225,16 +207,13 @@ import Testing
     let rig = try await ReaderRig.inSession(
       ReaderSessionOptions(
         number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], name], reportsUndeclaredCards: true))
-    let id = await rig.simulator.place(try .desfire(message: uri("https://example.com")))
-    let card = try await rig.sessionTag()
+    let (id, card) = try await rig.finds(try .desfire(message: uri("https://example.com")))
     #expect(card.placement.technology == .type4A && card.initialApplication == nil)
     // GetVersion, a native command.
     #expect(try await rig.transceive([0x60], card).first == 0xAF)
-    await rig.simulator.remove(id)
-    #expect(try await rig.sessionRemoval() == card.placement.number)
+    try await rig.takeAway(id, card)
     await rig.simulator.place(.applicationCard())
     #expect(try await rig.sessionTag().initialApplication == 1)
-    await rig.stop()
   }
 
   @Test func `a FeliCa card is polled only for the declared systems`() async throws {
@@ -244,14 +223,12 @@ import Testing
     let polls = await rig.simulator.commands.map(\.command).filter { $0.count == 8 && $0.first == 0x4A }
     #expect(polls.contains([0x4A, 0x01, 0x01, 0x00, 0x80, 0x08, 0x01, 0x00]))
     await rig.simulator.removeAll()
-    await rig.simulator.place(try .transitCard(idm: [1, 2, 3, 4, 5, 6, 7, 8]))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .transitCard(idm: [1, 2, 3, 4, 5, 6, 7, 8])).tag
     #expect(tag.systemCode == 0x0003)
     #expect(tag.idm == [1, 2, 3, 4, 5, 6, 7, 8])
     #expect(rig.reported.count == 1)
     let all = await rig.simulator.commands.map(\.command).filter { $0.starts(with: [0x4A]) && $0.count == 8 }
     #expect(!all.suffix(20).contains { $0[4] == 0xFF })
-    await rig.stop()
   }
 
   // MARK: The background scan
@@ -263,8 +240,7 @@ import Testing
     let id = await rig.simulator.place(
       try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes))
     let first = try await rig.message().placement
-    await rig.beginSession(ReaderSessionOptions(number: 1))
-    try await rig.expect(.sessionBegan(1))
+    try await rig.begin(ReaderSessionOptions(number: 1))
     let tag = try await rig.sessionTag()
     #expect(tag.placement.number != first.number)
     // The new content from the session is no reason to announce the tag.
@@ -279,7 +255,6 @@ import Testing
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
     #expect(rig.seen[before...].filter { if case .tag = $0 { true } else { false } }.count == 1)
-    await rig.stop()
   }
 
   @Test(arguments: [false, true])
@@ -290,14 +265,12 @@ import Testing
       try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes))
     _ = try await rig.sessionTag()
     try await rig.end()
-    await rig.setScanning(true)
-    try await rig.expect(.scanning(true))
+    try await rig.scan(true)
     try await rig.commands(60)
     #expect(!rig.seen.contains { if case .tag = $0 { true } else { false } })
     let tag = try #require(await rig.simulator.remove(id))
     try await rig.commands(60)
     await rig.simulator.place(tag)
     #expect(try await rig.message().message == bytes)
-    await rig.stop()
   }
 }

@@ -7,15 +7,14 @@ import Testing
 @testable import ReaderLink
 
 /// Sessions that lose their tag, reader or process, or that the daemon ends.
-@Suite(.timeLimit(.minutes(5))) struct SessionTroubleTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionTroubleTests {
   let long: String = "https://example.com/" + String(repeating: "x", count: 400)
 
   // MARK: Removed tags
 
   @Test(arguments: 1...9) func `a tag torn away during a read is lost and then removed`(exchange: Int) async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(try .type2(.ntag215, message: uri(long)))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .type2(.ntag215, message: uri(long))).tag
     // The raw command stops the looks for other tags, so that only exchanges with this tag are counted.
     _ = try await rig.transceive([0x60], tag)
     await rig.simulator.add(.removal(exchange: exchange))
@@ -25,18 +24,16 @@ import Testing
     #expect(result.failure == .tagLost || result == .message(message))
     #expect(try await rig.sessionRemoval() == tag.placement.number)
     #expect(try await rig.perform(.read, tag).failure == .tagLost)
-    await rig.stop()
   }
 
   /// The tag holds the old message, the new one or none. It is torn away at every exchange, before or after it received
-  /// the command.
-  @Test(arguments: TagKind.ofPN53x, [false, true])
+  /// the command. `TearWalk` does this with each kind of tag.
+  @Test(arguments: [TagKind.type2, .type3], [false, true])
   func `a tag torn away during a write holds no other message`(_ kind: TagKind, isHeard: Bool) async throws {
     let rig = try await ReaderRig.inSession()
     let (old, new) = (try uri("https://example.com/old/and/some/more"), try uri("https://example.com/new/and/others"))
     for exchange in 1...200 {
-      let id = await rig.simulator.place(try kind.make(old))
-      let tag = try await rig.sessionTag()
+      let (id, tag) = try await rig.finds(try kind.make(old))
       await rig.simulator.add(.removal(exchange: exchange, heard: isHeard))
       let result = try await rig.perform(.write(new, verify: true), tag)
       let isTorn = await rig.simulator.tags.isEmpty
@@ -50,11 +47,9 @@ import Testing
       let isWhole = content == .message(old) || content == .message(new)
       #expect(isWhole || content.failure == .empty || kind == .type3 && content.failure == .refused, "\(content)")
       if result == .done { #expect(content == .message(new)) }
-      await rig.simulator.remove(copy)
-      #expect(try await rig.sessionRemoval() == back.placement.number)
+      try await rig.takeAway(copy, back)
       if !isTorn { break }
     }
-    await rig.stop()
   }
 
   enum Attention: CaseIterable { case none, type2, card, felica, topaz }
@@ -70,28 +65,23 @@ import Testing
       case .felica: (try .type3(message: bytes, options: Type3Options(.standard)), [0x00, 0xFF, 0xFF, 0x01, 0x00])
       case .topaz: (try .type1(.topaz96, message: bytes), [0x78, 0, 0, 0, 0, 0, 0])
       }
-    let id = await rig.simulator.place(made)
-    let tag = try await rig.sessionTag()
+    let (id, tag) = try await rig.finds(made)
     if attention != .none { _ = try await rig.transceive(command, tag) }
     try await rig.commands(10)
     #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
-    await rig.simulator.remove(id)
-    #expect(try await rig.sessionRemoval() == tag.placement.number)
+    try await rig.takeAway(id, tag)
     await rig.simulator.place(made)
     #expect(try await rig.sessionTag().placement.number != tag.placement.number)
-    await rig.stop()
   }
 
   @Test func `a lost frame does not end the placement`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(try .desfire(message: uri("https://example.com")))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .desfire(message: uri("https://example.com"))).tag
     _ = try await rig.transceive([0x60], tag)
     await rig.simulator.add(.radio(.unheard))
     try await rig.commands(10)
     #expect(try await rig.transceive([0xAF], tag).first == 0xAF)
     #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
-    await rig.stop()
   }
 
   // MARK: The process
@@ -136,7 +126,6 @@ import Testing
     #expect(try await rig.perform(.read, again, request: 2, session: 2) == .message(bytes))
     try await rig.end(2)
     #expect(try await rig.announcements().isEmpty)
-    await rig.stop()
   }
 
   @Test func `a tag that lies there when a process is killed is not announced`() async throws {
@@ -152,7 +141,6 @@ import Testing
     #expect(try await rig.announcements().isEmpty)
     await rig.simulator.place(try .type4(message: uri("https://example.com/2"), uid: .random))
     #expect(try await rig.announcements().count == 1)
-    await rig.stop()
   }
 
   // MARK: The reader
@@ -160,8 +148,7 @@ import Testing
   @Test(arguments: [false, true]) func `unplugging the reader ends the session`(isReading: Bool) async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri(long)
-    await rig.simulator.place(try .type2(.ntag215, message: bytes))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .type2(.ntag215, message: bytes)).tag
     if isReading {
       // After a raw command, few other commands are sent. One of them may be the first to fail.
       _ = try await rig.transceive([0x60], tag)
@@ -187,7 +174,6 @@ import Testing
     try await rig.begin(ReaderSessionOptions(number: 2))
     let again = try await rig.sessionTag()
     #expect(try await rig.perform(.read, again, request: 2, session: 2) == .message(bytes))
-    await rig.stop()
   }
 
   // MARK: The daemon
@@ -209,30 +195,18 @@ import Testing
     // The current exchange, the release and the field, and a few more until the daemon's command arrives.
     #expect(await rig.simulator.counters.commands - before < 12)
     #expect(await !rig.simulator.isFieldOn)
-    await rig.stop()
   }
 
   @Test func `operations are performed one after another`() async throws {
-    let rig = try await ReaderRig.inSession()
-    let bytes = try uri(long)
-    await rig.simulator.place(try .type2(.ntag215, message: bytes))
-    let tag = try await rig.sessionTag()
-    for request in 1...5 { await rig.ask(request.isMultiple(of: 2) ? .query : .read, tag, request: UInt64(request)) }
-    for request in 1...5 {
-      let result = try await rig.result(UInt64(request))
-      #expect(result == (request.isMultiple(of: 2) ? .status(.readWrite, capacity: 492) : .message(bytes)))
-    }
-    await rig.stop()
+    try await ReaderRig.inSession().performsInOrder()
   }
 
   @Test func `a message longer than the socket buffer fails as too long for the tag`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.simulator.place(try .type2(.ntag215, message: uri("https://example.com")))
-    let tag = try await rig.sessionTag()
+    let tag = try await rig.finds(try .type2(.ntag215, message: uri("https://example.com"))).tag
     let huge = [UInt8](repeating: 0, count: ReaderLimits.message)
     for request: UInt64 in 1...3 { await rig.ask(.write(huge, verify: true), tag, request: request) }
     for request: UInt64 in 1...3 { #expect(try await rig.result(request).failure == .tooLong) }
     #expect(try await rig.perform(.read, tag) == .message(uri("https://example.com")))
-    await rig.stop()
   }
 }

@@ -104,20 +104,6 @@ extension CardReaderRig {
 
 /// Operations in a session.
 extension CardReaderRig {
-  /// Inserts a card, and waits until the session reports it.
-  func finds(_ tag: SimulatedTag) async throws -> (id: TagID, tag: SessionTag) {
-    let id = try await insert(tag)
-    return (id, try await sessionTag())
-  }
-
-  /// Takes the card of the session away, and waits until the session reports that.
-  func takeAway(
-    _ id: TagID, _ tag: SessionTag, sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws {
-    await remove(id)
-    #expect(try await sessionRemoval() == tag.placement.number, sourceLocation: sourceLocation)
-  }
-
   /// Sends a raw command, given in hexadecimal digits, and returns the answer.
   func transceive(_ command: String, _ tag: SessionTag, timeout: UInt32 = 1000) async throws -> [UInt8] {
     try await transceive(try hex(command), tag, timeout: timeout)

@@ -34,33 +34,7 @@ import Testing
   ]
 
   @Test(arguments: places) func `each operation works on each kind of tag`(place: Place) async throws {
-    let rig = try await CardReaderRig.inSession(place.model)
-    let (old, new) = (try uri("https://example.com/old"), try uri("https://example.com/new/and/longer"))
-    let (_, tag) = try await rig.finds(try place.kind.make(old))
-    guard case .status(.readWrite, let capacity) = try await rig.perform(.query, tag) else {
-      throw await rig.failure("expected a status, got \(rig.seen.suffix(1))")
-    }
-    #expect(try await rig.perform(.read, tag) == .message(old))
-    #expect(try await rig.perform(.write(new, verify: true), tag) == .done)
-    #expect(try await rig.perform(.read, tag) == .message(new))
-    let long = [UInt8](repeating: 0, count: Int(capacity) + 1)
-    #expect(try await rig.perform(.write(long, verify: false), tag).failure == .tooLong)
-    #expect(try await rig.perform(.write([], verify: true), tag) == .done)
-    #expect(try await rig.perform(.read, tag).failure == .empty)
-    #expect(try await rig.perform(.write(old, verify: false), tag) == .done)
-    let locked = try await rig.perform(.lock, tag)
-    if let failure = place.locking {
-      #expect(locked.failure == failure, "\(locked)")
-      #expect(try await rig.perform(.query, tag) == .status(.readWrite, capacity: capacity))
-    } else {
-      #expect(locked == .done)
-      #expect(try await rig.perform(.query, tag) == .status(.readOnly, capacity: capacity))
-      #expect(try await rig.perform(.write(new, verify: false), tag).failure == .readOnly)
-    }
-    #expect(try await rig.perform(.read, tag) == .message(old))
-    // All operations happened in one placement.
-    #expect(rig.reported.count == 1)
-    #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
+    try await CardReaderRig.inSession(place.model).performsEachOperation(on: place.kind, locking: place.locking)
   }
 
   /// The lock control TLV, or the size of 48 bytes, tells which bits to set.
@@ -90,17 +64,7 @@ import Testing
   }
 
   @Test func `operations fail with the reason if a card is damaged or not NDEF`() async throws {
-    let rig = try await CardReaderRig.inSession()
-    let (id, card) = try await rig.finds(.paymentCard())
-    #expect(try await rig.perform(.query, card) == .status(.notSupported, capacity: 0))
-    #expect(try await rig.perform(.read, card).failure == .notSupported)
-    #expect(try await rig.perform(.write([], verify: false), card).failure == .notSupported)
-    try await rig.takeAway(id, card)
-    var options = Type4Options()
-    options.declaredLength = 0xFFF0
-    let (_, damaged) = try await rig.finds(try .type4(message: try uri("https://example.com"), options: options))
-    #expect(try await rig.perform(.read, damaged).failure == .refused)
-    #expect(try await rig.perform(.lock, damaged).failure == .refused)
+    try await CardReaderRig.inSession().refusesOperationsWithoutMessage()
   }
 
   /// The card has another identifier after each selection.
@@ -125,14 +89,7 @@ import Testing
   }
 
   @Test func `operations are performed one after another`() async throws {
-    let rig = try await CardReaderRig.inSession()
-    let bytes = try uri("https://example.com")
-    let (_, tag) = try await rig.finds(try .type2(.ntag215, message: bytes))
-    for request in 1...5 { await rig.ask(request.isMultiple(of: 2) ? .query : .read, tag, request: UInt64(request)) }
-    for request in 1...5 {
-      let result = try await rig.result(UInt64(request))
-      #expect(result == (request.isMultiple(of: 2) ? .status(.readWrite, capacity: 492) : .message(bytes)))
-    }
+    try await CardReaderRig.inSession().performsInOrder()
   }
 
   /// One late answer makes each operation long enough to report progress.
