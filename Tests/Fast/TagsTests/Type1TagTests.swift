@@ -96,21 +96,6 @@ struct Type1Memory: TagChannel {
     }
   }
 
-  @Test func `the tag reads as empty while a message is written`() throws {
-    var memory = Type1Memory([0x03, 6] + message + [0xFE])
-    try tag.writeNDEF(message.dropLast() + [0x43], over: &memory)
-    #expect(memory.commands == [[0, 0, 0], [0x53, 13, 0], [0x53, 19, 0x43], [0x1A, 13, 6]])
-    memory = Type1Memory([0x03, 0])
-    try tag.writeNDEF([0xD0, 0, 0], isVerifying: true, over: &memory)
-    #expect(memory.commands == [[0, 0, 0], [0x53, 14, 0xD0], [0x53, 17, 0xFE], [0x1A, 13, 3], [0, 0, 0]])
-  }
-
-  @Test func `several changes in one block take one write`() throws {
-    var memory = Type1Memory(controls + [0x03, 0], header: topaz512, size: 512)
-    try tag.writeNDEF(message, over: &memory)
-    #expect(memory.commands == [[0, 0, 0], [0x54, 3] + message + [0xFE, 0], [0x1A, 23, 6]])
-  }
-
   @Test func `a write or lock that cannot succeed changes no byte`() throws {
     var memory = Type1Memory([0x03, 0], container: [0xE1, 0x10, 0x0E, 0x0F])
     #expect(throws: TagWriteError.readOnly) { try tag.writeNDEF(message, over: &memory) }

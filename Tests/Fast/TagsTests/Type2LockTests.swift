@@ -91,13 +91,6 @@ struct WritableTag: TagChannel {
     #expect(try TagActivation.type2.readNDEF(over: &tag) == .problem(problem))
   }
 
-  /// The length is zero while bytes of the message change, even in the same page. A separate write sets it.
-  @Test func `the length is written separately from the message`() throws {
-    var tag = WritableTag(size: 0x06, message: [0xD0, 0, 0], version: nil)
-    try TagActivation.type2.writeNDEF([0xD5, 0, 0], over: &tag)
-    #expect(tag.writes == [[0xA2, 4, 0x03, 0, 0xD0, 0], [0xA2, 4, 0x03, 0, 0xD5, 0], [0xA2, 4, 0x03, 3, 0xD5, 0]])
-  }
-
   @Test func `verification compares bytes even if the message does not decode`() throws {
     struct Stubborn: TagChannel {
       var tag: WritableTag

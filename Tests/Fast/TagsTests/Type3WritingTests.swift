@@ -83,18 +83,6 @@ import Testing
     #expect(try TagActivation.type3().queryNDEF(over: &card) == NDEFStatus(capacity: 208, isWritable: false))
   }
 
-  @Test func `a standard card is locked by its RWFlag`() throws {
-    let bytes = try message(ofSize: 40)
-    var card = FeliCaCard(bytes)
-    try TagActivation.type3().lockNDEF(over: &card)
-    // The message is read first.
-    #expect(card.commands.count == 2 + 2)
-    #expect(card.blocks[0][10] == 0)
-    #expect(try TagActivation.type3().readNDEF(over: &card) == .message(bytes))
-    #expect(throws: TagWriteError.readOnly) { try TagActivation.type3().lockNDEF(over: &card) }
-    #expect(throws: TagWriteError.readOnly) { try TagActivation.type3().writeNDEF([], over: &card) }
-  }
-
   @Test func `a partly written message is not locked`() throws {
     var card = FeliCaCard([], fields: [9: 0x0F])
     #expect(throws: TagWriteError.self) { try TagActivation.type3().lockNDEF(over: &card) }

@@ -60,16 +60,6 @@ import Testing
     #expect(now == after)
   }
 
-  @Test func `a message is written into the large sectors of a 4K`() throws {
-    let message = Self.message(3356, 0x33)
-    let reader = try OpenReader()
-    _ = reader.place(try .mifareClassic(.classic4K, message: []))
-    var channel = try reader.select(.typeA)
-    let status = try channel.tag.queryNDEF(over: &channel)
-    #expect(status.capacity == 3356 && status.access == .readWrite)
-    try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
-  }
-
   @Test func `locking keeps the keys and the message`() throws {
     let message = Self.message(60)
     let keyB: [UInt8] = [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7]

@@ -31,30 +31,6 @@ import Testing
     }
   }
 
-  @Test(arguments: Type1Model.all)
-  func `messages from empty to full capacity are written`(model: Type1Model) throws {
-    let reader = try OpenReader()
-    let id = reader.place(try .type1(model, message: ndefMessage(ofSize: 40)))
-    var channel = try reader.select(.jewel)
-    let status = try channel.tag.queryNDEF(over: &channel)
-    #expect(status.access == .readWrite)
-    #expect(status.capacity == model.capacity)
-    for size in [3, 0, 1, 40, 80, 90, 91, 254, 255, 256, 462, 5] where size <= model.capacity {
-      let message = ndefMessage(ofSize: size, filledWith: UInt8(size & 0xFF) | 1)
-      try channel.tag.writeNDEF(message, over: &channel)
-      expect(try channel.tag.readNDEF(over: &channel), holds: message)
-    }
-    let before = reader.memory(of: id)
-    #expect(throws: TagWriteError.tooLong(capacity: model.capacity)) {
-      try channel.tag.writeNDEF([UInt8](repeating: 0, count: model.capacity + 1), over: &channel)
-    }
-    #expect(reader.memory(of: id) == before)
-    // Bytes that the tag already holds are not written.
-    _ = reader.takeCounters()
-    try channel.tag.writeNDEF(ndefMessage(ofSize: 5, filledWith: 5), over: &channel)
-    #expect(reader.takeCounters().exchanges == 1)
-  }
-
   /// The exchanges are RALL, the length, each changed byte, and the length. If it takes fewer chip commands, blocks of
   /// eight bytes are written instead.
   @Test(arguments: [(Type1Model.topaz96, 6, 10), (.topaz96, 90, 93), (.topaz512, 6, 4), (.topaz512, 462, 62)])
@@ -65,6 +41,12 @@ import Testing
     _ = reader.takeCounters()
     try channel.tag.writeNDEF(ndefMessage(ofSize: size), over: &channel)
     #expect(reader.takeCounters().exchanges == exchanges)
+    for _ in 1...2 {
+      _ = reader.takeCounters()
+      try channel.tag.writeNDEF(ndefMessage(ofSize: 5), over: &channel)
+    }
+    // The tag held these bytes already.
+    #expect(reader.takeCounters().exchanges == 1)
   }
 
   @Test func `a message behind the static memory is read and written`() throws {
@@ -84,16 +66,11 @@ import Testing
     }
   }
 
-  @Test(arguments: Type1Model.all) func `a locked tag keeps its message`(model: Type1Model) throws {
+  @Test(arguments: Type1Model.all) func `a locked tag rejects writes itself`(model: Type1Model) throws {
     let reader = try OpenReader()
-    let message = ndefMessage(ofSize: 90)
-    let id = reader.place(try .type1(model, message: message))
+    let id = reader.place(try .type1(model, message: ndefMessage(ofSize: 90)))
     var channel = try reader.select(.jewel)
     try channel.tag.lockNDEF(over: &channel)
-    #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
-    #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
-    #expect(throws: TagWriteError.readOnly) { try channel.tag.lockNDEF(over: &channel) }
-    expect(try channel.tag.readNDEF(over: &channel), holds: message)
     let bytes = reader.memory(of: id)
     let memory = try #require(bytes)
     #expect(memory[112...113] == [0xFF, 0x7F])

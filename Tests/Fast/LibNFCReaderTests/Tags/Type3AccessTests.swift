@@ -43,40 +43,6 @@ import Testing
     #expect(reader.memory(of: id).map { Array($0[16...]) } == message)
   }
 
-  @Test(arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems])
-  func `messages from empty to full capacity are written`(model: Type3Options.Model) throws {
-    let options = Type3Options(model)
-    let reader = try OpenReader()
-    _ = reader.place(try .type3(message: ndefMessage(ofSize: 40), options: options))
-    var channel = try reader.select(.felica212)
-    let status = try channel.tag.queryNDEF(over: &channel)
-    #expect(status.access == .readWrite)
-    #expect(status.capacity == options.blockCount * 16)
-    for size in [0, 1, 15, 16, 17, 100, status.capacity] {
-      let message = ndefMessage(ofSize: size)
-      _ = reader.takeCounters()
-      try channel.tag.writeNDEF(message, over: &channel)
-      let updates = ((size + 15) / 16 + options.maximumWrite - 1) / options.maximumWrite
-      #expect(reader.takeCounters().exchanges == (model == .standard ? 0 : 1) + 1 + 2 + updates)
-      expect(try channel.tag.readNDEF(over: &channel), holds: message)
-    }
-    #expect(throws: TagWriteError.tooLong(capacity: status.capacity)) {
-      try channel.tag.writeNDEF([UInt8](repeating: 0, count: status.capacity + 1), over: &channel)
-    }
-  }
-
-  @Test func `a locked card keeps its message`() throws {
-    let reader = try OpenReader()
-    let message = ndefMessage(ofSize: 40)
-    _ = reader.place(try .type3(message: message))
-    var channel = try reader.select(.felica212)
-    try channel.tag.lockNDEF(over: &channel)
-    #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
-    #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
-    #expect(throws: TagWriteError.readOnly) { try channel.tag.lockNDEF(over: &channel) }
-    expect(try channel.tag.readNDEF(over: &channel), holds: message)
-  }
-
   @Test(arguments: [Modulation.felica212, .felica424])
   func `a transit card is reported as not NDEF`(modulation: Modulation) throws {
     let reader = try OpenReader()
