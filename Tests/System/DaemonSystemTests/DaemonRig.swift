@@ -129,11 +129,10 @@ struct DaemonRig {
     return agent
   }
 
-  /// Makes the reader ignore its goals. The daemon expects its next message only after 20 s, which is the longest wait
-  /// that a reader may announce.
+  /// Makes the reader ignore its goals. Its heartbeats continue.
   func holdReader() async throws {
     await reader.answersOrders(false)
-    await reader.say(.awake, .log(.info, "is busy"))
+    await reader.say(.log(.info, "is busy"))
     try await daemon.line(containing: "is busy")
   }
 

@@ -8,7 +8,8 @@ import TestRig
 /// and repeats pcscd's lists from the named pipe `lists`, if the rig has made one.
 ///
 /// The process is a shell that copies a named pipe to the link, and the link to another named pipe. The test writes and
-/// reads the pipes. The goals `off` and `scan` are reached at once, as by a correct reader.
+/// reads the pipes, on a thread of its own. As a correct reader, it sends heartbeats, reaches the goals `off` and `scan`
+/// at once, and exits when it is asked to.
 final class ScriptedReader: Sendable {
   /// The daemon's commands, in order.
   let commands: AsyncStream<ReaderCommand>
@@ -48,10 +49,9 @@ final class ScriptedReader: Sendable {
       """, to: "tagroute-reader-pcsc", mode: 0o755)
     let continuation: AsyncStream<ReaderCommand>.Continuation
     (commands, continuation) = AsyncStream.makeStream()
-    // Open for reading and writing, so that neither side ever reads an end of file.
-    actor = try Mouth(
-      feed: FileDescriptor(owning: open(feed, O_RDWR | O_CLOEXEC)),
-      orders: FileDescriptor(owning: open(orders, O_RDWR | O_CLOEXEC | O_NONBLOCK)), continuation)
+    // Open for reading and writing, so that it never reads an end of file.
+    actor = Mouth(
+      feed: feed, orders: FileDescriptor(owning: open(orders, O_RDWR | O_CLOEXEC | O_NONBLOCK)), continuation)
     actor.begin()
   }
 
@@ -83,8 +83,11 @@ final class ScriptedReader: Sendable {
   /// Sends bytes that need not be a message.
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
 
+  /// Announces a message for the next millisecond, and sends no more heartbeats.
+  func wedge() async { await actor.wedge() }
+
   /// Reports that the device is present and ready.
-  func becomeReady() async { await say(.state(.ready(name: "Scripted", device: device)), .awake) }
+  func becomeReady() async { await say(.state(.ready(name: "Scripted", device: device))) }
 
   /// A tag is put on the reader, read, and taken away.
   func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
@@ -97,21 +100,23 @@ final class ScriptedReader: Sendable {
 private actor Mouth {
   private let loop = EventLoop(label: "reader")
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-  private let feed: FileDescriptor
+  private let path: String
+  /// The pipe to the process. The process exits when it is closed.
+  private var feed: FileDescriptor?
   private let orders: FileDescriptor
   private let continuation: AsyncStream<ReaderCommand>.Continuation
   private var decoder = FrameDecoder()
   private var answersOrders = true
+  private var isWedged = false
   /// The latest goal. `reached` is the epoch of the goal that the reader has reached.
   private var order: (epoch: UInt64, goal: ReaderGoal) = (0, .off)
   private var reached: UInt64 = 0
   private var isReady = false
   private var watch: DescriptorWatch?
+  private var beat: LoopTimer?
 
-  init(
-    feed: FileDescriptor, orders: FileDescriptor, _ continuation: AsyncStream<ReaderCommand>.Continuation
-  ) throws {
-    self.feed = feed
+  init(feed path: String, orders: FileDescriptor, _ continuation: AsyncStream<ReaderCommand>.Continuation) {
+    self.path = path
     self.orders = orders
     self.continuation = continuation
   }
@@ -126,18 +131,31 @@ private actor Mouth {
     }
   }
 
+  /// Promises the next message within 20 s, the longest time that is allowed, and keeps the promise.
+  private func sendHeartbeat() {
+    guard !isWedged else { return }
+    write(ReaderMessage.heartbeat(within: 20_000).frame)
+    beat?.cancel()
+    beat = loop.schedule(after: .seconds(5)) { [weak self] in self?.assumeIsolated { $0.sendHeartbeat() } }
+  }
+
+  func wedge() {
+    isWedged = true
+    write(ReaderMessage.heartbeat(within: 1).frame)
+  }
+
   func setAnswersOrders(_ answers: Bool) { answersOrders = answers }
 
   func reach() {
     reached = order.epoch
-    say([.reached(epoch: reached), .awake])
+    say([.reached(epoch: reached)])
   }
 
-  func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .awake]) }
+  func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag)]) }
 
-  func endRound() { say([.sessionRoundEnded(epoch: reached), .awake]) }
+  func endRound() { say([.sessionRoundEnded(epoch: reached)]) }
 
-  func restartPolling() { say([.sessionPollingRestarted(epoch: reached), .awake]) }
+  func restartPolling() { say([.sessionPollingRestarted(epoch: reached)]) }
 
   func tap(_ report: TagReport) {
     say([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])
@@ -156,18 +174,15 @@ private actor Mouth {
     switch order.goal {
     case .off where answersOrders: reach()
     case .scan where answersOrders && isReady: reach()
-    case .scan where answersOrders: say([.awake])
     default: break
     }
   }
 
   func write(_ bytes: [UInt8]) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(feed.rawValue, $0.baseAddress, $0.count) }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
-    }
+    // Open for reading too, so that this does not wait for the process.
+    let pipe = feed ?? FileDescriptor(owning: open(path, O_RDWR | O_CLOEXEC))
+    feed = pipe
+    try? pipe.write(bytes)
   }
 
   private func hear() {
@@ -176,19 +191,19 @@ private actor Mouth {
     guard count > 0 else { return }
     decoder.append(buffer[..<count])
     while let payload = try? decoder.next(), let command = try? ReaderCommand(payload: payload) {
-      if case .goal(let epoch, let goal, _) = command {
+      switch command {
+      case .shutDown:
+        beat?.cancel()
+        feed = nil
+      case .goal(let epoch, let goal, _):
         order = (epoch, goal)
+        sendHeartbeat()
         reachIfPossible()
+      default: break
       }
       continuation.yield(command)
     }
   }
-}
-
-extension ReaderMessage {
-  /// Promises the next message within 20 s, the longest time that is allowed. A reader that sleeps has to answer a
-  /// command within a second, which a busy machine may not give the test.
-  static let awake = ReaderMessage.heartbeat(within: 20_000)
 }
 
 extension ReaderCommand {

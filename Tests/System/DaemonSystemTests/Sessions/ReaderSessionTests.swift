@@ -126,7 +126,7 @@ import Testing
     try await rig.logind?.prepareForSleep(false)
     try await rig.scanning(true)
     try await session("reader-lost") {
-      await rig.reader.say(.state(.failed(reason: "it is gone")), .heartbeat(within: 0))
+      await rig.reader.say(.state(.failed(reason: "it is gone")))
     }
     try await rig.scanning(true)
     let seen = await rig.daemon.log().count
@@ -242,7 +242,7 @@ import Testing
     }
     await rig.reader.say(.progress(request: request, bytes: 1234))
     #expect(try await client.expect("Progress") == [.objectPath(tag), .uint64(1234)])
-    await rig.reader.say(.performed(request: request, .status(.readOnly, capacity: 137)), .awake)
+    await rig.reader.say(.performed(request: request, .status(.readOnly, capacity: 137)))
     #expect(try await status == [.string("read-only"), .uint32(137)])
   }
 
