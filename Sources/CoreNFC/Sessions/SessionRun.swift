@@ -24,12 +24,16 @@ final class SessionRun: Sendable {
   private let calls: AsyncStream<@Sendable () async -> Void>
   private let request: AsyncStream<Request>.Continuation
   private let call: AsyncStream<@Sendable () async -> Void>.Continuation
+  /// One element after the latest removal of a tag, for tests. The stream is never finished.
+  let removals: AsyncStream<Void>
+  let removal: AsyncStream<Void>.Continuation
   private let start = Locked<Task<(ReaderSession, Connection), any Error>?>(nil)
 
   init(queue: DispatchQueue?) {
     self.queue = queue ?? DispatchQueue(label: "org.tagroute.core-nfc.session")
     (requests, request) = AsyncStream.makeStream()
     (calls, call) = AsyncStream.makeStream()
+    (removals, removal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Runs on the session's queue, and touches the session only there.
@@ -230,7 +234,9 @@ final class SessionRun: Sendable {
       case .activated:
         if state.activate() { deliver { session.value.didBecomeActive() } }
       case .tagDetected(let tag): state.detect(tag)
-      case .tagRemoved(let tag): state.remove(tag)
+      case .tagRemoved(let tag):
+        state.remove(tag)
+        removal.yield()
       case .pollingRestarted: state.restarted()
       case .roundEnded: report(state.completeRound(), to: session)
       case .messageRead, .progress, .ended: break

@@ -6,7 +6,7 @@ import TagrouteClient
 /// It is not coded: a tag is only valid in its session.
 class DetectedTag: NSObject, NFCNDEFTag {
   let tag: ReaderTag
-  private let run: SessionRun
+  let run: SessionRun
   private(set) weak var owner: NFCReaderSession?
 
   required init(_ tag: ReaderTag, in session: NFCReaderSession) {

@@ -70,17 +70,18 @@ import Testing
       place.begin(session)
     }
     weak var tag: DetectedTag?
+    let end = AsyncStream.makeStream(of: Void.self)
     do {
       let tags = await recorder.nextTags()
       tag = tags.first?.any as? DetectedTag
       #expect(tag != nil && kept != nil)
+      // The session and the tag keep their run. Its end is that of its stream.
+      tag?.run.removal.onTermination = { _ in end.continuation.finish() }
     }
-    let queue = try #require(kept?.sessionQueue)
     kept?.invalidate()
     #expect(await recorder.rest() == ["ended 200"])
-    // The last callback has begun; this waits until it has returned, and the session's tasks until they have, too.
-    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
-    while kept != nil || tag != nil { await Task.yield() }
+    for await _ in end.stream {}
+    #expect(kept == nil && tag == nil)
   }
 
   @Test func `a session without a delegate ends with it, and one that was not begun leaves nothing`() async throws {
@@ -100,7 +101,9 @@ import Testing
     #expect(await recorder?.next()?.name == "active")
     recorder = nil
     // The callback that was read may not have returned yet.
-    while session.delegate != nil { await Task.yield() }
+    let queue = session.sessionQueue
+    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    #expect(session.delegate == nil)
     session.invalidate()
     guard case .invalidate? = await place.requests().last else {
       Issue.record("the session was not ended")

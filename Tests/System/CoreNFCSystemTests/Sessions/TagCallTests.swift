@@ -52,7 +52,8 @@ import Testing
   @Test func `a tag that is gone fails calls and connections`() async throws {
     let call = try await Call()
     try await call.place.daemon.remove()
-    while call.tag.isAvailable { await Task.yield() }
+    let run = try #require(call.tag as? DetectedTag).run
+    for await _ in run.removals where !call.tag.isAvailable { break }
     #expect(await call.codes() == Array(repeating: 100, count: 5))
     #expect(await code { try await call.session.connect(to: .miFare(call.tag)) } == 100)
     #expect(call.session.connectedTag == nil)

@@ -53,8 +53,10 @@ struct CoreNFCDesktop {
     await reader.removeAll()
     try await desktop.scanning()
     let daemon = try await desktop.daemon
-    // After a reader was unplugged, the process of before may still be exiting.
-    try await desktop.within("one reader process") { while try daemon.children().count != 1 { await Task.yield() } }
+    // After a reader was unplugged, the process of before may still be exiting. It has the lower id.
+    for process in try daemon.children().sorted(by: { $0.identifier < $1.identifier }).dropLast() {
+      try await desktop.within("the end of a reader process") { try await process.end() }
+    }
     // The daemon does not announce tags from the first polls after a session.
     await lookedAround()
     let tag = try Tag(900)
@@ -158,10 +160,7 @@ struct CoreNFCDesktop {
   }
 
   /// Waits until a tag is no longer available.
-  func unavailable(_ tag: NFCTag) async throws {
-    let tag = OnQueue(tag)
-    try await desktop.within("the removal of a tag") { while tag.value.isAvailable { await Task.yield() } }
-  }
+  func unavailable(_ tag: NFCTag) async throws { try await desktop.unavailable(tag.any) }
 
   /// Begins a tag session, places a card and connects to it.
   func connect(
@@ -190,4 +189,14 @@ struct ConnectedTag {
   let tag: NFCTag
   /// The card on the simulated reader.
   let placement: TagID
+}
+
+extension Desktop {
+  /// Waits until a tag of a Core NFC session is no longer available.
+  func unavailable(_ tag: Any) async throws {
+    let tag = OnQueue(try #require(tag as? DetectedTag))
+    try await within("the removal of a tag") {
+      for await _ in tag.value.run.removals where !tag.value.isAvailable { return }
+    }
+  }
 }
