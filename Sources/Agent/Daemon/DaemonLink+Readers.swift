@@ -33,7 +33,7 @@ extension DaemonLink {
       displayWatch = DisplayWatch()
       return await updateDisplay()
     }
-    Task {
+    reading = Task {
       await readReaders()
       displayWatch.isRegistered = registration.isRegistered
       await updateDisplay()

@@ -45,6 +45,8 @@ actor DaemonLink {
 
   var displayWatch = DisplayWatch()
   var isDisplayNeeded = false
+  /// The latest reading of the daemon's properties.
+  var reading: Task<Void, Never>?
   /// How many signals of the daemon's properties have arrived.
   var propertySignals: UInt64 = 0
   /// The last difference of versions in the log.

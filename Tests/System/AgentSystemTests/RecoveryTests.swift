@@ -122,14 +122,19 @@ import Testing
     await rig.daemon.fail(registrations: Array(repeating: refusal, count: 100))
     try await rig.installation.startAgent()
     try await rig.agent.line(containing: "does not accept this agent: not from here")
-    func error(is expected: (name: String, message: String)) async throws {
-      let value = Value.structure([.string(expected.name), .string(expected.message)])
-      while try await rig.property("RegistrationError") != value { await Task.yield() }
+    let changes = try await rig.client.signals(
+      MatchRule(sender: Names.Agent.busName, interface: "org.freedesktop.DBus.Properties"))
+    func error(is name: String, _ message: String) async throws {
+      let value = Value.structure([.string(name), .string(message)])
+      if try await rig.property("RegistrationError") == value { return }
+      for await _ in changes {
+        if try await rig.property("RegistrationError") == value { return }
+      }
     }
-    try await error(is: (refusal.name, refusal.message))
+    try await error(is: refusal.name, refusal.message)
     #expect(try await rig.property("Registered") == .boolean(false))
     await rig.daemon.fail(registrations: [])
-    try await error(is: ("", ""))
+    try await error(is: "", "")
     #expect(try await rig.property("Registered") == .boolean(true))
   }
 

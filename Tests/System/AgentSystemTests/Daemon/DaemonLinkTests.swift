@@ -165,7 +165,7 @@ import Testing
 
   @Test func `a suspend reason from before the registration is used`() async throws {
     let rig = try await Rig([:], suspended: ["disabled"])
-    while await !rig.link.displayWatch.isRegistered { await Task.yield() }
+    await rig.link.reading?.value
     #expect(await !rig.link.isDisplayNeeded)
     var needed = rig.display.makeAsyncIterator()
     try await rig.daemon.suspend([])
