@@ -5,17 +5,12 @@ import TestRig
 import Testing
 @testable import IntegrationTests
 
-/// A client may die at any step of a reader session, and during each tag operation. The daemon scans again soon after.
+/// A client may die at any step of a reader session, and during each tag operation. The daemon scans again after that.
+/// `tagroute-bench session` measures the times.
 @Suite(.timeLimit(.minutes(5))) struct ClientDeathTests {
-  /// `tagroute-bench session` measures the times. This limit also holds on a machine that is busy with all tests.
-  private static let limit = Duration.seconds(5)
-
-  private func dies(_ program: SessionProgram, _ step: String, _ desktop: Desktop) async throws {
-    let died = SuspendingClock.now
+  private func dies(_ program: SessionProgram, _ desktop: Desktop) async throws {
     await program.die()
     try await desktop.scanning()
-    let time = SuspendingClock.now - died
-    #expect(time < Self.limit, "\(step): \(time)")
   }
 
   @Test func `scanning resumes after a client dies during a tag operation`() async throws {
@@ -38,7 +33,7 @@ import Testing
       try await desktop.installation.simulate("fault delay 100")
       let working = Task { try? await work(tag) }
       try await daemon.line(containing: "is to \(step) tag", after: seen)
-      try await dies(program, step, desktop)
+      try await dies(program, desktop)
       await working.value
       // The next session must not find this tag.
       try await desktop.installation.simulate("remove")
@@ -56,14 +51,14 @@ import Testing
     try await desktop.within("the session") { try await first.activated() }
     try await desktop.place(Tag(1))
     try await daemon.line(containing: "is to read tag", after: seen)
-    try await dies(reader, "first-read", desktop)
+    try await dies(reader, desktop)
 
     let ender = try await desktop.program()
     let second = try await ender.start()
     try await desktop.within("the session") { try await second.activated() }
     // The reader process has not confirmed the end of the session yet.
     try await second.session.invalidate()
-    try await dies(ender, "invalidated", desktop)
+    try await dies(ender, desktop)
     await polkit.stop()
     await desktop.stop()
   }
@@ -80,7 +75,7 @@ import Testing
           [.string("a"), .string("b"), .dictionary(["release-reader": .boolean(true)])])
       }
       for await _ in polkit.asked { break }
-      try await dies(program, "polkit is asked", desktop)
+      try await dies(program, desktop)
       await asking.value
     }
     await polkit.fallSilent(false)
@@ -100,7 +95,7 @@ import Testing
         [.string("a"), .string("b"), .dictionary(["release-reader": .boolean(true)])])
     }
     try await daemon.line(containing: "inhibits scanning: b", after: seen)
-    try await dies(program, "lending", desktop)
+    try await dies(program, desktop)
     await lending.value
     await polkit.stop()
     await desktop.stop()

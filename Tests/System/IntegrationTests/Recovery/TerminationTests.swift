@@ -23,8 +23,7 @@ import Testing
     let readers = try await bring(desktop, to: state)
     let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
     for process in [agent, daemon] {
-      process.signal(SIGTERM)
-      #expect(try await process.exit(within: Self.limit(state)) == .exited(0))
+      #expect(try await process.exit(after: SIGTERM) == .exited(0))
     }
     #expect(readers.map(\.isGone) == readers.map { _ in true })
   }
