@@ -86,19 +86,13 @@ import Testing
   }
 
   @Test func `a new reader ends the pause before a restart`() async throws {
-    // polkit refuses each process, so the pause before the next one is the longest.
-    let watch = try await watch("echo problem refused; exit 0")
-    #expect(await events(1, of: watch) == [.problem(PCSCProblem(.refused))])
-    // The first calls may come before the process has ended. Then there is no pause yet.
-    let hurrying = Task {
-      while !Task.isCancelled {
-        await watch.hurry()
-        await Task.yield()
-      }
-    }
-    #expect(await events(1, of: watch) == [.problem(PCSCProblem(.refused))])
-    hurrying.cancel()
-    await hurrying.value
+    // polkit refuses each process, so the pause before the next one is the longest. It begins with the second event.
+    let watch = try await watch("echo problem refused; exit 3")
+    let failure = PCSCProblem(.other, "\(directory.file("reader")) --watch exited with code 3")
+    let expected: [PCSCWatch.Event] = [.problem(PCSCProblem(.refused)), .problem(failure)]
+    #expect(await events(2, of: watch) == expected)
+    await watch.hurry()
+    #expect(await events(2, of: watch) == expected)
     await watch.stop()
   }
 

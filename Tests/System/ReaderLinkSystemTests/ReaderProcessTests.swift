@@ -95,20 +95,22 @@ import Testing
   /// The first process sends too much and exits by itself. The second reports its state.
   @Test func `a process is not killed for the messages of the one before it`() async throws {
     let loop = EventLoop(label: "daemon")
+    let go = directory.file("go")
+    try #require(mkfifo(go, 0o600) == 0)
     let process = try await start(
       """
       cd \(directory.path)
       if mkdir first 2>/dev/null; then
-        until [ -e go ]; do sleep 0.01; done
+        read -r line <go
         printf '\(flood)' >&3; exit 0
       fi
       printf '\\0\\0\\0\\7\\\(frameVersion)\\1\\0\\0\\0\\1x\(Self.asleep)' >&3; exec sleep 1000
       """, on: loop)
     let child = try await child(of: process)
-    let go = directory.file("go")
     // The loop gets the messages of the first process and its end at the same time.
     loop.execute {
-      _ = close(creat(go, 0o600))
+      // This waits until the process reads.
+      _ = close(open(go, O_WRONLY))
       var information = siginfo_t()
       while waitid(P_PID, id_t(child), &information, Int32(WEXITED | WNOWAIT)) != 0 && errno == EINTR {}
     }
