@@ -1,4 +1,3 @@
-import EventLoop
 import Glibc
 import Routing
 import TestSupport
@@ -119,31 +118,6 @@ import Testing
     #expect(scan.problems.map(\.desktopID) == ["user2.desktop"])
     #expect(scan.problems.allSatisfy { $0.message.contains("too many patterns") })
     #expect(scan.declarations.first { $0.application.desktopID == "menu.desktop" }?.links != nil)
-  }
-
-  @Test func `changes of the rules file and of its missing folders are noticed`() async throws {
-    try entry(links: "later/rules/menu.json")
-    let handlers = data.registry(on: EventLoop(label: "test"))
-    await handlers.start()
-    let changes = await handlers.changes()
-    func wait(_ path: String, _ isTaken: Bool) async {
-      var iterator = changes.makeAsyncIterator()
-      while (await handlers.registry.route(for: "https://menu.example.com/\(path)").handler != nil) != isTaken {
-        guard await iterator.next() != nil else { return }
-      }
-    }
-    #expect(await handlers.registry.route(for: "https://menu.example.com/a").handler == nil)
-    let path = "system/applications/later/rules/menu.json"
-    let file = try data.temporary.write(Self.rules(#"{"/": "/a"}"#), to: path)
-    await wait("a", true)
-    try data.temporary.write(Self.rules(#"{"/": "/b"}"#), to: path)
-    await wait("b", true)
-    let other = try data.temporary.write(Self.rules(#"{"/": "/c"}"#), to: "other.json")
-    #expect(rename(other, file) == 0)
-    await wait("c", true)
-    #expect(unlink(file) == 0)
-    await wait("c", false)
-    #expect(await handlers.problems.count == 1)
   }
 }
 

@@ -46,6 +46,31 @@ import Testing
     await wait(handlers, changes) { $0.declarations.isEmpty }
   }
 
+  @Test func `changes of a handler's file of links and of its missing folders are noticed`() async throws {
+    try data.entry("menu", claims: ["Domains=menu.example.com;", "Links=later/rules/menu.json"])
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    let changes = await handlers.changes()
+    func accepts(_ path: String) -> (Registry) -> Bool {
+      { $0.route(for: "https://menu.example.com/\(path)").handler != nil }
+    }
+    func rules(_ path: String) -> String {
+      #"{"applinks": {"details": [{"appIDs": ["menu"], "components": [{"/": "/\#(path)"}]}]}}"#
+    }
+    #expect(await !accepts("a")(handlers.registry))
+    let path = "system/applications/later/rules/menu.json"
+    let file = try data.temporary.write(rules("a"), to: path)
+    await wait(handlers, changes, until: accepts("a"))
+    try data.temporary.write(rules("b"), to: path)
+    await wait(handlers, changes, until: accepts("b"))
+    let other = try data.temporary.write(rules("c"), to: "other.json")
+    #expect(rename(other, file) == 0)
+    await wait(handlers, changes, until: accepts("c"))
+    #expect(unlink(file) == 0)
+    await wait(handlers, changes) { !accepts("c")($0) }
+    #expect(await handlers.problems.count == 1)
+  }
+
   @Test func `an entry is read although other files never stop changing`() async throws {
     let handlers = data.registry(on: EventLoop(label: "test"))
     await handlers.start()

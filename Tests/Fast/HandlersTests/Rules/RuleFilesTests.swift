@@ -1,4 +1,3 @@
-import EventLoop
 import Glibc
 import Handlers
 import KeyFile
@@ -6,7 +5,7 @@ import Routing
 import TestSupport
 import Testing
 
-/// Which files of rules count, and how changes are seen.
+/// Which files of rules count.
 @Suite(.timeLimit(.minutes(1))) struct RuleFilesTests {
   private static let rule = "[Rule a]\nUID=04-A2-19-5A\nShow=yes\n"
   private let directory: TemporaryDirectory
@@ -153,37 +152,6 @@ import Testing
     #expect(error?.problem == "is being changed by another program")
     close(folder)
     #expect(try files.remove("a") != nil)
-  }
-
-  @Test func `changes are seen at once`() async throws {
-    let loop = EventLoop(label: "rules")
-    let store = RuleStore(
-      files: files, directories: DataDirectories(user: nil, system: []), environment: [:], settling: .milliseconds(1),
-      on: loop)
-    await store.start()
-    #expect(await store.rules.rules.isEmpty)
-    let changes = await store.changes()
-    _ = try write(Self.rule)
-    for await _ in changes where await store.rules.rules.map(\.name) == ["a"] { break }
-    _ = try write("[Rule b]\nText=a\nnonsense\n")
-    for await _ in changes {
-      let (rules, problems) = (await store.rules.rules, await store.problems)
-      if rules.isEmpty && !problems.isEmpty { break }
-    }
-    try #require(unlink(directory.file("config/tagroute/rules.d/a.conf")) == 0)
-    for await _ in changes where await store.problems.isEmpty { break }
-  }
-
-  @Test func `a directory that appears later is seen`() async throws {
-    let loop = EventLoop(label: "rules")
-    let later = RuleFiles(environment: ["XDG_CONFIG_HOME": directory.file("later")], system: directory.file("none"))
-    let store = RuleStore(
-      files: later, directories: DataDirectories(user: nil, system: []), environment: [:], settling: .milliseconds(1),
-      on: loop)
-    await store.start()
-    let changes = await store.changes()
-    try directory.write(Self.rule, to: "later/tagroute/rules.d/a.conf")
-    for await _ in changes where await store.rules.rules.map(\.name) == ["a"] { break }
   }
 
   @Test func `the hash is the one that sha256sum prints`() {

@@ -44,10 +44,21 @@ import Testing
     #expect(access(path, F_OK) != 0 && access(other, F_OK) != 0)
   }
 
+  /// Waits until a file is removed.
+  private func removal(of path: String) async throws {
+    let (events, continuation) = AsyncStream.makeStream(of: Void.self)
+    let watch = try FileWatch(on: loop) { _ in continuation.finish() }
+    // This fails if the file is gone already.
+    guard (try? watch.add(path, UInt32(IN_DELETE_SELF))) != nil else { return }
+    for await _ in events {}
+    withExtendedLifetime(watch) {}
+    #expect(access(path, F_OK) != 0)
+  }
+
   @Test func `a file is removed after its lifetime, and more files remove the oldest`() async throws {
     let short = files(lifetime: .milliseconds(20))
     let path = try await short.write([1], ofType: "text/plain")
-    while access(path, F_OK) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    try await removal(of: path)
     let files = files()
     var paths: [String] = []
     for number in 0...RecordFiles.maximumFiles {
@@ -78,7 +89,7 @@ import Testing
     #expect(access(old, F_OK) != 0 && access(fresh, F_OK) == 0)
     let short = files(lifetime: .zero)
     await short.removeLeft()
-    while access(fresh, F_OK) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    try await removal(of: fresh)
   }
 
   @Test func `no file is written through a link, or without a runtime directory`() async throws {
