@@ -4,6 +4,7 @@ package import ReaderLink
 /// The connection to the daemon. It keeps the latest commands and sends reports and heartbeats.
 package final class DaemonConnection {
   private var link: DaemonChannel
+  private let now: () -> SuspendingClock.Instant
   private var lastBeat: SuspendingClock.Instant?
   private var state: ReaderState?
   /// How long the operations of this thread may take.
@@ -32,9 +33,14 @@ package final class DaemonConnection {
     package let operation: ReaderOperation
   }
 
-  package init(_ link: consuming DaemonChannel, _ timing: ReaderTiming) {
+  /// `now` decides when a heartbeat is due.
+  package init(
+    _ link: consuming DaemonChannel, _ timing: ReaderTiming,
+    now: @escaping () -> SuspendingClock.Instant = { SuspendingClock.now }
+  ) {
     self.link = link
     self.timing = timing
+    self.now = now
   }
 
   private func send(_ message: ReaderMessage) throws(Interruption) {
@@ -51,7 +57,7 @@ package final class DaemonConnection {
 
   /// Sends a heartbeat if one is due.
   package func beat() throws(Interruption) {
-    if let lastBeat, .now - lastBeat < ReaderTiming.beatInterval { return }
+    if let lastBeat, now() - lastBeat < ReaderTiming.beatInterval { return }
     try promise(min(timing.promise + allowance, ReaderTiming.longestPromise))
   }
 
@@ -65,7 +71,7 @@ package final class DaemonConnection {
   package func promise(_ duration: Duration) throws(Interruption) {
     Confinement.putOffAlarm(duration)
     // The next `beat` replaces a long promise, because the daemon cannot detect a stuck thread before the promise ends.
-    lastBeat = duration > timing.promise ? nil : .now
+    lastBeat = duration > timing.promise ? nil : now()
     try send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
   }
 

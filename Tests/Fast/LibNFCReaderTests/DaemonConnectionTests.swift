@@ -20,8 +20,9 @@ import Testing
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
     daemon = FileDescriptor(owning: pair[0])
     reader = FileDescriptor(owning: pair[1])
+    let start = SuspendingClock.now
     connection = DaemonConnection(
-      DaemonChannel(descriptor: pair[1]), ReaderTiming(device: "pn532_uart:/dev/x"))
+      DaemonChannel(descriptor: pair[1]), ReaderTiming(device: "pn532_uart:/dev/x"), now: { start })
   }
 
   /// The message of a regular heartbeat.
