@@ -52,18 +52,11 @@ import Testing
     try await stage.check("taps with a time an hour off, in both directions", taps, live: [taps[0], taps[3]])
   }
 
-  /// libfaketime steps the clock of the agent and of `tagroute-mqtt`. The taps have the time of that clock.
+  /// The taps have the time of the clock that is set.
   @Test func `the clock of a station is set forward and back`() async throws {
-    let directory = try TemporaryDirectory()
-    func set(_ hours: Int) throws { try directory.write("\(hours < 0 ? "" : "+")\(hours)h", to: "clock") }
-    var options = Installation.Options()
-    options.reader = .others
-    options.environment["LD_PRELOAD"] = "/usr/$LIB/faketime/libfaketimeMT.so.1"
-    options.environment["FAKETIME_TIMESTAMP_FILE"] = directory.file("clock")
-    options.environment["FAKETIME_NO_CACHE"] = "1"
-    options.environment["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
-    let stage = try await Stage(settings: ["LiveSeconds=600"], options: options)
-    try set(0)
+    let clock = try StationClock()
+    func set(_ hours: Int) throws { try clock.set(hours * 3600) }
+    let stage = try await Stage(settings: ["LiveSeconds=600"], options: clock.options)
     try await stage.start()
     var taps: [SampleTap] = []
     for (number, hours) in [0, 2, -26, 0].enumerated() {
@@ -85,7 +78,6 @@ import Testing
     try await stage.check(
       "the clock is set 2 hours forward, 28 back, right, and an hour forward while a tap waits",
       taps + [waiting, last], live: taps + [last])
-    withExtendedLifetime(directory) {}
   }
 
   @Test func `two stations with one client id are told, and lose no tap`() async throws {
@@ -111,5 +103,28 @@ import Testing
     let row = try await FaultRow(theirs, at: stage.referee)
     row.print("two stations with one client id, the other one")
     #expect(row.received == 5 && row.isInOrder, "\(row)")
+  }
+}
+
+/// The clock of the agent and of `tagroute-mqtt`, which libfaketime steps.
+struct StationClock {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try set(0)
+  }
+
+  /// Sets the clock to the right time and this many seconds.
+  func set(_ seconds: Int) throws { try directory.write("\(seconds < 0 ? "" : "+")\(seconds)s", to: "clock") }
+
+  var options: Installation.Options {
+    var options = Installation.Options()
+    options.reader = .others
+    options.environment["LD_PRELOAD"] = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+    options.environment["FAKETIME_TIMESTAMP_FILE"] = directory.file("clock")
+    options.environment["FAKETIME_NO_CACHE"] = "1"
+    options.environment["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
+    return options
   }
 }
