@@ -98,8 +98,11 @@ struct InboxBenchmark {
 
   /// Returns the time from the moment when the agent's name is on the bus to its first list.
   private func startAgent(_ installation: Installation, _ client: AgentClient) async throws -> Duration {
+    let bus = BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
+    let connection = try await Connection.open(bus, on: EventLoop(label: "owner"))
+    let owners = try await connection.owners(of: Names.Agent.busName)
     try await installation.startAgent()
-    while try await client.status() == nil { await Task.yield() }
+    for await owner in owners where owner != nil { break }
     return try await time { _ = try await client.taps() }
   }
 
