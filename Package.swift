@@ -355,7 +355,6 @@ let package = Package(
     tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestRig"]),
     tests(.long, "BusLongTests", ["Bus", "BusSystemTests", "EventLoop", "TestRig"]),
     tests(.long, "DaemonLongTests", ["DaemonTests"]),
-    tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "TestRig"]),
     tests(
       .long, "IntegrationLongTests",
       ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig"]),

@@ -76,7 +76,7 @@ import Testing
     #expect(try await client(stage).inhibitors().isEmpty)
   }
 
-  /// Sends a command until it has an effect, more than a second apart.
+  /// Sends a command until it has an effect: the station ignores one within a second after the previous one.
   private static func publish(
     _ command: String, on stage: Stage, until isDone: () async throws -> Bool
   ) async throws {

@@ -12,10 +12,6 @@ import Testing
     case withoutBuses
   }
 
-  /// One second, and one more for a machine that is busy with other tests. A suspended reader process may be in the
-  /// middle of an exchange, so the daemon waits 2.4 s for it.
-  private static func limit(_ state: State) -> Duration { state == .hanging ? .seconds(5) : .seconds(2) }
-
   @Test(arguments: State.allCases) func `SIGTERM ends the daemon, the agent and the reader process`(state: State)
     async throws
   {
