@@ -1,5 +1,4 @@
 import Bus
-import Names
 import TestRig
 import Testing
 @testable import AgentTests
@@ -32,61 +31,6 @@ import Testing
     #expect(try await rig.state(1) == "delivered")
     #expect(try await rig.tap(1)["state-reason-code"] == .string(""))
     #expect(await rig.handler.count == 1)
-  }
-
-  @Test(arguments: [UInt32(1), 2])
-  func `a late answer after the notification closed delivers the tap`(reason: UInt32) async throws {
-    let signals = try await rig.signals()
-    let failed = try await server.next()
-    #expect(await signals.closed(1) == "failed")
-    try await server.close(failed, reason: reason)
-    #expect(await signals.closed(1) == (reason == 1 ? "expired" : "dismissed"))
-    await rig.handler.answer()
-    #expect(await signals.closed(1) == "delivered")
-    #expect(try await rig.state(1) == "delivered")
-  }
-
-  @Test func `a retry while the app is still working waits for it and does not hand the tap over twice`() async throws {
-    let signals = try await rig.signals()
-    let failed = try await server.next()
-    #expect(await signals.closed(1) == "failed")
-    let agent = try await rig.agent
-    let lines = await agent.log().count
-    try await server.emit("ActionInvoked", [.uint32(failed.id), .string(failed.sentKey("retry"))], to: failed.sender)
-    while try await server.nextClosed() != failed.id {}
-    try await agent.line(containing: "is opening", after: lines)
-    await rig.handler.answer()
-    #expect(await signals.closed(1) == "delivered")
-    #expect(await rig.handler.count == 1)
-    #expect(await server.all.count == 2)
-  }
-
-  @Test func `an app that is still working is not called again after another app failed`() async throws {
-    let signals = try await rig.signals()
-    _ = try await server.next()
-    #expect(await signals.closed(1) == "failed")
-    try rig.installation.directory.write(
-      HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=Other")
-        .replacing("Exec=/bin/true", with: "Exec=/nonexistent/other").replacing("DBusActivatable=true\n", with: ""),
-      to: "home/share/applications/org.example.Other.desktop")
-    _ = try await rig.call("Reload")
-    let other = await #expect(throws: BusError.self) { try await open("org.example.Other") }
-    #expect(other?.name == Names.Errors.failed)
-    #expect(await signals.closed(1) == "failed")
-    let agent = try await rig.agent
-    let lines = await agent.log().count
-    let again = Task { try await open("org.example.Menu") }
-    try await agent.line(containing: "is opening", after: lines)
-    await rig.handler.answer()
-    try await again.value
-    #expect(await signals.closed(1) == "delivered")
-    #expect(await rig.handler.count == 1)
-  }
-
-  private func open(_ handler: String) async throws {
-    _ = try await rig.client.call(
-      Names.Agent.busName, try ObjectPath(Names.Agent.path), Names.Agent.interface, "Open",
-      [.string(tapID(1)), .dictionary(["handler": .string(handler)])], timeout: .seconds(180))
   }
 
   @Test func `an app that ends during a hand-over is detected at once, and gets the tap again on retry`() async throws {
