@@ -109,4 +109,27 @@ import Testing
     try await place.finish(connected)
     await place.stop()
   }
+
+  @Test func `a card of Type B and a DESFire with a declared application are ISO 7816 cards`() async throws {
+    let place = try await CoreNFCDesktop()
+    let ndef = "D2760000850101"
+    let first = try await place.connect(
+      to: .type4B(message: Tag(1).message), .init(pollingOption: .iso14443, iso7816SelectIdentifiers: [ndef]))
+    let card = try #require(first.tag.asISO7816)
+    #expect(card.initialSelectedAID == ndef)
+    #expect(card.identifier.count == 4 && card.historicalBytes == nil)
+    #expect(card.applicationData == Data(count: 4) && card.proprietaryApplicationDataCoding)
+    #expect(try await card.readNDEF().link == "https://" + Tag.text(1))
+    try await place.finish(first)
+    await place.reader.removeAll()
+
+    let second = try await place.connect(
+      to: .desfire(message: Tag(2).message),
+      .init(pollingOption: .iso14443, iso7816SelectIdentifiers: ["A0000002471001", ndef]))
+    let desfire = try #require(second.tag.asISO7816)
+    #expect(desfire.initialSelectedAID == ndef && desfire.historicalBytes == Data([0x80]))
+    #expect(try await desfire.readNDEF().link == "https://" + Tag.text(2))
+    try await place.finish(second)
+    await place.stop()
+  }
 }
