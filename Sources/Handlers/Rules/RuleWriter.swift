@@ -18,6 +18,9 @@ public struct RuleWriter: Sendable, Hashable {
   private let files: RuleFiles
   private let name: String
 
+  /// How often the writer tries to lock the directory, 20 milliseconds apart.
+  var attempts = 100
+
   /// The file is in the user's directory.
   public init(_ files: RuleFiles = RuleFiles(), file name: String) {
     self.files = files
@@ -139,16 +142,13 @@ public struct RuleWriter: Sendable, Hashable {
     {
       throw objection
     }
-    for _ in 0..<Self.attempts {
+    for _ in 0..<attempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return directory }
       guard errno == EWOULDBLOCK || errno == EINTR else { return directory }
       usleep(20_000)
     }
     throw KeyFileError(file: path, line: nil, problem: "is being changed by another program", remedy: "try again")
   }
-
-  /// To lock the directory, in 20 milliseconds each.
-  private static let attempts = 100
 
   private func mistake(_ problem: String, _ remedy: String) -> KeyFileError {
     KeyFileError(file: path ?? name, line: nil, problem: problem, remedy: remedy)

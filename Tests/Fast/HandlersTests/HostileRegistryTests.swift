@@ -22,16 +22,16 @@ import UniversalLinks
     problems.map { String($0.file.split(separator: "/").last ?? "") }
   }
 
-  @Test func `ten thousand user entries for one domain are all candidates, after the system entry`() throws {
+  @Test func `a thousand user entries for one domain are all candidates, after the system entry`() throws {
     try data.entry("zzz.honest", claims: ["Domains=shop.example;"])
-    for number in 0..<10_000 {
+    for number in 0..<1000 {
       try data.entry("crowd/\(number)", in: "user", claims: ["Domains=shop.example;*.shop.example;"])
     }
     let scan = data.scan()
     #expect(scan.problems.isEmpty)
     let registry = Registry(declarations: scan.declarations)
     let route = registry.route(for: "https://shop.example/")
-    #expect(route.candidates.count == 10_001)
+    #expect(route.candidates.count == 1001)
     #expect(route.handler?.desktopID == "zzz.honest.desktop")
     #expect(route.trusted)
     #expect(route.steps.allSatisfy { $0.finding.utf8.count < 1000 })

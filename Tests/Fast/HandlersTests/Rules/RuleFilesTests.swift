@@ -1,9 +1,10 @@
 import Glibc
-import Handlers
 import KeyFile
 import Routing
 import TestSupport
 import Testing
+
+@testable import Handlers
 
 /// Which files of rules count.
 @Suite(.timeLimit(.minutes(1))) struct RuleFilesTests {
@@ -148,7 +149,10 @@ import Testing
     let folder = open(directory.file("config/tagroute/rules.d"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     try #require(folder >= 0)
     try #require(flock(folder, LOCK_EX | LOCK_NB) == 0)
-    let error = #expect(throws: KeyFileError.self) { try files.remove("a") }
+    let rule = try #require(files.read().rules.first)
+    var writer = RuleWriter(files, file: "a.conf")
+    writer.attempts = 1
+    let error = #expect(throws: KeyFileError.self) { try writer.remove(rule) }
     #expect(error?.problem == "is being changed by another program")
     close(folder)
     #expect(try files.remove("a") != nil)
