@@ -73,20 +73,22 @@ import Testing
   func `a reader shows itself on command, also if taps show nothing`(model: CardReaderModel) async throws {
     let rig = try await CardReaderRig.asleep(model)
     await rig.readers.allowEscapes(true, for: rig.reader.id)
-    func signals() async -> Int {
-      await rig.readers.exchanges(in: rig.slot).count { exchange in
+    func expectSignals(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
+      let exchanges = await rig.readers.exchanges(in: rig.slot)
+      let signals = exchanges.filter { exchange in
         let starts: [[UInt8]] = [[0xFF, 0x00, 0x40], [0xE0, 0x00, 0x00, 0x28]]
         return exchange.answer != nil && starts.contains { exchange.command.starts(with: $0) }
       }
+      #expect(signals.count == count, "\(exchanges)", sourceLocation: sourceLocation)
     }
     try await rig.awaken { await rig.process.identify() }
-    #expect(await signals() == 1)
+    await expectSignals(1)
     try await rig.scan(true)
     try await rig.awaken { await rig.process.identify() }
-    #expect(await signals() == 2)
+    await expectSignals(2)
     let (id, placement) = try await rig.announces("https://example.com/")
     try await rig.awaken { await rig.process.identify() }
-    #expect(await signals() == 3)
+    await expectSignals(3)
     // The card stays as it is, and the next one is read.
     try await rig.takeAway(id, placement)
     try await rig.announces("https://example.com/next")
