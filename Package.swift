@@ -116,7 +116,7 @@ let package = Package(
     module("Tags", ["NDEF", "Names"], pure: true),
     module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
 
-    // Private processes and buses for the demo, the benchmark and the tests, and random numbers from a seed.
+    // Private processes and buses for the demo, the benchmark and the tests.
     module("Rig", ["CShims", "EventLoop", "TestSupport"]),
 
     // Borders: hardware, buses, files, the desktop.

@@ -1,7 +1,7 @@
 # Sourced by scripts that call `swift build`.
 
-# The debug build of all scripts. Other options compile everything again. Without debug information, a build takes a
-# quarter less time (CONTRIBUTING.md).
+# The debug build of all scripts. Other options compile everything again. Without debug information there is less to
+# compile and to link (CONTRIBUTING.md).
 debug_options=(-debug-info-format none)
 
 # Describes libraries without -pthread: SwiftPM rejects that flag with a warning in each build, and glibc has not needed
