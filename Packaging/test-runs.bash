@@ -30,12 +30,12 @@ tests_of() { printf '^(%s)\\.' "$(ls "Tests/$1" | paste -sd '|')"; }
 
 # Runs tests, named for the last lines. Swift Testing starts every test at once. Then hundreds of processes share the
 # processors, and the user runs out of inotify instances (128, and every dbus-daemon has one). So the number of tests
-# that run at once is bounded: `width`, or two for each processor. Ends a test that waits for ever and ignores its time
-# limit. Prints only the beginning of a line, because a test's argument may be a megabyte.
+# that run at once is bounded. Ends a test that waits for ever and ignores its time limit. Prints only the beginning of a
+# line, because a test's argument may be a megabyte.
 run_tests() {
   local name=$1 start=$SECONDS
   shift
-  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${width:-$((2 * $(nproc)))}" \
+  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="$((2 * $(nproc)))" \
     timeout --verbose 60m swift test --skip-build "${options[@]}" "$@" 2>&1 | stdbuf --output=L cut -c 1-1000 |
     tee --append "$logs/result" || status=$?
   summary+=("$name: $((SECONDS - start)) s")
