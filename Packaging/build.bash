@@ -4,16 +4,26 @@
 # compile and to link (CONTRIBUTING.md).
 debug_options=(-debug-info-format none)
 
-# Describes libraries without -pthread: SwiftPM rejects that flag with a warning in each build, and glibc has not needed
-# it since 2.34.
-mkdir -p .build/pkg-config
-for library in gio-unix-2.0 libpcsclite; do
-  cat >".build/pkg-config/$library.pc" <<END
+# Call this after the packages are installed and before the first `swift build`. Describes libraries without -pthread:
+# SwiftPM rejects that flag with a warning in each build, and glibc has not needed it since 2.34.
+describe_libraries() {
+  local folder=$PWD/.build/pkg-config library version include link
+  mkdir -p "$folder"
+  # Without the result of an earlier call.
+  local others=${PKG_CONFIG_PATH-}
+  others=${others#"$folder"} others=${others#:}
+  export PKG_CONFIG_PATH=$others
+  for library in gio-unix-2.0 libpcsclite; do
+    version=$(pkg-config --modversion $library)
+    include=$(pkg-config --cflags-only-I $library)
+    link=$(pkg-config --libs $library)
+    cat >"$folder/$library.pc" <<END
 Name: $library
 Description: $library of this system, as $(uname -m) needs it
-Version: $(pkg-config --modversion $library)
-Cflags: $(pkg-config --cflags-only-I $library)
-Libs: $(pkg-config --libs $library)
+Version: $version
+Cflags: $include
+Libs: $link
 END
-done
-export PKG_CONFIG_PATH=$PWD/.build/pkg-config${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+  done
+  PKG_CONFIG_PATH=$folder${others:+:$others}
+}

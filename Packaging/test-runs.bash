@@ -9,6 +9,9 @@
 source Packaging/build.bash
 options=("${debug_options[@]}")
 tiers=${TAGROUTE_TESTS:-Fast System}
+# How many tests run at once. Swift Testing starts every test at once. Then hundreds of processes share the processors,
+# and the user runs out of inotify instances (128, and every dbus-daemon has one). Most of a test's time is waiting.
+width=$((4 * $(nproc)))
 status=0
 logs=$(mktemp -d) || exit
 # Programs that a test runs as another user must be able to reach its buses.
@@ -18,6 +21,7 @@ trap 'pkill -KILL -f "$logs/" || true; rm -rf "$logs"' EXIT
 export TAGROUTE_TEST_LOGS="$logs" TMPDIR="$logs"
 
 build_tests() {
+  describe_libraries
   export TAGROUTE_TESTS="$tiers"
   # The tests of values need no program.
   local all=(--build-tests)
@@ -28,14 +32,12 @@ build_tests() {
 # A pattern for the tests in all targets of a tier.
 tests_of() { printf '^(%s)\\.' "$(ls "Tests/$1" | paste -sd '|')"; }
 
-# Runs tests, named for the last lines. Swift Testing starts every test at once. Then hundreds of processes share the
-# processors, and the user runs out of inotify instances (128, and every dbus-daemon has one). So the number of tests
-# that run at once is bounded. Ends a test that waits for ever and ignores its time limit. Prints only the beginning of a
-# line, because a test's argument may be a megabyte.
+# Runs tests, named for the last lines. Ends a test that waits for ever and ignores its time limit. Prints only the
+# beginning of a line, because a test's argument may be a megabyte.
 run_tests() {
   local name=$1 start=$SECONDS
   shift
-  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="$((2 * $(nproc)))" \
+  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="$width" \
     timeout --verbose 60m swift test --skip-build "${options[@]}" "$@" 2>&1 | stdbuf --output=L cut -c 1-1000 |
     tee --append "$logs/result" || status=$?
   summary+=("$name: $((SECONDS - start)) s")

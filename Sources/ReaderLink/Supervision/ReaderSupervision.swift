@@ -144,7 +144,8 @@ struct ReaderSupervision {
     }
     if placements.list != reportedKnown {
       reportedKnown = placements.list
-      actions.append(.report(.known(reportedKnown)))
+      // First of all, because a daemon that announced a tag and dies before it has stored the list announces it again.
+      actions.insert(.report(.known(reportedKnown)), at: 0)
     }
     return actions
   }

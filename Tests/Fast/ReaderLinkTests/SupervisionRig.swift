@@ -15,9 +15,9 @@ struct SupervisionRig {
   /// The actions that follow from an event, without the list of known tags.
   mutating func callAsFunction(_ event: ReaderSupervision.Event) -> [ReaderSupervision.Action] {
     var actions = supervision.handle(event, at: now)
-    if case .report(.known(let known))? = actions.last {
+    if case .report(.known(let known))? = actions.first {
       reported = known
-      actions.removeLast()
+      actions.removeFirst()
     }
     return actions
   }

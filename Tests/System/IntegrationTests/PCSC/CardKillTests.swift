@@ -117,10 +117,12 @@ enum CardKill {
   }
 }
 
-/// One cell of the table that `CardKillTableTests` tries as a whole.
+/// Two cells of the table that `CardKillTableTests` tries as a whole.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardKillTests {
-  @Test func `after pcscd was killed a tap is announced once`() async throws {
-    try await CardKill.run(.ending, .pcscd, isRemoved: false, starter: #function)
+  @Test(arguments: [(CardKill.Step.ending, CardKill.Victim.pcscd), (.announced, .daemon)])
+  func `after a kill a tap is announced once`(step: CardKill.Step, victim: CardKill.Victim) async throws {
+    try await CardKill.run(
+      step, victim, isRemoved: false, starter: "`after a kill a tap is announced once`_\(step)_\(victim)")
   }
 }
 

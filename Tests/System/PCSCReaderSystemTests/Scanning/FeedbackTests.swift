@@ -73,25 +73,25 @@ import Testing
   func `a reader shows itself on command, also if taps show nothing`(model: CardReaderModel) async throws {
     let rig = try await CardReaderRig.asleep(model)
     await rig.readers.allowEscapes(true, for: rig.reader.id)
-    func expectSignals(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
-      let exchanges = await rig.readers.exchanges(in: rig.slot)
-      let signals = exchanges.filter { exchange in
+    func signals(_ readers: isolated SimulatedCardReaders) -> Int {
+      readers.exchanges(in: rig.slot).count { exchange in
         let starts: [[UInt8]] = [[0xFF, 0x00, 0x40], [0xE0, 0x00, 0x00, 0x28]]
         return exchange.answer != nil && starts.contains { exchange.command.starts(with: $0) }
       }
-      #expect(signals.count == count, "\(exchanges)", sourceLocation: sourceLocation)
     }
-    try await rig.awaken { await rig.process.identify() }
-    await expectSignals(1)
+    func identify(expecting count: Int) async throws {
+      await rig.process.identify()
+      try await rig.wait(for: "signal \(count)") { signals($0) >= count }
+    }
+    try await identify(expecting: 1)
     try await rig.scan(true)
-    try await rig.awaken { await rig.process.identify() }
-    await expectSignals(2)
+    try await identify(expecting: 2)
     let (id, placement) = try await rig.announces("https://example.com/")
-    try await rig.awaken { await rig.process.identify() }
-    await expectSignals(3)
+    try await identify(expecting: 3)
     // The card stays as it is, and the next one is read.
     try await rig.takeAway(id, placement)
     try await rig.announces("https://example.com/next")
+    #expect(await signals(rig.readers) == 3)
   }
 
   @Test func `nothing is shown unless it is wanted`() async throws {
