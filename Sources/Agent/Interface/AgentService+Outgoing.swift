@@ -33,6 +33,7 @@ extension AgentService {
     }
     await resumed()
     await inbox.acknowledge(ids)
+    log(.debug, "\(ids.count) of the taps that waited to be sent are confirmed")
   }
 
   /// The value of the property `Outgoing`.

@@ -92,14 +92,12 @@ public actor MqttStation {
   }
 
   /// Waits until the agent knows that the broker has every tap.
-  public func nothingWaits() async throws { try await waits(for: 0) }
-
-  /// Waits until this many taps wait at the agent. No signal reports that.
-  public func waits(for count: UInt32) async throws {
-    let end = ContinuousClock.now + ChildProcess.timeout
-    while try await outgoing()["waiting"]?.asUInt32 != count {
-      guard ContinuousClock.now < end else { throw RigError("\(count) taps should wait: \(try await outgoing())") }
-      try await Task.sleep(for: .milliseconds(20))
+  public func nothingWaits() async throws {
+    guard let agent = await installation.agent else { throw RigError("the agent does not run") }
+    while true {
+      let seen = await agent.log().count
+      guard try await outgoing()["waiting"]?.asUInt32 != 0 else { return }
+      try await agent.line(containing: "of the taps that waited to be sent are confirmed", after: seen)
     }
   }
 

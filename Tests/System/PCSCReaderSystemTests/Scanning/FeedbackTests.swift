@@ -73,7 +73,7 @@ import Testing
   func `a reader shows itself on command, also if taps show nothing`(model: CardReaderModel) async throws {
     let rig = try await CardReaderRig.asleep(model)
     await rig.readers.allowEscapes(true, for: rig.reader.id)
-    func signals(_ readers: isolated SimulatedCardReaders) -> Int {
+    @Sendable func signals(_ readers: isolated SimulatedCardReaders) -> Int {
       readers.exchanges(in: rig.slot).count { exchange in
         let starts: [[UInt8]] = [[0xFF, 0x00, 0x40], [0xE0, 0x00, 0x00, 0x28]]
         return exchange.answer != nil && starts.contains { exchange.command.starts(with: $0) }
