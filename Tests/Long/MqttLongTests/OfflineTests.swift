@@ -10,7 +10,6 @@ import Testing
     let count = 1000
     var options = Installation.Options()
     options.reader = .others
-    options.environment["TAGROUTE_LOG"] = "notice"
     // All taps but the last one are stale. None of them is too old to be kept.
     var broker = Mosquitto.Options()
     broker.isPersistent = false
