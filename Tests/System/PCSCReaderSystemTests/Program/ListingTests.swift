@@ -7,40 +7,9 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// Virtual readers and a pcscd, without a process of ours.
-private struct ServiceRig {
-  let directory: TemporaryDirectory
-  let readers: SimulatedCardReaders
-  let pcscd: PrivatePCSCD
-
-  /// With a `testbed`, the readers are USB devices that are not plugged in yet.
-  init(_ models: [CardReaderModel], testbed: DeviceTestbed? = nil, starter: String = #function) async throws {
-    let directory = try TemporaryDirectory()
-    let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
-    atEndOfTest {
-      await readers.stop()
-      withExtendedLifetime(directory) {}
-    }
-    for model in models { await readers.addReader(model) }
-    let pcscd: PrivatePCSCD
-    if let testbed {
-      var options = PrivatePCSCD.Options()
-      options.environment = testbed.environment
-      pcscd = try await readers.startHotplugPCSCD(in: directory.path, options: options)
-    } else {
-      pcscd = try await readers.startPCSCD(in: directory.path)
-    }
-    atEndOfTest {
-      await pcscd.kill()
-      keepLog(pcscd.log(), of: "pcscd", starter: starter)
-    }
-    (self.directory, self.readers, self.pcscd) = (directory, readers, pcscd)
-  }
-
-  var environment: [String: String] { [Names.PCSC.socketVariable: pcscd.socket] }
-
+extension ServiceRig {
   /// Runs the program to its end.
-  func run(
+  fileprivate func run(
     _ arguments: String..., starter: String = #function
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, log: [String]) {
     try await ChildProcess.run(
@@ -48,7 +17,7 @@ private struct ServiceRig {
   }
 
   /// Runs `--watch`, as the daemon does.
-  func watch() async throws -> Watch {
+  fileprivate func watch() async throws -> Watch {
     let watch = PCSCWatch(
       program: try BuiltProducts.program(Names.Files.pcscReaderProgram),
       environment: environment.map { "\($0.key)=\($0.value)" }, on: EventLoop(label: "daemon"))
@@ -136,21 +105,9 @@ private final class Watch {
 
   /// pcscd starts because a client connects, as with its socket unit.
   @Test func `pcscd is started by the list`() async throws {
-    let directory = try TemporaryDirectory()
-    let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
-    atEndOfTest {
-      await readers.stop()
-      withExtendedLifetime(directory) {}
-    }
-    await readers.addReader(.acr122U)
-    var options = PrivatePCSCD.Options()
-    options.startsOnDemand = true
-    let pcscd = try await readers.startPCSCD(in: directory.path, options: options)
-    atEndOfTest { await pcscd.kill() }
-    #expect(await !pcscd.isRunning)
-    let ended = try await ChildProcess.run(
-      try BuiltProducts.program(Names.Files.pcscReaderProgram), ["--list"],
-      environment: [Names.PCSC.socketVariable: pcscd.socket])
+    let rig = try await ServiceRig([.acr122U], isOnDemand: true)
+    #expect(await !rig.pcscd.isRunning)
+    let ended = try await rig.run("--list")
     #expect(ended.output.hasSuffix(" ACS ACR122U PICC Interface 00 00\n"), "\(ended.log)")
   }
 

@@ -12,15 +12,16 @@ import Testing
 ///
 /// A wait that takes too long fails with the exchanges of the reader and the log of pcscd.
 final class CardReaderRig: ReaderProcessRig {
-  let readers: SimulatedCardReaders
-  let pcscd: PrivatePCSCD
+  private let service: ServiceRig
   let reader: AttachedCardReader
   /// The slot that the process uses.
   let slot: CardSlotID
   /// The name by which pcscd lists the slot, with its numbers.
   let name: String
-  /// Holds sockets, configuration and log of pcscd.
-  let directory: TemporaryDirectory
+
+  var readers: SimulatedCardReaders { service.readers }
+  var pcscd: PrivatePCSCD { service.pcscd }
+
   /// Starts pcscd with a reader of `model`, and with `others`, and the process for one slot of the first reader. With a
   /// `testbed`, the readers are USB devices that are not plugged in yet. `device` is the name that the process gets; nil
   /// for `name`.
@@ -29,30 +30,12 @@ final class CardReaderRig: ReaderProcessRig {
     testbed: DeviceTestbed? = nil, technologies: [TagType] = TagType.readable, feedback: Bool = false,
     device: String? = nil, starter: String = #function
   ) async throws {
-    let directory = try TemporaryDirectory()
-    let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))
-    atEndOfTest {
-      await readers.stop()
-      withExtendedLifetime(directory) {}
-    }
-    let reader = await readers.addReader(model)
-    for other in others { await readers.addReader(other) }
-    let pcscd: PrivatePCSCD
-    if let testbed {
-      var options = PrivatePCSCD.Options()
-      options.environment = testbed.environment
-      pcscd = try await readers.startHotplugPCSCD(in: directory.path, options: options)
-    } else {
-      pcscd = try await readers.startPCSCD(in: directory.path)
-    }
-    atEndOfTest {
-      await pcscd.kill()
-      keepLog(pcscd.log(), of: "pcscd", starter: starter)
-    }
+    let service = try await ServiceRig([model] + others, testbed: testbed, starter: starter)
+    let (readers, pcscd) = (service.readers, service.pcscd)
+    let reader = try #require(await readers.attachedReaders.first)
     let slot = reader.slots[index]
     let name = await readers.name(of: slot)
-    (self.directory, self.readers, self.pcscd) = (directory, readers, pcscd)
-    (self.reader, self.slot, self.name) = (reader, slot, name)
+    (self.service, self.reader, self.slot, self.name) = (service, reader, slot, name)
     super.init(
       ReaderProcess.Configuration(
         program: try BuiltProducts.program(Names.Files.pcscReaderProgram),
