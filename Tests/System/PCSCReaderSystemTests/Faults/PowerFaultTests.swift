@@ -69,11 +69,10 @@ import Testing
 
   @Test func `a card without power is found in a session when it has power`() async throws {
     let rig = try await CardReaderRig.asleep()
-    await rig.beginSession(ReaderSessionOptions(number: 1))
-    try await rig.expect(.sessionBegan(1))
+    try await rig.begin()
     await rig.add(.mute())
     let id = try await rig.insert(try .type2(.ntag213, message: try uri("https://example.com/")))
-    try await rig.next("a tag of the session") { if case .sessionTag = $0 { true } else { nil } }
+    _ = try await rig.sessionTag()
     #expect(await rig.powerUps(id) == 2)
   }
 }

@@ -107,18 +107,13 @@ import Testing
     let rig = plug.rig
     let path = try await plug.plug(1)
     try await rig.isReady()
-    await rig.beginSession(ReaderSessionOptions(number: 1))
-    try await rig.expect(.sessionBegan(1))
-    try await rig.insert(try .type4(message: try uri("https://example.com/")))
-    let tag = try await rig.next("a tag") { if case .sessionTag(_, let tag) = $0 { tag } else { nil } }
+    try await rig.begin()
+    let tag = try await rig.finds(try .type4(message: try uri("https://example.com/"))).tag
     await rig.add(.hold())
-    await rig.process.perform(.read, request: 1, placement: tag.placement.number, session: 1)
+    await rig.ask(.read, tag)
     try await rig.isHolding()
     try await plug.unplug(path)
-    let result = try await rig.next("an answer") { if case .performed(1, let result) = $0 { result } else { nil } }
-    guard case .failed(.deviceLost, _) = result else {
-      throw await rig.failure("expected a lost reader, got \(result)")
-    }
+    #expect(try await rig.result().failure == .deviceLost)
     try await plug.plug(9)
     try await rig.isReady()
   }

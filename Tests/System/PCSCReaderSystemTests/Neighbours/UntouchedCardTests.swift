@@ -51,8 +51,7 @@ import Testing
 
   @Test(arguments: Card.allCases) func `a card with contacts is left alone in a session`(card: Card) async throws {
     let rig = try await CardReaderRig.asleep(.pcTwin)
-    await rig.beginSession(ReaderSessionOptions(number: 1))
-    try await rig.expect(.sessionBegan(1))
+    try await rig.begin()
     let id = try await rig.awaken { try await rig.insert(card.make()) }
     try await expectUntouched(id, rig, try await rig.client())
     await rig.process.restartPolling(ReaderSessionOptions(number: 1))

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Journal
 import TestRig
 import Testing
 
@@ -63,6 +64,13 @@ extension CardReaderRig {
     try await watched("a process that wakes") { _ in await waking.value }
     try await isAsleep()
     return result
+  }
+
+  /// Waits for a notice in the log that begins with these words.
+  func notices(_ words: String) async throws {
+    try await next("a notice: \(words)") { event in
+      if case .log(.notice, let line) = event, line.hasPrefix(words) { true } else { nil }
+    }
   }
 
   // MARK: The process

@@ -255,7 +255,7 @@ import Testing
     }
     try await rig.killProcess()
     if isReading { #expect(try await rig.result().failure == .deviceLost) }
-    let crash = try await rig.next("a crash") { if case .crashed(let crash) = $0 { crash } else { nil } }
+    let crash = try await rig.crash()
     #expect(crash.suspect == (isReading ? tag.placement : nil))
     await rig.readers.release(rig.slot)
     try await rig.isReady()
