@@ -48,6 +48,12 @@ import Testing
     #expect(rig.takeAway() == [.removed(1)])
   }
 
+  @Test func `a resting tag that leaves during a pause in scanning is removed`() {
+    var rig = SlotRig.resting()
+    #expect(rig.slot.stop() == [])
+    #expect(rig.takeAway() == [.removed(1)])
+  }
+
   @Test func `a tag that was not read before scanning stopped is known afterwards`() {
     var rig = SlotRig.scanning()
     rig.insert()

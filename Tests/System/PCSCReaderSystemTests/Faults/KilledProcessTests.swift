@@ -1,5 +1,4 @@
 import Glibc
-import Journal
 import ReaderLink
 import TestRig
 import Testing
@@ -18,32 +17,20 @@ import Testing
     let id = try await rig.insert(try .type4(message: bytes))
     try await rig.isHolding()
     try await rig.killProcess(signal)
-    let crash = try await rig.next("a crash") { if case .crashed(let crash) = $0 { crash } else { nil } }
+    let crash = try await rig.crash()
     #expect((crash.suspect != nil) == (command > 1))
     await rig.readers.release(rig.slot)
     try await rig.expect(.scanning(true))
     if command == 1 {
       #expect(try await rig.message().message == bytes)
     } else {
-      try await rig.next("a recognized tag") { event in
-        if case .log(.notice, let line) = event, line.hasPrefix("a tag that was there before") { true } else { nil }
-      }
+      try await rig.notices("a tag that was there before")
     }
     try await rig.announcesNothing()
     let card = try #require(await rig.remove(id))
     _ = try await rig.removal()
     try await rig.insert(card)
     #expect(try await rig.message().message == bytes)
-  }
-
-  @Test func `no process stays behind`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let child = try #require(await rig.process.processID)
-    try await rig.killProcess()
-    try await rig.expect(.crashed)
-    try await rig.expect(.scanning(true))
-    #expect(await rig.process.processID != child)
-    #expect(kill(child, 0) == -1 && errno == ESRCH)
   }
 
   /// Another program had begun a transaction. The process that waits for it can be killed.

@@ -197,21 +197,6 @@ import Testing
     try await rig.isAsleep()
   }
 
-  @Test func `pcscd may end again and again`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    for number in 1...4 {
-      try await rig.announces("https://example.com/\(number)")
-      await rig.pcscd.kill()
-      _ = try await rig.failed()
-      await rig.readers.removeAll(from: rig.slot)
-      try await rig.restartPCSCD()
-      try await rig.expect(.scanning(true))
-    }
-    try await rig.announcesNothing()
-    #expect(rig.announced.count == 4)
-    #expect(!rig.seen.contains { $0.isCrash })
-  }
-
   /// pcscd is suspended, as by a driver that hangs. The process obeys, and does not end.
   @Test func `the process obeys while pcscd does not answer`() async throws {
     let rig = try await CardReaderRig.scanning()

@@ -1,4 +1,3 @@
-import Journal
 import ReaderLink
 import TestRig
 import Testing
@@ -81,9 +80,7 @@ import Testing
     let client = try await rig.client()
     let bytes = try uri("https://example.com/")
     let id = try await shared(rig, client, "connect exclusive \(rig.name)", message: bytes)
-    try await rig.next("the end of the attempts") { event in
-      if case .log(.notice, let line) = event, line.hasPrefix("a card is left to another program") { true } else { nil }
-    }
+    try await rig.notices("a card is left to another program")
     let attempts = rig.pcscd.log().split(separator: "\n").count { $0.contains("Error Reader Exclusive") }
     #expect(attempts == 3)
     // The card lies there unread, so the reason stays.
@@ -102,27 +99,12 @@ import Testing
     let rig = try await CardReaderRig.scanning()
     let client = try await rig.client()
     let id = try await shared(rig, client, "connect exclusive \(rig.name)", message: try uri("https://example.com/"))
-    try await rig.next("the end of the attempts") { event in
-      if case .log(.notice, let line) = event, line.hasPrefix("a card is left to another program") { true } else { nil }
-    }
+    try await rig.notices("a card is left to another program")
     try await rig.awaken { await rig.remove(id) }
     _ = try await client.error(of: "disconnect leave")
     try await rig.announces("https://example.com/next")
     #expect(rig.announced.count == 1)
     #expect(rig.waits == [Self.exclusive, ""])
-  }
-
-  @Test func `a card that another program gives up in time is read`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let client = try await rig.client()
-    let bytes = try uri("https://example.com/")
-    _ = try await shared(rig, client, "connect exclusive \(rig.name)", message: bytes)
-    let reason = try await rig.next("a wait") { if case .waiting(let reason) = $0 { reason } else { nil } }
-    #expect(reason == Self.exclusive)
-    try await client.ask("disconnect leave")
-    #expect(try await rig.message().message == bytes)
-    #expect(rig.waits == [reason, ""])
-    try await rig.announcesNothing()
   }
 
   // MARK: Resets

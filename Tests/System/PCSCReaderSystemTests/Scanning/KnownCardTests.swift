@@ -1,4 +1,3 @@
-import Journal
 import ReaderLink
 import TestRig
 import Testing
@@ -22,28 +21,6 @@ import Testing
     #expect(rig.announced.count == 1)
   }
 
-  @Test func `a tag that was read stays known while scanning stops and starts`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let (id, placement) = try await rig.announces("https://example.com/")
-    let commands = await rig.commands(id)
-    for _ in 1...3 {
-      try await rig.scan(false)
-      try await rig.scan(true)
-    }
-    try await rig.announcesNothing()
-    #expect(await rig.commands(id) == commands)
-    try await rig.takeAway(id, placement)
-  }
-
-  @Test func `a tag that left while the reader did not scan is reported as removed`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let (id, placement) = try await rig.announces("https://example.com/")
-    try await rig.scan(false)
-    try await rig.takeAway(id, placement)
-    try await rig.scan(true)
-    try await rig.announces("https://example.com/next")
-  }
-
   // MARK: Another process
 
   /// The daemon passes a fingerprint of each known tag on. `isReset`: the card gets another identifier if it is random.
@@ -64,35 +41,9 @@ import Testing
     }
     try await rig.killProcess()
     try await rig.expect(.crashed)
-    try await rig.next("a recognized tag") { event in
-      if case .log(.notice, let line) = event, line.hasPrefix("a tag that was there before") { true } else { nil }
-    }
+    try await rig.notices("a tag that was there before")
     #expect(await rig.process.processID != child)
     try await rig.announcesNothing()
-    try await rig.takeAway(id, placement)
-    try await rig.announces("https://example.com/next")
-  }
-
-  /// The next process has to recognize the tag that the killed one has announced.
-  private func isRecognized(_ rig: CardReaderRig) async throws {
-    try await rig.killProcess()
-    try await rig.expect(.crashed)
-    try await rig.next("a recognized tag") { event in
-      if case .log(.notice, let line) = event, line.hasPrefix("a tag that was there before") { true } else { nil }
-    }
-    try await rig.announcesNothing()
-    #expect(rig.announced.count == 1)
-  }
-
-  /// Only their types identify them.
-  @Test(arguments: UntouchedCardTests.strangers.map { $0.0 })
-  func `the next process recognizes a card that is no NFC tag`(name: [UInt8]) async throws {
-    let rig = try await CardReaderRig.scanning()
-    let card = try SimulatedCard(try .type2(.ntag213, message: []))
-      .answeringReset(with: UntouchedCardTests.storage(name))
-    let id = try await rig.insert(card)
-    let placement = try await rig.tag().placement
-    try await isRecognized(rig)
     try await rig.takeAway(id, placement)
     try await rig.announces("https://example.com/next")
   }
@@ -102,48 +53,14 @@ import Testing
     await rig.add(.mute(times: nil))
     let id = try await rig.insert(try .type2(.ntag213, message: []))
     let placement = try await rig.tag().placement
-    try await isRecognized(rig)
+    try await rig.killProcess()
+    try await rig.expect(.crashed)
+    try await rig.notices("a tag that was there before")
+    try await rig.announcesNothing()
+    #expect(rig.announced.count == 1)
     await rig.readers.clearFaults(of: rig.slot)
     try await rig.takeAway(id, placement)
     try await rig.announces("https://example.com/next")
-  }
-
-  @Test func `another tag in the place of a known one is announced by the next process`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let (id, placement) = try await rig.announces("https://example.com/1")
-    let next = try uri("https://example.com/2")
-    try await rig.whileSuspended {
-      await rig.remove(id)
-      try await rig.insert(try .type2(.ntag213, message: next))
-      try await rig.killProcess()
-    }
-    try await rig.expect(.crashed)
-    #expect(try await rig.removal() == placement.number)
-    #expect(try await rig.message().message == next)
-  }
-
-  @Test func `a known tag that is gone when the next process starts is reported as removed`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let (id, placement) = try await rig.announces("https://example.com/1")
-    try await rig.whileSuspended {
-      await rig.remove(id)
-      try await rig.killProcess()
-    }
-    try await rig.expect(.crashed)
-    #expect(try await rig.removal() == placement.number)
-    try await rig.announces("https://example.com/2")
-  }
-
-  @Test func `a tag that comes while no process runs is announced`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let next = try uri("https://example.com/")
-    try await rig.whileSuspended {
-      try await rig.insert(try .type2(.ntag213, message: next))
-      try await rig.killProcess()
-    }
-    try await rig.expect(.crashed)
-    #expect(try await rig.message().message == next)
-    try await rig.announcesNothing()
   }
 
   // MARK: The first tag is known
@@ -158,10 +75,8 @@ import Testing
     let id: TagID
     switch use {
     case .session:
-      await rig.beginSession(ReaderSessionOptions(number: 1))
-      try await rig.expect(.sessionBegan(1))
-      id = try await rig.insert(tag)
-      try await rig.next("a tag of the session") { if case .sessionTag = $0 { true } else { nil } }
+      try await rig.begin()
+      id = try await rig.finds(tag).id
     case .loan:
       await rig.lend(true)
       try await rig.expect(.lent(true))

@@ -47,22 +47,6 @@ import Testing
     try await rig.announces("https://example.com/next")
   }
 
-  @Test func `the same tag is announced again each time it comes`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let bytes = try uri("https://example.com/")
-    var card = SimulatedCard(try .type2(.ntag213, message: bytes))
-    var numbers: Set<UInt64> = []
-    for _ in 1...5 {
-      let id = try await rig.insert(card)
-      let (message, placement) = try await rig.message()
-      #expect(message == bytes)
-      numbers.insert(placement.number)
-      card = try #require(await rig.remove(id))
-      #expect(try await rig.removal() == placement.number)
-    }
-    #expect(numbers.count == 5)
-  }
-
   /// A card that was away between two looks of the process shows only in pcscd's counter.
   @Test func `a card that is back before the process looks is another placement`() async throws {
     let rig = try await CardReaderRig.scanning()
@@ -79,41 +63,6 @@ import Testing
     let (message, again) = try await rig.message()
     #expect(message == bytes && again.number != placement.number)
     try await rig.announcesNothing()
-  }
-
-  @Test func `an unsteady hand is another placement`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let (_, placement) = try await rig.announces("https://example.com/")
-    await rig.add(.flicker())
-    let client = try await rig.client()
-    try await client.ask("connect shared \(rig.name)")
-    #expect(try await client.error(of: "transmit ffca000000") != nil)
-    #expect(try await rig.removal() == placement.number)
-    #expect(try await rig.message().placement.uid == placement.uid)
-    try await rig.announcesNothing()
-  }
-
-  @Test func `another tag in the place of the first is announced`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let (id, placement) = try await rig.announces("https://example.com/1")
-    let next = try uri("https://example.com/2")
-    try await rig.whileSuspended {
-      await rig.remove(id)
-      try await rig.insert(try .type4(message: next))
-    }
-    #expect(try await rig.removal() == placement.number)
-    #expect(try await rig.message().message == next)
-  }
-
-  /// A reader sees one card at a time.
-  @Test func `a second tag is announced when the first is taken away`() async throws {
-    let rig = try await CardReaderRig.scanning()
-    let (id, placement) = try await rig.announces("https://example.com/1")
-    let next = try uri("https://example.com/2")
-    try await rig.insert(try .type4(message: next))
-    try await rig.announcesNothing()
-    try await rig.takeAway(id, placement)
-    #expect(try await rig.message().message == next)
   }
 
   /// Some readers report a card as another one after they have taken its power. The process takes the power of this card

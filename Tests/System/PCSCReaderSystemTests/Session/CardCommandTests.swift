@@ -151,24 +151,4 @@ import Testing
     #expect(try await rig.refusal("02AB04", tag) == .timeout)
     #expect(try await rig.transceive("022010", tag) == [0x00, 0xAA, 0xBB, 0xCC, 0xDD])
   }
-
-  @Test func `a reader that knows blocks alone refuses other requests`() async throws {
-    let rig = try await CardReaderRig.inSession(.omnikey5427)
-    let (id, tag) = try await rig.finds(try .type5(.st25DV64K, message: try uri("https://example.com")))
-    let memory = try #require(await rig.readers.memory(of: id))
-    #expect(try await rig.transceive("022000", tag) == [0x00] + memory[..<4])
-    #expect(try await rig.transceive("0231 0001 AABBCCDD", tag) == [0x00])
-    #expect(try await rig.transceive("0230 0001", tag) == [0x00, 0xAA, 0xBB, 0xCC, 0xDD])
-    let count = await rig.commands(id).count
-    for command in ["02230003", "022B", "02AB04", "2220 0011223344556677 00"] {
-      #expect(try await rig.refusal(command, tag) == .notSupported, "\(command)")
-    }
-    #expect(await rig.commands(id).count == count)
-  }
-
-  @Test func `MIFARE Classic takes no raw commands`() async throws {
-    let rig = try await CardReaderRig.inSession()
-    let (_, tag) = try await rig.finds(try .mifareClassic(.classic1K, message: try uri("https://example.com")))
-    #expect(try await rig.refusal("3000", tag) == .notSupported)
-  }
 }

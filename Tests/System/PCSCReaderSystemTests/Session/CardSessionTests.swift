@@ -194,17 +194,4 @@ import Testing
     try await rig.announces("https://example.com/2")
     #expect(rig.announced.count == 2)
   }
-
-  @Test func `a tag that came during a session is announced only after it was away`() async throws {
-    let rig = try await CardReaderRig.inSession()
-    let bytes = try uri("https://example.com")
-    let (id, _) = try await rig.finds(try .type4(message: bytes, uid: .random))
-    try await rig.end()
-    try await rig.scan(true)
-    try await rig.announcesNothing()
-    let card = try #require(await rig.remove(id))
-    _ = try await rig.removal()
-    try await rig.insert(card)
-    #expect(try await rig.message().message == bytes)
-  }
 }
