@@ -118,20 +118,6 @@ import Testing
     await reader.stop()
   }
 
-  @Test func `an image that nfc-mfultralight writes is in the memory`() async throws {
-    let directory = try TemporaryDirectory()
-    let reader = try await SimulatedReader.start()
-    let id = await reader.place(try type2(.ultralight))
-    _ = try await run("nfc-mfultralight", ["r", directory.file("dump.mfd")], on: reader)
-    var image = try readFile(directory.file("dump.mfd"))
-    try #require(image.count == 64)
-    for index in 16..<64 { image[index] = UInt8(index) ^ 0xA5 }
-    let file = try directory.write(image, to: "image.mfd")
-    let output = try await run("nfc-mfultralight", ["w", file], on: reader)
-    #expect(await reader.memory(of: id).map { Array($0[16..<64]) } == Array(image[16..<64]), "\(output)")
-    await reader.stop()
-  }
-
   /// Messages that one Check reads. After each further Check the tool adds two bytes that the card did not send.
   @Test(arguments: [(1, 10), (4, 60), (12, 190)])
   func `nfc-read-forum-tag3 reads a Type 3 tag`(mostRead: Int, size: Int) async throws {
@@ -143,18 +129,6 @@ import Testing
     let output = try await run("nfc-read-forum-tag3", ["-o", directory.file("message")], on: reader)
     #expect(output.contains("Mapping version: 1.0"), "\(output)")
     #expect(output.contains("NDEF message length: \(size) bytes * Checksum: ok"), "\(output)")
-    #expect(try readFile(directory.file("message")) == Self.message(size))
-    await reader.stop()
-  }
-
-  @Test(arguments: [20, 200])
-  func `mifare-desfire-read-ndef reads a DESFire by its native commands`(size: Int) async throws {
-    let directory = try TemporaryDirectory()
-    let reader = try await SimulatedReader.start()
-    let options = Type4Options { ($0.fileSize, $0.leavesOnRequest) = (300, true) }
-    await reader.place(try .desfire(message: Self.message(size), uid: .fixed(uid7), options: options))
-    let output = try await run("mifare-desfire-read-ndef", ["-y", "-o", directory.file("message")], on: reader)
-    #expect(output.contains("NDEF size: \(size) bytes"), "\(output)")
     #expect(try readFile(directory.file("message")) == Self.message(size))
     await reader.stop()
   }
