@@ -23,23 +23,6 @@ import Testing
     try await bad.announces("https://example.com/again")
   }
 
-  @Test(arguments: [Fault.stall(), .silence(), .corruptChecksum(), .delay(.milliseconds(1300)), .unplug()])
-  func `taps of one reader come in order while the other one fails`(fault: Fault) async throws {
-    let loop = EventLoop(label: "daemon")
-    let good = try await ReaderRig.scanning(loop: loop)
-    let bad = try await ReaderRig.scanning(loop: loop)
-    await bad.simulator.add(fault)
-    await bad.simulator.wait { $0.strikes > 0 }
-    try await expectTaps(3, on: good)
-    try await bad.next("a failed reader") { $0.isLoss ? true : nil }
-    try await expectTaps(1, on: good)
-    // Every fault ends when the reader is plugged in again.
-    await bad.simulator.clearFaults()
-    try await bad.plugAgain()
-    try await bad.announces("https://example.com/again")
-    try await expectTaps(1, on: good)
-  }
-
   /// Places and removes tags one by one. Expects one tap and one removal for each, in order, and no change of the
   /// reader's phase.
   private func expectTaps(_ count: Int, on rig: ReaderRig) async throws {

@@ -27,15 +27,6 @@ import Testing
     #expect(!rig.seen.contains { $0.isCrash })
   }
 
-  @Test func `a reader that is plugged in later is found`() async throws {
-    let rig = try await ReaderRig(isPluggedIn: false)
-    await rig.setScanning(true)
-    try await rig.next("an absent reader") { if case .phase(.absent, _) = $0 { true } else { nil } }
-    try await rig.simulator.plug()
-    try await rig.isReady()
-    try await rig.announces("https://example.com")
-  }
-
   @Test func `a chip that hangs is reported and used again after it is plugged in again`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.add(.stall())

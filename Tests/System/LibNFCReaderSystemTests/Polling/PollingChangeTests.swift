@@ -40,18 +40,6 @@ import Testing
     #expect(await rig.process.processID == child)
   }
 
-  @Test func `a resting tag is not announced again after a pause in polling its technology`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let resting = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
-    let first = try await rig.message()
-    await rig.configure { $0 = Self.polling([.type2]) }
-    try await rig.expect(.scanning(true))
-    await rig.configure { $0 = Self.polling() }
-    try await rig.commands(120)
-    try await rig.takeAway(resting, first.placement)
-    try await rig.announces("https://example.com/2")
-  }
-
   @Test func `a change of technologies takes effect after the reader session`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.configure { $0 = Self.polling([.type4A]) }
@@ -90,17 +78,6 @@ import Testing
     try await rig.commands(60)
     await rig.simulator.removeAll()
     try await rig.commands(60)
-    try await rig.announces("https://example.com/2", isType4: true)
-  }
-
-  @Test func `the next process gets the changed configuration`() async throws {
-    let rig = try await ReaderRig.scanning()
-    await rig.configure { $0 = Self.polling([.type4A], interval: 30) }
-    let child = try ForeignProcess(try #require(await rig.process.processID))
-    child.signal(9)
-    _ = try await rig.crash()
-    try await rig.isReady()
-    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     try await rig.announces("https://example.com/2", isType4: true)
   }
 

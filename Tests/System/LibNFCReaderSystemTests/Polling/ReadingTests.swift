@@ -41,37 +41,12 @@ import Testing
     #expect(Set(numbers).count == 4)
   }
 
-  @Test(arguments: [false, true]) func `a resting tag is announced once`(isType4: Bool) async throws {
-    let rig = try await ReaderRig.scanning()
-    let bytes = try uri("https://example.com")
-    let id = await rig.simulator.place(try isType4 ? .type4(message: bytes) : .type2(.ntag213, message: bytes))
-    let (_, placement) = try await rig.message()
-    try await rig.commands(20)
-    try await rig.takeAway(id, placement)
-  }
-
   @Test func `a process with a long poll interval is not taken for a hanging one`() async throws {
     let rig = try await ReaderRig(pollInterval: .milliseconds(2500))
     try await rig.scan(true)
     // Wait for the whole pause between the first look and the second.
     try await rig.commands(4)
     try await rig.announces("https://example.com")
-  }
-
-  @Test func `a tag that replaces another one is noticed`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let (first, placement) = try await rig.announces("https://example.com/1")
-    await rig.simulator.remove(first)
-    await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
-    // The two events may come in any order.
-    var isRemoved = false
-    var message: [UInt8]?
-    try await rig.next("a removal and a tag") { event in
-      if event == .removed(placement: placement.number) { isRemoved = true }
-      if case .tag(let report, _) = event, case .message(let bytes) = report.content { message = bytes }
-      return isRemoved && message != nil ? true : nil
-    }
-    #expect(message == (try uri("https://example.com/2")))
   }
 
   @Test(arguments: [false, true])

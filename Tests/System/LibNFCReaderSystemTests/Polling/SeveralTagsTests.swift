@@ -166,16 +166,4 @@ import Testing
     try await rig.commands(60)
     #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 2)
   }
-
-  @Test func `another phone of the same make is another placement`() async throws {
-    let rig = try await ReaderRig.scanning()
-    let id = await rig.simulator.place(try .type4(message: uri("https://example.com/1"), uid: .random))
-    let (_, placement) = try await rig.message()
-    try await rig.scan(false)
-    await rig.simulator.remove(id)
-    await rig.simulator.place(try .type4(message: uri("https://example.com/2"), uid: .random))
-    await rig.setScanning(true)
-    try await rig.expect(.removed(placement: placement.number))
-    #expect(try await rig.message().message == uri("https://example.com/2"))
-  }
 }

@@ -110,12 +110,6 @@ import Testing
     #expect(try await rig.transceive(command, card) == data + [0x90, 0x00])
   }
 
-  @Test func `MIFARE Classic takes no raw commands`() async throws {
-    let rig = try await ReaderRig.inSession()
-    let tag = try await rig.finds(try .mifareClassic(.classic1K, message: uri("https://example.com"))).tag
-    #expect(try await rig.perform(.transceive([0x30, 0x00], timeout: 100), tag).failure == .notSupported)
-  }
-
   // MARK: Time
 
   @Test func `a command that exceeds its timeout fails and the next one works`() async throws {

@@ -103,20 +103,17 @@ import Testing
       kill(child, SIGSTOP)
       await rig.ask(.read, tag)
     }
-    if moment == .lent {
-      await rig.lend(true)
-      try await rig.expect(.lent(true))
-    }
+    if moment == .lent { try await rig.startLoan() }
     kill(child, SIGKILL)
     if moment == .lent {
-      _ = try await rig.next("a crash") { if case .crashed = $0 { true } else { nil } }
+      _ = try await rig.crash()
       let commands = await rig.simulator.counters.commands
       await rig.lend(false)
       #expect(await rig.simulator.counters.commands == commands)
     } else {
       if moment == .reading { #expect(try await rig.result().failure == .deviceLost) }
       try await rig.next("the end of the session") { $0.isLoss ? true : nil }
-      let crash = try await rig.next("a crash") { if case .crashed(let crash) = $0 { crash } else { nil } }
+      let crash = try await rig.crash()
       #expect(crash.suspect == (moment == .reading ? tag?.placement : nil))
     }
     try await rig.isReady()
@@ -126,21 +123,6 @@ import Testing
     #expect(try await rig.perform(.read, again, request: 2, session: 2) == .message(bytes))
     try await rig.end(2)
     #expect(try await rig.announcements().isEmpty)
-  }
-
-  @Test func `a tag that lies there when a process is killed is not announced`() async throws {
-    let rig = try await ReaderRig.inSession()
-    let id = await rig.simulator.place(try .type4(message: uri("https://example.com/1"), uid: .random))
-    _ = try await rig.sessionTag()
-    kill(try #require(await rig.process.processID), SIGKILL)
-    try await rig.next("the end of the session") { $0.isLoss ? true : nil }
-    try await rig.next("a crash") { if case .crashed = $0 { true } else { nil } }
-    try await rig.isReady()
-    #expect(try await rig.announcements().isEmpty)
-    await rig.simulator.remove(id)
-    #expect(try await rig.announcements().isEmpty)
-    await rig.simulator.place(try .type4(message: uri("https://example.com/2"), uid: .random))
-    #expect(try await rig.announcements().count == 1)
   }
 
   // MARK: The reader
