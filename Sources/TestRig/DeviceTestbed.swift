@@ -44,11 +44,10 @@ public struct DeviceTestbed: Sendable {
   }
 
   /// Plugs a USB device in. `name` is its port, for example `1-1.2`, `identity` is vendor and product, for example
-  /// `072f:2200`, `number` is its number on bus 1, `hub` is a path, and `driver` and `interfaceClass` (hexadecimal) are
-  /// those of its only interface. Returns its path.
+  /// `072f:2200`, `number` is its number on bus 1, `hub` is a path, and `driver` is that of its only interface. Returns
+  /// its path.
   public func plugUSB(
-    _ name: String, _ identity: String, number: Int, on hub: String? = nil, driver: String? = nil,
-    interfaceClass: String? = nil, seat: String? = nil
+    _ name: String, _ identity: String, number: Int, on hub: String? = nil, driver: String? = nil, seat: String? = nil
   ) async throws -> String {
     let ids = identity.split(separator: ":")
     let digits = String(1000 + number).dropFirst()
@@ -58,8 +57,7 @@ public struct DeviceTestbed: Sendable {
     ]
     if let seat { values.append("ID_SEAT=\(seat)") }
     let path = try await add(name, "usb", on: hub, values)
-    let attributes = interfaceClass.map { ["bInterfaceClass=\($0)"] } ?? []
-    _ = try await add(interface(of: path), "usb", on: path, ["DEVTYPE=usb_interface"] + attributes)
+    _ = try await add(interface(of: path), "usb", on: path, ["DEVTYPE=usb_interface"])
     if let driver { try await bind(path, to: driver) }
     try await event(path, "add")
     return path

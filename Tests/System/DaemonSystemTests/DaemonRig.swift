@@ -102,13 +102,6 @@ struct DaemonRig {
     try await daemon.line(containing: readyLine)
   }
 
-  /// Stops the daemon with SIGTERM, as systemd does, and starts another one.
-  mutating func restartDaemon() async throws {
-    try await daemon.exit(after: SIGTERM)
-    try startDaemon()
-    try await ready()
-  }
-
   /// Starts another daemon after the previous one has ended.
   mutating func startDaemon() throws { daemon = try Self.start(directory, environment, starter) }
 

@@ -15,17 +15,6 @@ import Testing
     #expect(try await agent.taps.next()["id"] == id)
   }
 
-  @Test func `the next agent receives a tap that the previous one did not store`() async throws {
-    let (rig, first) = try await DaemonRig.scanning()
-    await first.fail(with: BusError(name: Names.Errors.failed, message: "about to die"))
-    await rig.reader.tap(.message(Samples.message))
-    let id = try #require(try await first.taps.next()["id"])
-    await first.connection.close()
-    try await rig.daemon.line(containing: "is gone")
-    let second = try await rig.agent()
-    #expect(try await second.taps.next()["id"] == id)
-  }
-
   @Test func `a tag with a problem is logged once, and the next tag works`() async throws {
     let (rig, agent) = try await DaemonRig.scanning()
     await rig.reader.tap(.problem(reason: "the NDEF file is truncated"), number: 1)

@@ -42,21 +42,4 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["disabled"])
     await polkit.stop()
   }
-
-  @Test func `the master switch needs polkit and survives a restart of the daemon`() async throws {
-    let (started, agent) = try await DaemonRig.scanning()
-    var rig = started
-    #expect(await AgentDouble.errorName { try await agent.setEnabled(false) } == Names.Errors.notAuthorized)
-    #expect(try await agent.property("Enabled")?.asBool == true)
-    let polkit = try await PolkitStandIn.start(
-      on: BusAddress(rig.bus.address), allowing: [Names.PolkitAction.configure])
-    try await agent.setEnabled(false)
-    try await rig.scanning(false)
-    try await rig.restartDaemon()
-    #expect(try await agent.property("Enabled")?.asBool == false)
-    #expect(try await agent.property("SuspendReasons")?.asStrings?.contains("disabled") == true)
-    try await agent.setEnabled(true)
-    #expect(try await agent.property("Enabled")?.asBool == true)
-    await polkit.stop()
-  }
 }

@@ -13,36 +13,6 @@ import Testing
     return String(cString: entry.pointee.pw_name)
   }
 
-  /// The session of another user at the machine.
-  private static var visitor: LogindStandIn.Session { LogindStandIn.Session(id: "7", uid: getuid() + 1) }
-
-  @Test func `the station's agent registers without a session, and a user who logs in stops it`() async throws {
-    let rig = try await DaemonRig(sessions: [], scan: ["StationUser=\(try Self.ownName())"])
-    let logind = try #require(rig.logind)
-    try await rig.daemon.line(containing: "this machine is a station")
-    let agent = try await rig.startScanning()
-    #expect(try await agent.property("StationUser")?.asString == Self.ownName())
-    #expect(try await agent.property("StationActive")?.asBool == true)
-    await rig.reader.tap(.message(link("one.example")), number: 1)
-    #expect(try await agent.taps.nextMessage() == link("one.example"))
-
-    try await logind.add(Self.visitor)
-    try await rig.scanning(false)
-    #expect(try await agent.property("StationActive")?.asBool == false)
-    // Before that, the new session was not known yet.
-    _ = try await rig.daemon.line { $0.hasSuffix("not scanning: no-agent") }
-    #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent"])
-    await rig.reader.tap(.message(link("visitor.example")), number: 2)
-    try await rig.daemon.line(containing: "ignored a late tag")
-
-    try await logind.remove("7")
-    try await rig.scanning(true)
-    #expect(try await agent.property("StationActive")?.asBool == true)
-    await rig.reader.tap(.message(link("two.example")), number: 3)
-    // The next tap of the agent is the third one.
-    #expect(try await agent.taps.nextMessage() == link("two.example"))
-  }
-
   @Test(.enabled(if: getuid() != 65_534, "the tests run as nobody"))
   func `another user cannot claim to be the station, and a reload changes the station`() async throws {
     let rig = try await DaemonRig(sessions: [], scan: ["StationUser=nobody"])

@@ -151,32 +151,6 @@ struct HotplugTests {
     #expect(reasons["acr122_usb:001:006"]?.contains("pcscd") == false)
   }
 
-  @Test func `pcscd is asked for its readers only while it has one`() async throws {
-    let name = "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00"
-    let testbed = try await DeviceTestbed()
-    try testbed.runtime.write("", to: "pcscd/pcscd.comm")
-    try testbed.runtime.write(
-      """
-      <key>ifdVendorID</key><string>0x072F</string><key>ifdProductID</key><string>0x223B</string>
-      <key>ifdFriendlyName</key><string>ACS ACR1252 Dual Reader</string>
-      """, to: "drivers/ifd-ccid.bundle/Contents/Info.plist")
-    let reader = try await testbed.plugUSB("1-1", "072f:223b", number: 5, interfaceClass: "0b", seat: "seat1")
-    // pcscd's socket is the standard one, so pcscd has the devices of this machine.
-    let environment = testbed.environment.merging(["PCSCLITE_CSOCK_NAME": ""]) { $1 }
-    let rig = try await DaemonRig(
-      sessions: nil, devices: "", pcscList: "readers 1\n072f:223b 001:005 \(name)\n", environment: environment,
-      readyLine: "reader Scripted (pcsc:\(name)) is ready")
-    let agent = try await rig.agent()
-    let path = try ObjectPath("\(Names.Daemon.readersPath)/0")
-    let seat = try await agent.connection.call(
-      Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "Get",
-      [.string(Names.Daemon.readerInterface), .string("Seat")])
-    #expect(seat.first?.unwrapped.asString == "seat1")
-    try await testbed.unplug(reader)
-    try await rig.daemon.line(containing: "reader Scripted (pcsc:\(name)) is gone")
-    try await rig.daemon.line(containing: "the watch has ended")
-  }
-
   @Test func `a lent reader that is plugged in again is still lent`() async throws {
     let testbed = try await DeviceTestbed()
     let device = try await testbed.plugUSB("1-1", "072f:2200", number: 5)
