@@ -62,21 +62,6 @@ import Testing
     for monitor in monitors { #expect(Self.telling(await monitor.log()).isEmpty) }
   }
 
-  /// The words may quote the tag, so the log contains only the name of the error.
-  @Test func `no log contains the words of an app that refuses a message`() async throws {
-    let desktop = try await Desktop(log: "info")
-    let server = try await desktop.startWithServer()
-    await desktop.app.set(.refuses)
-    try await desktop.place(Tag(1))
-    try await server.click(desktop.notification(on: server))
-    let agent = try await desktop.agent
-    let line = try await agent.line(containing: "was not handed to \(HandlerStandIn.desktopID)")
-    #expect(line.hasSuffix(": \(BusError.Name.failed)"))
-    // The notification shows the words, so the agent has received them.
-    #expect(try await desktop.notification(on: server).body.contains("the kitchen is closed"))
-    #expect(await agent.log().filter { $0.contains("kitchen") } == [])
-  }
-
   /// The lines with content that can only come from a tag.
   private static func telling(_ lines: [String]) -> [String] {
     lines.filter { line in secrets.contains { line.lowercased().contains($0) } }

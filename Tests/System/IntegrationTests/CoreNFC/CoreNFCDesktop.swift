@@ -8,7 +8,7 @@ import Testing
 
 /// A complete Tagroute for Core NFC sessions of the test's own process. The simulated reader is part of that process
 /// too, so a test can place every kind of card, take it away during a call, and compare its memory.
-struct CoreNFCDesktop {
+struct CoreNFCDesktop: SessionDesktop {
   let desktop: Desktop
   let reader: SimulatedReader
   let polkit: PolkitStandIn
@@ -85,8 +85,34 @@ struct CoreNFCDesktop {
     }
   }
 
-  // MARK: Sessions
+  // MARK: A connected tag
 
+  /// Begins a tag session, places a card and connects to it.
+  func connect(
+    to card: SimulatedTag, _ configuration: NFCTagReaderSession.Configuration
+  ) async throws -> ConnectedTag {
+    let delegate = TagDelegate()
+    let session = NFCTagReaderSession(configuration: configuration, delegate: delegate)
+    try await activate(session, delegate)
+    let placement = await reader.place(card)
+    let found = try await tag(delegate)
+    try await session.connect(to: found)
+    return ConnectedTag(session: session, delegate: delegate, tag: found, placement: placement)
+  }
+
+  /// Ends the session of a tag, as the other `finish`.
+  func finish(_ connected: ConnectedTag) async throws { try await finish(connected.session, connected.delegate) }
+
+  /// The memory of a card that is on the reader.
+  func memory(of placement: TagID) async throws -> [UInt8] { try #require(await reader.memory(of: placement)) }
+}
+
+/// A desktop with Core NFC sessions of the test's own process.
+protocol SessionDesktop {
+  var desktop: Desktop { get }
+}
+
+extension SessionDesktop {
   /// Begins a session on the bus of this desktop.
   func begin(_ session: NFCReaderSession) {
     session.bus = desktop.systemBus
@@ -161,25 +187,6 @@ struct CoreNFCDesktop {
 
   /// Waits until a tag is no longer available.
   func unavailable(_ tag: NFCTag) async throws { try await desktop.unavailable(tag.any) }
-
-  /// Begins a tag session, places a card and connects to it.
-  func connect(
-    to card: SimulatedTag, _ configuration: NFCTagReaderSession.Configuration
-  ) async throws -> ConnectedTag {
-    let delegate = TagDelegate()
-    let session = NFCTagReaderSession(configuration: configuration, delegate: delegate)
-    try await activate(session, delegate)
-    let placement = await reader.place(card)
-    let found = try await tag(delegate)
-    try await session.connect(to: found)
-    return ConnectedTag(session: session, delegate: delegate, tag: found, placement: placement)
-  }
-
-  /// Ends the session of a tag, as the other `finish`.
-  func finish(_ connected: ConnectedTag) async throws { try await finish(connected.session, connected.delegate) }
-
-  /// The memory of a card that is on the reader.
-  func memory(of placement: TagID) async throws -> [UInt8] { try #require(await reader.memory(of: placement)) }
 }
 
 /// A tag to which its session is connected.

@@ -55,29 +55,4 @@ import Testing
     try await two.place.scansAgain()
     await two.place.stop()
   }
-
-  @Test func `a restart finds the tag that was left on the reader again`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(
-      to: .type2(.ntag213, message: Tag(1).message), .init(pollingOption: .iso14443))
-    let session = connected.session
-    let first = try #require(connected.tag.asMiFare)
-    #expect(try await first.sendMiFareCommand(commandPacket: Self.version).count == 8)
-    var last = first
-    for _ in 1...2 {
-      session.restartPolling()
-      #expect(!last.isAvailable && session.connectedTag == nil)
-      let found = try await place.tag(connected.delegate)
-      let next = try #require(found.asMiFare)
-      #expect(next.isAvailable && next.identifier == first.identifier && !next.isEqual(last))
-      #expect(await errorCode { _ = try await first.readNDEF() } == 100)
-      #expect(await errorCode { _ = try await next.readNDEF() } == 104)
-      try await session.connect(to: found)
-      #expect(try await next.readNDEF().link == "https://" + Tag.text(1))
-      last = next
-    }
-    try await place.finish(connected)
-    try await place.scansAgain()
-    await place.stop()
-  }
 }

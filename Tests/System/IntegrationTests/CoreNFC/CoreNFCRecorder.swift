@@ -146,6 +146,7 @@ func errorCode(_ call: () async throws -> Void) async -> Int? {
 extension NFCTag {
   var asMiFare: (any NFCMiFareTag)? { if case .miFare(let tag) = self { tag } else { nil } }
   var asISO7816: (any NFCISO7816Tag)? { if case .iso7816(let tag) = self { tag } else { nil } }
+  var asISO15693: (any NFCISO15693Tag)? { if case .iso15693(let tag) = self { tag } else { nil } }
   var asFeliCa: (any NFCFeliCaTag)? { if case .feliCa(let tag) = self { tag } else { nil } }
   var asNDEF: (any NFCNDEFTag)? { self.any as? any NFCNDEFTag }
 }

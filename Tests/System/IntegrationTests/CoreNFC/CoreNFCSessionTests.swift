@@ -99,18 +99,6 @@ import Testing
     await place.stop()
   }
 
-  @Test func `a reader that is unplugged ends the session`() async throws {
-    let place = try await CoreNFCDesktop()
-    let connected = try await place.connect(to: .type2(.ntag213, message: Tag(1).message), Self.configuration)
-    await place.reader.unplug()
-    #expect(try await place.rest(connected.delegate) == ["ended 202"])
-    #expect(!connected.tag.isAvailable)
-    #expect(await !place.readingAvailable())
-    try await place.reader.plug()
-    try await place.scansAgain()
-    await place.stop()
-  }
-
   @Test func `a program that may only read gets code 2 for writing`() async throws {
     let place = try await CoreNFCDesktop(allowing: [Names.PolkitAction.readTags])
     let connected = try await place.connect(to: .type2(.ntag213, message: Tag(1).message), Self.configuration)

@@ -19,12 +19,7 @@ extension Desktop {
     starter: String = #function
   ) async throws -> (Desktop, NotificationServerStandIn, PolkitStandIn) {
     let desktop = try await Desktop(starter: starter)
-    let polkit = try await PolkitStandIn.start(
-      on: desktop.systemBus,
-      allowing: [
-        Names.PolkitAction.configure, Names.PolkitAction.inhibit, Names.PolkitAction.readTags,
-        Names.PolkitAction.writeTags,
-      ])
+    let polkit = try await desktop.startPolkit(alsoAllowing: [Names.PolkitAction.configure])
     let server = try await desktop.startWithServer()
     try await desktop.status(\.scanning)
     return (desktop, server, polkit)

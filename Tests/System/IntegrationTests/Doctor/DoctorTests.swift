@@ -83,6 +83,19 @@ import Testing
     let (desktop, server, _) = try await Desktop.sound()
     let directory = desktop.installation.directory
 
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "inhibitor"))
+    do {
+      let inhibitor = try await client.inhibit(who: "Camera", why: "takes a picture")
+      // The daemon publishes the reason before the field is off.
+      try await desktop.status { !$0.scanning && $0.suspendReasons == ["inhibited"] }
+      let inhibited = try await desktop.findings()
+      #expect(inhibited.status == .exited(0))
+      #expect(inhibited.findings.last?.text == "paused by Camera (takes a picture)")
+      #expect(inhibited.findings.last?.remedy == "scanning continues when process \(getpid()) ends")
+      withExtendedLifetime(inhibitor) {}
+    }
+    try await desktop.status(\.scanning)
+
     _ = try directory.write(
       "[Desktop Entry]\nType=Application\nName=X\nImplements=org.tagroute.Handler1;\n",
       to: "share/applications/x.desktop")
@@ -145,28 +158,5 @@ import Testing
     #expect(try await desktop.wrong()["agent-unit"]?.command == "systemctl --user enable --now tagroute-agent.service")
     try await user.setUnit("graphical-session.target") { ($0.active, $0.sub) = ("inactive", "dead") }
     #expect(try await desktop.wrong()["agent-unit"]?.text.contains("graphical-session.target") == true)
-  }
-
-  @Test func `an inhibitor and disabled scanning are reported`() async throws {
-    let (desktop, _, _) = try await Desktop.sound()
-    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "inhibitor"))
-    let inhibitor = try await client.inhibit(who: "Camera", why: "takes a picture")
-    // The daemon publishes the reason before the field is off.
-    try await desktop.status { !$0.scanning && $0.suspendReasons == ["inhibited"] }
-    let inhibited = try await desktop.findings()
-    #expect(inhibited.status == .exited(0))
-    #expect(inhibited.findings.last?.text == "paused by Camera (takes a picture)")
-    #expect(inhibited.findings.last?.remedy == "scanning continues when process \(getpid()) ends")
-    withExtendedLifetime(inhibitor) {}
-
-    try await client.setEnabled(false)
-    let wrong = try await desktop.wrong()
-    #expect(wrong.keys.sorted() == ["scanning"])
-    #expect(wrong["scanning"]?.command == "tagroute on")
-    // Runs the remedy as printed.
-    let program = try BuiltProducts.program("tagroute")
-    let mended = try await ChildProcess.run(program, ["on"], environment: desktop.installation.environment)
-    #expect(mended.status == .exited(0))
-    #expect(try await desktop.wrong()["scanning"] == nil)
   }
 }

@@ -84,21 +84,6 @@ import Testing
     #expect(try await run(desktop, "session", "wait") == .exited(64))
   }
 
-  @Test func `the agent reports the lock again to a restarted daemon`() async throws {
-    let desktop = try await Desktop()
-    let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
-    try await desktop.startScanning()
-    try await saver.setActive(true)
-    try await closed(desktop, by: "session-locked")
-    try await desktop.daemon.exit(after: SIGTERM)
-    try await desktop.installation.startDaemon()
-    try await desktop.daemon.line(containing: Desktop.readerReady)
-    try await closed(desktop, by: "session-locked")
-    #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
-    try await saver.setActive(false)
-    try await desktop.status(\.scanning)
-  }
-
   @Test func `LockDetection=strict scans after the user reports an unlock`() async throws {
     let desktop = try await Desktop(scan: ["Sessions=logind", "LockDetection=strict"])
     _ = try await LogindStandIn.start(

@@ -6,7 +6,7 @@ import Testing
 
 /// A complete Tagroute whose readers are behind the real pcscd. The simulated readers are part of the test's own
 /// process, so a test can count the commands to each card, and stop a reading at any of them.
-struct CardDesktop {
+struct CardDesktop: SessionDesktop {
   let desktop: Desktop
   let server: NotificationServerStandIn
   let readers: SimulatedCardReaders

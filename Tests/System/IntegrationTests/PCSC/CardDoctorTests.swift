@@ -19,12 +19,7 @@ import Testing
   /// A desktop on which all is well, with an ACR1252U in the USB tree that doctor sees.
   private func desk(starter: String = #function) async throws -> CardDesktop {
     let desk = try await CardDesktop(starter: starter)
-    _ = try await PolkitStandIn.start(
-      on: desk.desktop.systemBus,
-      allowing: [
-        Names.PolkitAction.configure, Names.PolkitAction.inhibit, Names.PolkitAction.readTags,
-        Names.PolkitAction.writeTags,
-      ])
+    _ = try await desk.desktop.startPolkit(alsoAllowing: [Names.PolkitAction.configure])
     let directory = desk.desktop.installation.directory
     for (name, value) in [("idVendor", "072f"), ("idProduct", "223b"), ("busnum", "1"), ("devnum", "5")] {
       try directory.write("\(value)\n", to: "sys/bus/usb/devices/1-1/\(name)")

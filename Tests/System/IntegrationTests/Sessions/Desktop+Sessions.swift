@@ -91,10 +91,10 @@ actor OpenSession {
 
 extension Desktop {
   /// Starts a polkit stand-in that allows everyone to read tags, to write tags and to inhibit scanning.
-  func startPolkit() async throws -> PolkitStandIn {
+  func startPolkit(alsoAllowing others: Set<String> = []) async throws -> PolkitStandIn {
     try await PolkitStandIn.start(
       on: systemBus,
-      allowing: [Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit])
+      allowing: others.union([Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit]))
   }
 
   /// Starts a desktop with a polkit stand-in, and waits until the daemon scans.
