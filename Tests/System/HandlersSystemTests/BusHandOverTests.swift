@@ -1,12 +1,14 @@
 import Bus
 import EventLoop
 import Glibc
-import Handlers
+import NDEF
 import Routing
 import TestRig
 import Testing
 @testable import HandlersTests
 import UniversalLinks
+
+@testable import Handlers
 
 @Suite(.timeLimit(.minutes(5))) struct BusHandOverTests {
   private static let application = Application(
@@ -22,11 +24,13 @@ import UniversalLinks
 
   private let loop = EventLoop(label: "test")
   private let bus: PrivateBus
+  private let runtime: TemporaryDirectory
   private let calls: AsyncStream<[Value]>
   private let called: AsyncStream<[Value]>.Continuation
 
   init() async throws {
     bus = try await PrivateBus.start()
+    runtime = try TemporaryDirectory()
     (calls, called) = AsyncStream.makeStream(of: [Value].self)
   }
 
@@ -68,6 +72,19 @@ import UniversalLinks
       connection: try await connect(), timeout: timeout, limit: limit, environment: [:], on: loop)
     let uri = try URI("https://menu.example.com/7")
     return await launcher.open(Self.application, uri, message: message, click: Self.click)
+  }
+
+  /// Opens a contact card, and the whole message that contains it if `whole` is true.
+  private func openCard(whole: Bool) async throws -> (message: [UInt8], outcome: HandOverOutcome) {
+    let record = NDEFRecord(typeNameFormat: .mediaType, type: Array("text/vcard".utf8), payload: [1, 2, 3])
+    let message = NDEFMessage(records: [record])
+    var registry = Registry()
+    registry.typeDefaults["text/vcard"] = .application(Self.application)
+    let decided = try #require(registry.route(for: message).record)
+    let launcher = Launcher(
+      connection: try await connect(), environment: ["XDG_RUNTIME_DIR": runtime.path], on: loop)
+    let bytes = try message.encoded()
+    return (bytes, await launcher.open(Self.application, decided, of: bytes, whole: whole).outcome)
   }
 
   private func received() async -> [Value] {
@@ -241,6 +258,34 @@ import UniversalLinks
     for await _ in calls { break }
     try await bus.stop()
     #expect(try await outcome == .unknown(HandOverDoubt(.busLost)))
+    await application.close()
+  }
+
+  // MARK: Records without a link
+
+  @Test func `a handler receives the message and an empty link`() async throws {
+    let application = try await serveTags()
+    let (message, outcome) = try await openCard(whole: true)
+    #expect(outcome == .delivered)
+    let values = await received()
+    #expect(values.first?.asString?.isEmpty == true)
+    #expect(values.dropFirst().first?.asBytes == message)
+    await application.close()
+  }
+
+  @Test func `a default application receives the URI of a file`() async throws {
+    let application = try await serve("org.freedesktop.Application", "Open", ["as", "a{sv}"])
+    #expect(try await openCard(whole: false).outcome == .delivered)
+    let uri = try #require(await received().first?.asStrings?.first)
+    #expect(uri.hasPrefix("file:///") && uri.hasSuffix(".vcf"))
+    #expect(try readFile(String(uri.dropFirst("file://".count))) == [1, 2, 3])
+    await application.close()
+  }
+
+  @Test func `an application that does not handle tags gets no call without a link`() async throws {
+    let application = try await serve("org.freedesktop.Application", "Open", ["as", "a{sv}"])
+    #expect(try await openCard(whole: true).outcome.failure?.code == .handlerFailed)
+    #expect(await received().isEmpty)
     await application.close()
   }
 }
