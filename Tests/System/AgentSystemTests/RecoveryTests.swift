@@ -58,9 +58,13 @@ import Testing
     #expect(again.summary == "Could not open in Menu")
     #expect(again.body.contains("the kitchen is closed"))
     await rig.handler.set(.takes)
-    _ = try await rig.handler.next()
+    let refused = try await rig.handler.next().platformData
     try await server.click(again, action: "retry")
-    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
+    let taken = try await rig.handler.next()
+    #expect(taken.uri == "https://menu.example.com/1")
+    for key in ["uid", "technology", "reader", "time", "tap-id"] {
+      #expect(refused[key] != nil && taken.platformData[key] == refused[key], "\(key)")
+    }
     #expect(await server.all.count(where: \.isTap) == 3)
   }
 
