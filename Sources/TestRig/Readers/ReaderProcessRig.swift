@@ -52,6 +52,10 @@ open class ReaderProcessRig {
     _ configuration: ReaderProcess.Configuration, _ polling: ReaderPolling, _ reader: Reader,
     loop: EventLoop = EventLoop(label: "daemon")
   ) {
+    // A process inherits nothing, and Packaging/test-threads sets how Thread Sanitizer behaves.
+    let sanitizer = ProcessEnvironment.current["TSAN_OPTIONS"].map { ["TSAN_OPTIONS=\($0)"] } ?? []
+    var configuration = configuration
+    configuration.environment += sanitizer
     process = ReaderProcess(configuration, on: loop)
     events = process.events.makeAsyncIterator()
     (self.polling, self.reader) = (polling, reader)
