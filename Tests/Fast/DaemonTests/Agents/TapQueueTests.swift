@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 @testable import Daemon
@@ -6,6 +5,7 @@ import Testing
 @Suite struct TapQueueTests {
   private var queue = TapQueue()
   private var clock = ManualClock()
+  private let agent = Samples.agent()
 
   private mutating func tell(_ event: TapQueue.Event) -> [TapQueue.Action] { queue.handle(event, at: clock.now) }
 
@@ -13,45 +13,43 @@ import Testing
     tell(.read(Samples.tap(id), held: held))
   }
 
+  private mutating func finish(
+    _ id: String, _ outcome: TapQueue.Outcome, by sender: String = ":1.7"
+  ) -> [TapQueue.Action] { tell(.finished(id: id, sender: sender, outcome)) }
+
   @Test mutating func `a tap goes only to the agent of its session`() {
-    let bob = Samples.agent(":1.9", of: Samples.bob)
-    #expect(tell(.agent(Samples.bob, bob)) == [])
+    #expect(tell(.agent(Samples.bob, Samples.agent(":1.9", of: Samples.bob))) == [])
     #expect(read("a") == [])
-    let alice = Samples.agent()
-    #expect(tell(.agent(Samples.alice, alice)) == [.deliver(Samples.tap("a"), to: alice)])
-    #expect(tell(.finished(id: "a", sender: ":1.7", .stored)) == [.done(Samples.tap("a"))])
+    #expect(tell(.agent(Samples.alice, agent)) == [.deliver(Samples.tap("a"), to: agent)])
+    #expect(finish("a", .stored) == [.done(Samples.tap("a"))])
     #expect(queue.count == 0)
     #expect(queue.deadline == nil)
   }
 
   @Test mutating func `the taps of a session are delivered in order, one at a time`() {
-    let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     #expect(read("a") == [.deliver(Samples.tap("a"), to: agent)])
     #expect(read("b") == [])
-    #expect(
-      tell(.finished(id: "a", sender: ":1.7", .stored))
-        == [.done(Samples.tap("a")), .deliver(Samples.tap("b"), to: agent)])
+    #expect(finish("a", .stored) == [.done(Samples.tap("a")), .deliver(Samples.tap("b"), to: agent)])
   }
 
   @Test mutating func `the next agent receives the unanswered tap of an agent that died`() {
     _ = tell(.agent(Samples.alice, Samples.agent(":1.7")))
     _ = read("a")
     #expect(tell(.agent(Samples.alice, nil)) == [])
-    #expect(tell(.finished(id: "a", sender: ":1.7", .failed(reason: "NoReply"))) == [])
+    #expect(finish("a", .failed(reason: "NoReply")) == [])
     let successor = Samples.agent(":1.8")
     #expect(tell(.agent(Samples.alice, successor)) == [.deliver(Samples.tap("a"), to: successor)])
     // A late failure of the first agent does not affect the delivery to the second one.
-    #expect(tell(.finished(id: "a", sender: ":1.7", .failed(reason: "NoReply"))) == [])
-    #expect(tell(.finished(id: "a", sender: ":1.8", .stored)) == [.done(Samples.tap("a"))])
+    #expect(finish("a", .failed(reason: "NoReply")) == [])
+    #expect(finish("a", .stored, by: ":1.8") == [.done(Samples.tap("a"))])
   }
 
   @Test mutating func `a failed tap is retried with growing delays`() {
-    let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
     for delay in [250, 500, 1000, 2000, 4000, 8000, 8000] {
-      let failed = tell(.finished(id: "a", sender: ":1.7", .failed(reason: "Failed")))
+      let failed = finish("a", .failed(reason: "Failed"))
       #expect(failed == [.postpone(Samples.tap("a"), reason: "Failed")])
       #expect(queue.deadline == clock.now.advanced(by: .milliseconds(delay)))
       clock.advance(.milliseconds(delay - 1))
@@ -62,12 +60,11 @@ import Testing
   }
 
   @Test mutating func `a tap that the agent refuses is not sent again`() {
-    let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
     _ = read("b")
     #expect(
-      tell(.finished(id: "a", sender: ":1.7", .refused(reason: "InvalidArgument"))) == [
+      finish("a", .refused(reason: "InvalidArgument")) == [
         .drop(Samples.tap("a"), reason: "its agent refused it: InvalidArgument"),
         .deliver(Samples.tap("b"), to: agent),
       ])
@@ -116,29 +113,25 @@ import Testing
   }
 
   @Test mutating func `a reply for a dropped tap frees the agent`() {
-    let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
     clock.advance(.seconds(60))
     #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent accepted it within 60 seconds")])
-    #expect(tell(.finished(id: "a", sender: ":1.7", .stored)) == [])
+    #expect(finish("a", .stored) == [])
     #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])
   }
 
   @Test mutating func `a retry delay ends with the last tap that waited for it`() {
-    let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
     clock.advance(.seconds(60) - .milliseconds(1))
-    #expect(
-      tell(.finished(id: "a", sender: ":1.7", .failed(reason: "Failed")))
-        == [.postpone(Samples.tap("a"), reason: "Failed")])
+    #expect(finish("a", .failed(reason: "Failed")) == [.postpone(Samples.tap("a"), reason: "Failed")])
     clock.advance(.milliseconds(1))
     #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent accepted it within 60 seconds")])
     #expect(queue.deadline == nil)
     // The next tap is delivered at once, and its first failure has the shortest delay.
     #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])
-    _ = tell(.finished(id: "b", sender: ":1.7", .failed(reason: "Failed")))
+    _ = finish("b", .failed(reason: "Failed"))
     #expect(queue.deadline == clock.now.advanced(by: TapQueue.retryDelay))
   }
 }

@@ -32,32 +32,26 @@ import Testing
     #expect(list.inhibitor(releasing: 3) == nil)
   }
 
-  @Test mutating func `each user can hold sixteen inhibitors`() throws {
-    for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: 1000, pid: nil) }
-    #expect(throws: BusError.tooMany("user 1000 already has 16 inhibitors: release one")) {
-      try list.add(who: "a", why: "b", uid: 1000, pid: nil)
-    }
-    for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: 1001, pid: nil) }
+  private mutating func add(_ who: String = "a", why: String = "b", uid: UInt32) throws(BusError) {
+    _ = try list.add(who: who, why: why, uid: uid, pid: nil)
   }
 
-  @Test mutating func `all users together can hold 128 inhibitors`() throws {
-    for uid in 0..<8 { for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: UInt32(uid), pid: nil) } }
-    #expect(throws: BusError.tooMany("there are already 128 inhibitors")) {
-      try list.add(who: "a", why: "b", uid: 99, pid: nil)
-    }
+  @Test mutating func `a user can hold 16 inhibitors, and all users together 128`() throws {
+    for _ in 0..<16 { try add(uid: 0) }
+    #expect(throws: BusError.tooMany("user 0 already has 16 inhibitors: release one")) { try add(uid: 0) }
+    for uid in 1..<8 as Range<UInt32> { for _ in 0..<16 { try add(uid: uid) } }
+    #expect(throws: BusError.tooMany("there are already 128 inhibitors")) { try add(uid: 99) }
   }
 
   @Test(arguments: ["", String(repeating: "a", count: 129), "a\nb", "a\u{202E}b", "a\u{0}b"])
   mutating func `the argument who must be a short plain text`(who: String) {
-    let error = #expect(throws: BusError.self) { try list.add(who: who, why: "b", uid: 0, pid: nil) }
+    let error = #expect(throws: BusError.self) { try add(who, uid: 0) }
     #expect(error?.name == Names.Errors.invalidArgument)
   }
 
   @Test mutating func `the argument why can have up to 256 bytes`() throws {
-    _ = try list.add(who: "a", why: String(repeating: "b", count: 256), uid: 0, pid: nil)
-    let error = #expect(throws: BusError.self) {
-      try list.add(who: "a", why: String(repeating: "b", count: 257), uid: 0, pid: nil)
-    }
+    try add(why: String(repeating: "b", count: 256), uid: 0)
+    let error = #expect(throws: BusError.self) { try add(why: String(repeating: "b", count: 257), uid: 0) }
     #expect(error?.name == Names.Errors.invalidArgument)
   }
 }
