@@ -8,39 +8,50 @@ import Testing
 /// All reader sessions together, without a bus: their limits, and their end when a client leaves.
 @Suite struct ReaderSessionsTests {
   private static let now = SuspendingClock.now
-  private static let reader = "/org/tagroute/Tagroute1/readers/0" as ObjectPath
+  private var sessions = ReaderSessions()
 
-  private func add(
-    _ sessions: inout ReaderSessions, client: String = ":1.1", uid: UInt32 = 1000
+  @discardableResult
+  private mutating func add(
+    _ request: ReaderSessionRequest = ReaderSessionRequest(), client: String = ":1.1", uid: UInt32 = 1000
   ) throws(BusError) -> (SessionRecord, [ReaderSessions.Action]) {
     try sessions.add(
-      ReaderSessionRequest(), client: client, uid: uid, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
+      request, client: client, uid: uid, pid: 1, reader: 0, readerPath: Samples.reader, at: Self.now)
   }
 
-  @Test func `a user can have 32 open sessions, and all users together 128`() throws {
-    var sessions = ReaderSessions()
+  private mutating func handle(_ event: ReaderSessions.Event) -> [ReaderSessions.Action] {
+    sessions.handle(event, at: 0, Self.now)
+  }
+
+  /// Adds a session, which gets the reader.
+  private mutating func begin(
+    _ request: ReaderSessionRequest = ReaderSessionRequest()
+  ) throws(BusError) -> SessionRecord {
+    _ = handle(.ready(true))
+    let (session, actions) = try add(request)
+    #expect(actions == [.begin(0, session.options)])
+    _ = handle(.began(1))
+    return session
+  }
+
+  @Test mutating func `a user can have 32 open sessions, and all users together 128`() throws {
     // No session gets the reader, because it is not ready.
-    for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions) }
-    #expect(throws: BusError.self) { try add(&sessions) }
+    for _ in 0..<ReaderSessions.limitOfUser { try add() }
+    #expect(throws: BusError.self) { try add() }
     for user in 1..<UInt32(4) {
-      for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions, client: ":1.\(user)", uid: 1000 + user) }
+      for _ in 0..<ReaderSessions.limitOfUser { try add(client: ":1.\(user)", uid: 1000 + user) }
     }
-    #expect(throws: BusError.self) { try add(&sessions, uid: 2000) }
+    #expect(throws: BusError.self) { try add(uid: 2000) }
     // A session that ends makes room.
     _ = sessions.end(1, .cancelled, at: Self.now)
-    _ = try add(&sessions)
+    try add()
   }
 
-  @Test func `all sessions of a client that leaves are removed`() throws {
-    var sessions = ReaderSessions()
-    _ = sessions.handle(.ready(true), at: 0, Self.now)
-    let (first, begin) = try add(&sessions)
-    #expect(begin == [.begin(0, first.options)])
-    _ = sessions.handle(.began(1), at: 0, Self.now)
+  @Test mutating func `all sessions of a client that leaves are removed`() throws {
+    let first = try begin()
     let tag = SessionTag(placement: Placement(number: 7, technology: .type2, uid: [1, 2, 3, 4]))
     #expect(sessions.found(tag, by: 1) == [.found(1, tag: 1)])
-    _ = try add(&sessions)
-    let (other, _) = try add(&sessions, client: ":1.2")
+    try add()
+    let (other, _) = try add(client: ":1.2")
     let actions = sessions.leave(":1.1", at: Self.now)
     let ended = actions.compactMap { action -> SessionRecord? in
       if case .ended(let session) = action { session } else { nil }
@@ -50,12 +61,11 @@ import Testing
     #expect(actions.contains(.gone(1, tag: try ObjectPath("\(first.path)/tags/1"))))
     #expect(actions.contains(.forgotten(first.path)))
     #expect(sessions.sessions.keys.sorted() == [3])
-    #expect(sessions.handle(.ended(1), at: 0, Self.now) == [.begin(0, other.options)])
+    #expect(handle(.ended(1)) == [.begin(0, other.options)])
   }
 
-  @Test func `one ended session stays for each client`() throws {
-    var sessions = ReaderSessions()
-    for _ in 0..<3 { _ = try add(&sessions) }
+  @Test mutating func `one ended session stays for each client`() throws {
+    for _ in 0..<3 { try add() }
     for id in 1...3 as ClosedRange<UInt64> { _ = sessions.end(id, .invalidated, at: Self.now) }
     #expect(sessions.sessions.keys.sorted() == [3])
     #expect(sessions.session(at: "/org/tagroute/Tagroute1/sessions/3")?.end == .invalidated)
@@ -63,27 +73,23 @@ import Testing
     #expect(!sessions.isOccupied(0))
   }
 
-  @Test func `a reader that disappears ends all of its sessions`() throws {
-    var sessions = ReaderSessions()
-    _ = sessions.handle(.ready(true), at: 0, Self.now)
-    _ = try add(&sessions)
-    _ = try add(&sessions, client: ":1.2")
-    _ = sessions.handle(.began(1), at: 0, Self.now)
+  @Test mutating func `a reader that disappears ends all of its sessions`() throws {
+    _ = try begin()
+    try add(client: ":1.2")
     let actions = sessions.removeReader(0)
     #expect(actions.count { if case .ended = $0 { true } else { false } } == 2)
     #expect(sessions.open.isEmpty)
     #expect(sessions.deadline == nil)
   }
 
-  @Test func `tags outside the active time of a session are ignored`() throws {
-    var sessions = ReaderSessions()
-    _ = sessions.handle(.ready(true), at: 0, Self.now)
-    _ = try add(&sessions)
+  @Test mutating func `tags outside the active time of a session are ignored`() throws {
+    _ = handle(.ready(true))
+    try add()
     let tag = SessionTag(placement: Placement(number: 7, technology: .type2, uid: [1, 2, 3, 4]))
     #expect(sessions.found(tag, by: 1) == [])
     #expect(sessions.endedRound(of: 1) == [])
     #expect(sessions.restartedPolling(of: 1) == [])
-    _ = sessions.handle(.began(1), at: 0, Self.now)
+    _ = handle(.began(1))
     #expect(sessions.endedRound(of: 1) == [.roundEnded(1)])
     #expect(sessions.restartedPolling(of: 1) == [.pollingRestarted(1)])
     _ = sessions.end(1, .invalidated, at: Self.now)
@@ -95,12 +101,11 @@ import Testing
     #expect(throws: BusError.self) { try sessions[1]?.check([0x30, 0], tag: 1) }
   }
 
-  @Test func `a polling restart that is requested too soon is delayed, and requests until then share it`() throws {
-    var sessions = ReaderSessions()
-    _ = sessions.handle(.ready(true), at: 0, Self.now)
-    _ = try add(&sessions)
+  @Test mutating func `a polling restart that is requested too soon is delayed, and later requests share it`() throws {
+    _ = handle(.ready(true))
+    try add()
     #expect(throws: BusError.self) { try sessions[1]?.planRestart(at: Self.now) }
-    _ = sessions.handle(.began(1), at: 0, Self.now)
+    _ = handle(.began(1))
     var now = Self.now
     #expect(try sessions[1]?.planRestart(at: now) == .zero)
     now += .milliseconds(50)
@@ -114,25 +119,20 @@ import Testing
     #expect(throws: BusError.self) { try sessions[1]?.planRestart(at: now) }
   }
 
-  @Test func `the reader process gets the applications only if it selects one of them`() throws {
+  @Test mutating func `the reader process gets the applications only if it selects one of them`() throws {
     func options(_ more: [String: Value]) throws -> ReaderSessionOptions {
       let declared = Value.array(element: "ay", [.bytes(Self.application)])
       let request = try ReaderSessionRequest(more.merging(["application-identifiers": declared]) { $1 })
-      var sessions = ReaderSessions()
-      return try sessions.add(
-        request, client: ":1.1", uid: 1000, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now
-      ).0.options
+      sessions = ReaderSessions()
+      return try add(request).0.options
     }
     #expect(try options([:]) == ReaderSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
     #expect(try options(["undeclared-cards": .boolean(true)]).reportsUndeclaredCards)
     #expect(try options(["select-application": .boolean(false)]) == ReaderSessionOptions(number: 1))
   }
 
-  @Test func `a polling restart has the options of its last request`() throws {
-    var sessions = ReaderSessions()
-    _ = sessions.handle(.ready(true), at: 0, Self.now)
-    let (session, _) = try add(&sessions)
-    _ = sessions.handle(.began(1), at: 0, Self.now)
+  @Test mutating func `a polling restart has the options of its last request`() throws {
+    let session = try begin()
     func restart(_ technologies: [String]) throws -> [TagType]? {
       _ = try sessions[1]?.planRestart(["technologies": .strings(technologies)], at: Self.now)
       return sessions[1]?.options.technologies
@@ -152,62 +152,54 @@ import Testing
   /// Selects a file or an application below the current selection.
   private static let file: [UInt8] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]
 
-  /// A session with two cards. The declared application is selected on the first card.
-  private func cards() throws -> ReaderSessions {
-    var sessions = ReaderSessions()
-    _ = sessions.handle(.ready(true), at: 0, Self.now)
-    let request = try ReaderSessionRequest([
-      "application-identifiers": .array(element: "ay", [.bytes(Self.application)])
-    ])
-    _ = try sessions.add(
-      request, client: ":1.1", uid: 1000, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
-    _ = sessions.handle(.began(1), at: 0, Self.now)
+  /// Begins a session with two cards. The declared application is selected on the first card.
+  private mutating func beginWithCards() throws {
+    sessions = ReaderSessions()
+    _ = try begin(
+      ReaderSessionRequest(["application-identifiers": .array(element: "ay", [.bytes(Self.application)])]))
     for number in [7, 8] as [UInt64] {
       let placement = Placement(number: number, technology: .type4A, uid: [1, 2, 3, UInt8(number)])
       _ = sessions.found(SessionTag(placement: placement), by: 1)
     }
-    try send(Self.select, answer: [0x90, 0x00], &sessions)
+    try send(Self.select, answer: [0x90, 0x00])
     try sessions[1]?.check(Self.file, tag: 1)
-    return sessions
   }
 
-  private func send(_ command: [UInt8], answer: [UInt8]?, tag: UInt64 = 1, _ sessions: inout ReaderSessions) throws {
-    try sessions[1]?.check(command, tag: tag)
-    let turn = sessions[1]?.select(tag) ?? 0
-    sessions[1]?.learn(answer, to: command, tag: tag, turn: turn)
+  private mutating func send(_ command: [UInt8], answer: [UInt8]) throws {
+    try sessions[1]?.check(command, tag: 1)
+    let turn = sessions[1]?.select(1) ?? 0
+    sessions[1]?.learn(answer, to: command, tag: 1, turn: turn)
   }
 
-  @Test func `a card loses its selection when the reader turns to another card`() throws {
-    var sessions = try cards()
+  @Test mutating func `a card loses its selection when the reader turns to another card`() throws {
+    try beginWithCards()
     sessions[1]?.select(2)
     #expect(throws: BusError.self) { try sessions[1]?.check(Self.file, tag: 1) }
     // A reply that was on its way does not restore the selection: the reader turned to the other card in between.
-    sessions = try cards()
+    try beginWithCards()
     try sessions[1]?.check(Self.select, tag: 1)
     let turn = sessions[1]?.select(1) ?? 0
     sessions[1]?.select(2)
     sessions[1]?.learn([0x90, 0x00], to: Self.select, tag: 1, turn: turn)
     #expect(throws: BusError.self) { try sessions[1]?.check(Self.file, tag: 1) }
-    try send(Self.select, answer: [0x90, 0x00], &sessions)
+    try send(Self.select, answer: [0x90, 0x00])
     try sessions[1]?.check(Self.file, tag: 1)
   }
 
   @Test(arguments: ReaderOperationFailure.allCases)
-  func `a failed command clears the selection of the card`(failure: ReaderOperationFailure) throws {
-    var sessions = try cards()
+  mutating func `a failed command clears the selection, and lost power the application that the card names`(
+    failure: ReaderOperationFailure
+  ) throws {
+    try beginWithCards()
     sessions[1]?.failed(failure, tag: 1)
     // The card keeps its selection if it received no command or is away.
     let isAsBefore = [.busy, .tagLost, .deviceLost, .sessionEnded].contains(failure)
     #expect(((try? sessions[1]?.check(Self.file, tag: 1)) != nil) == isAsBefore)
-  }
-
-  @Test(arguments: ReaderOperationFailure.allCases)
-  func `the application that a card names is remembered until it loses power`(failure: ReaderOperationFailure) throws {
-    var sessions = try cards()
+    try beginWithCards()
     // The reply to the selection of a file names the application of a bank.
     try send(
       [0x00, 0xA4, 0x00, 0x00, 0x02, 0x50, 0x15],
-      answer: [0x6F, 0x0B, 0x84, 0x07, 0xA0, 0, 0, 0, 3, 0x10, 0x10, 0xA5, 0, 0x90, 0], &sessions)
+      answer: [0x6F, 0x0B, 0x84, 0x07, 0xA0, 0, 0, 0, 3, 0x10, 0x10, 0xA5, 0, 0x90, 0])
     let read: [UInt8] = [0x00, 0xB2, 0x01, 0x0C, 0x00]
     #expect(throws: BusError.self) { try sessions[1]?.check(read, tag: 1) }
     sessions[1]?.failed(failure, tag: 1)

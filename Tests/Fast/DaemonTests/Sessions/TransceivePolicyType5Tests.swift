@@ -7,41 +7,14 @@ import Testing
 
 /// Which requests of ISO/IEC 15693-3 are sent to a Type 5 tag, and that no tag gets a command for the reader.
 @Suite struct TransceivePolicyType5Tests {
-  enum Verdict: Hashable, Sendable {
-    case sent
-    /// Sent only in a session that may write.
-    case writing
-    case invalid
-  }
-
-  private static func bytes(_ text: String) -> [UInt8] {
-    let digits = text.filter { $0 != " " }
-    return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(digits.dropFirst($0).prefix(2), radix: 16) }
-  }
-
-  private static func verdict(_ command: [UInt8], _ kind: TransceivePolicy.Kind) -> Verdict? {
-    func error(mayWrite: Bool) -> String? {
-      var policy = TransceivePolicy(kind: kind, mayWrite: mayWrite)
-      do throws(BusError) {
-        try policy.check(command)
-        return nil
-      } catch {
-        return error.name
-      }
-    }
-    switch (error(mayWrite: false), error(mayWrite: true)) {
-    case (nil, nil): return .sent
-    case (Names.Errors.notAuthorized, nil): return .writing
-    case (Names.Errors.invalidArgument, Names.Errors.invalidArgument): return .invalid
-    default: return nil
-    }
-  }
+  private typealias Policy = TransceivePolicyTests
+  typealias Verdict = TransceivePolicyTests.Verdict
 
   /// The UID in the order of transmission.
   private static let uid = "0605040302 0104E0"
-  private static let nxp = TransceivePolicy.Kind.type5(uid: bytes("E004010203040506"))
-  private static let st = TransceivePolicy.Kind.type5(uid: bytes("E002010203040506"))
-  private static let fujitsu = TransceivePolicy.Kind.type5(uid: bytes("E008010203040506"))
+  private static let nxp = TransceivePolicy.Kind.type5(uid: Policy.bytes("E004010203040506"))
+  private static let st = TransceivePolicy.Kind.type5(uid: Policy.bytes("E002010203040506"))
+  private static let fujitsu = TransceivePolicy.Kind.type5(uid: Policy.bytes("E008010203040506"))
 
   private static let ofStandard: [(String, Verdict)] = [
     // Reading, not addressed: Read single block, Read multiple blocks, Get system information and block security
@@ -111,15 +84,15 @@ import Testing
 
   @Test(arguments: tables.flatMap { table in table.rows.map { (table.kind, $0.0, $0.1) } })
   func `requests are sent or refused as listed`(kind: TransceivePolicy.Kind, request: String, expected: Verdict) {
-    #expect(Self.verdict(Self.bytes(request), kind) == expected)
+    Policy.expect(request, expected, kind)
   }
 
   @Test(arguments: [[], [0x06, 0x05], Array(repeating: 0, count: 10)] as [[UInt8]])
   func `a tag with a malformed UID gets no addressed request`(uid: [UInt8]) {
     let kind = TransceivePolicy.Kind.type5(uid: uid)
-    #expect(Self.verdict(Self.bytes("22 20 \(Self.uid) 00"), kind) == .invalid)
-    #expect(Self.verdict(Self.bytes("02 20 00"), kind) == .sent)
-    #expect(Self.verdict(Self.bytes("02 B2 04"), kind) == .writing)
+    Policy.expect("22 20 \(Self.uid) 00", .invalid, kind)
+    Policy.expect("02 20 00", .sent, kind)
+    Policy.expect("02 B2 04", .writing, kind)
   }
 
   // MARK: Every kind of tag
@@ -135,11 +108,9 @@ import Testing
       "FF", "FFCA 0000 00", "FFB0 0004 10", "FFD6 0004 04 01020304", "FF82 0000 06 FFFFFFFFFFFF",
       "FF86 0000 05 0100046000", "FF00 0000 04 D4420102", "FF00 400F 04 01010101", "FFC2 0000 02 8100",
       "FFA4 0400 05 A000000396", "FFA4 0000 01 06",
-    ] {
-      #expect(Self.verdict(Self.bytes(command), kind) == .invalid, "\(command)")
-    }
+    ] { Policy.expect(command, .invalid, kind) }
     var policy = TransceivePolicy(kind: kind, mayWrite: true)
-    let error = #expect(throws: BusError.self) { try policy.check(Self.bytes("FFD6 0004 04 01020304")) }
+    let error = #expect(throws: BusError.self) { try policy.check(Policy.bytes("FFD6 0004 04 01020304")) }
     #expect(error?.message.contains("class FF") == true)
   }
 
@@ -147,7 +118,7 @@ import Testing
 
   @Test func `the kind of a tag follows from its technology and its historical bytes`() {
     func kind(_ technology: TagType, historicalBytes: [UInt8] = []) -> TransceivePolicy.Kind {
-      let placement = Placement(number: 1, technology: technology, uid: Self.bytes("E004010203040506"))
+      let placement = Placement(number: 1, technology: technology, uid: Policy.bytes("E004010203040506"))
       return SessionTag(placement: placement, historicalBytes: historicalBytes).kind
     }
     #expect(kind(.type2) == .type2)
