@@ -82,6 +82,14 @@ enum Samples {
 }
 
 extension ReaderRoster {
+  /// A roster without pcscd after its start. `devices` are plugged in.
+  static func started(_ configured: [String], _ devices: Device..., hasUdev: Bool = true) -> ReaderRoster {
+    var roster = ReaderRoster(configured: configured, hasUdev: hasUdev)
+    if hasUdev { _ = roster.handle(.device(.present(devices))) }
+    _ = roster.handle(.start)
+    return roster
+  }
+
   mutating func handle(
     _ event: Event, expecting expected: [Action], sourceLocation: SourceLocation = #_sourceLocation
   ) {

@@ -8,13 +8,6 @@ import Testing
     path: "/sys/devices/tty/ttyUSB0", subsystem: "tty", node: "/dev/ttyUSB0", links: ["/dev/serial/by-id/usb-x"],
     seat: "seat1")
 
-  private static func plugged(_ devices: Device...) -> ReaderRoster {
-    var roster = ReaderRoster(configured: [], hasUdev: true)
-    _ = roster.handle(.device(.present(devices)))
-    _ = roster.handle(.start)
-    return roster
-  }
-
   // MARK: USB readers
 
   @Test func `a USB reader exists from plugging in to unplugging`() {
@@ -33,27 +26,22 @@ import Testing
     #expect(roster.readers.keys.sorted() == [1])
   }
 
-  @Test func `the same device under another number is a new reader`() {
-    var roster = Self.plugged(Samples.acr122())
-    // The roster has not received the event of the unplugging.
-    roster.handle(
-      .device(.added(Samples.acr122(number: 5))),
-      expecting: [.hide(0), .stop(0)] + Samples.appears(1, "acr122_usb:001:005"))
-  }
-
-  @Test func `a repeated add event makes the same reader look again`() {
-    var roster = Self.plugged(Samples.acr122())
-    roster.handle(.device(.added(Samples.acr122())), expecting: [.look(0)])
-    roster.handle(.device(.changed(Samples.acr122())), expecting: [])
-  }
-
-  @Test func `a change of the seat only moves the reader`() {
-    var roster = Self.plugged(Samples.acr122())
-    roster.handle(.device(.changed(Samples.acr122(seat: "seat2"))), expecting: [.move(0, seat: "seat2")])
+  @Test(
+    arguments: [
+      // The roster has not received the event of the unplugging.
+      (.added(Samples.acr122(number: 5)), [.hide(0), .stop(0)] + Samples.appears(1, "acr122_usb:001:005")),
+      (.added(Samples.acr122()), [.look(0)]), (.changed(Samples.acr122()), []),
+      (.changed(Samples.acr122(seat: "seat2")), [.move(0, seat: "seat2")]),
+    ] as [(DeviceEvent, [ReaderRoster.Action])])
+  func `a plugged-in device is a new reader, is looked at again, or moves`(
+    event: DeviceEvent, actions: [ReaderRoster.Action]
+  ) {
+    var roster = ReaderRoster.started([], Samples.acr122())
+    roster.handle(.device(event), expecting: actions)
   }
 
   @Test func `after lost events the readers are those that are present`() {
-    var roster = Self.plugged(Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
+    var roster = ReaderRoster.started([], Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
     let third = Samples.acr122("/sys/devices/c", number: 8)
     roster.handle(
       .device(.present([Samples.acr122(), third])),
@@ -62,7 +50,7 @@ import Testing
 
   @Test(arguments: [(ReaderObstacle.kernelDriver("pn533_usb"), "pn533_usb"), (.program(isPCSCD: true), "usbfs")])
   func `a reader that becomes free is tried at once, and only once`(obstacle: ReaderObstacle, driver: String) {
-    var roster = Self.plugged(Samples.acr122(drivers: [driver]))
+    var roster = ReaderRoster.started([], Samples.acr122(drivers: [driver]))
     roster.handle(.failed(0, obstacle), expecting: [])
     roster.handle(.device(.changed(Samples.acr122(drivers: [driver]))), expecting: [])
     roster.handle(.device(.changed(Samples.acr122())), expecting: [.look(0)])
@@ -73,7 +61,7 @@ import Testing
   }
 
   @Test func `a reader without permission is tried again at the next udev event`() {
-    var roster = Self.plugged(Samples.acr122())
+    var roster = ReaderRoster.started([], Samples.acr122())
     roster.handle(.failed(0, .permission(node: "/dev/bus/usb/001/004")), expecting: [])
     roster.handle(.device(.changed(Samples.acr122())), expecting: [.look(0)])
     roster.handle(.device(.changed(Samples.acr122())), expecting: [])
@@ -210,7 +198,7 @@ import Testing
   // MARK: Readers that libnfc names
 
   @Test func `with udev, libnfc adds the readers that its configuration names`() {
-    var roster = Self.plugged(Samples.acr122())
+    var roster = ReaderRoster.started([], Samples.acr122())
     #expect(roster.listing == .named)
     roster.handle(
       .listed(["pn532_uart:/dev/ttyS0", "acr122_usb", "pn53x_usb:001:002"]),
@@ -218,7 +206,7 @@ import Testing
         .start(1, device: "pn532_uart:/dev/ttyS0"), .show(1, device: "pn532_uart:/dev/ttyS0", seat: "seat0"),
         .away(1, true),
       ])
-    var none = Self.plugged()
+    var none = ReaderRoster.started([])
     #expect(none.handle(.listed([])) == [])
   }
 

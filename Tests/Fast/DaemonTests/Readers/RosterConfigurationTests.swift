@@ -8,18 +8,11 @@ import Testing
   private static let first = Samples.acr122()
   private static let second = Samples.acr122("/sys/devices/b", number: 7)
 
-  private static func roster(_ configured: [String], _ devices: Device..., hasUdev: Bool = true) -> ReaderRoster {
-    var roster = ReaderRoster(configured: configured, hasUdev: hasUdev)
-    if hasUdev { _ = roster.handle(.device(.present(devices))) }
-    _ = roster.handle(.start)
-    return roster
-  }
-
   /// The readers as clients see them: the device of each number.
   private static func shown(_ roster: ReaderRoster) -> [Int: String?] { roster.readers.mapValues(\.device) }
 
   @Test func `a reader that is named before and after stays untouched`() {
-    var roster = Self.roster(["pn532_uart:/dev/a", "pn532_uart:/dev/b"], hasUdev: false)
+    var roster = ReaderRoster.started(["pn532_uart:/dev/a", "pn532_uart:/dev/b"], hasUdev: false)
     roster.handle(
       .configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"]),
       expecting: [.hide(0), .stop(0)] + Samples.appears(2, "pn532_uart:/dev/c"))
@@ -30,7 +23,7 @@ import Testing
   }
 
   @Test func `a found reader that is named now stays, and the others go`() {
-    var roster = Self.roster([], Self.first, Self.second)
+    var roster = ReaderRoster.started([], Self.first, Self.second)
     roster.handle(.configured(["acr122_usb:001:004"]), expecting: [.hide(1), .stop(1)])
     // Now it is a configured reader: it stays when it is unplugged.
     roster.handle(.device(.removed(path: Self.first.path)), expecting: [.away(0, true), .look(0)])
@@ -38,7 +31,7 @@ import Testing
   }
 
   @Test func `if no reader is named any more, the plugged-in readers appear`() {
-    var roster = Self.roster(["acr122_usb:001:004", "pn532_uart:/dev/a"], Self.first, Self.second)
+    var roster = ReaderRoster.started(["acr122_usb:001:004", "pn532_uart:/dev/a"], Self.first, Self.second)
     #expect(roster.listing == .nothing)
     roster.handle(.configured([]), expecting: [.hide(1), .stop(1)] + Samples.appears(2, "acr122_usb:001:007"))
     #expect(roster.listing == .named)
@@ -49,23 +42,23 @@ import Testing
 
   @Test func `a device that another name held becomes free`() {
     // A driver name first, then also the exact name. As at a start, the exact name takes the device.
-    var roster = Self.roster(["acr122_usb"], Self.first)
+    var roster = ReaderRoster.started(["acr122_usb"], Self.first)
     let started = ReaderRoster.Action.start(1, device: "acr122_usb:001:004")
     let actions = roster.handle(.configured(["acr122_usb", "acr122_usb:001:004"]))
     #expect(actions.prefix(2) == [.hide(0), .stop(0)])
     #expect(actions.contains(started))
-    var fresh = Self.roster(["acr122_usb", "acr122_usb:001:004"], Self.first)
+    var fresh = ReaderRoster.started(["acr122_usb", "acr122_usb:001:004"], Self.first)
     #expect(Set(roster.readers.values) == Set(fresh.readers.values))
     // Two names of one file: the second is refused until the first is gone.
-    roster = Self.roster(["pn532_uart:/dev/a", "pn532_i2c:/dev/a"], hasUdev: false)
+    roster = ReaderRoster.started(["pn532_uart:/dev/a", "pn532_i2c:/dev/a"], hasUdev: false)
     #expect(roster.readers[1]?.isRefused == true)
     #expect(roster.handle(.configured(["pn532_i2c:/dev/a"])).contains(.start(2, device: "pn532_i2c:/dev/a")))
-    fresh = Self.roster(["pn532_i2c:/dev/a"], hasUdev: false)
+    fresh = ReaderRoster.started(["pn532_i2c:/dev/a"], hasUdev: false)
     #expect(Set(roster.readers.values) == Set(fresh.readers.values))
   }
 
   @Test func `a reader that takes any device goes once devices are named`() {
-    var roster = Self.roster([], hasUdev: false)
+    var roster = ReaderRoster.started([], hasUdev: false)
     roster.handle(.listed([]), expecting: [.start(0, device: nil)])
     var other = roster
     roster.handle(.configured(["pn532_uart:/dev/a"]), expecting: [.stop(0)] + Samples.appears(1, "pn532_uart:/dev/a"))
