@@ -1,8 +1,5 @@
-import TestSupport
 import Bus
-import Journal
 import ReaderLink
-import ScanGate
 import Session
 import Testing
 
@@ -24,6 +21,9 @@ extension DaemonStateSuite {
     for event in events + [.synchronized] { login.handle(event) }
     return login
   }
+
+  /// logind's sessions if alice's is the only one, and active.
+  static func login(locked: Bool) -> LoginState { login(.read(session, Samples.properties(locked: locked))) }
 
   static func isAct(_ action: DaemonState.Action) -> Bool {
     if case .log = action { false } else { true }
@@ -73,12 +73,12 @@ extension DaemonStateSuite {
     state.report(sender, conditions, at: clock.now).map { acts($0) }
   }
 
-  /// The reader reports a tag that it read for the goal of this epoch; nil is the current epoch.
+  /// A reader reports a tag that it read for the goal of this epoch; nil is the current epoch.
   mutating func tap(
-    _ id: String, _ bytes: [UInt8] = Samples.message, epoch: UInt64? = nil
+    _ id: String, _ content: TagReport.Content = .message(Samples.message), on reader: Int = 0, epoch: UInt64? = nil
   ) -> [DaemonState.Action] {
-    let epoch = epoch ?? state.readers[0]?.epoch ?? 0
-    return state.handle(.tag(0, Samples.report(.message(bytes)), epoch: epoch, id: id, time: 7), at: clock.now)
+    let epoch = epoch ?? state.readers[reader]?.epoch ?? 0
+    return state.handle(.tag(reader, Samples.report(content), epoch: epoch, id: id, time: 7), at: clock.now)
   }
 
   static func delivered(_ actions: [DaemonState.Action]) -> [String] {
@@ -90,7 +90,7 @@ extension DaemonStateSuite {
     state = DaemonState(policy: policy, isEnabled: true)
     tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"), expecting: [])
     tell(.reader(0, .phase(Samples.ready, reached: 0)), expecting: [])
-    tell(.login(Self.login(.read(Self.session, Samples.properties()))), expecting: [])
+    tell(.login(Self.login(locked: false)), expecting: [])
     #expect(register(Samples.alice) == [.scan(0, true)])
     #expect(reach() == [])
   }

@@ -1,6 +1,4 @@
-import TestSupport
 import Bus
-import Journal
 import Names
 import ReaderLink
 import ScanGate

@@ -1,4 +1,3 @@
-import TestSupport
 import Bus
 import Journal
 import Names
@@ -21,16 +20,13 @@ import Testing
     tell(.policy(.init(scan: ScanPolicy(lockDetection: .strict))), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["lock-unknown"])
     tell(.policy(.init()), expecting: [.scan(0, true)])
-    var login = Self.login(.read(Self.session, Samples.properties()))
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
-    tell(.login(login), expecting: [.scan(0, false)])
+    tell(.login(Self.login(locked: true)), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["session-locked"])
     tell(.policy(.init(scan: ScanPolicy(whenLocked: .hold))), expecting: [.scan(0, true)])
     #expect(Self.delivered(tap("a")) == [])
     // The held tap stays held, and the reader stops.
     tell(.policy(.init()), expecting: [.scan(0, false)])
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
-    #expect(Self.delivered(tell(.login(login))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
   }
 
   @Test mutating func `clients see new technologies, and a new Smart Poster setting takes effect`() {
@@ -40,9 +36,9 @@ import Testing
     let limited = ReaderPolling(technologies: [.type2])
     tell(.policy(.init(smartPosters: false, polling: limited)), expecting: [.pursue(0, epoch: 0, .scan(limited))])
     #expect(state.readers[0]?.properties.technologies == [.type2])
-    #expect(Self.delivered(tap("a", Samples.smartPoster)) == [])
+    #expect(Self.delivered(tap("a", .message(Samples.smartPoster))) == [])
     tell(.policy(.init()), expecting: [.pursue(0, epoch: 0, .scan(all))])
-    #expect(Self.delivered(tap("b", Samples.smartPoster)) == ["b to :1.7"])
+    #expect(Self.delivered(tap("b", .message(Samples.smartPoster))) == ["b to :1.7"])
     _ = tell(.readerAdded(1, path: "/1", device: "x", seat: "seat0"))
     #expect(state.readers[1]?.properties.technologies == all.technologies)
   }
@@ -78,7 +74,7 @@ import Testing
     // Until logind has replied, there is no session.
     tell(.policy(.init()), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent", "no-session"])
-    tell(.login(Self.login(.read(Self.session, Samples.properties()))), expecting: [.scan(0, true)])
+    tell(.login(Self.login(locked: false)), expecting: [.scan(0, true)])
     #expect(state.registry.agents.map(\.session) == [Samples.alice])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
   }
@@ -89,7 +85,7 @@ import Testing
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
     _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
-    _ = tell(.login(Self.login(.read(Self.session, Samples.properties()))))
+    _ = tell(.login(Self.login(locked: false)))
     _ = tell(.policy(.init()))
     #expect(state.registry.agents.map(\.session) == [Samples.alice])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
@@ -105,7 +101,7 @@ import Testing
     #expect(Self.delivered(register(SessionKey(id: nil, uid: Samples.alice.uid))) == ["a to :1.7"])
     _ = tell(.agentGone(sender: ":1.7"))
     #expect(Self.delivered(tell(.policy(.init()))) == [])
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties()))))) == [])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == [])
     #expect(Self.delivered(register(Samples.alice, ":1.8")) == ["a to :1.8"])
     #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.8", .stored))) == ["b to :1.8"])
   }
@@ -115,7 +111,7 @@ import Testing
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     #expect(Self.delivered(tell(.policy(.init(servesAnySession: true)))) == ["a to :1.7"])
     _ = tell(.policy(.init()))
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties()))))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
     // The agent's reply to the first delivery is still valid.
     #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.7", .stored))) == [])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
@@ -126,8 +122,8 @@ import Testing
     _ = tell(.policy(.init(servesAnySession: true)))
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     _ = tell(.policy(.init()))
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties(locked: true)))))) == [])
-    #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Samples.properties()))))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(locked: true)))) == [])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
   }
 
   @Test mutating func `without logind a user keeps one of two agents`() {

@@ -1,6 +1,4 @@
-import TestSupport
 import Bus
-import Journal
 import ReaderLink
 import ScanGate
 import Session
@@ -91,7 +89,7 @@ import Testing
   @Test func `users have no session before logind replies, unless any session is served`() {
     let state = DaemonState(policy: .init(), isEnabled: true)
     #expect(state.sessions(of: 1000, nil) == [])
-    let login = Self.login(.read(Self.session, Samples.properties()))
+    let login = Self.login(locked: false)
     #expect(state.sessions(of: 1000, login) == [Samples.alice])
     let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     #expect(open.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
@@ -114,7 +112,7 @@ import Testing
     tell(.login(login), expecting: [.scan(0, false)])
     #expect(state.sessions(of: Samples.alice.uid, login) == [Samples.alice])
     #expect(Self.delivered(tap("a", epoch: late)) == [])
-    tell(.login(Self.login(.read(Self.session, Samples.properties()))), expecting: [.scan(0, true)])
+    tell(.login(Self.login(locked: false)), expecting: [.scan(0, true)])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
   }
 }

@@ -1,4 +1,3 @@
-import TestSupport
 import Bus
 import Journal
 import ReaderLink
@@ -47,31 +46,26 @@ import Testing
     #expect(lines > 0 && lines <= UserLines.most + 61, "\(lines) lines")
   }
 
-  @Test mutating func `with WhenLocked=hold a tap waits for the unlock`() {
+  @Test(arguments: [TagReport.Content.message(Samples.message), .bare(reason: "blank")])
+  mutating func `with WhenLocked=hold a tap and a bare tag wait for the unlock`(content: TagReport.Content) {
     begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
-    var login = Self.login(.read(Self.session, Samples.properties()))
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
-    tell(.login(login), expecting: [])
-    #expect(Self.delivered(tap("a")) == [])
+    tell(.login(Self.login(locked: true)), expecting: [])
+    #expect(Self.delivered(tap("a", content)) == [])
     clock.advance(.seconds(600))
     tell(.tick, expecting: [])
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
-    #expect(Self.delivered(tell(.login(login))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
   }
 
   @Test mutating func `an unreadable tag causes one log line and no tap`() {
     begin()
-    let report = Samples.report(.problem(reason: "the NDEF file is shorter than its length says"))
     let line = "type-2 tag on reader PN532 (pn532_uart:/dev/x): the NDEF file is shorter than its length says"
-    #expect(state.handle(.tag(0, report, epoch: 1, id: "a", time: 7), at: clock.now) == [.log(.info, line)])
+    #expect(tap("a", .problem(reason: "the NDEF file is shorter than its length says")) == [.log(.info, line)])
     #expect(state.readers[0]?.properties.counters.problems == 1)
   }
 
   @Test mutating func `a bare tag reaches the agent like a tap, with an empty message`() throws {
     begin()
-    let actions = state.handle(
-      .tag(0, Samples.report(.bare(reason: "blank")), epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 7),
-      at: clock.now)
+    let actions = tap("a", .bare(reason: "blank"))
     #expect(Self.delivered(actions) == ["a to :1.7"])
     for case .deliver(let tap, _) in actions {
       let argument = try #require(tap.argument.asDictionary)
@@ -86,24 +80,12 @@ import Testing
     #expect(counters.placements == 1 && counters.messages == 0 && counters.problems == 0)
   }
 
-  @Test mutating func `a bare tag passes the same gate as a tap`() {
+  @Test mutating func `a bare tag that was read before the lock is dropped`() {
     begin()
-    let early = state.readers[0]?.epoch ?? 0
-    let bare = Samples.report(.bare(reason: "blank"))
-    var login = Self.login(.read(Self.session, Samples.properties()))
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
-    _ = tell(.login(login))
-    #expect(Self.delivered(state.handle(.tag(0, bare, epoch: early, id: "a", time: 7), at: clock.now)) == [])
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
-    #expect(Self.delivered(tell(.login(login))) == [])
-
-    begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
-    _ = tell(.login(login))
-    let epoch = state.readers[0]?.epoch ?? 0
-    #expect(Self.delivered(state.handle(.tag(0, bare, epoch: epoch, id: "b", time: 7), at: clock.now)) == [])
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
-    #expect(Self.delivered(tell(.login(login))) == ["b to :1.7"])
+    let early = state.readers[0]?.epoch
+    _ = tell(.login(Self.login(locked: true)))
+    #expect(Self.delivered(tap("a", .bare(reason: "blank"), epoch: early)) == [])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == [])
   }
 
   @Test mutating func `no log line contains the content of a tap`() {
@@ -120,9 +102,9 @@ import Testing
 
   @Test mutating func `Smart Posters can be turned off`() {
     begin()
-    #expect(Self.delivered(tap("a", Samples.smartPoster)) == ["a to :1.7"])
+    #expect(Self.delivered(tap("a", .message(Samples.smartPoster))) == ["a to :1.7"])
     begin(policy: .init(smartPosters: false))
-    #expect(Self.delivered(tap("b", Samples.smartPoster)) == [])
+    #expect(Self.delivered(tap("b", .message(Samples.smartPoster))) == [])
     #expect(Self.delivered(tap("c")) == ["c to :1.7"])
   }
 }

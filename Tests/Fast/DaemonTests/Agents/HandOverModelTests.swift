@@ -1,4 +1,3 @@
-import TestSupport
 import Bus
 import ReaderLink
 import Session

@@ -1,6 +1,4 @@
-import TestSupport
 import Bus
-import Journal
 import ReaderLink
 import ScanGate
 import Session
@@ -67,12 +65,9 @@ import Testing
     begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
     _ = tap("a")
     #expect(stored("a") == [])
-    var login = Self.login(.read(Self.session, Samples.properties()))
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
-    _ = tell(.login(login))
+    _ = tell(.login(Self.login(locked: true)))
     #expect(removed() == [])
-    login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
-    #expect(Self.reported(tell(.login(login))) == [])
+    #expect(Self.reported(tell(.login(Self.login(locked: false)))) == [])
     #expect(removed() == [])
   }
 

@@ -1,6 +1,5 @@
 import ReaderLink
 import Session
-import TestSupport
 import Testing
 
 @testable import Daemon
@@ -52,7 +51,7 @@ import Testing
 
   private mutating func make(_ change: Change) -> [DaemonState.Action] {
     switch change {
-    case .lock: tell(.login(Self.login(.read(Self.session, Samples.properties(locked: true)))))
+    case .lock: tell(.login(Self.login(locked: true)))
     case .anotherSession: tell(.login(Self.login(.read(Self.session, Samples.properties(active: false)))))
     case .sleep: tell(.login(Self.login(.read(Self.session, Samples.properties()), .sleeping(true))))
     case .inhibitor: tell(.inhibited(by: [Samples.alice.uid]))
@@ -64,7 +63,7 @@ import Testing
 
   private mutating func undo(_ change: Change) -> [DaemonState.Action] {
     switch change {
-    case .lock, .anotherSession, .sleep: tell(.login(Self.login(.read(Self.session, Samples.properties()))))
+    case .lock, .anotherSession, .sleep: tell(.login(Self.login(locked: false)))
     case .inhibitor: tell(.inhibited(by: []))
     case .masterSwitch: tell(.enabled(true))
     case .reportedLock, .displayOff, .camera, .airplaneMode: report([:]) ?? []

@@ -1,4 +1,3 @@
-import TestSupport
 import Bus
 import Names
 import ReaderLink

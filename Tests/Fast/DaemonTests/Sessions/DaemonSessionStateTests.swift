@@ -1,4 +1,3 @@
-import TestSupport
 import Bus
 import Names
 import ReaderLink
@@ -83,11 +82,11 @@ import Testing
     begin()
     let user = Samples.alice.uid
     #expect(state.isReadingAvailable(to: user) && !state.isReadingAvailable(to: Samples.bob.uid))
-    _ = tell(.login(Self.login(.read(Self.session, Samples.properties(locked: true)))))
+    _ = tell(.login(Self.login(locked: true)))
     #expect(!state.isReadingAvailable(to: user))
     _ = tell(.login(Self.login(.read(Self.session, Samples.properties(active: false)))))
     #expect(!state.isReadingAvailable(to: user))
-    _ = tell(.login(Self.login(.read(Self.session, Samples.properties()))))
+    _ = tell(.login(Self.login(locked: false)))
     // A session can wait for a lent reader.
     _ = tell(.release(0, true))
     _ = reach(.released)
