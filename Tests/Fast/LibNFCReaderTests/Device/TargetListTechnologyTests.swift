@@ -57,18 +57,12 @@ import Testing
     }
   }
 
-  @Test func `a Type B card is read`() throws {
-    let card = TypeBActivation(
-      pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8], protocolInfo: [0x00, 0x51, 0x80], attribResponse: [0x00])
-    #expect(try target(Self.atqb + [1, 0x00], .typeB) == .typeB(card))
-    guard case .typeB(let silent)? = try target(Self.atqb + [0], .typeB) else {
-      Issue.record("expected a Type B card")
-      return
+  @Test func `a Type B card and a Topaz tag are read`() throws {
+    for response in [[0x00], []] as [[UInt8]] {
+      let card = TypeBActivation(
+        pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8], protocolInfo: [0x00, 0x51, 0x80], attribResponse: response)
+      #expect(try target(Self.atqb + [UInt8(response.count)] + response, .typeB) == .typeB(card))
     }
-    #expect(silent.pupi == card.pupi && silent.attribResponse.isEmpty)
-  }
-
-  @Test func `a Topaz tag is read`() throws {
     let topaz = JewelActivation(atqa: [0x00, 0x0C], uid: [0x1A, 2, 3, 4])
     #expect(try target([0x00, 0x0C, 0x1A, 2, 3, 4], .jewel) == .jewel(topaz))
   }

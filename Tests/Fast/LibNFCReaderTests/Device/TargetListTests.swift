@@ -11,27 +11,24 @@ import Testing
     return tag
   }
 
-  @Test func `an Ultralight tag is read`() throws {
-    let tag = try typeA([1, 1, 0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6])
-    #expect(tag == TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
-  }
-
-  @Test func `a card is read with its ATS`() throws {
-    let tag = try typeA([1, 1, 0x03, 0x44, 0x20, 4, 8, 1, 2, 3, 3, 0x75, 0x77])
-    #expect(tag == TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [8, 1, 2, 3], ats: [3, 0x75, 0x77]))
-  }
-
-  @Test func `an ATS of length zero is kept and marked as invalid`() throws {
-    let tag = try typeA([1, 1, 0x03, 0x44, 0x20, 4, 4, 1, 2, 3, 0])
-    #expect(tag?.ats == [0])
-    #expect(tag?.hasValidATS == false)
-  }
-
-  @Test func `cascade tags are removed from the UID`() throws {
-    #expect(try typeA([1, 1, 0, 0x44, 0, 8, 0x88, 1, 2, 3, 4, 5, 6, 7])?.uid == [1, 2, 3, 4, 5, 6, 7])
-    #expect(
-      try typeA([1, 1, 0, 0x44, 0, 12, 0x88, 1, 2, 3, 0x88, 5, 6, 7, 8, 9, 10, 11])?.uid
-        == [1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
+  @Test(
+    arguments: [
+      ([0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6], .init(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6])),
+      (
+        [0x03, 0x44, 0x20, 4, 8, 1, 2, 3, 3, 0x75, 0x77],
+        .init(atqa: [3, 0x44], sak: 0x20, uid: [8, 1, 2, 3], ats: [3, 0x75, 0x77])
+      ),
+      ([0x03, 0x44, 0x20, 4, 4, 1, 2, 3, 0], .init(atqa: [3, 0x44], sak: 0x20, uid: [4, 1, 2, 3], ats: [0])),
+      // Cascade tags are removed.
+      ([0, 0x44, 0, 8, 0x88, 1, 2, 3, 4, 5, 6, 7], .init(atqa: [0, 0x44], sak: 0, uid: [1, 2, 3, 4, 5, 6, 7])),
+      (
+        [0, 0x44, 0, 12, 0x88, 1, 2, 3, 0x88, 5, 6, 7, 8, 9, 10, 11],
+        .init(atqa: [0, 0x44], sak: 0, uid: [1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
+      ),
+    ] as [([UInt8], TypeAActivation)])
+  func `a Type A tag is read, and an ATS of length zero is invalid`(fields: [UInt8], tag: TypeAActivation) throws {
+    #expect(try typeA([1, 1] + fields) == tag)
+    #expect(tag.hasValidATS == (tag.ats != [0]))
   }
 
   @Test(

@@ -40,16 +40,7 @@ import Testing
     switch tag {
     case "Topaz 96": return (try .type1(.topaz96, message: message), .jewel)
     case "Topaz 512": return (try .type1(.topaz512, message: message), .jewel)
-    case "Ultralight": return try type2(.ultralight)
-    case "Ultralight C": return try type2(.ultralightC)
-    case "NTAG203": return try type2(.ntag203)
-    case "NTAG210": return try type2(.ntag210)
-    case "NTAG212": return try type2(.ntag212)
-    case "NTAG213": return try type2(.ntag213)
     case "NTAG213 as it leaves the factory": return try type2(.ntag213, asShipped: true)
-    case "NTAG215": return try type2(.ntag215)
-    case "NTAG216": return try type2(.ntag216)
-    case "NTAG I2C 2k": return try type2(.ntagI2C2k)
     case "FeliCa Lite-S": return (try .type3(message: message, options: Type3Options(.liteS)), .felica212)
     case "FeliCa Standard, Nbr 12": return (try .type3(message: message, options: Type3Options(.standard)), .felica212)
     case "Type 4A, MLe 59": return (try .type4(message: message, uid: uid), .typeA)
@@ -61,7 +52,10 @@ import Testing
       return (try .mifareClassic(.classic1K, message: message, uid: .fixed([1, 2, 3, 4])), .typeA)
     case "MIFARE Classic 4K":
       return (try .mifareClassic(.classic4K, message: message, uid: .fixed([1, 2, 3, 4])), .typeA)
-    default: return nil
+    default:
+      let name = tag.lowercased().replacing(" ", with: "-")
+      guard let model = SimulatedType2Model.all.first(where: { $0.name == name }) else { return nil }
+      return try type2(model)
     }
   }
 

@@ -50,11 +50,9 @@ import Testing
   }
 
   @Test func `a message behind the static memory is read and written`() throws {
-    let other: [UInt8] = [0xFD, 120] + [UInt8](repeating: 7, count: 120)
     let reader = try OpenReader()
     let message = ndefMessage(ofSize: 30)
-    let controls: [UInt8] = [0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03]
-    let id = reader.place(try .type1(.topaz512, contents: controls + other + [0x03, 30] + message))
+    let id = reader.place(try TagSample.type1Dynamic.make(message))
     var channel = try reader.select(.jewel)
     expect(try channel.tag.readNDEF(over: &channel), holds: message)
     let kept = reader.memory(of: id)?[..<168]

@@ -8,8 +8,6 @@ import Testing
 @Suite struct Type3AccessTests {
   private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
 
-  private static func options(_ model: Type3Options.Model) -> Type3Options { Type3Options(model) }
-
   /// The exchanges are a poll if another system answered, the attribute information block, and Nbr blocks at a time.
   @Test(
     arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems],
@@ -73,7 +71,7 @@ import Testing
   @Test func `a phone is addressed by its current identifier`() throws {
     let reader = try OpenReader()
     let message = ndefMessage(ofSize: 100)
-    _ = reader.place(try .type3(message: message, options: Self.options(.phone)))
+    _ = reader.place(try .type3(message: message, options: Type3Options(.phone)))
     var identifiers: Set<[UInt8]> = []
     for _ in 0..<3 {
       var channel = try reader.select(.felica212)

@@ -14,22 +14,9 @@ import Testing
       : try .type4(message: message, uid: .fixed([4, 1, 2, 3, 4, 5, 6]), options: options)
   }
 
-  /// Options of a card that takes frames of any length, so that an APDU is one exchange of the chip.
-  private static func options(
-    read: Int, write: Int, version: Int = 2, fileSize: Int? = nil
-  ) -> Type4Options {
-    var options = Type4Options()
-    (options.maximumRead, options.maximumWrite, options.mappingVersion) = (read, write, version)
-    options.fileSize = fileSize
-    return options
-  }
-
-  /// The number of APDUs. Each APDU is one command of the chip, however many frames it takes.
-  private static func apdus(_ reader: OpenReader) -> Int { reader.takeCounters().commands }
-
   @Test(arguments: [Modulation.typeA, .typeB], [15, 59, 246, 255, 256, 1_000])
   func `reading takes four APDUs and one for each chunk of MLe bytes`(modulation: Modulation, mostRead: Int) throws {
-    let options = Self.options(read: mostRead, write: 52, fileSize: 2_000)
+    let options = Type4Options { ($0.maximumRead, $0.fileSize) = (mostRead, 2_000) }
     let atOnce = min(mostRead, 246)
     let reader = try OpenReader()
     for size in [0, 3, atOnce - 2, atOnce - 1, atOnce * 2 - 2, 1_998] {
@@ -38,7 +25,8 @@ import Testing
       var channel = try reader.select(modulation)
       _ = reader.takeCounters()
       expect(try channel.tag.readNDEF(over: &channel), holds: message)
-      #expect(Self.apdus(reader) == 4 + max(1, (size + 2 + atOnce - 1) / atOnce), "\(size) bytes")
+      // Each APDU is one command of the chip, however many frames it takes.
+      #expect(reader.takeCounters().commands == 4 + max(1, (size + 2 + atOnce - 1) / atOnce), "\(size) bytes")
       _ = reader.remove(id)
     }
   }
@@ -47,7 +35,10 @@ import Testing
   func `a message beyond 32 KiB is read and written with mapping 3`(
     modulation: Modulation, limits: (read: Int, write: Int)
   ) throws {
-    let options = Self.options(read: limits.read, write: limits.write, version: 3, fileSize: 40_000)
+    let options = Type4Options {
+      ($0.maximumRead, $0.maximumWrite) = limits
+      ($0.mappingVersion, $0.fileSize) = (3, 40_000)
+    }
     let message = ndefMessage(ofSize: 39_996)
     let reader = try OpenReader()
     let id = reader.place(try Self.card(modulation, [], options))
@@ -60,7 +51,7 @@ import Testing
 
   @Test(arguments: [Modulation.typeA, .typeB], [4, 15, 52, 255, 600])
   func `writing takes six APDUs and one for each chunk of MLc bytes`(modulation: Modulation, mostWritten: Int) throws {
-    let options = Self.options(read: 256, write: mostWritten, fileSize: 1_000)
+    let options = Type4Options { ($0.maximumRead, $0.maximumWrite, $0.fileSize) = (256, mostWritten, 1_000) }
     let atOnce = min(mostWritten, 245)
     let reader = try OpenReader()
     _ = reader.place(try Self.card(modulation, ndefMessage(ofSize: 40), options))
@@ -69,7 +60,7 @@ import Testing
       let message = ndefMessage(ofSize: size)
       _ = reader.takeCounters()
       try channel.tag.writeNDEF(message, over: &channel)
-      #expect(Self.apdus(reader) == 5 + (size == 0 ? 0 : 1 + (size + atOnce - 1) / atOnce), "\(size) bytes")
+      #expect(reader.takeCounters().commands == 5 + (size == 0 ? 0 : 1 + (size + atOnce - 1) / atOnce), "\(size) bytes")
       expect(try channel.tag.readNDEF(over: &channel), holds: message)
     }
   }
@@ -96,15 +87,14 @@ import Testing
     #expect(
       try problem(of: channel.tag.readNDEF(over: &channel))
         == "not NDEF: an ISO/IEC 14443-4 card without an NDEF application, such as a payment or identity card")
-    #expect(Self.apdus(reader) == 2)
+    #expect(reader.takeCounters().commands == 2)
     #expect(throws: TagWriteError.self) { try channel.tag.writeNDEF([], over: &channel) }
     #expect(throws: TagWriteError.self) { try channel.tag.lockNDEF(over: &channel) }
   }
 
   @Test(arguments: [Modulation.typeA, .typeB])
   func `a card that requests more time is read and written`(modulation: Modulation) throws {
-    var options = Self.options(read: 200, write: 200)
-    options.timeExtensions = 3
+    let options = Type4Options { ($0.maximumRead, $0.maximumWrite, $0.timeExtensions) = (200, 200, 3) }
     let message = ndefMessage(ofSize: 150)
     let reader = try OpenReader()
     _ = reader.place(try Self.card(modulation, message, options))
