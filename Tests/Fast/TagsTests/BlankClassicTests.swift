@@ -82,9 +82,7 @@ private struct ClassicMemory: TagChannel {
     var tag = ClassicMemory()
     tag.blocks[block][15] = 1
     let before = tag.blocks
-    #expect(throws: TagWriteError.holdsData) {
-      try TagActivation.classic1K.writeNDEF(Self.message, isFormatting: true, over: &tag)
-    }
+    TagActivation.classic1K.refusesFormatting(of: &tag, .holdsData)
     #expect(tag.blocks == before && tag.writes.isEmpty)
   }
 
@@ -92,9 +90,7 @@ private struct ClassicMemory: TagChannel {
     var tag = ClassicMemory()
     tag.blocks[9 * 4 + 3] = [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7, 0x7F, 0x07, 0x88, 0x40] + ClassicMemory.delivered
     tag.blocks[9 * 4][0] = 3
-    #expect(throws: TagWriteError.holdsData) {
-      try TagActivation.classic1K.writeNDEF(Self.message, isFormatting: true, over: &tag)
-    }
+    TagActivation.classic1K.refusesFormatting(of: &tag, .holdsData)
     #expect(tag.writes.isEmpty)
   }
 
@@ -104,9 +100,7 @@ private struct ClassicMemory: TagChannel {
     for trailer in [key + [0xFF, 0x07, 0x80, 0x69] + key, ClassicMemory.delivered + [0x78, 0x77, 0x88, 0x69] + key] {
       var tag = ClassicMemory()
       tag.blocks[sector * 4 + 3] = trailer
-      #expect(throws: TagWriteError.self) {
-        try TagActivation.classic1K.writeNDEF(Self.message, isFormatting: true, over: &tag)
-      }
+      TagActivation.classic1K.refusesFormatting(of: &tag)
       #expect(tag.writes.isEmpty)
     }
   }

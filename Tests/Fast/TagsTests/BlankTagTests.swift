@@ -15,10 +15,8 @@ import Testing
     return tag
   }
 
-  private static let ntag215: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
-
   @Test func `the capability container is written after the empty message`() throws {
-    var tag = Self.type2(Self.ntag215)
+    var tag = Self.type2(WritableTag.ntag215)
     try TagActivation.type2.writeNDEF([], isFormatting: true, over: &tag)
     #expect(tag.writes.prefix(2) == [[0xA2, 4, 0x03, 0, 0xFE, 0], [0xA2, 3, 0xE1, 0x10, 0x3E, 0]])
   }
@@ -26,7 +24,7 @@ import Testing
   @Test func `a tag that is removed while it is formatted can be formatted again`() throws {
     var left = 0
     while true {
-      var torn = TornChannel(tag: Self.type2(Self.ntag215), left: left)
+      var torn = TornChannel(tag: Self.type2(WritableTag.ntag215), left: left)
       let isDone = (try? TagActivation.type2.writeNDEF(Self.message, isFormatting: true, over: &torn)) != nil
       try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, isFormatting: true, over: &torn.tag)
       #expect(Array(torn.tag.memory[12..<16]) == [0xE1, 0x10, 0x3E, 0])
@@ -35,53 +33,37 @@ import Testing
     }
   }
 
-  @Test(arguments: [[0xE1, 0, 0, 0], [0, 0, 0, 1], [0xF1, 0x10, 0xFF, 0xEE]] as [[UInt8]])
-  func `a tag with another container is not formatted`(container: [UInt8]) throws {
-    var tag = Self.type2(Self.ntag215)
-    tag.memory.replaceSubrange(12..<16, with: container)
-    #expect(throws: TagWriteError.self) {
-      try TagActivation.type2.writeNDEF(Self.message, isFormatting: true, over: &tag)
-    }
-    #expect(tag.writes.isEmpty)
-  }
-
   /// Toys and tickets may have data without a capability container.
   @Test(arguments: [16, 20, 24, 100, 16 + 0x3E * 8 - 1])
-  func `a Type 2 tag that holds data is left as it is`(address: Int) throws {
-    var tag = Self.type2(Self.ntag215)
+  func `a Type 2 tag that holds data is left as it is`(address: Int) {
+    var tag = Self.type2(WritableTag.ntag215)
     tag.memory[address] = 1
-    let before = tag.memory
-    #expect(throws: TagWriteError.holdsData) {
-      try TagActivation.type2.writeNDEF(Self.message, isFormatting: true, over: &tag)
-    }
-    #expect(tag.memory == before && tag.writes.isEmpty)
-  }
-
-  /// Its size would be a guess, and the container is permanent.
-  @Test func `a tag that does not tell its model is not formatted`() throws {
-    var tag = Self.type2(nil)
-    #expect(throws: TagWriteError.self) {
-      try TagActivation.type2.writeNDEF(Self.message, isFormatting: true, over: &tag)
-    }
+    TagActivation.type2.refusesFormatting(of: &tag, .holdsData)
     #expect(tag.writes.isEmpty)
   }
 
-  @Test func `a tag of an unknown model, or with a lock bit or a password, is not formatted`() throws {
-    let unknown = Self.type2([0, 4, 4, 2, 1, 0, 0x77, 3])
-    var locked = Self.type2(Self.ntag215)
-    locked.memory[10] = 0x10
-    var protected = Self.type2(Self.ntag215)
-    protected.memory[0x83 * 4 + 3] = 0x04
-    for var tag in [unknown, locked, protected] {
-      #expect(throws: TagWriteError.self) {
-        try TagActivation.type2.writeNDEF(Self.message, isFormatting: true, over: &tag)
-      }
-      #expect(tag.writes.isEmpty)
-    }
-    var foreign = Self.type2(Self.ntag215)
-    let other = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [5, 1, 2, 3, 4, 5, 6]))
-    #expect(throws: TagWriteError.self) { try other.writeNDEF(Self.message, isFormatting: true, over: &foreign) }
-    #expect(foreign.writes.isEmpty)
+  /// Without a model, the size would be a guess, and the container is permanent.
+  @Test(
+    arguments: [
+      (WritableTag.ntag215, 12, [0xE1, 0, 0, 0]), (WritableTag.ntag215, 12, [0, 0, 0, 1]),
+      (WritableTag.ntag215, 12, [0xF1, 0x10, 0xFF, 0xEE]), (nil, 12, []), ([0, 4, 4, 2, 1, 0, 0x77, 3], 12, []),
+      // A lock bit, and a password.
+      (WritableTag.ntag215, 10, [0x10]), (WritableTag.ntag215, 0x83 * 4 + 3, [0x04]),
+    ] as [([UInt8]?, Int, [UInt8])])
+  func `a tag of an unknown model, or with another container, a lock bit or a password, is not formatted`(
+    version: [UInt8]?, address: Int, bytes: [UInt8]
+  ) {
+    var tag = Self.type2(version)
+    tag.memory.replaceSubrange(address..<address + bytes.count, with: bytes)
+    TagActivation.type2.refusesFormatting(of: &tag)
+    #expect(tag.writes.isEmpty)
+  }
+
+  @Test func `a tag of another manufacturer is not formatted`() {
+    var tag = Self.type2(WritableTag.ntag215)
+    let foreign = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [5, 1, 2, 3, 4, 5, 6]))
+    foreign.refusesFormatting(of: &tag)
+    #expect(tag.writes.isEmpty)
   }
 
   /// ICODE SLIX: 28 blocks of 4 bytes. The data area has the 108 bytes behind the container, in units of eight.
@@ -108,23 +90,17 @@ import Testing
 
   @Test func `a Type 5 tag with other data, or with a locked block, is not formatted`() throws {
     var used = Type5Memory([], [0x11, 0x01, 0x01, 0], size: 112)
-    #expect(throws: TagWriteError.self) {
-      try TagActivation.type5.writeNDEF(Self.message, isFormatting: true, over: &used)
-    }
+    TagActivation.type5.refusesFormatting(of: &used)
     #expect(used.writes.isEmpty)
     for address in [4, 8, 111] {
       var data = Type5Memory([], [0, 0, 0, 0], size: 112)
       data.bytes[address] = 1
-      #expect(throws: TagWriteError.holdsData) {
-        try TagActivation.type5.writeNDEF(Self.message, isFormatting: true, over: &data)
-      }
+      TagActivation.type5.refusesFormatting(of: &data, .holdsData)
       #expect(data.writes.isEmpty)
     }
     var locked = Type5Memory([], [0, 0, 0, 0], size: 112)
     locked.locked = [0]
-    #expect(throws: TagWriteError.self) {
-      try TagActivation.type5.writeNDEF(Self.message, isFormatting: true, over: &locked)
-    }
+    TagActivation.type5.refusesFormatting(of: &locked)
     #expect(Array(locked.bytes[0..<4]) == [0, 0, 0, 0])
   }
 }

@@ -12,6 +12,13 @@ extension TagContent {
   var problem: TagProblem? { if case .problem(let problem) = self { problem } else { nil } }
 }
 
+/// An NDEF TLV block with this message, and the terminator.
+func tlv(_ message: [UInt8]) -> [UInt8] {
+  let count = message.count
+  let length = count < 0xFF ? [UInt8(count)] : [0xFF, UInt8(count >> 8), UInt8(count & 0xFF)]
+  return [0x03] + length + message + [0xFE]
+}
+
 /// Answers exactly the commands that it expects, in order. `remaining` is 0 when all were sent.
 struct ScriptedChannel: TagChannel {
   private var script: ArraySlice<(command: [UInt8], answer: [UInt8])>
@@ -50,22 +57,20 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
   func canSend(_ command: [UInt8]) -> Bool { tag.canSend(command) }
 }
 
-extension TagActivation {
-  /// Requires that a tag that is removed during any of its first exchanges yields no message.
-  func yieldsNothing(_ tag: some TagChannel, removedDuring exchanges: Int) {
-    for left in 0..<exchanges {
-      var channel = TornChannel(tag: tag, left: left)
-      #expect(throws: TagChannelError.self) { try readNDEF(over: &channel) }
-    }
-  }
-}
-
 /// A channel that counts the exchanges.
 protocol CountingChannel: TagChannel {
   var count: Int { get set }
 }
 
 extension TagActivation {
+  /// Expects that formatting is refused, with this error if there is one.
+  func refusesFormatting(of tag: inout some TagChannel, _ error: TagWriteError? = nil) {
+    let refusal = #expect(throws: TagWriteError.self) {
+      try writeNDEF([0xD1, 0x01, 0x02, 0x55, 0x04, 0x61], isFormatting: true, over: &tag)
+    }
+    #expect(error == nil || refusal == error)
+  }
+
   /// Performs every operation on many hostile tags. Each has to end after so many exchanges.
   func endsWithin<Channel: CountingChannel>(
     read: Int, query: Int, write: Int, lock: Int, _ makeChannel: (SeededGenerator) -> Channel

@@ -23,28 +23,23 @@ import Testing
     #expect(MIFAREClassicSector.count(sak: nil) == 40 && MIFAREClassicSector.count(sak: 0x08) == 16)
   }
 
-  @Test func `the historical bytes come from the ATS`() {
-    let card = TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [1, 2, 3, 4], ats: [6, 0x75, 0x77, 0x81, 0x02, 0x80])
-    #expect(card.historicalBytes == [0x80])
-    let malformed = TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [1, 2, 3, 4], ats: [9, 0x75, 0x77])
-    #expect(malformed.historicalBytes.isEmpty && !malformed.hasValidATS)
+  /// The first byte of an answer to select is its length.
+  @Test(
+    arguments: [
+      ([], [], true), ([1], [], true), ([2, 0x75], [], true), ([6, 0x75, 0x77, 0x81, 0x02, 0x80], [0x80], true),
+      ([4, 0x05, 1, 2], [1, 2], true), ([3, 0x75, 0x77], [], true), ([9, 0x75, 0x77], [], false), ([0], [], false),
+    ] as [([UInt8], [UInt8], Bool)])
+  func `the historical bytes of a valid ATS follow the interface bytes`(
+    ats: [UInt8], historical: [UInt8], isValid: Bool
+  ) {
+    let card = TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [1, 2, 3, 4], ats: ats)
+    #expect(card.historicalBytes == historical && card.hasValidATS == isValid)
   }
 
   @Test func `a tag of ISO 15693 is of Type 5`() {
     #expect(TagActivation.type5.type == .type5)
     #expect(TagActivation.type5.identifier == [0xE0, 4, 1, 2, 3, 4, 5, 6])
     #expect(TagType.readable.contains(.type5) && TagType(rawValue: "type-5") == .type5)
-  }
-
-  @Test func `the first byte of an ATS is its length`() {
-    func isValid(_ ats: [UInt8]) -> Bool {
-      TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [1, 2, 3, 4], ats: ats).hasValidATS
-    }
-    #expect(isValid([]))
-    #expect(isValid([1]))
-    #expect(isValid([3, 0x75, 0x77]))
-    #expect(!isValid([0]))
-    #expect(!isValid([9, 0x75]))
   }
 
   @Test func `a peer device is unsupported and gets no command`() throws {

@@ -4,6 +4,8 @@ import Testing
 
 /// A writable Type 2 tag that does not always receive GET_VERSION.
 struct WritableTag: TagChannel {
+  /// The answer of an NTAG215 to GET_VERSION.
+  static let ntag215: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
   var memory: [UInt8]
   /// The number of GET_VERSION commands that the tag does not receive.
   var deafness: Int
@@ -41,11 +43,10 @@ struct WritableTag: TagChannel {
 }
 
 @Suite struct Type2LockTests {
-  private static let ntag215: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
   private let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
 
   @Test func `GET_VERSION is repeated if the tag does not answer`() throws {
-    var tag = WritableTag(size: 0x3E, message: message, version: Self.ntag215, deafness: 1)
+    var tag = WritableTag(size: 0x3E, message: message, version: WritableTag.ntag215, deafness: 1)
     try TagActivation.type2.lockNDEF(over: &tag)
     #expect(tag.writes.map { $0[1] } == [3, 0x82, 2])
   }

@@ -27,7 +27,6 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
 /// Type 2 tags on a reader that cannot send GET_VERSION, FAST_READ and SECTOR SELECT.
 @Suite struct Type2PageReaderTests {
   private static let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
-  private static let ntag215: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
 
   private func reader(_ size: UInt8, version: [UInt8]? = nil) -> PageReader<WritableTag> {
     PageReader(WritableTag(size: size, message: Self.message, version: version))
@@ -35,16 +34,15 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
 
   /// A reader with an NTAG215 whose lock control TLV is this.
   private func reader(control: [UInt8]) -> PageReader<WritableTag> {
-    var reader = reader(0x3E, version: Self.ntag215)
-    let data = control + [0x03, UInt8(Self.message.count)] + Self.message + [0xFE]
+    var reader = reader(0x3E, version: WritableTag.ntag215)
+    let data = control + tlv(Self.message)
     reader.tag.memory.replaceSubrange(16..<16 + data.count, with: data)
     return reader
   }
 
   @Test func `a long message is read by READ alone`() throws {
     let message = try TagsTests.message(ofSize: 480)
-    let length: [UInt8] = [0x03, 0xFF, UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
-    var reader = PageReader(Type2Memory(length + message + [0xFE], size: 0x3E))
+    var reader = PageReader(Type2Memory(tlv(message), size: 0x3E))
     #expect(try TagActivation.type2.readNDEF(over: &reader) == .message(message))
     // The data area ends with page 127.
     #expect((reader.pages.max() ?? 0) <= 127)
@@ -54,8 +52,7 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
 
   @Test func `a message behind page 255 is reported`() throws {
     let message = try TagsTests.message(ofSize: 1_500)
-    let length: [UInt8] = [0x03, 0xFF, UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
-    var reader = PageReader(Type2Memory(length + message + [0xFE], size: 0xEA))
+    var reader = PageReader(Type2Memory(tlv(message), size: 0xEA))
     let reason = "the NDEF message goes beyond page 255 of the tag, and this reader cannot read further"
     #expect(try TagActivation.type2.readNDEF(over: &reader) == .unsupported(reason))
     #expect(reader.tag.reads == [3])
@@ -73,7 +70,7 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
   }
 
   @Test(arguments: [0x12, 0x3E] as [UInt8]) func `a tag is written without its model`(size: UInt8) throws {
-    var reader = reader(size, version: Self.ntag215)
+    var reader = reader(size, version: WritableTag.ntag215)
     let before = reader.tag.memory
     let capacity = NDEFBlock.capacity(bytes: Int(size) * 8)
     #expect(try TagActivation.type2.queryNDEF(over: &reader) == NDEFStatus(capacity: capacity, isWritable: true))
@@ -85,7 +82,7 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
 
   @Test func `a tag that does not name its lock bits is not locked`() throws {
     for size in [0x10, 0x12, 0x3E] as [UInt8] {
-      var reader = reader(size, version: Self.ntag215)
+      var reader = reader(size, version: WritableTag.ntag215)
       let reason = "the tag does not say where the lock bits of its pages from 16 on are"
       #expect(throws: TagWriteError.cannotLock(reason + ", and this reader cannot ask for its model")) {
         try TagActivation.type2.lockNDEF(over: &reader)
@@ -111,8 +108,7 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
   }
 
   @Test func `a tag of 48 bytes is locked`() throws {
-    var reader = PageReader(WritableTag(size: 0x06, message: Array(Self.message.prefix(3)), version: Self.ntag215))
-    reader.tag.memory.replaceSubrange(18..<21, with: [0xD0, 0, 0])
+    var reader = PageReader(WritableTag(size: 0x06, message: [0xD0, 0, 0], version: WritableTag.ntag215))
     try TagActivation.type2.lockNDEF(over: &reader)
     #expect(reader.tag.writes.map { $0[1] } == [3, 2])
     #expect((reader.pages.max() ?? 0) < 16)

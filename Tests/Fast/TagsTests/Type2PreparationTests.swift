@@ -5,12 +5,10 @@ import Testing
 /// Formatted tags without an NDEF TLV. They read as empty, and writing adds the TLV.
 @Suite struct Type2PreparationTests {
   private static let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
-  /// The answer of an NTAG215 to GET_VERSION.
-  private static let version: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
 
   /// An NTAG215 with these bytes after its capability container, followed by zeros.
   private func tag(_ data: [UInt8] = []) -> WritableTag {
-    var tag = WritableTag(size: 0x3E, message: Self.message, version: Self.version)
+    var tag = WritableTag(size: 0x3E, message: Self.message, version: WritableTag.ntag215)
     tag.memory.replaceSubrange(16..<16 + 496, with: data + [UInt8](repeating: 0, count: 496 - data.count))
     return tag
   }

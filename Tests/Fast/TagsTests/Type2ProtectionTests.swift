@@ -72,14 +72,11 @@ private struct SectorTag: TagChannel {
 }
 
 @Suite struct SectorSelectTests {
-  private static let data: [UInt8] = {
-    let message: [UInt8] = [0xC5, 0, 0, 0, 4, 0xA8] + (0..<1192).map { UInt8(truncatingIfNeeded: $0) }
-    return [0x03, 0xFF, UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message + [0xFE]
-  }()
-  private static let message = Array(data[4..<4 + 1198])
+  private static let message: [UInt8] =
+    [0xC5, 0, 0, 0, 4, 0xA8] + (0..<1192).map { UInt8(truncatingIfNeeded: $0) }
 
   @Test(arguments: 0...1) func `a missed sector change is noticed`(deafness: Int) throws {
-    var tag = SectorTag(Self.data, deafness: deafness)
+    var tag = SectorTag(tlv(Self.message), deafness: deafness)
     #expect(try TagActivation.type2.readNDEF(over: &tag) == .message(Self.message))
     var other = Self.message
     for index in 6..<other.count { other[index] ^= 0x55 }
@@ -91,7 +88,7 @@ private struct SectorTag: TagChannel {
   }
 
   @Test func `a tag that never changes its sector is not accessed at the wrong address`() throws {
-    var tag = SectorTag(Self.data, deafness: 100)
+    var tag = SectorTag(tlv(Self.message), deafness: 100)
     #expect(throws: TagChannelError(.transmission, "the tag does not change its sector")) {
       try TagActivation.type2.readNDEF(over: &tag)
     }

@@ -38,12 +38,6 @@ func message(ofSize size: Int) throws -> [UInt8] {
 private struct NoSuchMessage: Error {}
 
 @Suite struct Type2TagTests {
-  func tlv(_ message: [UInt8]) -> [UInt8] {
-    let count = message.count
-    let length = count < 0xFF ? [UInt8(count)] : [0xFF, UInt8(count >> 8), UInt8(count & 0xFF)]
-    return [0x03] + length + message + [0xFE]
-  }
-
   func read(_ memory: Type2Memory) throws -> (content: TagContent, reads: [UInt8]) {
     var memory = memory
     let content = try TagActivation.type2.readNDEF(over: &memory)
@@ -98,11 +92,8 @@ private struct NoSuchMessage: Error {}
     #expect(try problem([], container: [0, 0, 0, 0]) == "not NDEF: there is no capability container in page 3")
     #expect(try problem([0xFE])?.hasPrefix("empty") == true)
     #expect(try problem([])?.hasPrefix("empty") == true)
-    #expect(try problem([], size: 0) == "not NDEF: there is no NDEF TLV on the tag")
-  }
-
-  @Test func `a message of length zero is reported as empty`() throws {
     #expect(try problem([0x03, 0x00, 0xFE]) == "empty: the tag holds no message")
+    #expect(try problem([], size: 0) == "not NDEF: there is no NDEF TLV on the tag")
   }
 
   @Test func `an unsupported tag is reported with the reason`() throws {
@@ -126,22 +117,13 @@ private struct NoSuchMessage: Error {}
     #expect(try read(Type2Memory(data)).reads == [3])
   }
 
-  @Test func `a TLV that the end of the memory cuts off is reported as damaged`() throws {
+  @Test func `a TLV that is cut off, of the wrong size or not decodable, and a short answer, are damaged`() throws {
     let nulls = [UInt8](repeating: 0, count: 15)
     #expect(
       try problem(nulls + [0x03], size: 2) == "damaged: a TLV block is longer than the memory that the tag has for it")
-  }
-
-  @Test func `a control TLV of the wrong size is reported as damaged`() throws {
     #expect(try problem([0x01, 2, 0, 0]) == "damaged: a control TLV of 2 bytes")
-  }
-
-  @Test func `a message that does not decode is reported as damaged`() throws {
     let reason = try #require(try problem(tlv([0xD1, 0x01, 0x20, 0x55, 0x00])))
     #expect(reason.hasPrefix("damaged: the NDEF message does not decode, at byte "))
-  }
-
-  @Test func `a short answer is reported as damaged`() throws {
     var channel = ScriptedChannel([([0x30, 3], [0xE1, 0x10, 0x06])])
     let content = try TagActivation.type2.readNDEF(over: &channel)
     #expect(content == .damaged("the tag answered READ with less than 16 bytes"))

@@ -14,9 +14,9 @@ struct Type4Card: TagChannel {
   private var selected: [UInt8] = []
   private(set) var commands: [[UInt8]] = []
 
-  init(_ message: [UInt8], mostRead: Int = 246, fileSize: Int = 4096) {
+  init(_ message: [UInt8], fileSize: Int = 4096) {
     let size = [UInt8(fileSize >> 8), UInt8(fileSize & 0xFF)]
-    container = [0, 15, 0x20, UInt8(mostRead >> 8), UInt8(mostRead & 0xFF), 0, 0x34, 4, 6, 0xE1, 0x04] + size + [0, 0]
+    container = [0, 15, 0x20, 0, 246, 0, 0x34, 4, 6, 0xE1, 0x04] + size + [0, 0]
     file = [UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message
     file += [UInt8](repeating: 0, count: max(0, fileSize - file.count))
   }
@@ -71,13 +71,6 @@ struct Type4Card: TagChannel {
       ])
   }
 
-  @Test func `no read asks for more bytes than the card allows`() throws {
-    let bytes = try message(ofSize: 300)
-    let (content, commands) = try read(Type4Card(bytes, mostRead: 15))
-    #expect(content == .message(bytes))
-    #expect(commands.filter { $0[1] == 0xB0 }.allSatisfy { $0[4] <= 15 })
-  }
-
   @Test func `no read goes beyond the file`() throws {
     let bytes = try message(ofSize: 20)
     var card = Type4Card(bytes, fileSize: 22)
@@ -97,16 +90,6 @@ struct Type4Card: TagChannel {
     #expect(commands.suffix(2) == [[0x00, 0xB0, 0, 0, 2], [0x00, 0xB0, 0, 2, 20]])
   }
 
-  @Test func `mapping version 3 is read`() throws {
-    let bytes = try message(ofSize: 100)
-    #expect(try read(card(2, [0x30])).content == .message(try message(ofSize: 20)))
-
-    var extended = Type4Card(bytes)
-    extended.container = [0, 17, 0x30, 0, 246, 0, 0x34, 6, 8, 0xE1, 0x04, 0, 0, 0x10, 0, 0, 0]
-    extended.file = [0, 0, 0, 100] + bytes + [UInt8](repeating: 0, count: 100)
-    #expect(try read(extended).content == .message(bytes))
-  }
-
   @Test func `a card without a supported NDEF application is reported with the reason`() throws {
     let select: [UInt8] = [0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1]
     var card = ScriptedChannel([(select + [1, 0], [0x6A, 0x82]), (select + [0, 0], [0x6A, 0x82])])
@@ -121,11 +104,8 @@ struct Type4Card: TagChannel {
         == .unsupported("it is formatted for mapping version 1.0 of Type 4"))
   }
 
-  @Test func `a message of length zero is reported as empty`() throws {
+  @Test func `an empty, damaged or unsupported card is reported with the reason`() throws {
     #expect(try problem(Type4Card([])) == "empty: the tag holds no message")
-  }
-
-  @Test func `a damaged container or file is reported with the reason`() throws {
     var liar = Type4Card(try message(ofSize: 20), fileSize: 200)
     liar.file.replaceSubrange(0..<2, with: [0xFF, 0xFF])
     #expect(try problem(liar) == "damaged: the NDEF message is longer than the file that holds it")
@@ -148,9 +128,6 @@ struct Type4Card: TagChannel {
     #expect(try problem(card(9, [0xE1, 0x03])) == "damaged: the NDEF file has a reserved identifier")
     #expect(try problem(card(9, [0xE1, 0x05])) == "damaged: the NDEF file is not there")
     #expect(try problem(card(11, [0, 2])) == "damaged: the NDEF file has no room for a message")
-  }
-
-  @Test func `an unsupported card is reported with the reason`() throws {
     #expect(try problem(card(2, [0x10])) == "unsupported: it is formatted for mapping version 1 of Type 4")
     #expect(try problem(card(13, [0x80])) == "unsupported: the card does not let everybody read it")
   }

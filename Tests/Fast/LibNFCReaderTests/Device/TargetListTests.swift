@@ -26,9 +26,8 @@ import Testing
         .init(atqa: [0, 0x44], sak: 0, uid: [1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
       ),
     ] as [([UInt8], TypeAActivation)])
-  func `a Type A tag is read, and an ATS of length zero is invalid`(fields: [UInt8], tag: TypeAActivation) throws {
+  func `a Type A tag is read`(fields: [UInt8], tag: TypeAActivation) throws {
     #expect(try typeA([1, 1] + fields) == tag)
-    #expect(tag.hasValidATS == (tag.ats != [0]))
   }
 
   @Test(

@@ -124,15 +124,6 @@ import Testing
     #expect(AnswerTimeout.code(atLeast: time) == code)
   }
 
-  @Test(
-    arguments: [
-      ([], []), ([1], []), ([2, 0x75], []), ([6, 0x75, 0x77, 0x81, 0x02, 0x80], [0x80]), ([4, 0x05, 1, 2], [1, 2]),
-      ([3, 0x75, 0x77], []), ([9, 0x75, 0x77], []),
-    ] as [([UInt8], [UInt8])]) func `the historical bytes follow the interface bytes`(ats: [UInt8], historical: [UInt8])
-  {
-    #expect(TypeAActivation(atqa: [], sak: 0x20, uid: [], ats: ats).historicalBytes == historical)
-  }
-
   // MARK: After a session
 
   func typeA(_ uid: [UInt8]) -> TagActivation {

@@ -8,27 +8,6 @@ import Testing
 @Suite struct Type3AccessTests {
   private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
 
-  /// The exchanges are a poll if another system answered, the attribute information block, and Nbr blocks at a time.
-  @Test(
-    arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems],
-    [Modulation.felica212, .felica424])
-  func `a message is read in as few exchanges as Nbr allows`(model: Type3Options.Model, modulation: Modulation) throws {
-    let options = Type3Options(model)
-    let sizes = model == .liteS ? [0, 6, 16, 17, 64, 65, 208] : [0, 6, 192, 193, 384, 4095, 6400]
-    let reader = try OpenReader()
-    for size in sizes {
-      let message = ndefMessage(ofSize: size)
-      let id = reader.place(try .type3(message: message, options: options))
-      var channel = try reader.select(modulation)
-      _ = reader.takeCounters()
-      expect(try channel.tag.readNDEF(over: &channel), holds: message)
-      let polls = model == .standard ? 0 : 1
-      let blocks = (size + 15) / 16
-      #expect(reader.takeCounters().exchanges == polls + 1 + (blocks + options.maximumRead - 1) / options.maximumRead)
-      _ = reader.remove(id)
-    }
-  }
-
   @Test func `blocks after the 255th are read and written`() throws {
     var options = Type3Options(.standard)
     (options.blockCount, options.maximumRead, options.maximumWrite) = (1_000, 15, 12)

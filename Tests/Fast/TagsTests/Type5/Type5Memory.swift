@@ -84,8 +84,6 @@ struct Type5Memory: TagChannel {
 extension Type5Memory {
   /// A tag with a message in its data area.
   init(message: [UInt8], _ container: [UInt8], blockSize: Int = 4, size: Int? = nil) {
-    let count = message.count
-    let length = count < 0xFF ? [UInt8(count)] : [0xFF, UInt8(count >> 8), UInt8(count & 0xFF)]
-    self.init([0x03] + length + message + [0xFE], container, blockSize: blockSize, size: size)
+    self.init(tlv(message), container, blockSize: blockSize, size: size)
   }
 }
