@@ -31,11 +31,4 @@ struct BaseDirectoriesTests {
   func `a home directory that ends in a slash gets no second slash`(home: String, configuration: String) {
     #expect(BaseDirectories(environment: ["HOME": home]).configuration == configuration)
   }
-
-  @Test func `absolute paths in the environment replace the system directories`() {
-    let standard = SystemDirectories(environment: ["TAGROUTE_DEV": "dev", "TAGROUTE_SYS": ""])
-    #expect((standard.devices, standard.kernel, standard.processes) == ("/dev", "/sys", "/proc"))
-    let given = SystemDirectories(environment: ["TAGROUTE_DEV": "/d", "TAGROUTE_SYS": "/s", "TAGROUTE_PROC": "/p"])
-    #expect((given.devices, given.kernel, given.processes) == ("/d", "/s", "/p"))
-  }
 }

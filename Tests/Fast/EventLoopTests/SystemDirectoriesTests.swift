@@ -18,5 +18,8 @@ import Testing
     let directories = SystemDirectories(environment: ["TAGROUTE_RUN": "run", "TAGROUTE_DEV": "", "TAGROUTE_SYS": "/s"])
     #expect(directories == SystemDirectories(environment: ["TAGROUTE_SYS": "/s"]))
     #expect([directories.runtime, directories.devices, directories.kernel] == ["/run", "/dev", "/s"])
+    let others = SystemDirectories(environment: ["TAGROUTE_DEV": "/d", "TAGROUTE_SYS": "", "TAGROUTE_PROC": "/p"])
+    #expect([others.devices, others.kernel, others.processes] == ["/d", "/sys", "/p"])
+    #expect(directories.processes == "/proc")
   }
 }

@@ -36,16 +36,13 @@ import Testing
     ("cards %f", ["cards", "/r/a b"]), ("cards --open %F", ["cards", "--open", "/r/a b"]),
     ("cards %u", ["cards", "file:///r/a%20b"]), ("cards", ["cards", "/r/a b"]),
     ("run @@u %U @@", ["run", "@@u", "file:///r/a%20b", "@@"]),
+    // There is no icon.
+    ("cards %i %u", ["cards", "file:///r/a%20b"]),
   ])
   func `a file replaces its field code, or is the last argument`(exec: String, expected: [String]) throws {
     let fields = CommandLineTemplate.Fields(
       uri: "file:///r/a%20b", name: "x", icon: nil, file: "/x", path: "/r/a b")
     #expect(try CommandLineTemplate(exec).filled(with: fields) == expected)
-  }
-
-  @Test func `without an icon the icon field code is removed`() throws {
-    let fields = CommandLineTemplate.Fields(uri: "a:b", name: "x", icon: nil, file: "/x")
-    #expect(try CommandLineTemplate("menu %i %u").filled(with: fields) == ["menu", "a:b"])
   }
 
   @Test(arguments: [

@@ -9,6 +9,24 @@ extension HandOverOutcome {
   var failure: HandOverFailure? { if case .failed(let failure) = self { failure } else { nil } }
 }
 
+extension HandlerScan {
+  /// The handler of a link, among the entries of this scan.
+  func handler(of uri: String) -> String? {
+    Registry(declarations: declarations).route(for: uri).handler?.desktopID
+  }
+}
+
+/// A file of path rules for one app.
+func linkRules(_ components: String, id: String = "menu") -> String {
+  #"{"applinks": {"details": [{"appIDs": ["\#(id)"], "components": [\#(components)]}]}}"#
+}
+
+/// Components for `linkRules`. The budget of all rules has room for them twice.
+let largeRules = {
+  let component = #"{"/": "\#(String(repeating: "*a", count: 1000))"}"#
+  return Array(repeating: component, count: 55).joined(separator: ",")
+}()
+
 /// The data directories of a user and a system, for one test.
 struct DataDirectory {
   let temporary: TemporaryDirectory

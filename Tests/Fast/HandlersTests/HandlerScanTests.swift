@@ -186,14 +186,4 @@ import Testing
     #expect(scan.problems.map(\.file) == [folder])
     #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
   }
-
-  @Test func `a user's link to the system directory does not replace it`() async throws {
-    try data.entry("menu")
-    let user = data.temporary.file("user")
-    #expect(mkdir(user, 0o700) == 0 && mkdir("\(user)/applications", 0o700) == 0)
-    #expect(symlink("\(data.directories.system[0])/applications", "\(user)/applications/system") == 0)
-    let (registry, problems) = await data.loaded()
-    #expect(registry.declarations.map(\.application.desktopID) == ["menu.desktop"])
-    #expect(problems.map(\.file) == ["\(user)/applications/system"])
-  }
 }

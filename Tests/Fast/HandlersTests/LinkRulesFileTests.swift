@@ -11,48 +11,40 @@ import Testing
 
   init() throws { data = try DataDirectory() }
 
-  private static func rules(_ components: String, id: String = "menu") -> String {
-    #"{"applinks": {"details": [{"appIDs": ["\#(id)"], "components": [\#(components)]}]}}"#
-  }
-
   private func entry(_ id: String = "menu", in directory: String = "system", links: String = "menu.json") throws {
     try data.entry(id, in: directory, claims: ["Domains=menu.example.com;", "Schemes=x-menu;", "Links=\(links)"])
   }
 
   private func scan() -> HandlerScan { HandlerScan(data.directories, environment: data.environment) }
 
-  private func handler(of uri: String, _ scan: HandlerScan) -> String? {
-    Registry(declarations: scan.declarations).route(for: uri).handler?.desktopID
-  }
-
   @Test(arguments: ["menu.json", "rules/menu.json", ""])
   func `the rules file may be beside the entry, in a subfolder or at an absolute path`(name: String) throws {
     let path = name.isEmpty ? "elsewhere/menu.json" : "system/applications/\(name)"
-    let file = try data.temporary.write(Self.rules(#"{"/": "/bill", "exclude": true}, {}"#), to: path)
+    let file = try data.temporary.write(linkRules(#"{"/": "/bill", "exclude": true}, {}"#), to: path)
     try entry(links: name.isEmpty ? file : name)
     let scan = scan()
     #expect(scan.problems.isEmpty, "\(scan.problems)")
     #expect(scan.linkFiles == [file])
-    #expect(handler(of: "https://menu.example.com/7", scan) == "menu.desktop")
-    #expect(handler(of: "https://menu.example.com/bill", scan) == nil)
-    #expect(handler(of: "x-menu:bill", scan) == "menu.desktop")
+    #expect(scan.handler(of: "https://menu.example.com/7") == "menu.desktop")
+    #expect(scan.handler(of: "https://menu.example.com/bill") == nil)
+    #expect(scan.handler(of: "x-menu:bill") == "menu.desktop")
   }
 
   @Test func `an app id means the handler with or without its suffix and a team prefix`() throws {
     for (id, expected) in [
       ("menu", true), ("menu.desktop", true), ("ABCDE12345.menu", true), ("ABCDE1234.menu", false), ("other", false),
     ] {
-      try data.temporary.write(Self.rules("{}", id: id), to: "system/applications/menu.json")
+      try data.temporary.write(linkRules("{}", id: id), to: "system/applications/menu.json")
       try entry()
-      #expect((handler(of: "https://menu.example.com/", scan()) != nil) == expected, "\(id)")
+      #expect((scan().handler(of: "https://menu.example.com/") != nil) == expected, "\(id)")
     }
   }
 
   @Test func `a relative rules file is looked up beside the entry, even if the entry is a link`() throws {
-    try data.temporary.write(Self.rules("{}", id: "vendor-menu"), to: "system/applications/vendor/menu.json")
+    try data.temporary.write(linkRules("{}", id: "vendor-menu"), to: "system/applications/vendor/menu.json")
     let real = try data.entry("real", in: "elsewhere", claims: ["Domains=menu.example.com;", "Links=menu.json"])
     #expect(symlink(real, data.temporary.file("system/applications/vendor/menu.desktop")) == 0)
-    #expect(handler(of: "https://menu.example.com/", scan()) == "vendor-menu.desktop")
+    #expect(scan().handler(of: "https://menu.example.com/") == "vendor-menu.desktop")
   }
 
   @Test(
@@ -63,7 +55,7 @@ import Testing
       ),
       ("{\"applinks\"", 1, 12, "it is not JSON: the file ends too early"),
       ("", 1, 1, "it is not JSON: the file ends too early"),
-      (rules("{}", id: "other"), nil, nil, "none of its appIDs is menu.desktop"),
+      (linkRules("{}", id: "other"), nil, nil, "none of its appIDs is menu.desktop"),
       (String(repeating: " ", count: 131_073), nil, nil, "is larger than 128 KiB"),
     ] as [(String, Int?, Int?, String)])
   func `a handler with broken rules gets no link of its domains, and the error is located`(
@@ -77,18 +69,18 @@ import Testing
     #expect(scan.problems.map(\.line) == [line] && scan.problems.map(\.column) == [column], "\(scan.problems)")
     #expect(scan.problems.first?.message.contains(message) == true, "\(scan.problems)")
     #expect(scan.problems.first?.desktopID == "menu.desktop")
-    #expect(handler(of: "https://menu.example.com/", scan) == nil)
+    #expect(scan.handler(of: "https://menu.example.com/") == nil)
     let route = Registry(declarations: scan.declarations).route(for: "https://menu.example.com/")
     #expect(route.claimants.map(\.outcome) == [.unusableLinks])
     let finding = "menu.desktop does not take it: its path rules cannot be used"
     #expect(route.steps.contains { $0.finding.contains(finding) })
-    #expect(handler(of: "https://good.example/", scan) == "good.desktop")
+    #expect(scan.handler(of: "https://good.example/") == "good.desktop")
     // Rules apply to links of domains only.
-    #expect(handler(of: "x-menu:7", scan) == "menu.desktop")
+    #expect(scan.handler(of: "x-menu:7") == "menu.desktop")
   }
 
   @Test func `special files are not opened as rules, but a link to a regular file is`() throws {
-    let rules = try data.temporary.write(Self.rules("{}"), to: "elsewhere/rules.json")
+    let rules = try data.temporary.write(linkRules("{}"), to: "elsewhere/rules.json")
     let path = data.temporary.file("system/applications/menu.json")
     try entry()
     for make in [
@@ -98,21 +90,19 @@ import Testing
       #expect(make())
       let scan = scan()
       #expect(scan.problems.map(\.file) == [path])
-      #expect(handler(of: "https://menu.example.com/", scan) == nil)
+      #expect(scan.handler(of: "https://menu.example.com/") == nil)
       if unlink(path) != 0 { rmdir(path) }
     }
     #expect(symlink(rules, path) == 0)
-    #expect(handler(of: "https://menu.example.com/", scan()) == "menu.desktop")
+    #expect(scan().handler(of: "https://menu.example.com/") == "menu.desktop")
   }
 
   @Test func `the rules of user entries use none of the budget of system entries`() throws {
-    let component = #"{"/": "\#(String(repeating: "*a", count: 1000))"}"#
-    let large = Array(repeating: component, count: 55).joined(separator: ",")
     for number in 0..<3 {
-      try data.temporary.write(Self.rules(large, id: "user\(number)"), to: "user/applications/\(number).json")
+      try data.temporary.write(linkRules(largeRules, id: "user\(number)"), to: "user/applications/\(number).json")
       try entry("user\(number)", in: "user", links: "\(number).json")
     }
-    try data.temporary.write(Self.rules(large), to: "system/applications/menu.json")
+    try data.temporary.write(linkRules(largeRules), to: "system/applications/menu.json")
     try entry()
     let scan = scan()
     #expect(scan.problems.map(\.desktopID) == ["user2.desktop"])

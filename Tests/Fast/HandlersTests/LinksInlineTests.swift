@@ -10,47 +10,39 @@ import Testing
 
   init() throws { data = try DataDirectory() }
 
-  private static func rules(_ components: String, id: String = "menu") -> String {
-    #"{"applinks": {"details": [{"appIDs": ["\#(id)"], "components": [\#(components)]}]}}"#
-  }
-
   /// An entry with these lines after its claims. The first of them is line 9.
   @discardableResult
   private func entry(_ lines: String..., id: String = "menu") throws -> String {
     try data.entry(id, claims: ["Domains=menu.example.com;", "Schemes=x-menu;"] + lines)
   }
 
-  private func handler(of uri: String, _ scan: HandlerScan) -> String? {
-    Registry(declarations: scan.declarations).route(for: uri).handler?.desktopID
-  }
-
   @Test func `rules in the entry decide as those of a file, and no file is watched`() throws {
-    try entry("LinksInline=" + Self.rules(#"{"/": "/bill;*", "exclude": true}, {"/": "/t\\u0061ble/*"}"#))
+    try entry("LinksInline=" + linkRules(#"{"/": "/bill;*", "exclude": true}, {"/": "/t\\u0061ble/*"}"#))
     let scan = data.scan()
     #expect(scan.problems.isEmpty, "\(scan.problems)")
     #expect(scan.linkFiles.isEmpty)
-    #expect(handler(of: "https://menu.example.com/table/7", scan) == "menu.desktop")
-    #expect(handler(of: "https://menu.example.com/bill;7", scan) == nil)
-    #expect(handler(of: "https://menu.example.com/other", scan) == nil)
-    #expect(handler(of: "x-menu:bill", scan) == "menu.desktop")
+    #expect(scan.handler(of: "https://menu.example.com/table/7") == "menu.desktop")
+    #expect(scan.handler(of: "https://menu.example.com/bill;7") == nil)
+    #expect(scan.handler(of: "https://menu.example.com/other") == nil)
+    #expect(scan.handler(of: "x-menu:bill") == "menu.desktop")
   }
 
   @Test func `both keys at once are an error, unless one is empty`() throws {
-    try data.temporary.write(Self.rules("{}"), to: "system/applications/menu.json")
-    let file = try entry("LinksInline=" + Self.rules("{}"), "Links=menu.json")
+    try data.temporary.write(linkRules("{}"), to: "system/applications/menu.json")
+    let file = try entry("LinksInline=" + linkRules("{}"), "Links=menu.json")
     let scan = data.scan()
     #expect(
       scan.problems.map(\.description) == [
         "\(file):9: the entry has both Links= and LinksInline=: remove one of them"
       ])
-    #expect(handler(of: "https://menu.example.com/", scan) == nil)
-    #expect(handler(of: "x-menu:7", scan) == "menu.desktop")
-    for lines in [("LinksInline=", "Links=menu.json"), ("LinksInline=" + Self.rules("{}"), "Links=")] {
+    #expect(scan.handler(of: "https://menu.example.com/") == nil)
+    #expect(scan.handler(of: "x-menu:7") == "menu.desktop")
+    for lines in [("LinksInline=", "Links=menu.json"), ("LinksInline=" + linkRules("{}"), "Links=")] {
       try entry(lines.0, lines.1)
       let scan = data.scan()
       #expect(scan.problems.isEmpty, "\(scan.problems)")
       #expect(scan.declarations.first?.links != nil)
-      #expect(handler(of: "https://menu.example.com/", scan) == "menu.desktop")
+      #expect(scan.handler(of: "https://menu.example.com/") == "menu.desktop")
     }
   }
 
@@ -62,7 +54,7 @@ import Testing
       (#"LinksInline={"\\u00e9": 1, "applinks""#, 38, "it is not JSON: the file ends too early"),
       (#"LinksInline={"é": 1, "applinks""#, 32, "it is not JSON: the file ends too early"),
       (#"LinksInline={\n"applinks""#, 26, "it is not JSON: the file ends too early"),
-      ("LinksInline=" + rules("{}", id: "other"), nil, "none of its appIDs is menu.desktop"),
+      ("LinksInline=" + linkRules("{}", id: "other"), nil, "none of its appIDs is menu.desktop"),
       ("LinksInline=[" + String(repeating: " ", count: 131_073), nil, "is larger than 128 KiB"),
       (#"LinksInline={"\q": 1}"#, nil, "has a backslash that escapes nothing"),
     ] as [(String, Int?, String)])
@@ -78,16 +70,14 @@ import Testing
     #expect(scan.problems.first?.message.contains("LinksInline=") == true, "\(scan.problems)")
     #expect(scan.problems.first?.message.contains(message) == true, "\(scan.problems)")
     #expect(scan.problems.first?.desktopID == "menu.desktop")
-    #expect(handler(of: "https://menu.example.com/", scan) == nil)
-    #expect(handler(of: "https://good.example/", scan) == "good.desktop")
+    #expect(scan.handler(of: "https://menu.example.com/") == nil)
+    #expect(scan.handler(of: "https://good.example/") == "good.desktop")
   }
 
   @Test func `rules in entries and in files share one budget`() throws {
-    let component = #"{"/": "\#(String(repeating: "*a", count: 1000))"}"#
-    let large = Array(repeating: component, count: 55).joined(separator: ",")
-    try data.temporary.write(Self.rules(large, id: "a"), to: "system/applications/a.json")
+    try data.temporary.write(linkRules(largeRules, id: "a"), to: "system/applications/a.json")
     try entry("Links=a.json", id: "a")
-    for id in ["b", "c"] { try entry("LinksInline=" + Self.rules(large, id: id), id: id) }
+    for id in ["b", "c"] { try entry("LinksInline=" + linkRules(largeRules, id: id), id: id) }
     let scan = data.scan()
     #expect(scan.problems.map(\.desktopID) == ["c.desktop"])
     #expect(scan.problems.allSatisfy { $0.message.contains("too many patterns") && $0.line == 9 }, "\(scan.problems)")
@@ -112,15 +102,15 @@ import Testing
   }
 
   @Test func `an export of Flatpak is read with the Exec in our group, and keeps its rules`() throws {
-    let file = try exported("LinksInline=" + Self.rules(#"{"/": "/table/*"}"#, id: "org.example.Menu"))
+    let file = try exported("LinksInline=" + linkRules(#"{"/": "/table/*"}"#, id: "org.example.Menu"))
     #expect(problems(file).isEmpty)
     let exports = data.temporary.file("flatpak/exports/share")
     let scan = HandlerScan(DataDirectories(user: nil, system: [exports]), environment: data.environment)
     #expect(scan.problems.isEmpty, "\(scan.problems)")
     let application = try #require(scan.declarations.first?.application)
     #expect(application.launch == "D-Bus, /bin/true run org.example.Menu @@u %u @@")
-    #expect(handler(of: "https://menu.example.com/table/7", scan) == "org.example.Menu.desktop")
-    #expect(handler(of: "https://menu.example.com/bill", scan) == nil)
+    #expect(scan.handler(of: "https://menu.example.com/table/7") == "org.example.Menu.desktop")
+    #expect(scan.handler(of: "https://menu.example.com/bill") == nil)
   }
 
   @Test(arguments: ["menu.json", "/app/share/menu.json"])
@@ -164,7 +154,7 @@ import Testing
     #expect(problems(file).isEmpty)
     let scan = data.scan()
     for uri in ["https://menu.example.com/7", "https://a.example.org/"] {
-      #expect(handler(of: uri, scan) == "menu_menu.desktop")
+      #expect(scan.handler(of: uri) == "menu_menu.desktop")
     }
     #expect(scan.declarations.first?.application.origin == .store)
   }

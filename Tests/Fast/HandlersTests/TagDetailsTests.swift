@@ -21,10 +21,12 @@ import Testing
       ])
   }
 
-  @Test func `an empty value is omitted`() {
-    let tag = TagDetails(uid: [], technology: "", reader: "", time: 0)
-    #expect(tag.platformData == ["time": .uint64(0)])
-    #expect(tag.environment == ["TAGROUTE_TIME": "0"])
+  @Test func `an empty value, and a reader that is no object path, are omitted`() {
+    for reader in ["", "$(reboot)"] {
+      let tag = TagDetails(uid: [], technology: "", reader: reader, time: 0)
+      #expect(tag.platformData == ["time": .uint64(0)])
+      #expect(tag.environment == ["TAGROUTE_TIME": "0"])
+    }
   }
 
   @Test(arguments: ["two words", "a\nb", "a\0b", "a\u{1B}[2J", "é", String(repeating: "a", count: 256)])
@@ -32,9 +34,5 @@ import Testing
     let tag = TagDetails(uid: [UInt8](repeating: 4, count: 11), technology: text, reader: "/" + text, time: 1)
     #expect(tag.platformData == ["time": .uint64(1)])
     #expect(tag.environment == ["TAGROUTE_TIME": "1"])
-  }
-
-  @Test func `a reader that is no object path is omitted`() {
-    #expect(TagDetails(uid: [], technology: "", reader: "$(reboot)", time: 1).environment == ["TAGROUTE_TIME": "1"])
   }
 }
