@@ -8,16 +8,11 @@ import Testing
 
   @Test func `a session begins once, and is activated once`() {
     var state = SessionState<Int>()
-    let early = state.activate()
-    #expect(!early)
-    let begun = [state.begin(), state.begin()]
-    #expect(begun == [true, false])
-    let activated = [state.activate(), state.activate()]
-    #expect(activated == [true, false])
+    let answers = [state.activate(), state.begin(), state.begin(), state.activate(), state.activate()]
+    #expect(answers == [false, true, false, true, false])
     #expect(state.phase == .active)
     _ = state.end()
-    let again = [state.begin(), state.activate()]
-    #expect(again == [false, false])
+    #expect([state.begin(), state.activate()] == [false, false])
     #expect(state.phase == .ended)
   }
 
@@ -27,44 +22,30 @@ import Testing
     #expect(requested == [true, false])
     #expect(state.phase == .ending)
     #expect(state.ownEnd == .readerSessionInvalidationErrorFirstNDEFTagRead)
-    let activated = state.activate()
-    #expect(!activated)
+    #expect(state.activate() == false)
   }
 
-  @Test func `a session that was not begun ends without the daemon`() {
+  @Test func `a session that was not begun ends without the daemon, and one that waits for the reader with it`() {
     var state = SessionState<Int>()
-    let requested = state.invalidate()
-    #expect(!requested)
+    #expect(state.invalidate() == false)
     #expect(state.phase == .ended)
-    let begun = state.begin()
-    #expect(!begun)
-  }
-
-  @Test func `a session that waits for the reader can be ended`() {
-    var state = SessionState<Int>()
-    _ = state.begin()
-    let requested = state.invalidate()
-    #expect(requested)
+    #expect(state.begin() == false)
+    state = SessionState<Int>()
+    #expect([state.begin(), state.invalidate()] == [true, true])
     #expect(state.phase == .ending)
   }
 
   @Test func `of several texts, the last one is sent, once`() {
     var state = SessionState<Int>()
-    let early = state.setMessage("before the session")
-    #expect(!early)
+    #expect(state.setMessage("before the session") == false)
     _ = state.begin()
-    let first = state.messageToSend()
-    #expect(first == "before the session")
-    let sent = [state.setMessage("one"), state.setMessage("two")]
-    #expect(sent == [true, false])
+    #expect(state.messageToSend() == "before the session")
+    #expect([state.setMessage("one"), state.setMessage("two")] == [true, false])
     #expect(state.alertMessage == "two")
-    let second = state.messageToSend()
-    #expect(second == "two")
-    let next = state.setMessage("three")
-    #expect(next)
+    #expect(state.messageToSend() == "two")
+    #expect(state.setMessage("three") == true)
     _ = state.end()
-    let late = state.setMessage("four")
-    #expect(!late)
+    #expect(state.setMessage("four") == false)
   }
 
   // MARK: Tags
@@ -73,38 +54,30 @@ import Testing
     var state = Self.active()
     state.detect(0)
     state.detect(1)
-    let first = state.completeRound()
-    #expect(first == [0, 1])
+    #expect(state.completeRound() == [0, 1])
     state.detect(2)
-    let paused = state.completeRound()
-    #expect(paused == [])
-    let restarted = state.restartPolling()
-    #expect(restarted)
+    #expect(state.completeRound() == [])
+    #expect(state.restartPolling() == true)
     #expect(![0, 1, 2].contains { state.isAvailable($0) })
     // A tag of before the restart.
     state.detect(2)
-    let former = state.completeRound()
-    #expect(former == [])
+    #expect(state.completeRound() == [])
     #expect(!state.isAvailable(2))
     state.restarted()
     state.detect(3)
-    let next = state.completeRound()
-    #expect(next == [3])
+    #expect(state.completeRound() == [3])
     #expect(state.isAvailable(3))
   }
 
   @Test func `a session that reads messages gets the tags that were found meanwhile`() {
     var state = Self.active()
     state.detect(0)
-    let first = state.completeRound()
-    #expect(first == [0])
+    #expect(state.completeRound() == [0])
     state.detect(1)
     state.detect(2)
     state.remove(1)
-    let paused = state.completeRound()
-    #expect(paused == [])
-    let resumed = [state.resume(), state.resume()]
-    #expect(resumed == [[2], []])
+    #expect(state.completeRound() == [])
+    #expect([state.resume(), state.resume()] == [[2], []])
   }
 
   @Test func `a round that is not complete is not reported`() {
@@ -112,10 +85,8 @@ import Testing
     state.detect(0)
     _ = state.completeRound()
     state.detect(1)
-    let resumed = state.resume()
-    #expect(resumed == [])
-    let complete = state.completeRound()
-    #expect(complete == [1])
+    #expect(state.resume() == [])
+    #expect(state.completeRound() == [1])
   }
 
   @Test func `polling is restarted in an active session only`() {
@@ -133,13 +104,11 @@ import Testing
   @Test func `the connection ends with the tag, with a restart, and with the session`() {
     var state = Self.active()
     for tag in [0, 1] { state.detect(tag) }
-    let codes = [state.connect(0), state.connect(1)]
-    #expect(codes == [nil, nil])
+    #expect([state.connect(0), state.connect(1)] == [nil, nil])
     #expect(state.connectedTag == 1)
     state.remove(1)
     #expect(state.connectedTag == nil)
-    let gone = state.connect(1)
-    #expect(gone == .readerTransceiveErrorTagConnectionLost)
+    #expect(state.connect(1) == .readerTransceiveErrorTagConnectionLost)
     _ = state.connect(0)
     _ = state.restartPolling()
     #expect(state.connectedTag == nil)
@@ -148,8 +117,7 @@ import Testing
     _ = state.connect(0)
     _ = state.end()
     #expect(state.connectedTag == nil)
-    let over = state.connect(0)
-    #expect(over == .readerTransceiveErrorSessionInvalidated)
+    #expect(state.connect(0) == .readerTransceiveErrorSessionInvalidated)
   }
 
   @Test func `a call is admitted if its tag is there and connected`() {
@@ -186,14 +154,11 @@ import Testing
           failed.withLock { $0.append(1000 * call + code.rawValue) }
         }.get())
     }
-    let settled = [state.settle(numbers[4]), state.settle(numbers[4])]
-    #expect(settled == [true, false])
+    #expect([state.settle(numbers[4]), state.settle(numbers[4])] == [true, false])
     for fail in state.end() { fail(.readerTransceiveErrorSessionInvalidated) }
     #expect(failed.withLock { $0 } == (1...20).filter { $0 != 5 }.map { 1000 * $0 + 103 })
-    let late = state.settle(numbers[0])
-    #expect(!late)
-    let none = state.end()
-    #expect(none.isEmpty)
+    #expect(state.settle(numbers[0]) == false)
+    #expect(state.end().count == 0)
   }
 
   // MARK: Values

@@ -110,8 +110,6 @@ import Testing
     try polling(.systemCode).refuses([answer + [0x00], answer.dropLast(), [0x03] + answer.dropFirst(), []])
   }
 
-  private let wrong = NFCReaderError.Code.readerTransceiveErrorTagResponseError
-
   @Test func `an answer has the response code and the IDm of its command`() throws {
     let exchange = try exchanges.requestResponse()
     #expect(try exchange.read(packet(0x05, [2])) == 2)

@@ -19,18 +19,6 @@ import Testing
     return (task, try #require(handler))
   }
 
-  @Test func `an async form returns an answer that comes during the call`() async throws {
-    let mode = try await MockFeliCaTag().requestResponse()
-    #expect(mode == 2)
-  }
-
-  @Test func `an async form returns an answer that comes later`() async throws {
-    let (task, handler) = try await waitingTask()
-    handler(1, nil)
-    let mode = try await task.value
-    #expect(mode == 1)
-  }
-
   @Test func `an async form throws the error of the handler`() async throws {
     let (task, handler) = try await waitingTask()
     handler(0, NFCReaderError(.readerTransceiveErrorTagNotConnected))
@@ -44,7 +32,7 @@ import Testing
     handler(1, nil)
   }
 
-  @Test func `only the first answer counts`() async throws {
+  @Test func `an async form returns an answer that comes later, and only the first one counts`() async throws {
     let (task, handler) = try await waitingTask()
     handler(1, nil)
     handler(2, nil)

@@ -58,27 +58,17 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `a command has the bytes of its case`(row: Row) {
+  func `a command has the bytes of its case, which are decoded`(row: Row) throws {
+    let decoded = try #require(NFCISO7816APDU(data: Data(row.bytes)))
+    #expect(decoded.data == (row.data == 0 ? nil : Data(row.field)))
     let apdu = command(Data(row.field), row.expected)
-    #expect(apdu.encoded == row.bytes)
-    #expect(apdu.instructionClass == 0x00)
-    #expect(apdu.instructionCode == 0xA4)
-    #expect(apdu.p1Parameter == 0x04)
-    #expect(apdu.p2Parameter == 0x0C)
     #expect(apdu.data == Data(row.field))
-    #expect(apdu.expectedResponseLength == row.expected)
-  }
-
-  @Test(arguments: rows)
-  func `the bytes of every case are decoded`(row: Row) throws {
-    let apdu = try #require(NFCISO7816APDU(data: Data(row.bytes)))
-    #expect(apdu.instructionClass == 0x00)
-    #expect(apdu.instructionCode == 0xA4)
-    #expect(apdu.p1Parameter == 0x04)
-    #expect(apdu.p2Parameter == 0x0C)
-    #expect(apdu.data == (row.data == 0 ? nil : Data(row.field)))
-    #expect(apdu.expectedResponseLength == row.expected)
-    #expect(apdu.encoded == row.bytes)
+    for apdu in [apdu, decoded] {
+      #expect(apdu.encoded == row.bytes)
+      let header = [apdu.instructionClass, apdu.instructionCode, apdu.p1Parameter, apdu.p2Parameter]
+      #expect(header == [0x00, 0xA4, 0x04, 0x0C])
+      #expect(apdu.expectedResponseLength == row.expected)
+    }
   }
 
   @Test(arguments: [

@@ -61,26 +61,4 @@ import Testing
     #expect(response.vasData == Data([1]))
     #expect(response.mobileToken == Data([2]))
   }
-
-  @Test func `answers of FeliCa cards and of tags of ISO 15693 hold what they were made of`() {
-    let flags = NFCFeliCaStatusFlag(statusFlag1: 0xFF, statusFlag2: 0xA1)
-    #expect(flags.statusFlag1 == 0xFF)
-    #expect(flags.statusFlag2 == 0xA1)
-    let polling = NFCFeliCaPollingResponse(manufactureParameter: Data(count: 8), requestData: nil)
-    #expect(polling.manufactureParameter.count == 8)
-    #expect(polling.requestData == nil)
-    let version = NFCFeliCaRequestSpecificationVersionResponse(
-      statusFlag1: 0, statusFlag2: 0, basicVersion: Data([0, 5]), optionVersion: nil)
-    #expect(version.basicVersion == Data([0, 5]))
-    let service = NFCFeliCaRequsetServiceV2Response(
-      statusFlag1: 0, statusFlag2: 0, encryptionIdentifier: .AES_DES, nodeKeyVersionListAES: [Data([1, 0])],
-      nodeKeyVersionListDES: nil)
-    #expect(service.encryptionIdentifier == .AES_DES)
-    #expect(service.nodeKeyVersionListAES == [Data([1, 0])])
-    let info = NFCISO15693SystemInfo(
-      uniqueIdentifier: Data(count: 8), dataStorageFormatIdentifier: 1, applicationFamilyIdentifier: 2, blockSize: 4,
-      totalBlocks: 28, icReference: 3)
-    #expect(info.totalBlocks * info.blockSize == 112)
-    #expect(NFCISO15693MultipleBlockSecurityStatus(blockSecurityStatus: [0, 1]).blockSecurityStatus == [0, 1])
-  }
 }

@@ -68,22 +68,7 @@ import Testing
     #expect(NFCNDEFMessage(data: Data([0, 0] + uri).dropFirst(2))?.length == uri.count)
   }
 
-  @Test func `a message keeps the fields of its records`() throws {
-    let bytes = hexadecimalBytes("DA 03 01 02 612F62 69FF 69")
-    let message = try #require(NFCNDEFMessage(data: Data(bytes)))
-    let record = try #require(message.records.first)
-    #expect(record.typeNameFormat == .media)
-    #expect(record.type == Data("a/b".utf8))
-    #expect(record.identifier == Data([0x69, 0xFF]))
-    #expect(record.payload == Data([0x69]))
-  }
-
   // MARK: Chunks
-
-  @Test func `a record is written in chunks of its own size`() {
-    let message = NFCNDEFMessage(records: [record([1, 2, 3, 4, 5], chunkSize: 2, identifier: "i")])
-    #expect(message.encoded == hexadecimalBytes("BA 03 02 01 612F62 69 0102 36 00 02 0304 56 00 01 05"))
-  }
 
   @Test func `records with and without chunks are written in their order`() throws {
     let records = [

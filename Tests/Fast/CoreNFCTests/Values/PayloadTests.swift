@@ -31,11 +31,8 @@ import Testing
     #expect(record.wellKnownTypeURIPayload()?.absoluteString == "https://example.com/menu/7?x=1")
   }
 
-  @Test func `an empty URI makes no record`() {
+  @Test func `an empty URI makes no record, and a record without a valid URI has none`() {
     #expect(NFCNDEFPayload.wellKnownTypeURIPayload(string: "") == nil)
-  }
-
-  @Test func `a record without a valid URI has none`() {
     #expect(payload("U", []).wellKnownTypeURIPayload() == nil)
     #expect(payload("U", [0x04, 0xFF]).wellKnownTypeURIPayload() == nil)
     #expect(payload("U", [0x00]).wellKnownTypeURIPayload() == nil)
@@ -88,15 +85,11 @@ import Testing
     #expect(locale == Locale(identifier: language))
   }
 
-  @Test(arguments: ["", "02", "02656E FF", "82656E 00", "05656E"])
-  func `a broken text has neither text nor language`(hex: String) {
-    let (text, locale) = payload("T", hexadecimalBytes(hex)).wellKnownTypeTextPayload()
-    #expect(text == nil)
-    #expect(locale == nil)
-  }
-
-  @Test func `a record of another type has no text`() {
-    let (text, locale) = payload("U", hexadecimalBytes("02656E 61")).wellKnownTypeTextPayload()
+  @Test(arguments: [
+    ("T", ""), ("T", "02"), ("T", "02656E FF"), ("T", "82656E 00"), ("T", "05656E"), ("U", "02656E 61"),
+  ])
+  func `a broken text, or a record of another type, has neither text nor language`(type: String, hex: String) {
+    let (text, locale) = payload(type, hexadecimalBytes(hex)).wellKnownTypeTextPayload()
     #expect(text == nil)
     #expect(locale == nil)
   }
