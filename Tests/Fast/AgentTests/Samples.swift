@@ -57,6 +57,16 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
     obstacle: nil, details: TagDetails(uid: [], technology: "type-2", reader: "", time: 0))
 }
 
+extension TapOffer {
+  private struct NotOpened: Error { let action: String }
+
+  /// What a click opens, and the choice that the user makes with it.
+  func opened(by action: String) throws -> (offer: TapOffer, choice: HandlerChoices.Change?) {
+    guard case .open(let offer, let choice) = answer(to: action, canCopy: true) else { throw NotOpened(action: action) }
+    return (offer, choice)
+  }
+}
+
 /// The place of a notification.
 let samplePlace = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
 

@@ -74,10 +74,7 @@ struct MisleadingQuestionTests {
     #expect(
       notification.buttons.map(\.label) == ["Menu (org.example.Menu.desktop)", "Allow Menu (x.desktop)", "Open in Web"])
     // The choice is kept only for the domain in the question.
-    guard case .open(let opened, let choice) = offer.answer(to: "candidate-0", canCopy: true) else {
-      Issue.record("the first candidate was not opened")
-      return
-    }
+    let (opened, choice) = try offer.opened(by: "candidate-0")
     #expect(opened.handler == theirs && choice == .prefer(theirs, claim: "menu.example.com"))
   }
 

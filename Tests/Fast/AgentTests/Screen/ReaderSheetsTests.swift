@@ -6,9 +6,10 @@ import Testing
 
 @Suite struct ReaderSheetsTests {
   private static let session = "/org/tagroute/Tagroute1/sessions/1" as ObjectPath
+  private var sheets = ReaderSheets()
 
   /// The notification that the actions show, and its key.
-  private func shown(_ actions: [ReaderSheets.Action]) throws -> (Notification, NotificationKey) {
+  private static func shown(_ actions: [ReaderSheets.Action]) throws -> (Notification, NotificationKey) {
     guard case .show(let notification, let key)? = actions.first, actions.count == 1 else {
       throw Unexpected(actions: "\(actions)")
     }
@@ -17,27 +18,27 @@ import Testing
 
   private struct Unexpected: Error { let actions: String }
 
-  @Test func `a sheet is shown, updated and closed with a check mark`() throws {
-    var sheets = ReaderSheets()
-    let (first, key) = try shown(sheets.handle(.show(Self.session, message: "Hold your card", application: "transit")))
+  @Test mutating func `a sheet is shown, updated and closed with a check mark`() throws {
+    let (first, key) = try Self.shown(
+      sheets.handle(.show(Self.session, message: "Hold your card", application: "transit")))
     #expect(first.summary.string == "Hold a tag near the reader")
     #expect(first.body.string == "“transit”: Hold your card")
     #expect(first.buttons.map(\.label) == ["Cancel"])
     #expect(first.timeout == 0)
     #expect(ReaderSheets.isSheet(key))
     #expect(sheets.handle(.update(Self.session, message: "Hold your card")) == [])
-    #expect(try shown(sheets.handle(.update(Self.session, message: "Longer"))).0.body.string == "“transit”: Longer")
-    let (last, lastKey) = try shown(sheets.handle(.close(Self.session, outcome: "done", message: "")))
+    let (longer, _) = try Self.shown(sheets.handle(.update(Self.session, message: "Longer")))
+    #expect(longer.body.string == "“transit”: Longer")
+    let (last, lastKey) = try Self.shown(sheets.handle(.close(Self.session, outcome: "done", message: "")))
     #expect(last.summary.string == "✓ Done")
     #expect(lastKey == key)
     #expect(last.timeout == ReaderSheets.farewell && last.isTransient && !first.isTransient)
     #expect(sheets.handle(.close(Self.session, outcome: "done", message: "")) == [])
   }
 
-  @Test func `an error is shown, and other ends remove the sheet`() throws {
-    var sheets = ReaderSheets()
+  @Test mutating func `an error is shown, and other ends remove the sheet`() throws {
     _ = sheets.handle(.show(Self.session, message: "", application: ""))
-    let (last, key) = try shown(sheets.handle(.close(Self.session, outcome: "error", message: "wrong card")))
+    let (last, key) = try Self.shown(sheets.handle(.close(Self.session, outcome: "error", message: "wrong card")))
     #expect(last.body.string == "wrong card")
     for outcome in ["cancelled", "closed", "something new"] {
       _ = sheets.handle(.show(Self.session, message: "", application: ""))
@@ -45,41 +46,37 @@ import Testing
     }
   }
 
-  @Test func `only the button cancels a session`() throws {
-    var sheets = ReaderSheets()
-    let (_, key) = try shown(sheets.handle(.show(Self.session, message: "", application: "")))
-    _ = try shown(sheets.handle(.activated(key, action: "default")))
+  @Test mutating func `only the button cancels a session`() throws {
+    let (_, key) = try Self.shown(sheets.handle(.show(Self.session, message: "", application: "")))
+    _ = try Self.shown(sheets.handle(.activated(key, action: "default")))
     #expect(sheets.handle(.dismissed(key)) == [])
     #expect(sheets.handle(.activated(key, action: "cancel")) == [.remove(key), .cancel(Self.session)])
     #expect(sheets.handle(.daemonGone) == [.remove(key)])
     #expect(sheets.handle(.activated(key, action: "cancel")) == [])
   }
 
-  @Test func `text of a client is limited and has no control characters`() throws {
-    var sheets = ReaderSheets()
+  @Test mutating func `text of a client is limited and has no control characters`() throws {
     let long = String(repeating: "a", count: 10_000)
     let hostile = "\u{202E}<b>x</b>\u{1B}[31m\nhttps://evil.example/ \(long)"
-    let (sheet, _) = try shown(sheets.handle(.show(Self.session, message: hostile, application: hostile)))
+    let (sheet, _) = try Self.shown(sheets.handle(.show(Self.session, message: hostile, application: hostile)))
     #expect(sheet.body.string.count <= 320)
     #expect(!sheet.body.string.unicodeScalars.contains { ["\u{202E}", "\u{1B}"].contains($0) })
     #expect(!sheet.body.string.contains("https://"))
     #expect(sheet.summary.string == "Hold a tag near the reader")
   }
 
-  @Test func `the lines of a client's text stay, up to a limit`() throws {
-    var sheets = ReaderSheets()
-    let (sheet, _) = try shown(sheets.handle(.show(Self.session, message: "Hold it.\nWait.", application: "a\nb")))
+  @Test mutating func `the lines of a client's text stay, up to a limit`() throws {
+    let (sheet, _) = try Self.shown(sheets.handle(.show(Self.session, message: "Hold it.\nWait.", application: "a\nb")))
     #expect(sheet.body.string == "“a b”: Hold it.\nWait.")
     let many = (1...20).map(String.init).joined(separator: "\n")
-    let (longer, _) = try shown(sheets.handle(.update(Self.session, message: many)))
+    let (longer, _) = try Self.shown(sheets.handle(.update(Self.session, message: many)))
     #expect(longer.body.string.count { $0 == "\n" } == ReaderSheets.mostLines - 1)
     #expect(longer.body.string.hasSuffix("7\n8 9 10 11 12 13 14 15 16 17 18 19 20"))
-    let (last, _) = try shown(sheets.handle(.close(Self.session, outcome: "error", message: "No.\nAnother one.")))
+    let (last, _) = try Self.shown(sheets.handle(.close(Self.session, outcome: "error", message: "No.\nAnother one.")))
     #expect(last.body.string == "No.\nAnother one.")
   }
 
-  @Test func `the number of sheets is limited`() {
-    var sheets = ReaderSheets()
+  @Test mutating func `the number of sheets is limited`() {
     for number in 0..<ReaderSheets.most {
       #expect(sheets.handle(.show(ObjectPath(stringLiteral: "/s\(number)"), message: "", application: "")).count == 1)
     }

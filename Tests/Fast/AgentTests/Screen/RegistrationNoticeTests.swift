@@ -5,14 +5,15 @@ import Testing
 @testable import Agent
 
 struct RegistrationNoticeTests {
+  private let other = BusError(name: Names.Errors.alreadyRegistered, message: ":1.5 serves the session")
+  private let noSession = BusError(name: Names.Errors.notASession, message: "no session")
+
   private static func isShow(_ action: RegistrationNotice.Action?) -> Bool {
     if case .show = action { true } else { false }
   }
 
   @Test func `another agent is reported once per episode`() {
     var notice = RegistrationNotice()
-    let other = BusError(name: Names.Errors.alreadyRegistered, message: ":1.5 serves the session")
-    let noSession = BusError(name: Names.Errors.notASession, message: "no session")
     #expect(notice.handle(nil) == nil)
     #expect(notice.handle(noSession) == nil)
     #expect(Self.isShow(notice.handle(other)))
@@ -24,8 +25,6 @@ struct RegistrationNoticeTests {
 
   @Test func `a refusal for another reason removes the notification for the rest of the episode`() {
     var notice = RegistrationNotice()
-    let other = BusError(name: Names.Errors.alreadyRegistered, message: ":1.5 serves the session")
-    let noSession = BusError(name: Names.Errors.notASession, message: "no session")
     #expect(Self.isShow(notice.handle(other)))
     #expect(notice.handle(noSession) == .remove)
     #expect(notice.handle(noSession) == nil)

@@ -39,17 +39,10 @@ struct AlwaysOfferTests {
   @Test func `the button is the last but one, and opens the tap`() throws {
     let offer = try offer()
     #expect(keys(offer) == ["open", "alternative", "always", "dismiss"])
-    guard case .open(let opened, let choice) = offer.answer(to: "always", canCopy: true) else {
-      Issue.record("it is not opened")
-      return
-    }
+    let (opened, choice) = try offer.opened(by: "always")
     #expect(opened.manner == .always && choice == nil && opened.handler == menu)
     #expect(opened.confirmed(by: offer, isAnswer: false, hasFailed: false) == opened)
-    guard case .open(let once, _) = offer.answer(to: "open", canCopy: true) else {
-      Issue.record("it is not opened")
-      return
-    }
-    #expect(once.manner == .once)
+    #expect(try offer.opened(by: "open").offer.manner == .once)
   }
 
   @Test(arguments: [[], [0x08, 1, 2, 3]] as [[UInt8]])
@@ -57,11 +50,7 @@ struct AlwaysOfferTests {
     let offer = try offer(uid: uid)
     #expect(!keys(offer).contains("always") && offer.alwaysAction == nil)
     // Another program may send the key.
-    guard case .open(let opened, _) = offer.answer(to: "always", canCopy: true) else {
-      Issue.record("it is not opened")
-      return
-    }
-    #expect(opened.manner == .once)
+    #expect(try offer.opened(by: "always").offer.manner == .once)
   }
 
   @Test func `a tag of Type B may have another UID at the next tap, so it has no such button`() throws {

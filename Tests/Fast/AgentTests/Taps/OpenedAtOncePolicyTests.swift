@@ -7,40 +7,39 @@ import Testing
 
 /// Notifications of taps that were opened without a click.
 struct OpenedAtOncePolicyTests {
-  private func deliver(_ offer: TapOffer, _ policy: inout TapPolicy) -> [TapPolicy.Action] {
+  private var policy = TapPolicy()
+
+  private mutating func deliver(_ offer: TapOffer) -> [TapPolicy.Action] {
     _ = policy.open(offer, token: nil)
     return policy.handle(.handedOver(offer, .delivered))
   }
 
-  @Test func `the oldest notification leaves the screen when its button would do nothing`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `the oldest notification leaves the screen when its button would do nothing`() throws {
     for number in 1...TapPolicy.maximumOnScreen {
       let offer = try sampleOffer(number).opening(.withoutClick)
-      let actions = deliver(offer, &policy)
+      let actions = deliver(offer)
       #expect(actions.last == .showOpened(offer))
     }
     #expect(policy.isOpenedAtOnce(tapID(1)))
     let next = try sampleOffer(TapPolicy.maximumOnScreen + 1).opening(.withoutClick)
-    let actions = deliver(next, &policy)
+    let actions = deliver(next)
     #expect(actions.suffix(2) == [.showOpened(next), .closeNotification(tapID(1))])
     #expect(!policy.isOpenedAtOnce(tapID(1)) && policy.isOpenedAtOnce(tapID(2)))
   }
 
-  @Test func `a tag has one such notification, and its taps make no other leave`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `a tag has one such notification, and its taps make no other leave`() throws {
     let other = try sampleOffer(1).opening(.withoutClick)
-    _ = deliver(other, &policy)
+    _ = deliver(other)
     for number in 2...TapPolicy.maximumOnScreen + 2 {
       let offer = try sampleOffer(number, tag: 100).opening(.withoutClick)
-      let actions = deliver(offer, &policy)
+      let actions = deliver(offer)
       #expect(actions.last == .showOpened(offer, replacing: number == 2 ? nil : tapID(number - 1)))
       #expect(policy.isOpenedAtOnce(offer.id))
     }
     #expect(policy.isOpenedAtOnce(other.id) && !policy.isOpenedAtOnce(tapID(2)))
   }
 
-  @Test func `a late answer still says what was opened`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `a late answer still says what was opened`() throws {
     let offer = try sampleOffer(1).opening(.withoutClick)
     let answer = PendingAnswer(Task { .delivered }, on: EventLoop(label: "answer"))
     _ = policy.open(offer, token: nil)
@@ -54,8 +53,7 @@ struct OpenedAtOncePolicyTests {
     #expect(policy.answer(to: "ask-next-time", of: offer.id, canCopy: true) == .askNextTime(offer))
   }
 
-  @Test func `a waiting notification of the same tag is dismissed`() throws {
-    var policy = TapPolicy()
+  @Test mutating func `a waiting notification of the same tag is dismissed`() throws {
     let waiting = try sampleOffer(1, tag: 7)
     _ = policy.handle(.stored(waiting))
     let offer = try sampleOffer(2, tag: 7).opening(.withoutClick)

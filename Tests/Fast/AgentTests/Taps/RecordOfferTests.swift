@@ -45,16 +45,11 @@ struct RecordOfferTests {
     let notification = offer.notification(timeout: -1, canCopy: true)
     #expect(notification.summary.string == "Tags with text/vcard: allow “Own” to open them?")
     #expect(notification.buttons.map(\.label) == ["Allow and Open", "Open in Contacts", "Dismiss"])
-    guard case .open(let allowed, let choice) = offer.answer(to: "allow", canCopy: true) else {
-      Issue.record("it is not opened")
-      return
-    }
+    let (allowed, choice) = try offer.opened(by: "allow")
     #expect(allowed.handler == own && allowed.handsOverMessage)
     #expect(choice == .prefer(own, claim: "text/vcard"))
-    guard case .open(let other, nil) = offer.answer(to: "alternative", canCopy: true) else {
-      Issue.record("the other app does not open it")
-      return
-    }
+    let (other, kept) = try offer.opened(by: "alternative")
+    #expect(kept == nil)
     #expect(other.handler == contacts && !other.handsOverMessage && other.isOpenable)
   }
 

@@ -121,24 +121,13 @@ struct RuleOfferTests {
     #expect(policy.offer(offer.id) == offer.opening(.once))
   }
 
-  private static func headless(_ rule: TapRule.Action, asks: Bool) throws -> TapOffer {
-    let rules = RuleSet([
-      TapRule(
-        name: "door", origin: .user, file: "/r.conf", line: 3, conditions: [.uid([4, 0, 0, 0, 0, 0, 1])], action: rule,
-        asks: asks)
-    ])
-    let values = tapValues(1, message: try uriMessage("https://secret.example.com/1"), uid: [4, 0, 0, 0, 0, 0, 1])
-    let reading = try TagReading(values, now: sampleTime)
-    return TapOffer(
-      reading, registry: Registry(declarations: []), policy: RoutingPolicy(), languages: [], rules: rules)
-  }
-
   @Test func `without a desktop, the reason names the rule and nothing of what is on the tag`() throws {
-    let asking = try Self.headless(.run(["/bin/true"]), asks: true).headlessEnding
+    let message = try uriMessage("https://secret.example.com/1")
+    let asking = try offer(message, rule(.run(["/bin/true"]))).headlessEnding
     #expect(asking.state == .dismissed && asking.reason.code == .headless)
-    #expect(asking.reason.detail == "no user can be asked, and the rule “door” has no Ask=no")
-    let showing = try Self.headless(.show, asks: false).headlessEnding
-    #expect(showing.reason.detail == "no user can be asked, and the rule “door” cannot act without that")
+    #expect(asking.reason.detail == "no user can be asked, and the rule “sleeve” has no Ask=no")
+    let showing = try offer(message, rule(.show, asks: false)).headlessEnding
+    #expect(showing.reason.detail == "no user can be asked, and the rule “sleeve” cannot act without that")
     for ending in [asking, showing] { #expect(!ending.reason.detail.contains("secret")) }
   }
 }

@@ -8,9 +8,12 @@ import Testing
 
 /// The effect on a tap when its tag is read again.
 struct SameTagPolicyTests {
-  @Test func `a new tap of the same tag replaces the old one, which is dismissed first`() throws {
-    var policy = TapPolicy()
-    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
+  private let first: TapOffer
+  private let second: TapOffer
+  private var policy = TapPolicy()
+  init() throws { (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7)) }
+
+  @Test mutating func `a new tap of the same tag replaces the old one, which is dismissed first`() throws {
     _ = policy.handle(.stored(first))
     #expect(
       policy.handle(.stored(second)) == [
@@ -21,9 +24,8 @@ struct SameTagPolicyTests {
     #expect(policy.handle(.closed(first.id, .dismissed)).isEmpty)
   }
 
-  @Test func `a question is shown as a new notification, so that a click on the old one does not answer it`() throws {
-    var policy = TapPolicy()
-    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7, question: .whetherAllowed))
+  @Test mutating func `a question is shown as a new notification, so a click on the old one is no answer`() throws {
+    let second = try sampleOffer(2, tag: 7, question: .whetherAllowed)
     _ = policy.handle(.stored(first))
     #expect(
       policy.handle(.stored(second)) == [
@@ -34,11 +36,10 @@ struct SameTagPolicyTests {
   }
 
   @Test(arguments: [Route.Question.nothing, .whetherAllowed])
-  func `a click during a new tap of the same tag opens the tap that was clicked`(question: Route.Question)
+  mutating func `a click during a new tap of the same tag opens the tap that was clicked`(question: Route.Question)
     throws
   {
-    var policy = TapPolicy()
-    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7, question: question))
+    let second = try sampleOffer(2, tag: 7, question: question)
     _ = policy.handle(.stored(first))
     _ = policy.handle(.stored(second))
     #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .open(first, nil))
@@ -50,21 +51,18 @@ struct SameTagPolicyTests {
     #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .showAgain && !policy.isReplaced(first.id))
   }
 
-  @Test func `a tap of the same tag after a click is a new tap`() throws {
-    var policy = TapPolicy()
-    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
+  @Test mutating func `a tap of the same tag after a click is a new tap`() throws {
     _ = policy.handle(.stored(first))
     _ = policy.open(first, token: nil)
     #expect(policy.handle(.stored(second)) == [.announceReceived(second.id), .show(second, replacing: nil)])
   }
 
-  @Test func `an old tap that fails late does not hide a newer one of its tag`() throws {
-    var policy = TapPolicy()
-    let (first, second, third) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
+  @Test mutating func `an old tap that fails late does not hide a newer one of its tag`() throws {
     _ = policy.handle(.stored(first))
     _ = policy.open(first, token: nil)
     _ = policy.handle(.stored(second))
     _ = policy.handle(.handedOver(first, .failed(HandOverFailure(.notStarted, "late"))))
+    let third = try sampleOffer(3, tag: 7)
     #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
   }
 }

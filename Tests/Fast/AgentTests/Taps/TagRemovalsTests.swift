@@ -9,6 +9,7 @@ import UniversalLinks
 
 /// What happens when the tag of an opened tap is removed.
 struct TagRemovalsTests {
+  private var removals = TagRemovals()
   private let app = Application(
     desktopID: "org.example.Menu.desktop", name: "Menu", file: "/f", isDBusActivatable: true, origin: .system)
 
@@ -29,7 +30,7 @@ struct TagRemovalsTests {
   }
 
   /// The arguments of the programs and the ids of the apps.
-  private func words(_ actions: [TagRemovals.Action]) -> [String] {
+  private static func words(_ actions: [TagRemovals.Action]) -> [String] {
     actions.map { action in
       switch action {
       case .run(let command, _): command.arguments.joined(separator: " ")
@@ -38,30 +39,27 @@ struct TagRemovalsTests {
     }
   }
 
-  @Test func `the program runs when the tag of an opened tap is removed`() throws {
-    var removals = TagRemovals()
+  @Test mutating func `the program runs when the tag of an opened tap is removed`() throws {
     let offer = try offer()
     #expect(removals.handle(.opening(offer)) == [])
     #expect(removals.handle(.ended(offer.id, .delivered)) == [])
     let actions = removals.handle(.removed(offer.id))
-    #expect(words(actions) == ["/bin/true off"])
+    #expect(Self.words(actions) == ["/bin/true off"])
     for case .run(_, let click) in actions { #expect(click.tapID == offer.id && click.tag == offer.details) }
     #expect(removals.handle(.removed(offer.id)) == [])
     #expect(removals.count == 0)
   }
 
-  @Test func `a removal during the hand-over waits for its end`() throws {
-    var removals = TagRemovals()
+  @Test mutating func `a removal during the hand-over waits for its end`() throws {
     let offer = try offer()
     _ = removals.handle(.opening(offer))
     #expect(removals.handle(.removed(offer.id)) == [])
     #expect(removals.handle(.ended(offer.id, .unknown(HandOverDoubt(.busLost)))) == [])
-    #expect(words(removals.handle(.ended(offer.id, .delivered))) == ["/bin/true off"])
+    #expect(Self.words(removals.handle(.ended(offer.id, .delivered))) == ["/bin/true off"])
     #expect(removals.count == 0)
   }
 
-  @Test func `nothing happens if the rule was not carried out, or behind a lock`() throws {
-    var removals = TagRemovals()
+  @Test mutating func `nothing happens if the rule was not carried out, or behind a lock`() throws {
     let offer = try offer()
     // Removed before the click.
     #expect(removals.handle(.removed(offer.id)) == [])
@@ -83,8 +81,7 @@ struct TagRemovalsTests {
     #expect(removals.count == 0)
   }
 
-  @Test func `another opening of an open tap changes nothing`() throws {
-    var removals = TagRemovals()
+  @Test mutating func `another opening of an open tap changes nothing`() throws {
     let offer = try offer()
     _ = removals.handle(.opening(offer))
     _ = removals.handle(.notOpened(offer.id))
@@ -93,11 +90,10 @@ struct TagRemovalsTests {
     _ = removals.handle(.ended(offer.id, .delivered))
     _ = removals.handle(.opening(offer))
     _ = removals.handle(.notOpened(offer.id))
-    #expect(words(removals.handle(.removed(offer.id))) == ["/bin/true off"])
+    #expect(Self.words(removals.handle(.removed(offer.id))) == ["/bin/true off"])
   }
 
-  @Test func `an app that got the message over D-Bus is told, also without a rule`() throws {
-    var removals = TagRemovals()
+  @Test mutating func `an app that got the message over D-Bus is told, also without a rule`() throws {
     let cases: [(TapRule.Action?, [String])] = [
       (nil, [app.desktopID]), (.open(app.desktopID), ["/bin/true off", app.desktopID]),
     ]
@@ -105,15 +101,14 @@ struct TagRemovalsTests {
       let offer = try offer(action)
       _ = removals.handle(.opening(offer))
       _ = removals.handle(.ended(offer.id, .delivered))
-      #expect(words(removals.handle(.removed(offer.id))) == expected)
+      #expect(Self.words(removals.handle(.removed(offer.id))) == expected)
     }
     let link = try offer(nil).handed(to: app, whole: false)
     _ = removals.handle(.opening(link))
     #expect(removals.count == 0)
   }
 
-  @Test func `the taps are bounded`() throws {
-    var removals = TagRemovals()
+  @Test mutating func `the taps are bounded`() throws {
     for number in 1...(TagRemovals.most + 10) { _ = removals.handle(.opening(try offer(number: number))) }
     #expect(removals.count == TagRemovals.most)
   }

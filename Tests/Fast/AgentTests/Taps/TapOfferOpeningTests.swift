@@ -39,10 +39,7 @@ struct TapOfferOpeningTests {
   private func opened(
     _ shown: TapOffer, by action: String = "open", now: TapOffer, hasFailed: Bool = false
   ) throws -> String? {
-    guard case .open(let chosen, let choice) = shown.answer(to: action, canCopy: true) else {
-      Issue.record("\(action) must open the tap")
-      return nil
-    }
+    let (chosen, choice) = try shown.opened(by: action)
     let offer = chosen.confirmed(by: now, isAnswer: choice != nil, hasFailed: hasFailed)
     guard let offer else { return nil }
     let name = String((offer.handler?.desktopID ?? "nobody.desktop").dropLast(8))
