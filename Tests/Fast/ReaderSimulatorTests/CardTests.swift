@@ -8,9 +8,7 @@ import Testing
 
   /// Places a transit card and finds it by a poll for its system.
   func transit() throws -> ChipDriver {
-    let driver = ChipDriver()
-    _ = driver.answer(oneRequest)
-    _ = driver.place(try .transitCard(idm: Self.idm))
+    let driver = ChipDriver(with: try .transitCard(idm: Self.idm))
     let found = driver.answer([0x4A, 0x01, 0x01, 0x00, 0x00, 0x03, 0x01, 0x00])
     #expect(found?.suffix(2) == [0x00, 0x03])
     return driver

@@ -10,6 +10,20 @@ final class ChipDriver {
 
   init(_ timing: TimingModel = .immediate) { chip = PN532Chip(timing: timing) }
 
+  /// A chip with a tag. A select sends one request.
+  convenience init(with tag: SimulatedTag) {
+    self.init()
+    _ = send(oneRequest)
+    _ = place(tag)
+  }
+
+  /// A chip that has selected this tag of Type A.
+  static func selected(_ tag: SimulatedTag) -> ChipDriver {
+    let driver = ChipDriver(with: tag)
+    _ = driver.send(select)
+    return driver
+  }
+
   func place(_ tag: SimulatedTag) -> [PN532Chip.Action] {
     tags += 1
     chip.radio.field.place(tag.tag, as: TagID(number: tags), at: now)

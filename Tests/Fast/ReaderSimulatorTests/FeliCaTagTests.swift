@@ -8,10 +8,7 @@ import Testing
   private static let ndef: [UInt8] = [0x00, 0x12, 0xFC, 0x01, 0x00]
 
   private func driver(_ model: Type3Options.Model = .liteS, _ message: [UInt8] = [0xD0, 0, 0]) throws -> ChipDriver {
-    let driver = ChipDriver()
-    _ = driver.answer(oneRequest)
-    _ = driver.place(try .type3(message: message, idm: Self.idm, options: Type3Options(model)))
-    return driver
+    ChipDriver(with: try .type3(message: message, idm: Self.idm, options: Type3Options(model)))
   }
 
   /// InListPassiveTarget: the answer to a poll, or nil if no card answers.
@@ -68,14 +65,6 @@ import Testing
     #expect(command(card, [0x04], []) == [0x00])
     #expect(command(card, [0x0C], []) == [2, 0xFE, 0x00, 0x12, 0xFC])
     #expect(command(card, [0x06], [], idm: [9, 9, 9, 9, 9, 9, 9, 9]) == nil)
-  }
-
-  @Test func `a transit card has no NDEF system`() throws {
-    let driver = ChipDriver()
-    _ = driver.answer(oneRequest)
-    _ = driver.place(try .transitCard(idm: Self.idm))
-    #expect(poll(driver, Self.any)?.suffix(2) == [0x00, 0x03])
-    #expect(poll(driver, Self.ndef) == nil)
   }
 
   @Test func `two cards in one time slot collide`() throws {
@@ -157,16 +146,6 @@ import Testing
     // The configuration cannot be changed any more.
     #expect(configure(lite, [0, 0]) == [0x01, 0xA8])
     #expect(update(lite, [1, 0x80, 2]) == [0, 0])
-  }
-
-  @Test func `a phone has a new identifier each time the field comes on`() throws {
-    let phone = try driver(.phone)
-    let first = try #require(poll(phone, Self.any).map { Array($0[2...9]) })
-    #expect(poll(phone, Self.ndef).map { Array($0[2...9]) } == first)
-    _ = phone.answer([0x32, 0x01, 0x00])
-    let second = try #require(poll(phone, Self.any).map { Array($0[2...9]) })
-    #expect(first != second)
-    #expect(first.prefix(2) == [0x02, 0xFE] && second.prefix(2) == [0x02, 0xFE])
   }
 
   @Test func `a raw frame includes its length`() throws {

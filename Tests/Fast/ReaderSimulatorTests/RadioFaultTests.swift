@@ -14,9 +14,7 @@ import Testing
       (.late(.milliseconds(60)), 0x01, true), (.late(.milliseconds(40)), 0x00, true),
     ] as [(Fault.Disturbance, UInt8, Bool)])
   func `a radio fault stops a write or its answer`(disturbance: Fault.Disturbance, status: UInt8, isDone: Bool) throws {
-    let driver = ChipDriver()
-    _ = driver.place(try type2())
-    _ = driver.send(select)
+    let driver = ChipDriver.selected(try type2())
     driver.chip.radio.faults.add(.radio(disturbance, exchange: 2))
     #expect(driver.answer(Self.read)?.count == 17)
     #expect(driver.answer(Self.write) == [status])
@@ -26,9 +24,7 @@ import Testing
   }
 
   @Test func `a garbled answer gets the status for a wrong checksum`() throws {
-    let driver = ChipDriver()
-    _ = driver.place(try type2())
-    _ = driver.send(select)
+    let driver = ChipDriver.selected(try type2())
     driver.chip.radio.faults.add(.radio(.garbledAnswer))
     #expect(driver.answer(Self.read) == [0x02])
     #expect(driver.answer(Self.read)?.count == 17)
@@ -37,9 +33,7 @@ import Testing
   /// RFConfiguration, item 4.
   @Test(arguments: [(1, 2), (2, 2), (0, 1), (1, 1)] as [(UInt8, Int)])
   func `the firmware retries as often as configured`(retries: UInt8, times: Int) throws {
-    let driver = ChipDriver()
-    _ = driver.place(try type2())
-    _ = driver.send(select)
+    let driver = ChipDriver.selected(try type2())
     #expect(driver.answer([0x32, 0x04, retries]) == [])
     driver.chip.radio.faults.add(.radio(.unheard, times: times))
     #expect(driver.answer(Self.read)?.first == (Int(retries) < times ? 0x01 : 0x00))
@@ -50,9 +44,7 @@ import Testing
   func `an ISO-DEP block is repeated up to twice`(disturbance: Fault.Disturbance, exchange: Int) throws {
     let options = Type4Options { ($0.maximumRead, $0.maximumWrite) = (100, 100) }
     for times in 1...3 {
-      let driver = ChipDriver()
-      _ = driver.place(try .type4(message: [0xD0, 0x00, 0x00], uid: .fixed(uid7), options: options))
-      _ = driver.send(select)
+      let driver = ChipDriver.selected(try .type4(message: [0xD0, 0, 0], uid: .fixed(uid7), options: options))
       driver.chip.radio.faults.add(.radio(disturbance, exchange: exchange, times: times))
       let data = (0..<80).map { UInt8($0) }
       let answers = [

@@ -10,10 +10,7 @@ private let selectJewel: [UInt8] = [0x4A, 0x01, 0x04]
   private func driver(
     _ model: Type1Model = .topaz96, _ message: [UInt8] = [0xD0, 0x00, 0x00]
   ) throws -> ChipDriver {
-    let driver = ChipDriver()
-    _ = driver.answer(oneRequest)
-    _ = driver.place(try .type1(model, message: message, uid: .fixed(topazUID)))
-    return driver
+    ChipDriver(with: try .type1(model, message: message, uid: .fixed(topazUID)))
   }
 
   private func selected(_ model: Type1Model, _ message: [UInt8] = [0xD0, 0x00, 0x00]) throws -> ChipDriver {
@@ -41,9 +38,7 @@ private let selectJewel: [UInt8] = [0x4A, 0x01, 0x04]
   }
 
   @Test func `a poll for Jewel finds no other tag`() throws {
-    let driver = ChipDriver()
-    _ = driver.answer(oneRequest)
-    _ = driver.place(try type2())
+    let driver = ChipDriver(with: try type2())
     #expect(driver.answer(selectJewel) == [0])
     // A tag that gets an unknown command after a request answers the next request.
     #expect(driver.answer(select)?.first == 1)
@@ -114,9 +109,7 @@ private let selectJewel: [UInt8] = [0x4A, 0x01, 0x04]
   }
 
   private func topaz512() throws -> ChipDriver {
-    let driver = ChipDriver()
-    _ = driver.answer(oneRequest)
-    _ = driver.place(try .type1(.topaz512, message: [], uid: .fixed(topazUID)))
+    let driver = ChipDriver(with: try .type1(.topaz512, message: [], uid: .fixed(topazUID)))
     _ = driver.answer(selectJewel)
     return driver
   }

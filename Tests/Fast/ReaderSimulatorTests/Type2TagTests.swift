@@ -3,29 +3,21 @@ import Testing
 @testable import ReaderSimulator
 
 @Suite struct Type2TagTests {
-  private func selected(_ tag: SimulatedTag) -> ChipDriver {
-    let driver = ChipDriver()
-    _ = driver.place(tag)
-    _ = driver.send(oneRequest)
-    _ = driver.send(select)
-    return driver
-  }
-
   @Test func `the first pages have the UID and the capability container`() throws {
-    let driver = selected(try type2(.ntag213))
+    let driver = ChipDriver.selected(try type2(.ntag213))
     #expect(
       driver.answer([0x40, 0x01, 0x30, 0x00])
         == [0x00, 0x04, 0x11, 0x22, 0xBF, 0x33, 0x44, 0x55, 0x66, 0x44, 0x48, 0x00, 0x00, 0xE1, 0x10, 0x12, 0x00])
   }
 
   @Test func `a READ continues with the first page after the last`() throws {
-    let driver = selected(try type2(.ultralight))
+    let driver = ChipDriver.selected(try type2(.ultralight))
     let answer = try #require(driver.answer([0x40, 0x01, 0x30, 0x0F]))
     #expect(answer[1...4] == [0, 0, 0, 0] && answer[5...7] == uid7[0..<3])
   }
 
   @Test func `a refused command deselects the tag`() throws {
-    let driver = selected(try type2(.ultralight))
+    let driver = ChipDriver.selected(try type2(.ultralight))
     #expect(driver.answer([0x40, 0x01, 0x30, 0x10]) == [0x13])
     #expect(driver.answer([0x40, 0x01, 0x30, 0x00]) == [0x01])
     #expect(driver.answer(select)?.first == 1)
@@ -51,7 +43,7 @@ import Testing
   }
 
   @Test func `newer commands work only with InCommunicateThru`() throws {
-    let driver = selected(try type2(.ntag215))
+    let driver = ChipDriver.selected(try type2(.ntag215))
     #expect(ChipDriver.frames(driver.send([0x40, 0x01, 0x60])) == [.acknowledge, .error])
     #expect(ChipDriver.frames(driver.send([0x40, 0x01, 0x3A, 0x00, 0x01])) == [.acknowledge, .error])
     driver.expect([
@@ -63,26 +55,26 @@ import Testing
   }
 
   @Test func `an Ultralight does not know GET_VERSION`() throws {
-    let driver = selected(try type2(.ultralight))
+    let driver = ChipDriver.selected(try type2(.ultralight))
     #expect(driver.answer([0x42, 0x60]) == [0x01])
     #expect(driver.answer(select)?.first == 1)
   }
 
   @Test func `an answer of four bits can be read without a CRC`() throws {
-    let driver = selected(try type2())
+    let driver = ChipDriver.selected(try type2())
     _ = driver.send([0x08, 0x63, 0x03, 0x00])
     #expect(driver.answer([0x42, 0xA2, 0x05, 1, 2, 3, 4]) == [0x00, 0x0A])
     #expect(driver.answer([0x06, 0x63, 0x3C]) == [0x04])
   }
 
   @Test func `a command with a wrong CRC is refused`() throws {
-    let driver = selected(try type2())
+    let driver = ChipDriver.selected(try type2())
     _ = driver.send([0x08, 0x63, 0x02, 0x00, 0x63, 0x03, 0x00])
     #expect(driver.answer([0x42, 0x30, 0x00, 0x00, 0x00]) == [0x00, 0x01])
   }
 
   @Test func `WRITE and COMPATIBILITY WRITE change a page`() throws {
-    let driver = selected(try type2())
+    let driver = ChipDriver.selected(try type2())
     #expect(driver.answer([0x40, 0x01, 0xA2, 0x05, 1, 2, 3, 4]) == [0x00])
     #expect(driver.answer([0x40, 0x01, 0xA0, 0x06, 5, 6, 7, 8] + [UInt8](repeating: 0xEE, count: 12)) == [0x00])
     let page = try #require(driver.answer([0x40, 0x01, 0x30, 0x05]))

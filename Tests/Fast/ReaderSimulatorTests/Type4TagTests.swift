@@ -10,9 +10,7 @@ import Testing
   private static let selectNDEF: [UInt8] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x04]
 
   private func selected(_ message: [UInt8], _ options: Type4Options = Type4Options()) throws -> ChipDriver {
-    let driver = ChipDriver()
-    _ = driver.place(try .type4(message: message, options: options))
-    _ = driver.send(select)
+    let driver = ChipDriver.selected(try .type4(message: message, options: options))
     #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
     return driver
   }
@@ -79,25 +77,6 @@ import Testing
     #expect(driver.answer([0x40, 0x41] + command[..<260]) == [0x00])
     #expect(driver.answer([0x40, 0x01] + command[260...]) == [0x00, 0x90, 0x00])
     #expect(driver.chip.radio.field.memory(of: TagID(number: 1)).map { Array($0[2..<502]) } == data)
-  }
-
-  @Test func `mapping version 3 reads above 32 KiB`() throws {
-    let message: [UInt8] = (0..<40_000).map { (index: Int) in UInt8(index % 249) }
-    let driver = try selected(message, Type4Options { ($0.mappingVersion, $0.maximumRead) = (3, 256) })
-    _ = driver.send([0x40, 0x01] + Self.selectContainer)
-    driver.expect([
-      (
-        [0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x11],
-        [0, 0, 0x11, 0x30, 0x01, 0x00, 0, 52, 0x06, 0x08, 0xE1, 0x04, 0, 0, 0x9C, 0x44, 0, 0, 0x90, 0x00]
-      )
-    ])
-    _ = driver.send([0x40, 0x01] + Self.selectNDEF)
-    let part: [UInt8] = [0, 0x53, 0x04] + message[32_764..<32_768] + [0x90, 0x00]
-    driver.expect([
-      ([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 4], [0, 0, 0, 0x9C, 0x40, 0x90, 0x00]),
-      // Offset data object 54 03 008000, six bytes: a header of two and four of data.
-      ([0x40, 0x01, 0x00, 0xB1, 0x00, 0x00, 0x05, 0x54, 0x03, 0x00, 0x80, 0x00, 0x06], part),
-    ])
   }
 
   @Test func `a card can have a false length and a custom ATS`() throws {

@@ -10,10 +10,7 @@ import Testing
   ]
 
   private func driver(_ options: Type4Options = Type4Options()) throws -> ChipDriver {
-    let driver = ChipDriver()
-    _ = driver.place(try .type4B(message: [0xD0, 0x00, 0x00], pupi: .fixed([1, 2, 3, 4]), options: options))
-    _ = driver.answer(oneRequest)
-    return driver
+    ChipDriver(with: try .type4B(message: [0xD0, 0x00, 0x00], pupi: .fixed([1, 2, 3, 4]), options: options))
   }
 
   @Test func `the checksums match the examples of the standard`() {
@@ -96,16 +93,6 @@ import Testing
         == .silence)
   }
 
-  @Test func `a random identifier is new each time the field comes on`() throws {
-    let driver = ChipDriver()
-    _ = driver.place(try .type4B(message: [], pupi: .random))
-    _ = driver.answer(oneRequest)
-    let first = try #require(driver.answer(Self.selectB))
-    _ = driver.answer([0x32, 0x01, 0x00])
-    let second = try #require(driver.answer(Self.selectB))
-    #expect(first[3..<7] != second[3..<7])
-  }
-
   @Test func `a card can request more time`() throws {
     let driver = try driver(Type4Options { $0.timeExtensions = 2 })
     _ = driver.answer(Self.selectB)
@@ -118,8 +105,7 @@ import Testing
   }
 
   @Test func `a payment card knows only its payment directory`() throws {
-    let driver = ChipDriver()
-    _ = driver.place(.paymentCardB(pupi: try .fixed([1, 2, 3, 4])))
+    let driver = ChipDriver(with: .paymentCardB(pupi: try .fixed([1, 2, 3, 4])))
     _ = driver.answer(Self.selectB)
     #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x6A, 0x82])
     let directory = [0x00, 0xA4, 0x04, 0x00, 0x0E] + Array("2PAY.SYS.DDF01".utf8) + [0x00]
