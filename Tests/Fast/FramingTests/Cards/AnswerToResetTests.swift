@@ -57,13 +57,11 @@ import Testing
       "", "00 00", "FF 8F 80 01 80 00", "3B 80 80 01 02", "3B 82 80 01 80 83", "3B 80 80 01 01 00",
       "3B 8F 80 01 80 4F 0C A0 00 00 03 06 03 00 03 00 00 00 00 67",
       "3B 8F 80 01 80 4F 0C A0 00 00 03 06 03 00 03 00 00 00 68",
+      // The greatest length.
+      "3B 8F 80 01" + String(repeating: " 00", count: 29),
     ])
   func `an invalid answer is of no kind`(_ atr: String) {
     #expect(AnswerToReset(hex(atr)).kind == .unknown)
-  }
-
-  @Test func `an answer of the greatest length is of no kind`() {
-    #expect(AnswerToReset([0x3B, 0x8F, 0x80, 0x01] + [UInt8](repeating: 0, count: 29)).kind == .unknown)
   }
 
   /// The bytes and their check byte.

@@ -79,15 +79,9 @@ import Testing
   }
 
   @Test(arguments: TagType.allCases)
-  func `an empty command is sent by no reader`(_ type: TagType) {
+  func `a command that is empty or too long is sent by no reader`(_ type: TagType) {
     for model in ReaderModel.all + [.generic] {
       #expect(model.obstacle(to: [], for: type) != nil)
-    }
-  }
-
-  @Test(arguments: TagType.allCases)
-  func `a command that is too long is sent by no reader`(_ type: TagType) {
-    for model in ReaderModel.all + [.generic] {
       #expect(model.obstacle(to: [UInt8](repeating: 0x02, count: 70_000), for: type, takesExtendedAPDUs: true) != nil)
     }
   }

@@ -8,11 +8,6 @@ import Testing
 
   // MARK: READ and WRITE
 
-  @Test func `READ is FF B0 for four pages`() throws {
-    var channel = cardChannel(.generic, .type2, .send("FF B0 00 04 10", "\(Self.pages) 90 00"))
-    #expect(try channel.exchange([0x30, 0x04]) == hex(Self.pages))
-  }
-
   @Test func `a reader that returns more than four pages is cut short`() throws {
     var channel = cardChannel(.generic, .type2, .send("FF B0 00 04 10", "\(Self.pages) FF FF 90 00"))
     #expect(try channel.exchange([0x30, 0x04]) == hex(Self.pages))
