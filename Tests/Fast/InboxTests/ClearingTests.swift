@@ -115,14 +115,4 @@ struct ClearingTests {
     #expect(access(old, F_OK) != 0)
     #expect(access(young, F_OK) == 0)
   }
-
-  @Test func `clear fails if the file cannot be written`() async throws {
-    let temporary = try TemporaryDirectory()
-    let inbox = Inbox(
-      .file(directory: try temporary.write("", to: "file") + "/below", name: "inbox.sqlite"), now: { sampleTime },
-      report: { _ in })
-    _ = await inbox.refuse(sampleTap("a"), detail: "")
-    let error = await #expect(throws: InboxError.self) { try await inbox.clear(InboxClearing()) }
-    #expect(error?.code == .storage)
-  }
 }

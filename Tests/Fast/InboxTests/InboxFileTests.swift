@@ -88,17 +88,22 @@ struct InboxFileTests {
     #expect(reports.all.first?.contains(aside) == true)
   }
 
-  @Test func `a file damaged in its middle is detected at the start`() async throws {
-    let path = temporary.path + "/inbox.sqlite"
+  /// The bytes of a closed file with this many taps, each with a large message.
+  private func file(of count: Int, _ state: TapState) throws -> [UInt8] {
     do {
       let store = try InboxFile(directory: temporary.path, name: "inbox.sqlite").open(at: sampleTime, report: { _ in })
-      for index in 0..<50 {
-        let message = [UInt8](repeating: 7, count: 1000)
-        let tap = sampleTap("\(index)", message: message)
-        _ = try store.put(StoredTap(tap: tap, state: .received, changed: sampleTime))
+      try store.database.transaction { () throws(SQLiteError) in
+        for index in 0..<count {
+          let tap = sampleTap("\(index)", message: [UInt8](repeating: 7, count: 1000))
+          _ = try store.put(StoredTap(tap: tap, state: state, changed: sampleTime))
+        }
       }
     }
-    var bytes = try readFile(path)
+    return try readFile(temporary.path + "/inbox.sqlite")
+  }
+
+  @Test func `a file damaged in its middle is detected at the start`() async throws {
+    var bytes = try file(of: 50, .received)
     try #require(bytes.count > 20_000)
     for index in 4096..<20_000 { bytes[index] = 0xA5 }
     try temporary.write(bytes, to: "inbox.sqlite", mode: 0o600)
@@ -108,20 +113,8 @@ struct InboxFileTests {
     #expect(reports.all.contains { $0.contains("damaged") })
   }
 
-  @Test func `damage that no tap meets is found by a full check, and open taps are kept`()
-    async throws
-  {
-    let path = temporary.path + "/inbox.sqlite"
-    do {
-      let store = try InboxFile(directory: temporary.path, name: "inbox.sqlite").open(at: sampleTime, report: { _ in })
-      try store.database.transaction { () throws(SQLiteError) in
-        for index in 0..<2000 {
-          let tap = sampleTap("\(index)", message: [UInt8](repeating: 7, count: 1000))
-          _ = try store.put(StoredTap(tap: tap, state: .delivered, changed: sampleTime))
-        }
-      }
-    }
-    var bytes = try readFile(path)
+  @Test func `damage that no tap meets is found by a full check, and open taps are kept`() async throws {
+    var bytes = try file(of: 2000, .delivered)
     // Damages a page in the middle that is full of messages.
     let content = bytes
     func isFull(_ page: Int) -> Bool {
@@ -192,20 +185,6 @@ struct InboxFileTests {
     #expect(await inbox.receive(sampleTap("a")).isNew)
     #expect(try await inbox.list().map(\.id) == ["a"])
     #expect(reports.all.count == 1)
-  }
-
-  @Test func `taps in memory are saved when the file can be written again`() async throws {
-    let directory = temporary.path + "/state"
-    try temporary.write([], to: "state", mode: 0o600)
-    let first = inbox(in: directory, reports: reports)
-    _ = await first.receive(sampleTap("a"))
-    unlink(directory)
-    _ = await first.retryFile(maximum: 10)
-    try await first.move("a", to: .shown)
-
-    #expect(reports.all.last?.contains("again") == true)
-    await first.close()
-    #expect(try await inbox(in: directory).tap("a").state == .shown)
   }
 
   @Test func `the second process keeps taps in memory and takes the file over when it is free`()

@@ -1,4 +1,3 @@
-import Names
 import Testing
 import TestSupport
 
@@ -6,6 +5,23 @@ import TestSupport
 
 /// Files of earlier versions, created by the statements of those versions.
 struct MigrationTests {
+  private let temporary: TemporaryDirectory
+  private let reports = Reports()
+
+  init() throws { temporary = try TemporaryDirectory() }
+
+  /// An inbox whose file these statements have made. The last one has the values.
+  private func inbox(
+    _ schema: [String], _ insertion: String, _ values: [SQLiteValue] = [], at time: Timestamp = sampleTime
+  ) throws -> Inbox {
+    do {
+      let database = try Database(path: temporary.path + "/inbox.sqlite")
+      for statement in schema { try database.run(statement) }
+      try database.run(insertion, values)
+    }
+    return Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { time }, report: reports.report)
+  }
+
   /// The first released schema, verbatim.
   private static let version1 = [
     """
@@ -57,22 +73,14 @@ struct MigrationTests {
   func `a file of version 1 is migrated with all its data`(
     state: String, sentence: String, reason: TapReason
   ) async throws {
-    let temporary = try TemporaryDirectory()
     let tap = sampleTap("a", uri: reason.code == .refused ? nil : "https://menu.example.com/table/4")
-    do {
-      let database = try Database(path: temporary.path + "/inbox.sqlite")
-      for statement in Self.version1 { try database.run(statement) }
-      try database.run(
-        Self.insertion,
-        [
-          .text(tap.id), .integer(tap.time.microseconds), .blob(tap.message), .text(tap.technology), .blob(tap.uid),
-          .text(tap.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler), .text(state),
-          .integer(sampleTime.microseconds), .text(sentence),
-        ])
-    }
-    let reports = Reports()
-    let inbox = Inbox(
-      .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: reports.report)
+    let inbox = try inbox(
+      Self.version1, Self.insertion,
+      [
+        .text(tap.id), .integer(tap.time.microseconds), .blob(tap.message), .text(tap.technology), .blob(tap.uid),
+        .text(tap.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler), .text(state),
+        .integer(sampleTime.microseconds), .text(sentence),
+      ])
     let stored = StoredTap(
       tap: tap, state: try #require(TapState(rawValue: state)), changed: sampleTime, reason: reason)
     #expect(try await inbox.tap("a") == stored)
@@ -93,46 +101,27 @@ struct MigrationTests {
   ]
 
   @Test func `a file of version 2 is migrated, and then also stores notifications without a tap`() async throws {
-    let temporary = try TemporaryDirectory()
-    do {
-      let database = try Database(path: temporary.path + "/inbox.sqlite")
-      for statement in Self.version1.dropLast() + Self.version2 { try database.run(statement) }
-      try database.run(
-        """
-        INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed, screen_bus, screen_owner, screen_id)
-        VALUES ('a', 0, x'', '', x'', '', '', 'dismissed', 0, 'bus', ':1.7', 5)
-        """)
-    }
-    let reports = Reports()
-    let inbox = Inbox(
-      .file(directory: temporary.path, name: "inbox.sqlite"), now: { Timestamp(microseconds: 1) },
-      report: reports.report)
-    let first = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
-    let second = NotificationPlace(bus: "bus", owner: ":1.7", id: 6)
+    let inbox = try inbox(
+      Array(Self.version1.dropLast()) + Self.version2,
+      """
+      INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed, screen_bus, screen_owner, screen_id)
+      VALUES ('a', 0, x'', '', x'', '', '', 'dismissed', 0, 'bus', ':1.7', 5)
+      """, at: Timestamp(microseconds: 1))
     let left = await inbox.resume(maximum: 10)
-    #expect(left.places == ["a": first] && left.otherPlaces.isEmpty)
-    await inbox.showOther(at: second)
+    #expect(left.places == ["a": place(5)] && left.otherPlaces.isEmpty)
+    await inbox.showOther(at: place(6))
     #expect(try await inbox.clear(InboxClearing()) == ["a"])
-    #expect(await inbox.resume(maximum: 10).otherPlaces == [second, first])
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(6), place(5)])
     #expect(reports.all.isEmpty)
   }
 
   @Test func `a file of version 3 is migrated, its taps do not wait to be sent, and new ones may`() async throws {
-    let temporary = try TemporaryDirectory()
-    do {
-      let database = try Database(path: temporary.path + "/inbox.sqlite")
-      for statement in Schema.steps.prefix(3).joined() { try database.run(statement) }
-      try database.run("PRAGMA user_version = 3")
-      try database.run(
-        """
-        INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed)
-        VALUES ('a', 0, x'', '', x'', '', '', 'shown', 0)
-        """)
-    }
-    let reports = Reports()
-    let inbox = Inbox(
-      .file(directory: temporary.path, name: "inbox.sqlite"), now: { Timestamp(microseconds: 1) },
-      report: reports.report)
+    let inbox = try inbox(
+      Array(Schema.steps.prefix(3).joined()) + ["PRAGMA user_version = 3"],
+      """
+      INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed)
+      VALUES ('a', 0, x'', '', x'', '', '', 'shown', 0)
+      """, at: Timestamp(microseconds: 1))
     #expect(await inbox.outgoingCounts() == OutgoingCounts(waiting: 0, oldest: nil, dropped: 0))
     #expect(try await !inbox.tap("a").isOutgoing)
     #expect(await inbox.receive(sampleTap("b"), outgoing: true).isNew)

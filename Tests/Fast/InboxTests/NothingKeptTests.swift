@@ -1,5 +1,4 @@
 import Glibc
-import Names
 import Testing
 import TestSupport
 
@@ -24,8 +23,6 @@ struct NothingKeptTests {
   }
 
   private func isThere(_ name: String) -> Bool { access(temporary.path + "/" + name, F_OK) == 0 }
-
-  private func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }
 
   @Test func `an earlier history is removed with a notice`() async throws {
     let before = keeping()

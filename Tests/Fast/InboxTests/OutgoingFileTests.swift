@@ -77,7 +77,7 @@ struct OutgoingFileTests {
     #expect(try await !first.tap("a").isOutgoing)
     #expect(await first.acknowledged == ["a"])
 
-    await first.giveRoom()
+    await first.setMaximumPages(1000)
     await keep(["c"], in: first)
     #expect(reports.all.count == 2)
     #expect(await waiting(first) == ["b", "large", "c"])
@@ -126,12 +126,5 @@ struct OutgoingFileTests {
     await keep(["c"], in: second)
     #expect(await waiting(second) == ["c"])
     #expect(await second.outgoingCounts().dropped == 2)
-  }
-}
-
-extension Inbox {
-  /// Ends the limit of the simulated disk.
-  fileprivate func giveRoom() {
-    withStore { store throws(SQLiteError) in try store.database.run("PRAGMA max_page_count = 1000") }
   }
 }

@@ -131,11 +131,4 @@ struct FailedTapTests {
     #expect(await inbox.resume(maximum: 10).waiting.isEmpty)
     #expect(try await inbox.tap("a").reason.code == .notStarted)
   }
-
-  @Test func `a refused tap is finished and never shown`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    _ = await inbox.refuse(sampleTap("a"), detail: "no")
-    #expect(await inbox.resume(maximum: 10).waiting.isEmpty)
-    #expect(try await inbox.tap("a").state == .failed)
-  }
 }

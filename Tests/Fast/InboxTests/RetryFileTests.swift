@@ -1,5 +1,4 @@
 import Glibc
-import Names
 import Testing
 import TestSupport
 
@@ -30,8 +29,6 @@ struct RetryFileTests {
     rename(directory + ".hidden", directory)
   }
 
-  private func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }
-
   private func fill(_ inbox: Inbox, _ ways: [(String, [TapState])]) async throws {
     for (id, way) in ways {
       _ = await inbox.receive(sampleTap(id))
@@ -47,7 +44,8 @@ struct RetryFileTests {
     await first.close()
     try hide()
 
-    let second = inbox()
+    let reports = Reports()
+    let second = inbox(reports: reports)
     #expect(await second.resume(maximum: 10).waiting.isEmpty)
     // The daemon sends a tap again if it got no answer for it.
     try await fill(second, [("new", []), ("again", [])])
@@ -59,8 +57,10 @@ struct RetryFileTests {
     // Neither call opens the file. Otherwise its taps would never be returned to the caller.
     #expect(await second.prune().isEmpty)
     await #expect(throws: InboxError.notWritable) { try await second.clear(InboxClearing()) }
+    #expect(InboxError.notWritable.code == .storage)
 
     let left = try #require(await second.retryFile(maximum: 10))
+    #expect(reports.all.last?.contains("again") == true)
     #expect(left.waiting.map(\.id) == ["shown", "opening"])
     #expect(left.waiting.map(\.state) == [.shown, .failed])
     #expect(left.waiting.last?.reason == TapReason(.endedWhileOpening))
@@ -177,12 +177,5 @@ struct RetryFileTests {
       try await inbox.clear(InboxClearing(onScreen: ["a"], includesOnScreen: true))
     }
     #expect(try await inbox.tap("a").state == .received)
-  }
-}
-
-extension Inbox {
-  /// Changes the size of the simulated disk.
-  fileprivate func setMaximumPages(_ count: Int) {
-    withStore { store throws(SQLiteError) in try store.database.run("PRAGMA max_page_count = \(count)") }
   }
 }

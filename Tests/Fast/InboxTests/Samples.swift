@@ -1,4 +1,5 @@
 import EventLoop
+import Names
 
 @testable import Inbox
 
@@ -14,6 +15,8 @@ func sampleTap(
     uri: uri, title: "Open in Menu", handler: "org.example.Menu.desktop")
 }
 
+func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }
+
 /// The lines that an inbox reported for the log.
 final class Reports: Sendable {
   private let lines = Locked<[String]>([])
@@ -27,5 +30,10 @@ extension Inbox {
   /// Stores a tap with a link that may not be opened.
   func refuse(_ tap: Tap, detail: String) -> Receipt {
     keep(tap, as: .failed, because: TapReason(.refused, detail: detail))
+  }
+
+  /// Changes the size of the simulated disk.
+  func setMaximumPages(_ count: Int) {
+    withStore { store throws(SQLiteError) in try store.database.run("PRAGMA max_page_count = \(count)") }
   }
 }

@@ -5,10 +5,9 @@ import Testing
 
 /// The notification that shows a tap.
 struct ScreenPlaceTests {
-  private func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }
+  private let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
 
   @Test func `a tap with a notification is shown, and the notification's previous tap loses its place`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for id in ["a", "b"] { _ = await inbox.receive(sampleTap(id)) }
     try await inbox.show("a", at: place(5))
     #expect(try await inbox.tap("a").state == .shown)
@@ -26,7 +25,6 @@ struct ScreenPlaceTests {
   }
 
   @Test func `the next run gets every notification that may be on the screen, for any tap state`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let ways: [(String, [TapState])] = [
       ("waits", []), ("opened", [.opening]), ("over", [.opening, .delivered]), ("dismissed", [.dismissed]),
     ]
@@ -42,7 +40,6 @@ struct ScreenPlaceTests {
   }
 
   @Test func `a notification without a tap is returned until it is closed`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     await inbox.showOther(at: place(1))
     await inbox.showOther(at: place(2))
     _ = await inbox.refuse(sampleTap("a"), detail: "")
@@ -58,7 +55,6 @@ struct ScreenPlaceTests {
   }
 
   @Test func `at most 256 notifications without a tap are stored, the newest ones`() async throws {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for number in 0..<300 { await inbox.showOther(at: place(UInt32(number))) }
     #expect(await inbox.resume(maximum: 10).otherPlaces == (44..<300).map { place($0) })
   }
