@@ -55,10 +55,7 @@ import Testing
   }
 
   @Test func `a tag that was not read before scanning stopped is known afterwards`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    _ = rig.begin()
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     #expect(rig.slot.interrupted(at: rig.now) == [.removed(1)])
     #expect(rig.slot.stop() == [.known(2, tag)])
     rig.slot.scan(for: all)
@@ -78,10 +75,7 @@ import Testing
   }
 
   @Test func `a tag is read again if only the options of scanning have changed`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    _ = rig.begin()
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     #expect(rig.slot.interrupted(at: rig.now) == [.removed(1)])
     rig.slot.scan(for: [.type2])
     #expect(rig.begin() == 2)
@@ -106,10 +100,7 @@ import Testing
 
   /// The process that was reading it has lost pcscd. In a session, the tag belonged to the client.
   @Test(arguments: [false, true]) func `a tag that was not read when pcscd ended is new`(wasInSession: Bool) {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    _ = rig.begin()
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
 
     var next = SlotRig()
@@ -201,10 +192,7 @@ import Testing
   }
 
   @Test func `a tag with which the reader has failed is recognized when the reader comes back`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    _ = rig.begin()
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     _ = rig.slot.refused(at: rig.now)
     _ = rig.slot.readerLeft()
     #expect(rig.slot.know(SlotRig.known([(1, tag)], isSuspect: true)) == [])

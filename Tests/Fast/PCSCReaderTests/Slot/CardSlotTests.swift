@@ -49,10 +49,7 @@ import Testing
   }
 
   @Test func `a tag that is removed while it is read is announced before its removal`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    #expect(rig.begin() == 1)
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     #expect(rig.takeAway() == [])
     #expect(rig.slot.isGone)
     #expect(rig.slot.read(at: rig.now) == [.removed(1)])
@@ -60,10 +57,7 @@ import Testing
   }
 
   @Test func `a tag that is removed before it was read ends its placement`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    #expect(rig.begin() == 1)
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     #expect(rig.takeAway() == [])
     #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
     #expect(rig.slot.state == .empty)
@@ -75,10 +69,7 @@ import Testing
   }
 
   @Test func `the next card waits until the work on the present one has ended`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    #expect(rig.begin() == 1)
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     #expect(rig.takeAway() == [])
     #expect(rig.insert() == [])
     #expect(rig.begin() == nil)
@@ -127,7 +118,8 @@ import Testing
     var rig = SlotRig.scanning()
     rig.insert(ATR.picoPass)
     #expect(rig.slot.card?.obstacle?.type == .type5)
-    rig.replaceQuietly()
+    rig.takeAway()
+    rig.insert()
     #expect(rig.slot.card?.obstacle == nil)
   }
 
@@ -142,20 +134,10 @@ import Testing
   }
 
   @Test func `a reader that leaves during the work takes its tag along afterwards`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    _ = rig.begin()
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     #expect(rig.slot.readerLeft() == [])
     #expect(rig.slot.isGone)
     #expect(rig.slot.failed(at: rig.now) == [.removed(1)])
     #expect(rig.slot.state == .noReader)
-  }
-}
-
-extension SlotRig {
-  fileprivate mutating func replaceQuietly() {
-    takeAway()
-    insert()
   }
 }

@@ -14,19 +14,21 @@ import Testing
 
   // MARK: Another program
 
-  @Test func `a card that another program holds is tried three times in two seconds`() {
+  @Test func `a card that another program holds is tried three times in two seconds, and the last time is known`() {
     var rig = SlotRig.scanning()
     rig.insert()
     var attempts: [Duration] = []
+    var areTriedAgain: [Bool] = []
     var spent = Duration.zero
     while let pause = rig.pause() {
       rig.pass(pause)
       spent += pause
       _ = rig.begin()
       attempts.append(spent)
-      _ = rig.slot.refused(at: rig.now)
+      areTriedAgain.append(rig.slot.refused(at: rig.now).isTriedAgain)
     }
     #expect(attempts == [.zero, .milliseconds(700), .seconds(2)])
+    #expect(areTriedAgain == [true, true, false])
     // It is left alone until its counter changes.
     #expect(rig.slot.isHeld)
     rig.pass(.seconds(3600))
@@ -37,16 +39,6 @@ import Testing
     #expect(!rig.slot.isHeld)
     rig.insert()
     #expect(rig.begin() != nil)
-  }
-
-  @Test func `the last attempt is announced as such`() {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    for expected in [true, true, false] {
-      rig.pass(.seconds(2))
-      _ = rig.begin()
-      #expect(rig.slot.refused(at: rig.now).isTriedAgain == expected)
-    }
   }
 
   @Test func `a card that the other program gives up is tried at once`() {
@@ -154,10 +146,7 @@ import Testing
 
   /// Works on a tag, and resets it.
   private func reset() -> SlotRig {
-    var rig = SlotRig.scanning()
-    rig.insert()
-    _ = rig.begin()
-    _ = rig.identify(tag)
+    var rig = SlotRig.reading()
     rig.slot.expectReturn(at: rig.now)
     return rig
   }
@@ -213,32 +202,30 @@ import Testing
     #expect(rig.slot.isGone)
   }
 
-  @Test func `a tag that comes back right after a reset and its reading is not announced again`() {
+  /// Resets and reads a tag, and begins with the card that comes after this time.
+  private func returned(after pause: Duration = .zero) -> SlotRig {
     var rig = reset()
     #expect(rig.slot.read(at: rig.now) == [])
     #expect(rig.takeAway() == [.removed(1)])
+    rig.pass(pause)
     rig.insert()
     #expect(rig.begin() == 2)
+    return rig
+  }
+
+  @Test func `a tag that comes back right after a reset and its reading is not announced again`() {
+    var rig = returned()
     #expect(rig.identify(tag) == (.known, [.known(2, tag)]))
   }
 
   @Test(arguments: [true, false])
   func `another tag, and one that comes back late, is announced`(isLate: Bool) {
-    var rig = reset()
-    #expect(rig.slot.read(at: rig.now) == [])
-    #expect(rig.takeAway() == [.removed(1)])
-    if isLate { rig.pass(.seconds(2)) }
-    rig.insert()
-    #expect(rig.begin() == 2)
+    var rig = returned(after: isLate ? .seconds(2) : .zero)
     #expect(rig.identify(isLate ? tag : other).0 == .new)
   }
 
   @Test func `a tag that is reported after each identification is left alone the second time`() {
-    var rig = reset()
-    #expect(rig.slot.read(at: rig.now) == [])
-    #expect(rig.takeAway() == [.removed(1)])
-    rig.insert()
-    #expect(rig.begin() == 2)
+    var rig = returned()
     rig.slot.expectReturn(at: rig.now)
     #expect(rig.identify(tag) == (.known, [.known(2, tag)]))
     #expect(rig.takeAway() == [.removed(2)])
@@ -252,11 +239,7 @@ import Testing
   }
 
   @Test func `a tag that leaves once more before it is identified is the same when it is back`() {
-    var rig = reset()
-    #expect(rig.slot.read(at: rig.now) == [])
-    #expect(rig.takeAway() == [.removed(1)])
-    rig.insert()
-    #expect(rig.begin() == 2)
+    var rig = returned()
     #expect(rig.takeAway() == [])
     rig.insert()
     #expect(rig.slot.failed(at: rig.now) == [])

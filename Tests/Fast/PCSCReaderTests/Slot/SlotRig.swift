@@ -45,12 +45,18 @@ struct SlotRig {
     return rig
   }
 
-  /// A slot on which `tag` rests after it was announced with number 1.
-  static func resting() -> SlotRig {
+  /// A slot on which `tag` has number 1 and is being read.
+  static func reading() -> SlotRig {
     var rig = scanning()
     rig.insert()
     #expect(rig.begin() == 1)
     #expect(rig.identify(tag).0 == .new)
+    return rig
+  }
+
+  /// A slot on which `tag` rests after it was announced with number 1.
+  static func resting() -> SlotRig {
+    var rig = reading()
     #expect(rig.slot.read(at: rig.now) == [])
     return rig
   }
