@@ -6,15 +6,8 @@ import UniversalLinks
     try AppSiteAssociation(json: Array(#"{"applinks": \#(applinks)}"#.utf8))
   }
 
-  /// One application, `org.example.Menu`, with these components.
-  func components(_ components: String, rest: String = "") throws(AssociationError) -> AppSiteAssociation {
-    try association(#"{"details": [{"appIDs": ["org.example.Menu"], "components": [\#(components)]}]\#(rest)}"#)
-  }
-
   func isIn(_ link: String, _ association: AppSiteAssociation) throws -> Bool {
-    let uri = try URI("https://example.com" + link)
-    if case .matched = association.verdict(on: uri, for: { $0 == "org.example.Menu" }) { return true }
-    return false
+    association.opens(try URI("https://example.com" + link))
   }
 
   /// `AppleRulesTests` has the documented rules. These cases follow from them.
@@ -24,7 +17,7 @@ import UniversalLinks
   ])
   func `a component matches if every part that it names matches`(component: String, link: String, expected: Bool) throws
   {
-    #expect(try isIn(link, try components(component)) == expected)
+    #expect(try isIn(link, try appLinks(component)) == expected)
   }
 
   @Test(arguments: [
@@ -34,7 +27,7 @@ import UniversalLinks
   ])
   func `no rule covers a path with dot segments, in any encoding`(link: String) throws {
     for settings in ["", #", "percentEncoded": false"#] {
-      let excluding = try components(#"{"/": "/pay/*", "exclude": true\#(settings)}, {"/": "*"\#(settings)}, {}"#)
+      let excluding = try appLinks(#"{"/": "/pay/*", "exclude": true\#(settings)}, {"/": "*"\#(settings)}, {}"#)
       #expect(try !isIn(link, excluding), "\(settings)")
       let uri = try URI("https://example.com" + link)
       #expect(excluding.verdict(on: uri) { $0 == "org.example.Menu" } == .unmatched)
@@ -46,11 +39,11 @@ import UniversalLinks
     "/.well-known/x", "/menu/...", "/a.b", "/..a", "/a..", "/a?b=/../c", "/a#/../b", "/%2e%2e%2e", "/%252e%252e/a",
   ])
   func `dots outside dot segments have no special meaning`(link: String) throws {
-    #expect(try isIn(link, try components(#"{"/": "/pay/*", "exclude": true}, {"/": "*"}"#)))
+    #expect(try isIn(link, try appLinks(#"{"/": "/pay/*", "exclude": true}, {"/": "*"}"#)))
   }
 
   @Test func `the most specific comparison setting applies`() throws {
-    let inComponent = try components(
+    let inComponent = try appLinks(
       #"{"/": "/A", "caseSensitive": true}, {"/": "/B"}"#, rest: #", "defaults": {"caseSensitive": false}"#)
     #expect(try !isIn("/a", inComponent))
     #expect(try isIn("/b", inComponent))
@@ -75,7 +68,7 @@ import UniversalLinks
   }
 
   @Test func `the verdict names the rule`() throws {
-    let association = try components(#"{"/": "/a", "exclude": true}, {"/": "/b"}"#)
+    let association = try appLinks(#"{"/": "/a", "exclude": true}, {"/": "/b"}"#)
     guard case .excluded(let rule) = association.verdict(on: try URI("https://example.com/a"), for: { _ in true })
     else {
       Issue.record("not excluded")
@@ -132,7 +125,7 @@ import UniversalLinks
   }
 
   @Test func `unknown members and patterns that can never match are reported, up to 20`() throws {
-    let association = try components(
+    let association = try appLinks(
       #"{"/": "/a", "exlude": true, "comment": "nothing"}"#, rest: #", "default": {"caseSensitive": false}"#)
     #expect(
       association.remarks.map(\.description) == [
@@ -140,10 +133,10 @@ import UniversalLinks
         "1:97: applinks.details[0].components[0].exlude: a member of this name means nothing here",
       ])
     #expect(
-      try components(#"{"/": "/é"}, {"/": "/é", "percentEncoded": false}, {"?": {"a": "b c"}}"#).remarks.map(\.location)
+      try appLinks(#"{"/": "/é"}, {"/": "/é", "percentEncoded": false}, {"?": {"a": "b c"}}"#).remarks.map(\.location)
         == [#"applinks.details[0].components[0]."/""#, #"applinks.details[0].components[2]."?".a"#])
     let many = (0..<500).map { #""x\#($0)": 1"# }.joined(separator: ", ")
-    #expect(try components("{\(many)}").remarks.count == 20)
+    #expect(try appLinks("{\(many)}").remarks.count == 20)
   }
 
   @Test func `defaults may contain every setting that a component may contain`() throws {
@@ -161,11 +154,11 @@ import UniversalLinks
   @Test func `a file with patterns over the cost limit is rejected`() throws {
     let long = String(repeating: "*a", count: 6_000)
     #expect(throws: AssociationError.self) {
-      try components(
+      try appLinks(
         Array(repeating: "{}", count: 10_000).joined(separator: ","), rest: #", "defaults": {"/": "\#(long)"}"#)
     }
     #expect(throws: AssociationError.self) {
-      try components(
+      try appLinks(
         #"{"/": "\#(String(repeating: "$(v)", count: 3_000))"}"#,
         rest: #", "substitutionVariables": {"v": [\#(Array(repeating: "\"\"", count: 10_000).joined(separator: ","))]}"#
       )
@@ -176,18 +169,16 @@ import UniversalLinks
     let value = String(repeating: "a", count: 10_000)
     let items = (0..<2_000).map { #""i\#($0)": "$(v)""# }.joined(separator: ", ")
     let error = #expect(throws: AssociationError.self) {
-      try components(#"{"?": {\#(items)}}"#, rest: #", "substitutionVariables": {"v": ["\#(value)"]}"#)
+      try appLinks(#"{"?": {\#(items)}}"#, rest: #", "substitutionVariables": {"v": ["\#(value)"]}"#)
     }
     #expect(error?.location == #"applinks.details[0].components[0]."?".i26"#)
   }
 
-  @Test(arguments: ["", "{", "[]", "null", "{\"applinks\": {\"details\": [}}", String(repeating: "[", count: 100_000)])
-  func `a malformed file is rejected`(text: String) {
-    #expect(throws: AssociationError.self) { try AppSiteAssociation(json: Array(text.utf8)) }
-  }
-
-  @Test func `a file over the size limit is rejected`() {
-    let text = #"{"applinks": {"details": []}}"# + String(repeating: " ", count: AppSiteAssociation.maximumSize)
+  @Test(arguments: [
+    "", "{", "[]", "null", "{\"applinks\": {\"details\": [}}", String(repeating: "[", count: 100_000),
+    #"{"applinks": {"details": []}}"# + String(repeating: " ", count: AppSiteAssociation.maximumSize),
+  ])
+  func `a malformed file, or one over the size limit, is rejected`(text: String) {
     #expect(throws: AssociationError.self) { try AppSiteAssociation(json: Array(text.utf8)) }
   }
 }

@@ -147,12 +147,10 @@ struct AppleRule: Sendable, CustomTestStringConvertible {
     let association = try AppSiteAssociation(json: Array("{\"applinks\": {\(rule.applinks)}}".utf8))
     #expect(association.remarks.isEmpty)
     for (link, expected) in rule.links {
-      let verdict = association.verdict(on: try URI("https://example.com" + link)) {
+      let isOpened = association.opens(try URI("https://example.com" + link)) {
         AppSiteAssociation.appID($0, means: "com.example.app.desktop")
       }
-      var isMatched = false
-      if case .matched = verdict { isMatched = true }
-      #expect(isMatched == expected, "\(link)")
+      #expect(isOpened == expected, "\(link)")
     }
   }
 }

@@ -46,17 +46,4 @@ import UniversalLinks
     let error = #expect(throws: AssociationError.self) { try read(json) }
     #expect(error?.description.contains(place) == true, "\(error?.description ?? "")")
   }
-
-  @Test func `rules in the app site association override an asset links statement`() throws {
-    let links = try read(#"[{\#(relation), "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]"#)
-    let rules = try AppSiteAssociation(
-      json: Array(#"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/a"}]}]}}"#.utf8))
-    let (inside, outside) = (try URI("https://example.com/a"), try URI("https://example.com/b"))
-    let both = DomainAssociation(appLinks: rules, assetLinks: links)
-    #expect(both.vouches(for: "org.example.Menu.desktop", on: inside))
-    #expect(!both.vouches(for: "org.example.Menu.desktop", on: outside))
-    #expect(DomainAssociation(assetLinks: links).vouches(for: "org.example.Menu.desktop", on: outside))
-    #expect(!DomainAssociation().vouches(for: "org.example.Menu.desktop", on: inside))
-    #expect(both.names("org.example.Menu.desktop") && !both.names("org.example.Other.desktop"))
-  }
 }

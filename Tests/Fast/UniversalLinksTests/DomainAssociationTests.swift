@@ -5,15 +5,10 @@ import UniversalLinks
 @Suite struct DomainAssociationTests {
   private static let id = "org.example.Menu.desktop"
 
-  private func appLinks(_ appID: String, _ components: String = "{}") throws -> AppSiteAssociation {
-    let file = #"{"applinks": {"details": [{"appIDs": ["\#(appID)"], "components": [\#(components)]}]}}"#
-    return try AppSiteAssociation(json: Array(file.utf8))
-  }
-
-  private func assetLinks(_ desktopID: String = "org.example.Menu") throws -> AssetLinks {
+  private func assetLinks() throws -> AssetLinks {
     let statement = """
       [{"relation": ["delegate_permission/common.handle_all_urls"],
-        "target": {"namespace": "linux_app", "desktop_id": "\(desktopID)"}}]
+        "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]
       """
     return try AssetLinks(json: Array(statement.utf8))
   }
@@ -27,7 +22,7 @@ import UniversalLinks
     ("ABCDE12345.org.example.Menu.desktop", false), ("org.example", false), ("", false),
   ])
   func `only an app id without a team prefix names a desktop entry`(appID: String, expected: Bool) throws {
-    let association = DomainAssociation(appLinks: try appLinks(appID))
+    let association = DomainAssociation(appLinks: try appLinks(for: appID))
     #expect(association.names(Self.id) == expected)
     #expect(try vouches(association) == expected)
     #expect(AppSiteAssociation.appID(appID, names: Self.id) == expected)
@@ -35,12 +30,19 @@ import UniversalLinks
 
   @Test(arguments: ["", #"{"exclude": true}"#])
   func `an application without rules, or with exclusions only, gets no link`(components: String) throws {
-    let file = try appLinks("org.example.Menu", components)
+    let file = try appLinks(components)
     #expect(!file.names(Self.id))
     // The file still names the application, so the asset links file is ignored.
     let association = DomainAssociation(appLinks: file, assetLinks: try assetLinks())
     #expect(!association.names(Self.id))
     #expect(try !vouches(association))
+  }
+
+  @Test func `rules override an asset links statement`() throws {
+    let both = DomainAssociation(appLinks: try appLinks(#"{"/": "/a"}"#), assetLinks: try assetLinks())
+    #expect(try vouches(both) && !vouches(both, "/b"))
+    #expect(both.names(Self.id) && !both.names("org.example.Other.desktop"))
+    #expect(try !vouches(DomainAssociation()))
   }
 
   @Test func `an asset links statement is ignored while the rules are unknown`() throws {
@@ -49,8 +51,8 @@ import UniversalLinks
     #expect(try !vouches(unknown))
     #expect(!unknown.names(Self.id))
     // If the file does not name the application, the asset links file applies.
-    #expect(try vouches(DomainAssociation(appLinks: try appLinks("other"), assetLinks: try assetLinks())))
+    #expect(try vouches(DomainAssociation(appLinks: try appLinks(for: "other"), assetLinks: try assetLinks())))
     // Without an asset links file, the rules alone are enough.
-    #expect(try vouches(DomainAssociation(appLinks: try appLinks("org.example.Menu"))))
+    #expect(try vouches(DomainAssociation(appLinks: try appLinks())))
   }
 }

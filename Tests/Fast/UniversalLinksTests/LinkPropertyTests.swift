@@ -4,8 +4,6 @@ import UniversalLinks
 
 /// Properties that hold for every file and every link.
 @Suite struct LinkPropertyTests {
-  private static let application = "org.example.Menu"
-
   /// A component as JSON. It has few different characters, so that it often covers a link.
   private func component(_ random: inout SeededGenerator, exclude: Bool = false) -> String {
     func pattern() -> String {
@@ -32,11 +30,7 @@ import UniversalLinks
   }
 
   private func isMatched(_ uri: URI, _ components: [String]) throws -> Bool {
-    let json =
-      #"{"applinks": {"details": [{"appIDs": ["\#(Self.application)"], "components": [\#(components.joined(separator: ","))]}]}}"#
-    let association = try AppSiteAssociation(json: Array(json.utf8))
-    if case .matched = association.verdict(on: uri, for: { $0 == Self.application }) { return true }
-    return false
+    try appLinks(components.joined(separator: ",")).opens(uri)
   }
 
   @Test func `an excluded link never matches, whatever components follow`() throws {
@@ -112,14 +106,9 @@ import UniversalLinks
       }
       func verdict(_ details: [String]) throws -> Bool {
         let json = #"{"applinks": {"details": [\#(details.joined(separator: ","))]}}"#
-        if case .matched = try AppSiteAssociation(json: Array(json.utf8)).verdict(
-          on: uri, for: { $0 == Self.application })
-        {
-          return true
-        }
-        return false
+        return try AppSiteAssociation(json: Array(json.utf8)).opens(uri)
       }
-      let own = [detail(Self.application), detail(Self.application)]
+      let own = [detail("org.example.Menu"), detail("org.example.Menu")]
       let alone = try verdict(own)
       for place in 0...2 {
         var details = own

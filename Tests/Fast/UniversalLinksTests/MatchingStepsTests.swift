@@ -99,9 +99,7 @@ import Testing
     #"{"/": "\#(String(repeating: "*a", count: 60))b", "?": {"a": "*a*a*a*b", "b": "*$(lang)*c"}}"#
 
   private static func file(_ components: [String]) throws -> AppSiteAssociation {
-    let json =
-      #"{"applinks": {"details": [{"appIDs": ["x"], "components": [\#(components.joined(separator: ","))]}]}}"#
-    return try AppSiteAssociation(json: Array(json.utf8))
+    try appLinks(components.joined(separator: ","), for: "x")
   }
 
   private static func longLink() throws -> URI {

@@ -32,11 +32,8 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func `no spelling of a link bypasses an exclusion`(isEncoded: Bool) throws {
-    let file = """
-      {"applinks": {"details": [{"appIDs": ["x"], "components": [
-        {"/": "/bill*", "exclude": true, "percentEncoded": \(isEncoded)}, {"/": "*"}]}]}}
-      """
-    let association = try AppSiteAssociation(json: Array(file.utf8))
+    let association = try appLinks(
+      #"{"/": "/bill*", "exclude": true, "percentEncoded": \#(isEncoded)}, {"/": "*"}"#)
     for path in ["/bill", "/%62ill", "/bil%6C", "/bil%6c/%FF", "/%62%69%6C%6C%C3", "/bill%E6%97", "/bill%2561"] {
       guard case .excluded = association.verdict(on: try URI("https://example.com\(path)"), for: { _ in true }) else {
         Issue.record("\(path) is not excluded")
@@ -46,14 +43,8 @@ import Testing
   }
 
   @Test func `names of query items are compared by their bytes`() throws {
-    let file = #"{"applinks": {"details": [{"appIDs": ["x"], "components": [{"?": {"caf\u00E9": "1"}}]}]}}"#
-    let association = try AppSiteAssociation(json: Array(file.utf8))
-    func isIn(_ query: String) throws -> Bool {
-      if case .matched = association.verdict(on: try URI("https://example.com/?\(query)"), for: { _ in true }) {
-        return true
-      }
-      return false
-    }
+    let association = try appLinks(#"{"?": {"caf\u00E9": "1"}}"#)
+    func isIn(_ query: String) throws -> Bool { association.opens(try URI("https://example.com/?\(query)")) }
     #expect(try isIn("caf%C3%A9=1"))
     // Swift treats this spelling as the same text, but for a server it is another name.
     #expect(try !isIn("cafe%CC%81=1"))
