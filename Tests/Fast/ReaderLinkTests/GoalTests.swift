@@ -82,8 +82,7 @@ import Testing
   }
 
   @Test func `a process has to start a scan only once its device is open`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.received(.reached(epoch: 0)))
     _ = rig(.pursue(1, scan))
     _ = rig(.received(.state(.absent(reason: "x"))))

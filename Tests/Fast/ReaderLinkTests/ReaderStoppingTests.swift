@@ -6,8 +6,7 @@ import Testing
 /// The end of a process that is asked to shut down, or that survives a kill.
 @Suite struct ReaderStoppingTests {
   @Test func `a process is asked to shut down and killed if it does not reply`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     rig(.stop, expecting: [.send(.shutDown)])
     #expect(rig.advance(.milliseconds(999)) == [])
     #expect(rig.advance(.milliseconds(1)) == [.kill])
@@ -18,8 +17,7 @@ import Testing
 
   /// A process that is killed in the middle of an exchange would leave its field on.
   @Test func `a stopping process is not killed before the time that it promised`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.received(.heartbeat(within: 2000)))
     _ = rig(.stop)
     #expect(rig.advance(.milliseconds(2399)) == [])
@@ -30,8 +28,7 @@ import Testing
   }
 
   @Test func `a stopping process that stays busy is killed at the stop limit`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.received(.heartbeat(within: 2000)))
     _ = rig(.stop)
     for _ in 1..<15 {
@@ -57,8 +54,7 @@ import Testing
 
   @Test func `the wait for a killed process is limited`() {
     for wasKilledBefore in [false, true] {
-      var rig = SupervisionRig()
-      _ = rig(.start)
+      var rig = SupervisionRig.started()
       if wasKilledBefore {
         #expect(rig.advance(.seconds(5)).contains(.kill))
         rig(.stop, expecting: [])
@@ -75,8 +71,7 @@ import Testing
 
   /// The deadline of an earlier goal no longer applies. The process has the whole stop limit.
   @Test func `a process that is ending has no other deadline`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.pursue(1, .lent))
     #expect(rig(.violated("garbage")).contains(.kill))
     #expect(rig.supervision.deadline == nil)
@@ -95,8 +90,7 @@ import Testing
   }
 
   @Test func `a stop during the pause before a restart finishes at once`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.exited("x"))
     _ = rig(.startFailed("cannot start it"))
     rig(.stop, expecting: [.finish])

@@ -52,27 +52,22 @@ import Testing
     #expect(rig.advance(.seconds(1)).contains(.kill))
   }
 
-  @Test func `a process that has to look for its device must reply`() {
-    var rig = SupervisionRig()
-    rig(.lookForDevice, expecting: [])
-    rig = SupervisionRig.ready()
-    rig(.lookForDevice, expecting: [.send(.lookForDevice)])
-    #expect(rig.remaining == .seconds(1))
-    _ = rig(.received(.heartbeat(within: 0)))
-    #expect(rig.remaining == nil)
-  }
-
-  @Test func `a process that has to show its reader must reply`() {
-    var rig = SupervisionRig()
-    rig(.identify, expecting: [])
-    rig = SupervisionRig.ready()
-    rig(.identify, expecting: [.send(.identify)])
-    #expect(rig.remaining == .seconds(1))
+  @Test func `a process that has to look for its device, or to show its reader, must reply`() {
+    for (event, command) in [(.lookForDevice, .lookForDevice), (.identify, .identify)]
+      as [(ReaderSupervision.Event, ReaderCommand)]
+    {
+      var rig = SupervisionRig()
+      rig(event, expecting: [])
+      rig = SupervisionRig.ready()
+      rig(event, expecting: [.send(command)])
+      #expect(rig.remaining == .seconds(1))
+      _ = rig(.received(.heartbeat(within: 0)))
+      #expect(rig.remaining == nil)
+    }
   }
 
   @Test func `a device that appears ends the pause before a restart once`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.exited("x"))
     #expect(!rig(.exited("x")).contains(.spawn))
     #expect(rig(.lookForDevice).first == .spawn)
@@ -93,8 +88,7 @@ import Testing
   }
 
   @Test func `the first restart is immediate and later ones are delayed`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     #expect(rig(.exited("exited with code 1")).contains(.spawn))
     var pauses: [Duration] = []
     for _ in 0..<8 {
@@ -107,8 +101,7 @@ import Testing
   }
 
   @Test func `a process that makes way for a successor has not failed`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.pursue(1, SupervisionRig.scan))
     _ = rig(.received(.state(.absent(reason: "away"))))
     for _ in 0..<3 {
@@ -157,15 +150,13 @@ import Testing
   }
 
   @Test func `a process that asks for a successor and does not exit is killed`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.received(.successorWanted))
     #expect(rig.advance(ReaderSupervision.hangUpAllowance).first == .kill)
   }
 
   @Test func `too many successions are a failure`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     for _ in 0..<RestartSchedule.mostSuccessions {
       _ = rig(.received(.successorWanted))
       #expect(!rig(.exited("exited with code 0")).contains(where: isCrash))
@@ -178,18 +169,12 @@ import Testing
   }
 
   @Test func `a process that lives long resets the restart count`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     for _ in 0..<3 {
       _ = rig(.received(.heartbeat(within: 0)))
       rig.now += .seconds(30)
       #expect(rig(.exited("exited with code 1")).contains(.spawn))
     }
-  }
-
-  @Test func `a restarted process gets the latest goal`() {
-    var rig = SupervisionRig.scanning()
-    #expect(rig(.exited("x")).suffix(2) == [.spawn, SupervisionRig.goal(1, SupervisionRig.scan)])
   }
 
   @Test func `the tag that crashed a process is reported and not read again`() {
@@ -285,8 +270,7 @@ import Testing
       for message in messages.dropLast() { #expect(!rig(.received(message)).contains(.kill)) }
       #expect(messages.last.map { rig(.received($0)).contains(.kill) } == true, "\(messages)")
     }
-    var garbage = SupervisionRig()
-    _ = garbage(.start)
+    var garbage = SupervisionRig.started()
     #expect(garbage(.violated("a frame of 0 bytes")).contains(.kill))
     #expect(garbage(.received(.reached(epoch: 0))) == [])
     let actions = garbage(.exited("killed by signal 9 (Killed)"))

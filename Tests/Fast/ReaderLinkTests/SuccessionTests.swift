@@ -16,8 +16,7 @@ import Testing
     "killed by signal 11 (Segmentation fault)", "killed by signal 31 (Bad system call)", "exited with code 1",
   ])
   func `a crash after a request for a successor is reported`(reason: String) {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     _ = rig(.received(.successorWanted))
     #expect(crashes(rig(.exited(reason))))
   }
@@ -28,8 +27,7 @@ import Testing
       .state(.ready(name: "x", device: "x")),
     ]
     for message in messages {
-      var rig = SupervisionRig()
-      _ = rig(.start)
+      var rig = SupervisionRig.started()
       _ = rig(.received(.examining(placement)))
       _ = rig(.received(.successorWanted))
       #expect(rig(.received(message)).first == .kill, "\(message)")
@@ -136,8 +134,7 @@ import Testing
   }
 
   @Test func `a tag is reported as unreadable after three failures of the reader`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     let times = (UInt64(1)...3).map { failReading(&rig, number: $0, after: ReaderTiming.grace) }
     #expect(times == [false, false, true])
   }
@@ -154,14 +151,12 @@ import Testing
   }
 
   @Test func `a failure long after a read is not blamed on the tag`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     for number in UInt64(1)...4 { #expect(!failReading(&rig, number: number, after: .seconds(3600))) }
   }
 
   @Test func `failures that are far apart are not counted together`() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
+    var rig = SupervisionRig.started()
     for number in UInt64(1)...4 {
       rig.now += .seconds(3600)
       #expect(!failReading(&rig, number: number))

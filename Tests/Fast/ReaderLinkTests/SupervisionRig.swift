@@ -56,10 +56,16 @@ struct SupervisionRig {
 
   static let open = ReaderPhase.ready(name: "x", device: "y")
 
-  /// A process that sleeps, with its device open and its field off.
-  static func ready() -> SupervisionRig {
+  /// A process that has sent no message yet.
+  static func started() -> SupervisionRig {
     var rig = SupervisionRig()
     _ = rig(.start)
+    return rig
+  }
+
+  /// A process that sleeps, with its device open and its field off.
+  static func ready() -> SupervisionRig {
+    var rig = started()
     _ = rig(.received(.reached(epoch: 0)))
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
     _ = rig(.received(.heartbeat(within: 0)))
