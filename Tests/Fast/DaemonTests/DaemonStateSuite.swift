@@ -22,8 +22,13 @@ extension DaemonStateSuite {
     return login
   }
 
-  /// logind's sessions if alice's is the only one, and active.
-  static func login(locked: Bool) -> LoginState { login(.read(session, Samples.properties(locked: locked))) }
+  /// logind's sessions if alice's is the only one, and active. Its lock had the first value when it was read, and then
+  /// changed to the others.
+  static func login(locked first: Bool, _ changes: Bool...) -> LoginState {
+    var login = login(.read(session, Samples.properties(locked: first)))
+    for value in changes { login.handle(.changed(session, ["LockedHint": .boolean(value)])) }
+    return login
+  }
 
   static func isAct(_ action: DaemonState.Action) -> Bool {
     if case .log = action { false } else { true }

@@ -20,13 +20,13 @@ import Testing
     tell(.policy(.init(scan: ScanPolicy(lockDetection: .strict))), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["lock-unknown"])
     tell(.policy(.init()), expecting: [.scan(0, true)])
-    tell(.login(Self.login(locked: true)), expecting: [.scan(0, false)])
+    tell(.login(Self.login(locked: false, true)), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["session-locked"])
     tell(.policy(.init(scan: ScanPolicy(whenLocked: .hold))), expecting: [.scan(0, true)])
     #expect(Self.delivered(tap("a")) == [])
     // The held tap stays held, and the reader stops.
     tell(.policy(.init()), expecting: [.scan(0, false)])
-    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false, true, false)))) == ["a to :1.7"])
   }
 
   @Test mutating func `clients see new technologies, and a new Smart Poster setting takes effect`() {

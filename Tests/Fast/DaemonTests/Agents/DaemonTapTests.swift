@@ -49,11 +49,11 @@ import Testing
   @Test(arguments: [TagReport.Content.message(Samples.message), .bare(reason: "blank")])
   mutating func `with WhenLocked=hold a tap and a bare tag wait for the unlock`(content: TagReport.Content) {
     begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
-    tell(.login(Self.login(locked: true)), expecting: [])
+    tell(.login(Self.login(locked: false, true)), expecting: [])
     #expect(Self.delivered(tap("a", content)) == [])
     clock.advance(.seconds(600))
     tell(.tick, expecting: [])
-    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false, true, false)))) == ["a to :1.7"])
   }
 
   @Test mutating func `an unreadable tag causes one log line and no tap`() {
