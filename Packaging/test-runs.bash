@@ -44,14 +44,16 @@ run_tests() {
 }
 summary=()
 
-# The names of failed tests, and of tests that had not ended when the run did. A name of several words is in quotation
-# marks.
+# The names of failed tests, and of those that had not ended when a run was ended. A name of several words is in
+# quotation marks.
 name='("[^"]*"|[A-Za-z0-9_]+)'
 failed_tests() {
   # Skip the closing line "✘ Test run with 9 tests".
   sed -nE "/✘ Test run with/d; s/^.*✘ Test $name.*\$/\\1/p" "$logs/result" | sort -u
 }
 unfinished_tests() {
+  # A run that ended by itself has this line.
+  [ "$(grep -c 'Test run with [0-9]* test' "$logs/result")" -lt ${#summary[@]} ] || return 0
   comm -23 \
     <(sed -nE "s/^.*◇ Test $name(\\(.*\\))? started\\.\$/\\1/p" "$logs/result" | sort -u) \
     <(sed -nE "s/^.*[✔✘➜] Test $name(\\(.*\\))? (with .* )?(passed after|failed after|skipped).*\$/\\1/p" "$logs/result" | sort -u)

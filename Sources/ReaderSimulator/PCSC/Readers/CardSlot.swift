@@ -108,15 +108,18 @@ struct CardPresence: Sendable {
   private(set) var changes: UInt32 = 0
   private var isPresent = false
   private var hasReportedPresence = false
+  /// The last answer to the thread that waits for events.
+  private var waitingThreadSeesCard = false
   /// The answers to the thread that waits which still have to report a removal, although the card may be back. At an
   /// event, that thread asks first whether it has to switch the card off, and uses only the second answer.
   private var owedAbsences = 0
 
-  /// Whether the last answer has reported the card, and no removal has to be reported.
-  var isReported: Bool { hasReportedPresence && owedAbsences == 0 }
+  /// Whether the thread that waits for events knows of the card, and no removal has to be reported. A client that has
+  /// connected to the card in the meantime does not count: pcscd then does not notice if the card is removed next.
+  var isReported: Bool { waitingThreadSeesCard && owedAbsences == 0 }
 
   /// Forgets what was reported: the next report goes to another pcscd.
-  mutating func forgetReports() { (hasReportedPresence, owedAbsences) = (false, 0) }
+  mutating func forgetReports() { (hasReportedPresence, waitingThreadSeesCard, owedAbsences) = (false, false, 0) }
 
   mutating func noteInsertion() {
     isPresent = true
@@ -140,11 +143,12 @@ struct CardPresence: Sendable {
   mutating func report(toWaitingThread isWaiting: Bool) -> (isPresent: Bool, changes: UInt32) {
     guard owedAbsences > 0 else {
       if isPresent || isWaiting { hasReportedPresence = isPresent }
+      if isWaiting { waitingThreadSeesCard = isPresent }
       return (isPresent, changes)
     }
     guard isWaiting else { return (false, changes) }
     owedAbsences -= 1
-    hasReportedPresence = false
+    (hasReportedPresence, waitingThreadSeesCard) = (false, false)
     let covered = changes
     if isPresent { changes &+= 1 }
     return (false, covered)

@@ -4,23 +4,8 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// Tags that the daemon knows, and tags that came while the reader did not scan. They are not announced.
+/// Tags that the daemon knows. They are not announced.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct KnownCardTests {
-  @Test(arguments: [TagKind.type2, .type4A, .mifareClassic])
-  func `a tag that came while the reader did not scan is silent`(kind: TagKind) async throws {
-    let rig = try await CardReaderRig.asleep()
-    let id = try await rig.awaken { try await rig.insert(try kind.make(try uri("https://example.com/"))) }
-    #expect(await rig.commands(id).isEmpty)
-    try await rig.scan(true)
-    try await rig.announcesNothing()
-    // Only the identifier was asked for.
-    #expect(await rig.commands(id).allSatisfy { $0.starts(with: [0xFF, 0xCA]) })
-    await rig.remove(id)
-    _ = try await rig.removal()
-    try await rig.announces("https://example.com/next")
-    #expect(rig.announced.count == 1)
-  }
-
   // MARK: Another process
 
   /// The daemon passes a fingerprint of each known tag on. `isReset`: the card gets another identifier if it is random.
