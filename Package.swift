@@ -361,7 +361,8 @@ let package = Package(
     tests(
       .long, "LibNFCReaderLongTests",
       [
-        "LibNFCReaderSystemTests", "LibNFCReaderTests", "ReaderLink", "ReaderSimulator", "TestRig",
+        "LibNFCReader", "LibNFCReaderSystemTests", "LibNFCReaderTests", "ReaderLink", "ReaderSimulator",
+        "Tags", "TestRig",
       ]),
     tests(.long, "MqttLongTests", ["Bus", "MqttSystemTests", "TestRig"]),
     tests(

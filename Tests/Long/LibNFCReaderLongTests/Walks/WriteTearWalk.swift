@@ -2,6 +2,7 @@ import ReaderSimulator
 import Tags
 
 @testable import LibNFCReader
+@testable import LibNFCReaderTests
 
 /// Tears a tag away during each write, while its memory programs the page or block of one exchange.
 ///

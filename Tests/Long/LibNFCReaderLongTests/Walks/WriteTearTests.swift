@@ -2,6 +2,7 @@ import ReaderSimulator
 import Testing
 
 @testable import LibNFCReader
+@testable import LibNFCReaderTests
 
 /// Tags that are torn away while they program the bytes of one exchange.
 @Suite struct WriteTearTests {
