@@ -4,6 +4,9 @@
 # compile and to link (CONTRIBUTING.md).
 debug_options=(-debug-info-format none)
 
+# `tagroute-bench` builds the other programs with the same options.
+export TAGROUTE_BUILD_OPTIONS="${debug_options[*]}"
+
 # Call this after the packages are installed and before the first `swift build`. Describes libraries without -pthread:
 # SwiftPM rejects that flag with a warning in each build, and glibc has not needed it since 2.34.
 describe_libraries() {
