@@ -18,6 +18,19 @@ import Testing
     actions.compactMap { if case .report(.tag(let report, _)) = $0 { report } else { nil } }
   }
 
+  @Test func `a tag is stored as known before it is announced`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.received(.examining(placement)))
+    let report = ReaderMessage.tag(epoch: 1, TagReport(placement: placement, content: .message([])))
+    let actions = rig.supervision.handle(.received(report), at: rig.now)
+    guard case .report(.known(let known))? = actions.first else {
+      Issue.record("\(actions)")
+      return
+    }
+    #expect(known.tags.count == 1)
+    #expect(tagged(Array(actions.dropFirst())).map(\.placement) == [announced])
+  }
+
   @Test func `a process is started once and killed if it sends no first message`() {
     var rig = SupervisionRig()
     rig(.start, expecting: [.spawn, SupervisionRig.goal(0, .off)])
