@@ -12,8 +12,10 @@ tiers=${TAGROUTE_TESTS:-Fast System}
 # How many tests run at once. Swift Testing starts every test at once. Then hundreds of processes share the processors,
 # and the user runs out of inotify instances (128, and every dbus-daemon has one). Most of a test's time is waiting.
 width=$((4 * $(nproc)))
+[ $width -le 16 ] || width=16
 status=0
 logs=$(mktemp -d) || exit
+touch "$logs/result"
 # Programs that a test runs as another user must be able to reach its buses.
 chmod 711 "$logs"
 # Processes that a killed test left running have the folder's name on their command line.
@@ -32,14 +34,20 @@ build_tests() {
 # A pattern for the tests in all targets of a tier.
 tests_of() { printf '^(%s)\\.' "$(ls "Tests/$1" | paste -sd '|')"; }
 
-# Runs tests, named for the last lines. Ends a test that waits for ever and ignores its time limit. Prints only the
-# beginning of a line, because a test's argument may be a megabyte.
+# Runs tests, named for the last lines. Fails if there are none: a target was renamed, or a name is wrong. Ends a test that
+# waits for ever and ignores its time limit. Prints only the beginning of a line, because a test's argument may be a
+# megabyte.
 run_tests() {
-  local name=$1 start=$SECONDS
+  local name=$1 start=$SECONDS before
   shift
+  before=$(grep -c 'Test run with [1-9]' "$logs/result" || true)
   SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="$width" \
     timeout --verbose 60m swift test --skip-build "${options[@]}" "$@" 2>&1 | stdbuf --output=L cut -c 1-1000 |
     tee --append "$logs/result" || status=$?
+  if [ "$status" = 0 ] && [ "$(grep -c 'Test run with [1-9]' "$logs/result" || true)" = "$before" ]; then
+    echo "error: no test fits: $*" | tee --append "$logs/result"
+    status=1
+  fi
   summary+=("$name: $((SECONDS - start)) s")
 }
 summary=()
@@ -61,6 +69,13 @@ unfinished_tests() {
 
 # Prints what was left out, and the failures last: log viewers show the end of a long output.
 finish_tests() {
+  local left_out
+  left_out=$(sed -nE 's/^.*➜ (Test|Suite) /left out: /p' "$logs/result")
+  # Nobody reads this in CI. Allowed there: what a sanitizer excludes, and a test of a package that is not needed.
+  if [ "$status" = 0 ] && [ -n "${CI:-}" ] && grep -vE '^$|"a sanitizer |libccid is not installed' <<<"$left_out"; then
+    echo "error: CI is set, and this machine cannot run these tests" | tee --append "$logs/result"
+    status=1
+  fi
   if [ "$status" != 0 ]; then
     { failed_tests; unfinished_tests; } | sort -u | while read -r test; do
       test=${test//\"/}
@@ -72,11 +87,14 @@ finish_tests() {
       done
     done
     echo "=== failed"
-    grep -E '✘ (Test|Suite) |error:|timeout: sending|Fatal error|WARNING: ThreadSanitizer|SUMMARY: ' "$logs/result" | tail -n 60 | cut -c 1-400
+    {
+      grep -E '✘ (Test|Suite) |error:|timeout: sending|Fatal error|WARNING: ThreadSanitizer|SUMMARY: ' "$logs/result" ||
+        true
+    } | tail -n 60 | cut -c 1-400
     unfinished_tests | head -n 40 | sed 's/^/had not ended: /'
     echo "exit status $status"
   fi
-  sed -nE 's/^.*➜ (Test|Suite) /left out: /p' "$logs/result"
+  [ -z "$left_out" ] || echo "$left_out"
   printf '%s\n' "${summary[@]}"
   exit "$status"
 }

@@ -310,7 +310,7 @@ open class ReaderProcessRig {
   }
 
   /// Sends a raw command and returns the answer.
-  public func transceive(_ command: [UInt8], _ tag: SessionTag, timeout: UInt32 = 1000) async throws -> [UInt8] {
+  public func transceive(_ command: [UInt8], _ tag: SessionTag, timeout: UInt32 = 5000) async throws -> [UInt8] {
     let result = try await perform(.transceive(command, timeout: timeout), tag)
     guard case .answer(let bytes) = result else { throw await failure("expected an answer, got \(result)") }
     return bytes

@@ -1,7 +1,7 @@
 import Configuration
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SharedReadingsTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedReadingsTests {
   /// Readings that end when the test ends them.
   private actor Readings {
     private(set) var begun = 0

@@ -6,7 +6,7 @@ import Testing
 @testable import Handlers
 
 /// `Links=`: the links of its domains that a handler accepts.
-@Suite(.timeLimit(.minutes(1))) struct LinkRulesFileTests {
+@Suite(.timeLimit(.minutes(5))) struct LinkRulesFileTests {
   private let data: DataDirectory
 
   init() throws { data = try DataDirectory() }

@@ -46,13 +46,16 @@ private actor Counter {
   @Test func `timers fire in the order of their deadlines, unless they are cancelled`() async {
     let counter = Counter(on: loop)
     await withCheckedContinuation { continuation in
-      loop.schedule(after: .milliseconds(30)) {
-        counter.assumeIsolated { $0.append(3) }
-        continuation.resume()
+      // No timer fires before all of them are set.
+      loop.execute { [loop] in
+        loop.schedule(after: .milliseconds(30)) {
+          counter.assumeIsolated { $0.append(3) }
+          continuation.resume()
+        }
+        loop.schedule(after: .milliseconds(10)) { counter.assumeIsolated { $0.append(1) } }
+        loop.schedule(after: .milliseconds(10)) { counter.assumeIsolated { $0.append(2) } }
+        loop.schedule(after: .milliseconds(20)) { counter.assumeIsolated { $0.append(99) } }.cancel()
       }
-      loop.schedule(after: .milliseconds(10)) { counter.assumeIsolated { $0.append(1) } }
-      loop.schedule(after: .milliseconds(10)) { counter.assumeIsolated { $0.append(2) } }
-      loop.schedule(after: .milliseconds(20)) { counter.assumeIsolated { $0.append(99) } }.cancel()
     }
     #expect(await counter.values == [1, 2, 3])
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Session
 
 /// The checks of the displays' connectors, with a real clock.
-@Suite(.timeLimit(.minutes(1))) struct ConnectorWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectorWatchTests {
   @Test func `connectors are checked only while needed`() async throws {
     let directory = try TemporaryDirectory()
     try directory.write("connected\n", to: "drm/card0-DP-1/status")

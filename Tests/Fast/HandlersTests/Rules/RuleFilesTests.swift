@@ -7,7 +7,7 @@ import Testing
 @testable import Handlers
 
 /// Which files of rules count.
-@Suite(.timeLimit(.minutes(1))) struct RuleFilesTests {
+@Suite(.timeLimit(.minutes(5))) struct RuleFilesTests {
   private static let rule = "[Rule a]\nUID=04-A2-19-5A\nShow=yes\n"
   private let directory: TemporaryDirectory
   private let files: RuleFiles
@@ -51,7 +51,8 @@ import Testing
     #expect(files.read().problems.count == 1)
   }
 
-  @Test(.enabled(if: getuid() == 0)) func `a file of another user is ignored, also behind a link`() throws {
+  @Test(.enabled(if: getuid() == 0, "only root owns such files"))
+  func `a file of another user is ignored, also behind a link`() throws {
     let other = try directory.write(Self.rule, to: "other.conf")
     try #require(chown(other, 12345, 12345) == 0)
     try #require(symlink(other, directory.file("config/tagroute/rules.d/link.conf")) == 0)

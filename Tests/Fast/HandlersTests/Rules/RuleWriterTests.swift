@@ -8,7 +8,7 @@ import Testing
 @testable import Handlers
 
 /// How programs write rules.
-@Suite(.timeLimit(.minutes(1))) struct RuleWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct RuleWriterTests {
   private static let uid: [UInt8] = [0x04, 0xA2, 0x19, 0x5A]
   private let directory: TemporaryDirectory
   private let files: RuleFiles

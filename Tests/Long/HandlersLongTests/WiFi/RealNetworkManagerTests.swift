@@ -185,10 +185,3 @@ struct RealNetworkManagerTests {
     if let password { #expect(!written.contains("\"\(password)\""), name, sourceLocation: sourceLocation) }
   }
 }
-
-/// A person notices a skipped suite, but a CI run does not. So a skipped suite is an error there.
-@Suite(.enabled(if: getenv("CI") != nil, "runs only if CI is set")) struct RealNetworkManagerIsTestedTests {
-  @Test func `the machine that runs CI can test the real NetworkManager`() async throws {
-    #expect(try await RealNetworkManager.isPossible(), "run as root, with network and mount namespaces")
-  }
-}

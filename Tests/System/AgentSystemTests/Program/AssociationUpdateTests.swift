@@ -6,7 +6,7 @@ import Testing
 
 @testable import Agent
 
-@Suite(.timeLimit(.minutes(1))) struct AssociationUpdateTests {
+@Suite(.timeLimit(.minutes(5))) struct AssociationUpdateTests {
   @Test func `a cancelled update ends its process`() async throws {
     let directory = try TemporaryDirectory()
     let pipe = directory.file("pipe")

@@ -9,7 +9,7 @@ import Testing
 
 /// A session that starts before its desktop entries can be read, for example because of a slow disk or a file system
 /// that does not answer.
-@Suite(.timeLimit(.minutes(1))) struct LateHandlersTests {
+@Suite(.timeLimit(.minutes(5))) struct LateHandlersTests {
   @Test func `the agent does not wait indefinitely for desktop entries, and routes shown taps again with them`()
     async throws
   {

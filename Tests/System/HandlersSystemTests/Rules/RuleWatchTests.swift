@@ -6,7 +6,7 @@ import TestRig
 import Testing
 
 /// Changes of the files of rules.
-@Suite(.timeLimit(.minutes(1))) struct RuleWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct RuleWatchTests {
   private static let rule = "[Rule a]\nUID=04-A2-19-5A\nShow=yes\n"
   private static let file = "config/tagroute/rules.d/a.conf"
   private let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import TestRig
 import Testing
 
 /// Joining a network, with a stand-in for NetworkManager.
-@Suite(.timeLimit(.minutes(1))) struct NetworkManagerTests {
+@Suite(.timeLimit(.minutes(5))) struct NetworkManagerTests {
   private let bus: PrivateBus
   private let network = WiFiNetwork(ssid: "Guest", passphrase: "visitors")
 

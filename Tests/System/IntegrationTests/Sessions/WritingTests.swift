@@ -4,7 +4,7 @@ import TestRig
 import Testing
 
 /// `tagroute write` with the real daemon, reader process and libnfc, and a simulated chip. The tag is compared byte for
-/// byte. ndeflib reads the same Wi-Fi network from these bytes (Tests/NDEFTests/Differential).
+/// byte. ndeflib reads the same Wi-Fi network from these bytes (Tests/Fast/NDEFTests/Differential).
 @Suite(.timeLimit(.minutes(5))) struct WritingTests {
   /// Places an NTAG215 with zeros from page 3 on.
   private func placeBlankTag(_ desktop: Desktop) async throws {

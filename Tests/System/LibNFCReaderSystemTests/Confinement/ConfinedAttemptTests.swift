@@ -215,13 +215,6 @@ import Testing
   }
 }
 
-/// A user sees that a test was skipped. In CI, a skipped test has to be a failure.
-@Suite(.enabled(if: getenv("CI") != nil, "only if CI is set")) struct ConfinementIsTestedTests {
-  @Test func `the kernel has Landlock`() {
-    #expect(hasLandlock, "boot a kernel with CONFIG_SECURITY_LANDLOCK and \"landlock\" in its parameter lsm=")
-  }
-}
-
 /// A pseudo-terminal that takes the place of a serial port.
 private final class PseudoTerminal {
   let path: String

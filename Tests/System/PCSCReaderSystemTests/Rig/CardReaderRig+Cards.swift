@@ -113,12 +113,12 @@ extension CardReaderRig {
 /// Operations in a session.
 extension CardReaderRig {
   /// Sends a raw command, given in hexadecimal digits, and returns the answer.
-  func transceive(_ command: String, _ tag: SessionTag, timeout: UInt32 = 1000) async throws -> [UInt8] {
+  func transceive(_ command: String, _ tag: SessionTag, timeout: UInt32 = 5000) async throws -> [UInt8] {
     try await transceive(try hex(command), tag, timeout: timeout)
   }
 
   /// Why a raw command has no answer.
-  func refusal(_ command: String, _ tag: SessionTag, timeout: UInt32 = 1000) async throws -> ReaderOperationFailure? {
+  func refusal(_ command: String, _ tag: SessionTag, timeout: UInt32 = 5000) async throws -> ReaderOperationFailure? {
     try await perform(.transceive(try hex(command), timeout: timeout), tag).failure
   }
 }

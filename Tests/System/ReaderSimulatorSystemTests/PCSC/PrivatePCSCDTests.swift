@@ -75,7 +75,7 @@ import Testing
     await daemon.kill()
   }
 
-  @Test(.enabled(if: DeviceTestbed.isPossible && geteuid() == 0))
+  @Test(.enabled(if: DeviceTestbed.isPossible && geteuid() == 0, "needs root, and udev or a devtmpfs at /dev"))
   func `readers come and go with their USB devices`() async throws {
     let directory = try TemporaryDirectory()
     let testbed = try await DeviceTestbed()
