@@ -12,6 +12,9 @@ protocol NDEFTag {
   /// Writes a message. If the tag is removed meanwhile, it holds no message rather than half of one.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError)
 
+  /// Whether the tag holds exactly this message.
+  func holds(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) -> Bool
+
   /// Makes the tag read-only, permanently.
   func lock(over channel: inout some TagChannel) throws(TagWriteError)
 
@@ -24,6 +27,10 @@ protocol NDEFTag {
 }
 
 extension NDEFTag {
+  func holds(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) -> Bool {
+    try self.message(over: &channel) == message
+  }
+
   /// False: tags of this kind are formatted by their manufacturer.
   func isBlank(over channel: inout some TagChannel) throws(TagWriteError) -> Bool { false }
 
@@ -84,7 +91,7 @@ extension TagActivation {
     }
     guard isVerifying else { return }
     do throws(TagWriteError) {
-      if try tag.message(over: &limited) == message { return }
+      if try tag.holds(message, over: &limited) { return }
     } catch {
       if case .channel = error { throw error }
     }

@@ -133,5 +133,8 @@ public struct SimulatedType2Model: Sendable, Hashable {
   /// The number of bytes for TLVs, from page 4 on.
   public var capacity: Int { Int(capacityCode) * 8 }
 
+  /// Whether reads may return the UID and the counter as text: NTAG213, NTAG215 and NTAG216.
+  var hasMirror: Bool { version?[2] == 0x04 && version?[3] == 0x02 && secrets != nil }
+
   func hasPage(_ page: Int) -> Bool { pages.contains { $0.contains(page) } }
 }

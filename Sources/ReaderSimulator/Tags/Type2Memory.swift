@@ -98,7 +98,24 @@ struct Type2Memory: Sendable {
 
   private func contents(of page: Int) -> [UInt8] {
     if let secrets = model.secrets, secrets.contains(page) { return [0, 0, 0, 0] }
-    return Array(bytes[(page * 4)..<(page * 4 + 4)])
+    let mirror = mirror
+    return (page * 4..<page * 4 + 4).map { address in
+      let index = address - mirror.start
+      return mirror.text.indices.contains(index) ? mirror.text[index] : bytes[address]
+    }
+  }
+
+  /// The text that reads return from an address on instead of the memory: the UID, the counter, which is zero here, or
+  /// both (NTAG213_215_216 3.2, section 8.7).
+  private var mirror: (start: Int, text: [UInt8]) {
+    guard let secrets = model.secrets, model.hasMirror else { return (0, []) }
+    let settings = bytes[((secrets.lowerBound - 2) * 4)...].prefix(4)
+    guard let first = settings.first, let page = settings.dropFirst(2).first, page > 3 else { return (0, []) }
+    let uid = (bytes[0..<3] + bytes[4..<8]).map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+    let text = ["", uid, "000000", uid + "x000000"][Int(first >> 6)]
+    return (Int(page) * 4 + Int(first >> 4 & 3), Array(text.utf8))
   }
 
   /// Returns false if the tag refuses the write: the page does not exist, is read-only, or is locked.

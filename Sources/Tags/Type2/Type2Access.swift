@@ -16,17 +16,12 @@ struct Type2Access {
   private let uid: [UInt8]
   private var sector = 0
   private var fastRead: Type2ReadPlan.FastRead?
-  private var versionAnswer: Version = .notAsked
+  /// The model of the tag, once `identify` has found it.
+  private(set) var model: Type2Model?
   /// Whether the reader can send GET_VERSION. Some readers can only send READ and WRITE.
   private(set) var canAskForModel = true
   /// The first page that cannot be reached, because the reader cannot send SECTOR SELECT; `Int.max` if it can.
   private(set) var pageLimit = Int.max
-
-  private enum Version {
-    case notAsked
-    case none
-    case known([UInt8])
-  }
 
   /// If the UID has seven bytes, the first pages of the tag hold it.
   init(uid: [UInt8]) { self.uid = uid }
@@ -38,7 +33,7 @@ struct Type2Access {
   }
 
   /// The first byte of the UID.
-  var manufacturer: UInt8? { uid.first }
+  private var manufacturer: UInt8? { uid.first }
   var isNXP: Bool { manufacturer == 0x04 }
 
   /// The capability container, available after it has been read.
@@ -69,6 +64,55 @@ struct Type2Access {
       throw .refused(.unsupported, "the tag does not let everybody read it")
     }
     area = Self.firstByte..<Self.firstByte + Int(container[2]) * 8
+  }
+
+  /// Finds the model of the tag, and limits the data area to the memory that this model has. The capability container
+  /// alone does not bound a write: it is in one-time programmable bits, and some programs write other numbers into it.
+  ///
+  /// Without `isExact`, the model stays unknown if it has more memory than the container says.
+  mutating func identify(isExact: Bool = false, _ channel: inout some TagChannel) throws(TagWriteError) {
+    if let answer = try version(&channel) {
+      model = Type2Model.telling(answer)
+      limit(to: model.map(\.bytes) ?? Type2Model.mostBytes(telling: answer))
+    } else if isNXP, uid.count == 7 {
+      model = try modelByEnd(isExact: isExact, &channel)
+      if let model { limit(to: model.bytes) }
+    }
+    guard model == nil, let last = area.last else { return }
+    guard try isReadable(min(last / Self.pageSize, pageLimit - 1), &channel) else {
+      throw .silence(.damaged, "its capability container claims more memory than the tag has")
+    }
+  }
+
+  private mutating func limit(to bytes: Int) { area = area.prefix(bytes) }
+
+  /// The model of an NXP tag that does not answer GET_VERSION, or cannot be asked: READ continues behind the last page
+  /// with the first one.
+  private mutating func modelByEnd(
+    isExact: Bool, _ channel: inout some TagChannel
+  ) throws(TagWriteError) -> Type2Model? {
+    for end in Type2Model.ends(upTo: isExact ? .max : container[2], isCertain: !canAskForModel && !isExact) {
+      if memory[end * Self.pageSize] == nil {
+        // This page exists, because the memory has not ended before it.
+        guard try isReadable(end - 1, &channel) else { return nil }
+      }
+      if isFirstPage(at: end) { return Type2Model.ending(at: end) }
+    }
+    return nil
+  }
+
+  /// The addresses at which the tag returns other bytes than it holds.
+  mutating func mirroredAddresses(_ channel: inout some TagChannel) throws(TagWriteError) -> Range<Int> {
+    try identify(&channel)
+    guard let mirror = model?.mirror, let page = model?.protection?.page, try isReadable(page, &channel)
+    else { return 0..<0 }
+    return mirror.addresses(memory.known(at: page * Self.pageSize..<(page + 1) * Self.pageSize))
+  }
+
+  /// Why the lock bits for the pages from 16 on are not known.
+  var whyLocksAreUnknown: String {
+    if model != nil { return "this reader does not reach its lock bits" }
+    return canAskForModel ? "its model is not known" : "this reader cannot ask for its model"
   }
 
   /// Finds the NDEF TLV. A formatted tag without an NDEF TLV but with room for one is treated as empty: a write adds
@@ -174,23 +218,17 @@ struct Type2Access {
     return try ask([0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)], &channel)
   }
 
-  /// Sends GET_VERSION, and caches the answer. An NXP tag that does not answer gets one retry, in case the command was
-  /// lost. Returns nil if the tag does not support the command.
+  /// Sends GET_VERSION. An NXP tag that does not answer gets one retry, in case the command was lost. Returns nil if the
+  /// tag does not support the command, or the reader cannot send it.
   mutating func version(_ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8]? {
-    switch versionAnswer {
-    case .none: return nil
-    case .known(let version): return version
-    case .notAsked:
-      var version = try ask(Self.getVersion, &channel)
-      if version == nil, isNXP { version = try ask(Self.getVersion, &channel) }
-      versionAnswer = version.map(Version.known) ?? .none
-      return version
-    }
+    guard canAskForModel else { return nil }
+    if let version = try ask(Self.getVersion, &channel) { return version }
+    return isNXP ? try ask(Self.getVersion, &channel) : nil
   }
 
   /// Whether a page that was read is the tag's first page. READ continues with it behind the last page. It holds the
   /// first three bytes of the UID and a check byte (ISO/IEC 14443-3, 6.5.4).
-  func isFirstPage(at page: Int) -> Bool {
+  private func isFirstPage(at page: Int) -> Bool {
     let bytes = memory.known(at: page * Self.pageSize..<page * Self.pageSize + Self.pageSize)
     return uid.count == 7 && bytes == uid[0..<3] + [0x88 ^ uid[0] ^ uid[1] ^ uid[2]]
   }

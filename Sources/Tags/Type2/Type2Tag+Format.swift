@@ -23,27 +23,18 @@ extension Type2Tag {
       guard Self.isBlank(access) else { throw .refused(.notNDEF, "the capability container is not empty") }
       let pages = Self.containerPage...Self.firstDataPage
       guard !pages.contains(where: { Type2Locks.isLocked($0, access.memory) }) else { throw .readOnly }
-      guard let (size, protection) = try Self.sizeAndProtection(&access, &channel) else {
+      guard access.isNXP, let model = try access.version(&channel).flatMap(Type2Model.telling) else {
         let reason = "the model of the tag is unknown, and the size of its memory with it"
         throw .refused(.unsupported, access.canAskForModel ? reason : "this reader cannot ask for the model of the tag")
       }
-      if let protection {
+      if let protection = model.protection {
         guard try access.isReadable(protection.page, &channel),
           protection.firstProtectedPage(access.memory) > Self.firstDataPage
         else { throw .refused(Type2Protection.problem) }
       }
-      guard try access.isUnused(Int(size) * 8, besides: Self.emptyMessage, &channel) else { throw .holdsData }
+      guard try access.isUnused(model.bytes, besides: Self.emptyMessage, &channel) else { throw .holdsData }
       try access.write(Self.emptyMessage, to: Self.firstDataPage, &channel)
-      try access.write([0xE1, 0x10, size, 0x00], to: Self.containerPage, &channel)
+      try access.write([0xE1, 0x10, model.size, 0x00], to: Self.containerPage, &channel)
     }
-  }
-
-  /// The third byte of the container that the tag's model has from its data sheet, and the location of its password
-  /// settings. Nil if the model is unknown.
-  private static func sizeAndProtection(
-    _ access: inout Type2Access, _ channel: inout some TagChannel
-  ) throws(TagWriteError) -> (size: UInt8, protection: Type2Protection.Place?)? {
-    guard access.canAskForModel, access.isNXP, let version = try access.version(&channel) else { return nil }
-    return Type2Model.telling(version).map { ($0.size, $0.protection) }
   }
 }

@@ -1,4 +1,7 @@
 extension Type2Tag {
+  /// The static lock bytes lock the pages in front of this address.
+  private static let endOfStaticMemory = 64
+
   /// The state of a tag that is needed to write or lock it.
   private struct Survey {
     var access: Type2Access
@@ -81,33 +84,35 @@ extension Type2Tag {
     for (page, bytes) in plan.writes(survey.access.memory) { try survey.access.write(bytes, to: page, &channel) }
   }
 
-  /// Sets the capability container to read-only first (section 6.2), then the lock bits.
+  /// Sets the capability container to read-only first (section 6.2), then the lock bits of the tag's model. Of another
+  /// tag, only the static lock bits are known. Where the others are is not taken from a lock control TLV, because
+  /// programs write wrong ones.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
-    try surveying(&channel) { (survey, channel) throws(TagWriteError) in
+    try surveying(isExact: true, &channel) { (survey, channel) throws(TagWriteError) in
       guard !survey.isNew else { throw .cannotLock("there is no NDEF message on the tag: write one first") }
-      guard let dynamic = try Self.dynamicLocks(&survey, &channel) else {
-        let reason = "the tag does not say where the lock bits of its pages from 16 on are"
-        throw .cannotLock(
-          survey.access.canAskForModel ? reason : reason + ", and this reader cannot ask for its model")
-      }
       try Self.findProtection(&survey, &channel)
-      guard (Type2Locks.static.pages + dynamic.pages).allSatisfy({ $0 < survey.firstProtectedPage }) else {
+      let dynamic = try Self.dynamicLocks(&survey, &channel)
+      let locks = [dynamic ?? Type2Locks.none, .static]
+      guard locks.flatMap(\.pages).allSatisfy({ $0 < survey.firstProtectedPage }) else {
         throw .refused(Type2Protection.problem)
       }
       var container = survey.access.container
-      let areAllSet = [Type2Locks.static, dynamic].allSatisfy { $0.areAllSet(in: survey.access.memory) }
+      let areAllSet = locks.allSatisfy { $0.areAllSet(in: survey.access.memory) }
       if container[3] & 0x0F == 0x0F, areAllSet { throw .readOnly }
       if container[3] & 0x0F != 0x0F, !Type2Locks.isLocked(3, survey.access.memory) {
         container[3] |= 0x0F
         try survey.access.write(container, to: 3, &channel)
       }
-      guard try Self.set(dynamic, &survey, &channel) else {
+      for lock in locks where try !Self.set(lock, &survey, &channel) {
         throw .cannotLock(
-          "the tag says that it is read-only now, but does not let its dynamic lock bits be set: it can still be written"
-        )
+          "the tag says that it is read-only now, but does not let its lock bits be set: it can still be written")
       }
-      guard try Self.set(.static, &survey, &channel) else {
-        throw .cannotLock("the tag says that it is read-only now, but does not let its lock bits be set")
+      // The container of a tag of another manufacturer may say that there are no other pages.
+      let isComplete = dynamic != nil || survey.access.area.upperBound <= Self.endOfStaticMemory && !survey.access.isNXP
+      guard isComplete else {
+        throw .cannotLock(
+          "the tag says that it is read-only now, but \(survey.access.whyLocksAreUnknown): programs that ignore what it "
+            + "says can still write to its pages from 16 on")
       }
     }
   }
@@ -132,25 +137,20 @@ extension Type2Tag {
 
   /// Reads the static lock bytes, the capability container and everything up to the NDEF TLV.
   private static func survey(
-    _ access: inout Type2Access, _ channel: inout some TagChannel
+    isExact: Bool, _ access: inout Type2Access, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Survey {
     try access.open(from: 2, &channel)
+    try access.identify(isExact: isExact, &channel)
     let block = try access.block(&channel)
     return Survey(access: access, block: block)
   }
 
-  /// Finds the first page that a password protects, if the tag has a page with this setting. A tag whose model is not
-  /// known refuses to have such a page written.
+  /// Finds the first page that a password protects, if the model has a page with this setting.
   private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagWriteError) {
-    guard let place = try model(&survey.access, &channel)?.protection else { return }
+    guard let place = survey.access.model?.protection else { return }
     // If the tag does not let this page be read, it protects at least this page, and may protect any other.
-    guard try survey.access.isReadable(place.page, &channel) else {
-      survey.firstProtectedPage = 0
-      return
-    }
-    // An NTAG203 has no such page: READ returns its first page instead.
-    guard !survey.access.isFirstPage(at: place.address / Type2Access.pageSize) else { return }
-    survey.firstProtectedPage = place.firstProtectedPage(survey.access.memory)
+    let isReadable = try survey.access.isReadable(place.page, &channel)
+    survey.firstProtectedPage = isReadable ? place.firstProtectedPage(survey.access.memory) : 0
   }
 
   /// Finds out if a dynamic lock bit is set.
@@ -159,60 +159,26 @@ extension Type2Tag {
     survey.areHigherPagesLocked = locks?.isAnySet(in: survey.access.memory) ?? false
   }
 
-  /// Finds and reads the dynamic lock bytes. A tag of 48 bytes has none. Returns nil if they are unknown, because bytes
-  /// of the message must not be mistaken for lock bytes.
+  /// Reads the dynamic lock bytes of the tag's model. Nil if they are unknown, or this reader cannot reach them.
   private static func dynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Type2Locks? {
-    guard survey.access.area.count > 48 else { return .standard(behind: 0..<0) }
-    guard let found = try findDynamicLocks(&survey, &channel),
-      found.pages.allSatisfy({ $0 < survey.access.pageLimit })
+    guard let locks = survey.access.model?.locks, locks.pages.allSatisfy({ $0 < survey.access.pageLimit })
     else { return nil }
-    for page in found.pages where survey.access.memory[page * Type2Access.pageSize] == nil {
+    for page in locks.pages where survey.access.memory[page * Type2Access.pageSize] == nil {
       try survey.access.readLocks(inPage: page, &channel)
     }
-    return found
-  }
-
-  /// Uses a lock control TLV, else the lock bytes of the tag's model, else the default of the specification. That
-  /// default may be wrong for a silent NXP tag, because its answer to GET_VERSION may have been lost. If the reader
-  /// cannot ask for the model, only a lock control TLV counts.
-  private static func findDynamicLocks(
-    _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(TagWriteError) -> Type2Locks? {
-    let isNXP = survey.access.isNXP
-    let area = survey.access.area
-    if let locks = Type2Locks.ofControls(survey.block.lockControls) {
-      // An NTAG203 leaves the factory with a TLV that includes the lock bits of its counter.
-      let silent = isNXP && locks == .ntag203Control ? Type2Model.silent(size: survey.access.container[2]) : nil
-      return silent?.locks ?? locks
-    }
-    guard survey.access.canAskForModel else { return nil }
-    if let model = try model(&survey.access, &channel) { return model.locks }
-    guard isNXP else { return .standard(behind: area) }
-    let isVersionKnown = try survey.access.version(&channel) != nil
-    // All NXP tags of this size answer GET_VERSION. A silent one is a tag by another vendor with the first UID byte of
-    // NXP.
-    return !isVersionKnown && survey.access.container[2] == 0x10 ? .standard(behind: area) : nil
-  }
-
-  /// Returns nil if the tag is not by NXP, if its model is not known, or if the reader cannot ask for it. Silence then
-  /// says nothing about the model.
-  private static func model(
-    _ access: inout Type2Access, _ channel: inout some TagChannel
-  ) throws(TagWriteError) -> Type2Model? {
-    guard access.canAskForModel else { return nil }
-    if let version = try access.version(&channel) { return Type2Model.telling(version) }
-    return access.isNXP ? Type2Model.silent(size: access.container[2]) : nil
+    return locks
   }
 
   /// Runs `body` on a surveyed tag, and then leaves the tag in the state in which it was found, unless an exchange
   /// failed.
   private func surveying<Channel: TagChannel, Value>(
-    _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(TagWriteError) -> Value
+    isExact: Bool = false, _ channel: inout Channel,
+    _ body: (inout Survey, inout Channel) throws(TagWriteError) -> Value
   ) throws(TagWriteError) -> Value {
     try opening(&channel) { (access, channel) throws(TagWriteError) in
-      var survey = try Self.survey(&access, &channel)
+      var survey = try Self.survey(isExact: isExact, &access, &channel)
       defer { access = survey.access }
       return try body(&survey, &channel)
     }

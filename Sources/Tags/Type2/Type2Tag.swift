@@ -15,6 +15,19 @@ struct Type2Tag: NDEFTag {
     }
   }
 
+  /// The UID or counter that an NTAG may put into the message does not count.
+  func holds(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) -> Bool {
+    try opening(&channel) { (access, channel) throws(TagWriteError) in
+      try access.open(from: 3, &channel)
+      let addresses = try access.block(&channel).messageAddresses
+      try access.require(addresses, &channel)
+      let read = access.memory.known(at: addresses)
+      guard read != message, read.count == message.count else { return read == message }
+      let mirrored = try access.mirroredAddresses(&channel)
+      return zip(addresses, zip(read, message)).allSatisfy { $1.0 == $1.1 || mirrored.contains($0) }
+    }
+  }
+
   /// Runs `body`, and then leaves the tag in the state in which it was found, unless an exchange failed.
   func opening<Channel: TagChannel, Value>(
     _ channel: inout Channel, _ body: (inout Type2Access, inout Channel) throws(TagWriteError) -> Value

@@ -14,20 +14,24 @@ struct WritableTag: TagChannel {
   var secretPages: ClosedRange<Int>?
   private(set) var writes: [[UInt8]] = []
 
-  init(size: UInt8, message: [UInt8], version: [UInt8]?, deafness: Int = 0) {
+  init(size: UInt8, message: [UInt8], version: [UInt8]?, deafness: Int = 0, pages: Int = 0xE7) {
     self.version = version
     self.deafness = deafness
     memory =
       [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, size, 0, 0x03, UInt8(message.count)] + message + [0xFE]
-    memory += [UInt8](repeating: 0, count: 231 * 4 - memory.count)
-    // AUTH0 of an NTAG215 and of an Ultralight C, with values that protect no page.
-    memory[0x83 * 4 + 3] = 0xFF
-    memory[0x2A * 4] = 0x30
+    memory += [UInt8](repeating: 0, count: pages * 4 - memory.count)
+    // AUTH0 with a value that protects no page: of an Ultralight C, an NTAG213 and an NTAG215.
+    switch pages {
+    case 0x2C: memory[0x2A * 4] = 0x30
+    case 0x2D: memory[0x29 * 4 + 3] = 0xFF
+    case 0x84...: memory[0x83 * 4 + 3] = 0xFF
+    default: break
+    }
   }
 
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     switch command.first {
-    case 0x30 where secretPages?.contains(Int(command[1])) != true:
+    case 0x30 where Int(command[1]) * 4 < memory.count && secretPages?.contains(Int(command[1])) != true:
       return (0..<16).map { memory[(Int(command[1]) * 4 + $0) % memory.count] }
     case 0x60:
       deafness -= 1
@@ -51,13 +55,17 @@ struct WritableTag: TagChannel {
     #expect(tag.writes.map { $0[1] } == [3, 0x82, 2])
   }
 
-  @Test(arguments: [0x3E, 0x6D, 0xEA] as [UInt8])
-  func `a tag with unknown lock bytes is not locked`(size: UInt8) throws {
-    var tag = WritableTag(size: size, message: message, version: nil)
-    #expect(throws: TagWriteError.cannotLock("the tag does not say where the lock bits of its pages from 16 on are")) {
-      try TagActivation.type2.lockNDEF(over: &tag)
-    }
-    #expect(tag.writes.isEmpty)
+  @Test(arguments: [0x12, 0x3E, 0x6D] as [UInt8])
+  func `a tag of an unknown model is locked only as far as its container says`(size: UInt8) throws {
+    var tag = WritableTag(size: size, message: [], version: nil, pages: 0x100)
+    tag.memory.replaceSubrange(16..<21, with: [0x01, 3, 0xA0, 0x10, 0x44])
+    tag.memory.replaceSubrange(21..<21 + 3, with: [0x03, 0, 0xFE])
+    let error = #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
+    #expect(
+      error?.description
+        == "the tag says that it is read-only now, but its model is not known: programs that ignore what "
+        + "it says can still write to its pages from 16 on")
+    #expect(tag.writes == [[0xA2, 3, 0xE1, 0x10, size, 0x0F], [0xA2, 2, 4, 0, 0xF8, 0xFF]])
   }
 
   /// On this tag the bytes after the data area are user bytes, not lock bytes.
@@ -71,16 +79,16 @@ struct WritableTag: TagChannel {
   }
 
   @Test func `locking an Ultralight C spares its counter and its key`() throws {
-    var tag = WritableTag(size: 0x12, message: message, version: nil)
+    var tag = WritableTag(size: 0x12, message: message, version: nil, pages: 0x2C)
     try TagActivation.type2.lockNDEF(over: &tag)
     #expect(tag.writes.filter { $0[1] == 0x28 } == [[0xA2, 0x28, 0xEE, 0, 0, 0]])
   }
 
   @Test func `a damaged message is not locked, but an empty one is`() throws {
-    var tag = WritableTag(size: 0x06, message: [0xD5, 0, 60, 1], version: nil)
+    var tag = WritableTag(size: 0x06, message: [0xD5, 0, 60, 1], version: nil, pages: 0x10)
     #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
     #expect(tag.writes.isEmpty)
-    tag = WritableTag(size: 0x06, message: [], version: nil)
+    tag = WritableTag(size: 0x06, message: [], version: nil, pages: 0x10)
     try TagActivation.type2.lockNDEF(over: &tag)
     #expect(tag.writes.count == 2)
   }

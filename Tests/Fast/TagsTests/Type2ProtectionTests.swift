@@ -20,11 +20,11 @@ import Testing
 
   @Test(arguments: [(0x00, nil), (0x03, 3), (0x10, 16), (0x2F, 47), (0x30, nil), (0xFF, nil)] as [(UInt8, Int?)])
   func `an Ultralight C has its first protected page in page 2A`(value: UInt8, page: Int?) throws {
-    let place = try #require(Type2Model.silent(size: 0x12)?.protection)
+    let place = try #require(Type2Model.ending(at: 0x2C)?.protection)
     var memory = TagMemory(size: 200)
     memory.learn([value], at: 0x2A * 4)
     #expect(place.firstProtectedPage(memory) == page ?? .max)
-    #expect(Type2Model.silent(size: 0x3E) == nil)
+    #expect(Type2Model.ending(at: 0x2A)?.protection == nil)
   }
 }
 

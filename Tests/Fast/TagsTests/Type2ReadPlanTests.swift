@@ -105,15 +105,6 @@ import Testing
     #expect(locks.map { Dictionary(uniqueKeysWithValues: $0.bytes.map { ($0.address, $0.mask) }) } == expected)
   }
 
-  @Test func `a lock control TLV gives the addresses of the lock bytes`() {
-    let locks = Type2Locks.ofControls([LockControl([0xA0, 12, 0x34])])
-    #expect(locks == Type2Model.telling([0, 4, 4, 2, 1, 0, 0x0F, 3])?.locks)
-    // Addresses in the first pages or after all memory are not lock bytes.
-    #expect(Type2Locks.ofControls([LockControl([0x10, 12, 0x31]), LockControl([0xFF, 0, 0x0F])]) == nil)
-    #expect(Type2Locks.standard(behind: 16..<160).bytes.map(\.address) == [160, 161])
-    #expect(Type2Locks.standard(behind: 16..<64).bytes.isEmpty)
-  }
-
   @Test func `a set lock bit marks its pages as locked`() {
     var memory = TagMemory(size: 64)
     memory.learn([0, 0, 0x10, 0x80], at: 8)

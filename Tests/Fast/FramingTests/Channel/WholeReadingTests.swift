@@ -30,10 +30,10 @@ import Testing
     #expect(try TagActivation.type2.readNDEF(over: &channel) == .message(Self.message))
   }
 
-  @Test func `a reader without raw frames does not lock a tag whose lock bits are not told`() throws {
+  @Test func `a reader without raw frames locks a tag whose memory shows its model`() throws {
     var channel = CardChannel(CardLink(PageReader(Self.message), model: .generic), tag: .type2)
-    #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &channel) }
-    #expect(channel.link.connection.writes == 0)
+    try TagActivation.type2.lockNDEF(over: &channel)
+    #expect(channel.link.connection.writes == [3, 0x28, 2])
   }
 
   @Test func `a tag of Type 5 is read and written by blocks`() throws {
@@ -45,17 +45,19 @@ import Testing
   }
 }
 
-/// A reader with an NTAG of 144 bytes, which has no lock control TLV.
+/// A reader with an NTAG213, which has no lock control TLV.
 private struct PageReader: CardConnection {
   private var memory = [UInt8](repeating: 0, count: 180)
   /// How many pages one command returns.
   var pagesAtOnce = 4
-  private(set) var writes = 0
+  private(set) var writes: [UInt8] = []
   /// Commands of another form than that of a reader of pages or an ACR122U.
   private(set) var strayCommands = 0
 
   init(_ message: [UInt8]) {
     memory.replaceSubrange(0..<16, with: [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0, 0xE1, 0x10, 0x12, 0x00])
+    // AUTH0 protects no page.
+    memory[0x29 * 4 + 3] = 0xFF
     memory.replaceSubrange(16..<16 + message.count + 3, with: [0x03, UInt8(message.count)] + message + [0xFE])
   }
 
@@ -92,7 +94,7 @@ private struct PageReader: CardConnection {
   }
 
   private mutating func write(_ page: UInt8, _ data: [UInt8]) {
-    writes += 1
+    writes.append(page)
     memory.replaceSubrange(Int(page) * 4..<Int(page) * 4 + 4, with: data)
   }
 }

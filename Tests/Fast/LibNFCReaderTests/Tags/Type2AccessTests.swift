@@ -37,6 +37,21 @@ import Testing
     if case .cannotLock = error {} else { Issue.record("\(String(describing: error))") }
   }
 
+  /// NTAGs return their UID, their counter or both in the place of bytes of the message.
+  @Test(arguments: [SimulatedType2Model.ntag213, .ntag215, .ntag216], [1, 2, 3] as [UInt8])
+  func `the text that a tag puts into its message is no damage`(model: SimulatedType2Model, content: UInt8) throws {
+    let reader = try OpenReader()
+    var image = try SimulatedTag.type2(model, message: [], uid: .fixed([4, 1, 2, 3, 4, 5, 6])).memory
+    let settings = (model.pageCount - 4) * 4
+    image.replaceSubrange(settings..<settings + 3, with: [content << 6 | 0x10, 0, 6])
+    let id = reader.place(try .type2(model, memory: image))
+    var channel = try reader.select(.typeA)
+    let message = ndefMessage(ofSize: 60)
+    try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+    #expect(reader.memory(of: id).map { Array($0[18..<78]) } == message)
+    #expect(try channel.tag.readNDEF(over: &channel) != .message(message))
+  }
+
   @Test func `a tag that rejects FAST_READ is read with READ`() throws {
     // Some tags of this size support FAST_READ, but this one does not.
     let memory = [UInt8](repeating: 0, count: 64)

@@ -1,0 +1,16 @@
+import Testing
+
+@testable import LibNFCReaderTests
+@testable import ReaderSimulator
+
+/// Every claim of a container, and every place that a control TLV can name.
+@Suite struct Type2ClaimTests {
+  private let bounds = Type2Bounds(claims: Array(UInt8.min...UInt8.max), step: 1)
+
+  @Test(arguments: SimulatedType2Model.all)
+  func `no claim makes a tag lose other bytes than the user's`(model: SimulatedType2Model) throws {
+    try bounds.checkWrites(model)
+    try bounds.checkLocks(model)
+    try bounds.checkControls(model)
+  }
+}
