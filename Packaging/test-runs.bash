@@ -34,9 +34,8 @@ build_tests() {
 # A pattern for the tests in all targets of a tier.
 tests_of() { printf '^(%s)\\.' "$(ls "Tests/$1" | paste -sd '|')"; }
 
-# Runs tests, named for the last lines. Fails if there are none: a target was renamed, or a name is wrong. Ends a test that
-# waits for ever and ignores its time limit. Prints only the beginning of a line, because a test's argument may be a
-# megabyte.
+# Runs tests, named for the last lines. Fails if there are none, as after a target was renamed. Ends a test that waits
+# for ever and ignores its time limit. Prints only the beginning of a line, because a test's argument may be a megabyte.
 run_tests() {
   local name=$1 start=$SECONDS before
   shift

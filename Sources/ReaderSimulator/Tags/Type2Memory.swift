@@ -111,9 +111,7 @@ struct Type2Memory: Sendable {
     guard let secrets = model.secrets, model.hasMirror else { return (0, []) }
     let settings = bytes[((secrets.lowerBound - 2) * 4)...].prefix(4)
     guard let first = settings.first, let page = settings.dropFirst(2).first, page > 3 else { return (0, []) }
-    let uid = (bytes[0..<3] + bytes[4..<8]).map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }.joined()
+    let uid = Hexadecimal.string(bytes[0..<3] + bytes[4..<8]).uppercased()
     let text = ["", uid, "000000", uid + "x000000"][Int(first >> 6)]
     return (Int(page) * 4 + Int(first >> 4 & 3), Array(text.utf8))
   }

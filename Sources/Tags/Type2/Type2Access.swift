@@ -76,7 +76,7 @@ struct Type2Access {
       limit(to: model.map(\.bytes) ?? Type2Model.mostBytes(telling: answer))
     } else if isNXP, uid.count == 7 {
       model = try modelByEnd(isExact: isExact, &channel)
-      if let model { limit(to: model.bytes) }
+      limit(to: model?.bytes ?? Type2Model.mostBytes(claimed: area.count))
     }
     guard model == nil, let last = area.last else { return }
     guard try isReadable(min(last / Self.pageSize, pageLimit - 1), &channel) else {

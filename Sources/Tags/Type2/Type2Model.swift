@@ -64,6 +64,10 @@ struct Type2Model: Sendable {
     return 1 << Int(answer[6] >> 1 + answer[6] & 1)
   }
 
+  /// The most bytes for TLVs of an NXP tag that shows no model: the largest size of a model up to this one, which its
+  /// container claims. A size that no model has is wrong, and the lock bytes would be inside it.
+  static func mostBytes(claimed bytes: Int) -> Int { all.map(\.bytes).filter { $0 <= bytes }.max() ?? bytes }
+
   /// The model whose memory ends in front of this page.
   static func ending(at end: Int) -> Type2Model? { all.first { $0.end == end } }
 

@@ -8,20 +8,24 @@ struct Type2Tag: NDEFTag {
 
   func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     try opening(&channel) { (access, channel) throws(TagWriteError) in
-      try access.open(from: 3, &channel)
-      let block = try access.block(&channel)
-      try access.require(block.messageAddresses, &channel)
-      return access.memory.known(at: block.messageAddresses)
+      try Self.read(&access, &channel).bytes
     }
+  }
+
+  /// Reads the message. Returns its bytes, and their addresses.
+  private static func read(
+    _ access: inout Type2Access, _ channel: inout some TagChannel
+  ) throws(TagWriteError) -> (bytes: [UInt8], addresses: ArraySlice<Int>) {
+    try access.open(from: 3, &channel)
+    let addresses = try access.block(&channel).messageAddresses
+    try access.require(addresses, &channel)
+    return (access.memory.known(at: addresses), addresses)
   }
 
   /// The UID or counter that an NTAG may put into the message does not count.
   func holds(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) -> Bool {
     try opening(&channel) { (access, channel) throws(TagWriteError) in
-      try access.open(from: 3, &channel)
-      let addresses = try access.block(&channel).messageAddresses
-      try access.require(addresses, &channel)
-      let read = access.memory.known(at: addresses)
+      let (read, addresses) = try Self.read(&access, &channel)
       guard read != message, read.count == message.count else { return read == message }
       let mirrored = try access.mirroredAddresses(&channel)
       return zip(addresses, zip(read, message)).allSatisfy { $1.0 == $1.1 || mirrored.contains($0) }
