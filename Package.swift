@@ -231,7 +231,7 @@ let package = Package(
       dependencies: [
         "Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig", "TestSupport",
       ],
-      exclude: ["Mqtt/mqtt-proxy.py", "association-server.py", "pcsc-client.py", "umockdev-testbed.py"],
+      exclude: ["Mqtt/mqtt-proxy.py", "StandIns/association-server.py", "pcsc-client.py", "umockdev-testbed.py"],
       swiftSettings: settings),
 
     tests(

@@ -86,14 +86,14 @@ struct FloodBenchmark {
         taps.append(clock.now - placed)
         bus.append(try await ping())
         descriptors = max(descriptors, try await countOfDescriptors())
-        await reader.wait { $0.isFieldOn }
+        try await reader.wait { $0.isFieldOn }
         let locked = clock.now
         try await saver.setActive(true)
-        await reader.wait { !$0.isFieldOn }
+        try await reader.wait { !$0.isFieldOn }
         locks.append(clock.now - locked)
         await reader.remove(tag)
         try await saver.setActive(false)
-        await reader.wait { $0.isFieldOn }
+        try await reader.wait { $0.isFieldOn }
         // Long enough for the removal to be noticed.
         try await Task.sleep(for: .milliseconds(350))
       }

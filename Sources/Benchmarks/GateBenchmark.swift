@@ -134,16 +134,16 @@ struct GateBenchmark {
       let message = try TagKind.message(size: 32)
       for _ in 0..<changes {
         let tag = await reader.place(try TagKind.all[0].make(message))
-        await reader.wait { $0.isFieldOn }
+        try await reader.wait { $0.isFieldOn }
         // Waits past the read, until a random moment of the presence checks.
         try await Task.sleep(for: .milliseconds(Int.random(in: 300...500)))
-        await reader.wait { $0.isFieldOn }
+        try await reader.wait { $0.isFieldOn }
         let changed = clock.now
         try await change()
-        await reader.wait { !$0.isFieldOn }
+        try await reader.wait { !$0.isFieldOn }
         latencies.append(clock.now - changed)
         try await undo()
-        await reader.wait { $0.isFieldOn }
+        try await reader.wait { $0.isFieldOn }
         await reader.remove(tag)
         try await installation.waitUntilScanning()
       }

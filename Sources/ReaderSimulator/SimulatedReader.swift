@@ -26,7 +26,7 @@ public actor SimulatedReader {
   private var outbox: ArraySlice<[UInt8]> = []
   /// Each change cancels the scheduled sends and wake-ups.
   private var generation = 0 { didSet { outbox = [] } }
-  private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
+  private var waiters: [(condition: Condition, continuation: AsyncStream<Void>.Continuation)] = []
   /// Counts arrivals of bytes, for the timeout within a frame.
   private var arrivals = 0
 
@@ -152,16 +152,20 @@ public actor SimulatedReader {
   public var commands: [CommandRecord] { chip.trace }
 
   /// Waits until `condition` is true. The reader checks it each time bytes arrive from the host.
-  public func wait(until condition: @escaping Condition) async {
+  /// Fails if the task is cancelled, as by the time limit of a test.
+  public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
-    await withCheckedContinuation { waiters.append((condition, $0)) }
+    let (met, continuation) = AsyncStream.makeStream(of: Void.self)
+    waiters.append((condition, continuation))
+    for await _ in met {}
+    if Task.isCancelled { throw SimulatorError("the wait was cancelled") }
   }
 
   private func resumeWaiters() {
     let due = waiters.filter { $0.condition(self) }
     guard !due.isEmpty else { return }
     waiters.removeAll { $0.condition(self) }
-    for waiter in due { waiter.continuation.resume() }
+    for waiter in due { waiter.continuation.finish() }
   }
 
   private func receive() {

@@ -67,6 +67,13 @@ public final class ChildProcess: Sendable {
     try await output.exit(within: limit)
   }
 
+  /// Sends a signal to the process and waits until it has ended. Throws like ``exit(within:)``.
+  @discardableResult
+  public func exit(after signal: Int32) async throws -> ExitStatus {
+    self.signal(signal)
+    return try await exit()
+  }
+
   /// Waits until no process can write to the outputs any more: neither this one nor one that inherited them. Returns
   /// false if the wait timed out.
   @discardableResult

@@ -22,10 +22,14 @@ public struct ForeignProcess: Sendable {
   /// Suspends the process, and waits until it is. Fails if the process is gone.
   public func suspend() async throws {
     signal(SIGSTOP)
+    // Only a parent or a tracer gets an event for this.
     // The state follows the name, which is in brackets (proc_pid_stat(5)).
     while try String(decoding: readFile("/proc/\(identifier)/stat"), as: UTF8.self).split(separator: ")").last?
       .hasPrefix(" T") != true
-    { await Task.yield() }
+    {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
   }
 
   /// The working directory of the process. Fails if the process is gone.

@@ -32,7 +32,7 @@ struct CardControlSession: CommandPerformer {
     case .model: return "ok \(await readers.attachedReaders.map(\.model.name).joined(separator: " "))"
     case .wait(let count):
       let target = await readers.commandCount + count
-      await readers.wait { $0.commandCount >= target }
+      try await readers.wait { $0.commandCount >= target }
     case .help: return "ok \(ControlCommand.summary)"
     case .quit: break
     }

@@ -52,7 +52,7 @@ struct ControlSession: CommandPerformer {
       return "ok \(text)"
     case .wait(let count):
       let target = await reader.counters.commands + count
-      await reader.wait { $0.counters.commands >= target }
+      try await reader.wait { $0.counters.commands >= target }
     case .help: return "ok \(ControlCommand.summary)"
     case .quit: break
     }

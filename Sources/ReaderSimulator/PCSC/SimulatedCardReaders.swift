@@ -44,7 +44,7 @@ public actor SimulatedCardReaders {
   /// The slot into which the last card was inserted; nil if there was none.
   private(set) var latestSlot: CardSlotID?
   private var nextCard: UInt64 = 1
-  private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
+  private var waiters: [(condition: Condition, continuation: AsyncStream<Void>.Continuation)] = []
 
   /// Listens on a new socket at this path. Fails if the path has more than 107 bytes, or its directory does not exist.
   public static func start(socket: String) async throws(SimulatorError) -> SimulatedCardReaders {
@@ -242,16 +242,20 @@ public actor SimulatedCardReaders {
   }
 
   /// Waits until `condition` is true. It is checked after each message of the driver, and after each change by a test.
-  public func wait(until condition: @escaping Condition) async {
+  /// Fails if the task is cancelled, as by the time limit of a test.
+  public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
-    await withCheckedContinuation { waiters.append((condition, $0)) }
+    let (met, continuation) = AsyncStream.makeStream(of: Void.self)
+    waiters.append((condition, continuation))
+    for await _ in met {}
+    if Task.isCancelled { throw SimulatorError("the wait was cancelled") }
   }
 
   func resumeWaiters() {
     let due = waiters.filter { $0.condition(self) }
     guard !due.isEmpty else { return }
     waiters.removeAll { $0.condition(self) }
-    for waiter in due { waiter.continuation.resume() }
+    for waiter in due { waiter.continuation.finish() }
   }
 
   private func accept() {

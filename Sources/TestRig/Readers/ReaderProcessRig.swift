@@ -183,7 +183,7 @@ open class ReaderProcessRig {
   }
 
   /// Waits for `body`, but not forever. After that time, the value is true, and all waiters are resumed.
-  package func watched(_ what: String, _ body: (Locked<Bool>) async -> Void) async throws {
+  package func watched(_ what: String, _ body: (Locked<Bool>) async throws -> Void) async throws {
     let isLate = Locked(false)
     let watchdog = timers.schedule(after: ChildProcess.timeout) { [process, reader] in
       isLate.withLock { $0 = true }
@@ -192,8 +192,8 @@ open class ReaderProcessRig {
         await reader.resumeWaiters()
       }
     }
-    await body(isLate)
-    watchdog.cancel()
+    defer { watchdog.cancel() }
+    try await body(isLate)
     if isLate.withLock({ $0 }) { throw await failure("expected \(what)") }
   }
 

@@ -15,7 +15,7 @@ import Testing
     try data.entry(id, in: directory, claims: ["Domains=menu.example.com;", "Schemes=x-menu;", "Links=\(links)"])
   }
 
-  private func scan() -> HandlerScan { HandlerScan(data.directories, environment: data.environment) }
+  private func scan() -> HandlerScan { data.scan() }
 
   @Test(arguments: ["menu.json", "rules/menu.json", ""])
   func `the rules file may be beside the entry, in a subfolder or at an absolute path`(name: String) throws {

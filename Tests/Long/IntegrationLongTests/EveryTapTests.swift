@@ -91,7 +91,7 @@ import Testing
     let checks = 60_000 / 120
     let before = await simulator.counters.commands
     try await desktop.within("\(checks) checks") {
-      await simulator.wait { $0.counters.commands >= before + checks }
+      try await simulator.wait { $0.counters.commands >= before + checks }
     }
     await simulator.remove(first)
     await simulator.place(try .type2(.ntag213, message: try Tag(2).message))

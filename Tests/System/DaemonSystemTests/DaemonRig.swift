@@ -125,7 +125,7 @@ struct DaemonRig {
   /// Makes the reader ignore its goals. Its heartbeats continue.
   func holdReader() async throws {
     await reader.answersOrders(false)
-    await reader.say(.log(.info, "is busy"))
+    await reader.send(.log(.info, "is busy"))
     try await daemon.line(containing: "is busy")
   }
 

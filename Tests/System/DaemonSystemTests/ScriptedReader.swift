@@ -13,7 +13,7 @@ import TestRig
 final class ScriptedReader: Sendable {
   /// The daemon's commands, in order.
   let commands: AsyncStream<ReaderCommand>
-  private let actor: Mouth
+  private let ends: PipeEnds
 
   /// The connection string of its device.
   let device: String
@@ -50,19 +50,19 @@ final class ScriptedReader: Sendable {
     let continuation: AsyncStream<ReaderCommand>.Continuation
     (commands, continuation) = AsyncStream.makeStream()
     // Open for reading and writing, so that it never reads an end of file.
-    actor = Mouth(
+    ends = PipeEnds(
       feed: feed, orders: FileDescriptor(owning: open(orders, O_RDWR | O_CLOEXEC | O_NONBLOCK)), continuation)
-    actor.begin()
+    ends.begin()
   }
 
   /// Sends messages to the daemon.
-  func say(_ messages: ReaderMessage...) async { await actor.say(messages) }
+  func send(_ messages: ReaderMessage...) async { await ends.send(messages) }
 
   /// Sets whether it reaches `off` and `scan` at once.
-  func answersOrders(_ answers: Bool) async { await actor.setAnswersOrders(answers) }
+  func answersOrders(_ answers: Bool) async { await ends.setAnswersOrders(answers) }
 
   /// Reports that it has reached its latest goal.
-  func reach() async { await actor.reach() }
+  func reach() async { await ends.reach() }
 
   /// Reports that it has reached its latest goal. It reaches later goals at once.
   func catchesUp() async {
@@ -72,32 +72,32 @@ final class ScriptedReader: Sendable {
   }
 
   /// Finds a tag in a reader session.
-  func find(_ tag: SessionTag) async { await actor.find(tag) }
+  func find(_ tag: SessionTag) async { await ends.find(tag) }
 
   /// Ends the round of tags in a reader session.
-  func endRound() async { await actor.endRound() }
+  func endRound() async { await ends.endRound() }
 
   /// Reports that polling has restarted in a reader session.
-  func restartPolling() async { await actor.restartPolling() }
+  func restartPolling() async { await ends.restartPolling() }
 
   /// Sends bytes that need not be a message.
-  func say(bytes: [UInt8]) async { await actor.write(bytes) }
+  func send(bytes: [UInt8]) async { await ends.write(bytes) }
 
   /// Announces a message for the next millisecond, and sends no more heartbeats.
-  func wedge() async { await actor.wedge() }
+  func wedge() async { await ends.wedge() }
 
   /// Reports that the device is present and ready.
-  func becomeReady() async { await say(.state(.ready(name: "Scripted", device: device))) }
+  func becomeReady() async { await send(.state(.ready(name: "Scripted", device: device))) }
 
   /// A tag is put on the reader, read, and taken away.
   func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
     let placement = Placement(number: number, technology: .type2, uid: [4, 1, 2, 3, 4, 5, 6])
-    await actor.tap(TagReport(placement: placement, content: content))
+    await ends.tap(TagReport(placement: placement, content: content))
   }
 }
 
 /// The test's ends of the pipes.
-private actor Mouth {
+private actor PipeEnds {
   private let loop = EventLoop(label: "reader")
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let path: String
@@ -125,7 +125,7 @@ private actor Mouth {
     loop.execute { [weak self] in
       self?.assumeIsolated { actor in
         actor.watch = try? DescriptorWatch(actor.orders, on: actor.loop) { [weak self] in
-          self?.assumeIsolated { $0.hear() }
+          self?.assumeIsolated { $0.receive() }
         }
       }
     }
@@ -148,20 +148,20 @@ private actor Mouth {
 
   func reach() {
     reached = order.epoch
-    say([.reached(epoch: reached)])
+    send([.reached(epoch: reached)])
   }
 
-  func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag)]) }
+  func find(_ tag: SessionTag) { send([.sessionTag(epoch: reached, tag)]) }
 
-  func endRound() { say([.sessionRoundEnded(epoch: reached)]) }
+  func endRound() { send([.sessionRoundEnded(epoch: reached)]) }
 
-  func restartPolling() { say([.sessionPollingRestarted(epoch: reached)]) }
+  func restartPolling() { send([.sessionPollingRestarted(epoch: reached)]) }
 
   func tap(_ report: TagReport) {
-    say([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])
+    send([.examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number)])
   }
 
-  func say(_ messages: [ReaderMessage]) {
+  func send(_ messages: [ReaderMessage]) {
     for message in messages {
       write(message.frame)
       guard case .state(let state) = message else { continue }
@@ -185,7 +185,7 @@ private actor Mouth {
     try? pipe.write(bytes)
   }
 
-  private func hear() {
+  private func receive() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = read(orders.rawValue, &buffer, buffer.count)
     guard count > 0 else { return }

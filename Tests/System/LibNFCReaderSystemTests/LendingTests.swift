@@ -14,7 +14,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LendingTests {
   enum Occupation: CaseIterable { case asleep, scanning, reading, inSession }
 
-  @Test(arguments: Occupation.allCases)
+  @Test(
+    .enabled(if: getuid() == 0, "only root sees the open files of a process that cannot be dumped"),
+    arguments: Occupation.allCases)
   func `a loan closes the device, and its end opens it again`(_ occupation: Occupation) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
@@ -29,7 +31,7 @@ import Testing
       let before = await rig.simulator.counters.commands
       await rig.setScanning(true)
       // A poll and the first exchanges of the read.
-      await rig.simulator.wait { $0.counters.commands >= before + 4 }
+      try await rig.simulator.wait { $0.counters.commands >= before + 4 }
     case .inSession:
       await rig.simulator.place(try .type2(.ntag215, message: bytes))
       try await rig.begin(ReaderSessionOptions(number: 1))

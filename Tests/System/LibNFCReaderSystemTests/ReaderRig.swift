@@ -88,7 +88,7 @@ final class ReaderRig: ReaderProcessRig {
   /// Waits until the chip has received `count` more commands, to let the process do that much work.
   func commands(_ count: Int) async throws {
     let goal = await simulator.counters.commands + count
-    await simulator.wait { $0.counters.commands >= goal }
+    try await simulator.wait { $0.counters.commands >= goal }
   }
 
   /// The tags that a session reports until the end of a round.

@@ -32,7 +32,7 @@ import Testing
     let simulator = try await SimulatedReader.start()
     let (child, daemon) = try await start(on: simulator)
     tell(daemon, .goal(epoch: 1, .scan(ReaderPolling()), known: KnownTags()))
-    await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
+    try await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
     shutdown(daemon.rawValue, Int32(SHUT_RDWR))
     try await child.end()
     #expect(await !simulator.isFieldOn)
@@ -50,10 +50,10 @@ import Testing
     let (child, daemon) = try await start(on: simulator)
     if occupation == .watching { await simulator.place(try .type2(.ntag213, message: uri("https://example.com"))) }
     if occupation == .asleep {
-      await simulator.wait { $0.counters.commands > 10 && !$0.isFieldOn }
+      try await simulator.wait { $0.counters.commands > 10 && !$0.isFieldOn }
     } else {
       tell(daemon, .goal(epoch: 1, .scan(ReaderPolling()), known: KnownTags()))
-      await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
+      try await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
     }
     child.signal(SIGTERM)
     try await child.end()
@@ -87,7 +87,7 @@ import Testing
     let child = try #require(await rig.process.processID)
     // The first look for a technology other than that of the resting tag.
     let seen = await rig.simulator.commands.count
-    await rig.simulator.wait { simulator in
+    try await rig.simulator.wait { simulator in
       guard simulator.commands.dropFirst(seen).contains(where: { $0.command.starts(with: [0x4A, 0x01, 0x03]) }) else {
         return false
       }
@@ -112,7 +112,7 @@ import Testing
     // The commands are: field off, the look, and the first exchange of the reading.
     await rig.simulator.add(.delay(delay, command: 3))
     await rig.setScanning(true)
-    await rig.simulator.wait { $0.counters.commands >= before + 3 }
+    try await rig.simulator.wait { $0.counters.commands >= before + 3 }
     #expect(await rig.simulator.isFieldOn)
     return rig
   }

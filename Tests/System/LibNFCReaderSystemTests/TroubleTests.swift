@@ -84,7 +84,7 @@ import Testing
     let before = await rig.simulator.commands.count
     await rig.simulator.add(.refusal())
     // Each attempt to open the device begins with this command.
-    await rig.simulator.wait { simulator in
+    try await rig.simulator.wait { simulator in
       simulator.commands.dropFirst(before).count { $0.command.first == 0x14 } > OpeningSchedule.pauses.count
     }
     await rig.simulator.clearFaults()

@@ -80,6 +80,9 @@ import Testing
   private static func publish(
     _ command: String, on stage: Stage, until isDone: () async throws -> Bool
   ) async throws {
-    repeat { try await stage.broker.publish(command, to: scan) } while try await !isDone()
+    repeat {
+      try Task.checkCancellation()
+      try await stage.broker.publish(command, to: scan)
+    } while try await !isDone()
   }
 }

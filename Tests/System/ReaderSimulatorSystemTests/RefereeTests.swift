@@ -88,7 +88,7 @@ import Testing
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try listed.tag)
     let process = try ChildProcess("/usr/bin/nfc-poll", environment: await environment(reader))
-    await reader.wait(until: { reader in
+    try await reader.wait(until: { reader in
       reader.commands.contains { $0.command == [0x42, 0xB2] || $0.command.first == 0x60 && $0.answer?.first == 1 }
     })
     await reader.remove(id)

@@ -93,7 +93,7 @@ private final class ManualClock: SimulatorClock {
     // The header of a frame that never arrives. The first frame of the next host looks like its contents.
     host.send([0x00, 0x00, 0xFF, 0x40, 0xC0, 0xD4])
     host.send(firmware)
-    await reader.wait(until: { $0.counters.bytesReceived == 6 + 9 })
+    try await reader.wait(until: { $0.counters.bytesReceived == 6 + 9 })
     #expect(await reader.counters.commands == 0)
     clock.advance(by: .milliseconds(100))
     #expect(try await host.receive(firmwareAnswer.count) == firmwareAnswer)
@@ -105,7 +105,7 @@ private final class ManualClock: SimulatorClock {
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     let host = try Host(await reader.path)
     host.send(firmware)
-    await reader.wait(until: { $0.counters.commands == 1 })
+    try await reader.wait(until: { $0.counters.commands == 1 })
     clock.advance(by: .milliseconds(2))
     #expect(try await host.receive(6) == HostFrame.acknowledge.bytes)
     clock.advance(by: .milliseconds(2))
@@ -118,7 +118,7 @@ private final class ManualClock: SimulatorClock {
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     let host = try Host(await reader.path)
     host.send(firmware)
-    await reader.wait(until: { $0.counters.commands == 1 })
+    try await reader.wait(until: { $0.counters.commands == 1 })
     clock.advance(by: .milliseconds(20), isDisorderly: true)
     #expect(try await host.receive(firmwareAnswer.count) == firmwareAnswer)
     await reader.stop()
@@ -166,7 +166,7 @@ private final class ManualClock: SimulatorClock {
     let host = try Host(await reader.path)
     for _ in 0..<50 { host.send((0..<64).map { _ in UInt8.random(in: 0...0xFE) }) }
     host.send(firmware)
-    await reader.wait(until: { $0.counters.bytesReceived == 50 * 64 + 9 })
+    try await reader.wait(until: { $0.counters.bytesReceived == 50 * 64 + 9 })
     #expect(await reader.counters.commands == 1)
     await reader.stop()
   }

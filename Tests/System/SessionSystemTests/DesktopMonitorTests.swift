@@ -16,7 +16,7 @@ import Testing
     private let changes: AsyncStream<DesktopState>
     var address: BusAddress { BusAddress(bus.address) }
 
-    init(followsCameras: Bool = false, timeout: Duration = .seconds(5)) async throws {
+    init(followsCameras: Bool = false, timeout: Duration = .seconds(60)) async throws {
       bus = try await PrivateBus.start()
       directory = try TemporaryDirectory()
       var options = DesktopMonitor.Options(

@@ -49,7 +49,7 @@ extension SimulatedCardReaders {
       end.set()
       loop.execute(checkAgain)
     }
-    await wait { $0.areOpen || end.isSet }
+    try await wait { $0.areOpen || end.isSet }
     guard areOpen else { throw SimulatorError("pcscd ended:\n\(daemon.log())") }
   }
 }

@@ -66,8 +66,8 @@ import Testing
 
   @Test func `a name of any length and content has a result`() {
     for text in [String(repeating: "[", count: 200), String(repeating: "CL", count: 100), "Ж\u{0}[\u{FFFD}]\n"] {
-      _ = ReaderModel.isContactlessName(text)
-      _ = ReaderModel.find(readerName: text)
+      #expect(ReaderModel.find(readerName: text) == nil)
+      #expect(!ReaderModel.isContactlessName(text))
     }
   }
 }

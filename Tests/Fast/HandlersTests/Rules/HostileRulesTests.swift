@@ -17,7 +17,6 @@ import Testing
   init() throws {
     directory = try TemporaryDirectory()
     try directory.write("", to: "\(Self.folder)/.keep")
-    try directory.write("", to: "etc/.keep")
     files = RuleFiles(environment: ["XDG_CONFIG_HOME": directory.file("config")], system: directory.file("etc"))
   }
 

@@ -5,6 +5,9 @@ import Glibc
 import TestRig
 
 /// A virtual screen with a real notification server on it, and a simulated mouse.
+///
+/// No server reports what it draws or when an animation has ended, so the tests compare pictures. A slow machine takes
+/// fewer of them. No wait has an end of its own, except the time limit of the test.
 actor RealServerScreen {
   /// A rectangle in pixels.
   struct Box: Sendable, Hashable {

@@ -75,7 +75,7 @@ extension ReaderRig {
       tags(since: start).count >= messages.count ? true : nil
     }
     // The process may have to open the device again and poll for all technologies.
-    await simulator.wait { $0.counters.commands >= struck + 26 }
+    try await simulator.wait { $0.counters.commands >= struck + 26 }
     await simulator.removeAll()
     try await next("\(messages.count) removals, with a fault at command \(command)") { _ in
       removals(since: start).count >= messages.count ? true : nil

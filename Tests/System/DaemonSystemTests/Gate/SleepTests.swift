@@ -17,12 +17,12 @@ import Testing
 
     await rig.reader.answersOrders(false)
     // Once this line is in the log, the daemon has handled all earlier messages of the reader.
-    await rig.reader.say(.log(.notice, "the field is on"))
+    await rig.reader.send(.log(.notice, "the field is on"))
     try await rig.daemon.line(containing: "the field is on")
     try await logind.prepareForSleep(true)
     try await rig.scanning(false)
     // The reader has received the goal, but has not reported that its field is off.
-    await rig.reader.say(.log(.notice, "the field is still on"))
+    await rig.reader.send(.log(.notice, "the field is still on"))
     try await rig.daemon.line(containing: "the field is still on")
     #expect(await logind.locks.count == 1)
     await rig.reader.reach()

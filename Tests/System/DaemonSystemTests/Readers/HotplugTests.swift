@@ -219,7 +219,7 @@ struct HotplugTests {
     try await testbed.unplug(tty)
     for await command in rig.reader.commands where command == .lookForDevice { break }
     // The reader stays on the bus.
-    await rig.reader.say(.state(.absent(reason: "unplugged")))
+    await rig.reader.send(.state(.absent(reason: "unplugged")))
     try await rig.scanning(false)
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
     try await testbed.event(try await testbed.add("scripted", "tty", ["DEVNAME=/dev/scripted"]), "add")

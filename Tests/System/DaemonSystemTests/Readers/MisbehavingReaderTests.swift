@@ -32,10 +32,10 @@ import Testing
       }
       try await rig.daemon.line(containing: "/dev/other) ended: killed by signal 11", after: seen)
     case .floods:
-      for number in 0..<400 { await other.say(.log(.error, "a"), .state(.failed(reason: "\(number)"))) }
+      for number in 0..<400 { await other.send(.log(.error, "a"), .state(.failed(reason: "\(number)"))) }
       try await rig.daemon.line(containing: "/dev/other) ended", after: seen)
     case .speaksGarbage:
-      await other.say(bytes: [0xFF, 0xFF, 0xFF, 0xFF])
+      await other.send(bytes: [0xFF, 0xFF, 0xFF, 0xFF])
       try await rig.daemon.line(containing: "/dev/other) ended: it sent", after: seen)
     }
     await rig.reader.tap(.message(Samples.message), number: 2)

@@ -110,7 +110,7 @@ import Testing
     try await rig.logind?.prepareForSleep(false)
     try await rig.scanning(true)
     try await session("reader-lost") {
-      await rig.reader.say(.state(.failed(reason: "it is gone")))
+      await rig.reader.send(.state(.failed(reason: "it is gone")))
     }
     try await rig.scanning(true)
     let seen = await rig.daemon.log().count
@@ -225,9 +225,9 @@ import Testing
     let request = try await rig.command { command -> UInt64? in
       if case .perform(_, let request, _, .query) = command { request } else { nil }
     }
-    await rig.reader.say(.progress(request: request, bytes: 1234))
+    await rig.reader.send(.progress(request: request, bytes: 1234))
     #expect(try await client.expect("Progress") == [.objectPath(tag), .uint64(1234)])
-    await rig.reader.say(.performed(request: request, .status(.readOnly, capacity: 137)))
+    await rig.reader.send(.performed(request: request, .status(.readOnly, capacity: 137)))
     #expect(try await status == [.string("read-only"), .uint32(137)])
   }
 

@@ -142,7 +142,7 @@ extension DaemonRig {
     let (request, operation) = try await command { command -> (UInt64, ReaderOperation)? in
       if case .perform(_, let request, _, let operation) = command { (request, operation) } else { nil }
     }
-    await reader.say(.performed(request: request, result))
+    await reader.send(.performed(request: request, result))
     return operation
   }
 }

@@ -58,7 +58,7 @@ struct CoreNFCDesktop: SessionDesktop {
       try await desktop.within("the end of a reader process") { try await process.end() }
     }
     // The daemon does not announce tags from the first polls after a session.
-    await lookedAround()
+    try await lookedAround()
     let tag = try Tag(900)
     await reader.place(try .type2(.ntag213, message: tag.message))
     // The sheets of sessions are notifications too.
@@ -66,9 +66,9 @@ struct CoreNFCDesktop: SessionDesktop {
   }
 
   /// Waits for about three polls for each kind of tag.
-  func lookedAround() async {
+  func lookedAround() async throws {
     let target = await reader.counters.commands + 60
-    await reader.wait { $0.counters.commands >= target }
+    try await reader.wait { $0.counters.commands >= target }
   }
 
   /// Delays the chip's next answers, so that a call to a tag takes seconds. The reader process waits 400 ms for an

@@ -155,7 +155,7 @@ struct CardDesktop: SessionDesktop {
 
   /// Waits until the answer to a command is held (`CardFault.hold`).
   func awaitHold(in slot: CardSlotID) async throws {
-    try await desktop.within("a held answer") { [readers] in await readers.wait { $0.isHolding(slot) } }
+    try await desktop.within("a held answer") { [readers] in try await readers.wait { $0.isHolding(slot) } }
   }
 
   /// How often the tag with this number was announced.

@@ -70,6 +70,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let port = try directory.write("", to: "port")
     await #expect(processExitsWith: .exitCode(7)) { [port = port as String] in
+      // Without root, Landlock requires this first.
+      _ = tagroute_set_no_new_privileges()
       let files = FileConfinement([ConfinementPlan.FileRule(path: port, use: .device)])
       guard files.version != nil, files.newDevice == nil else { _exit(1) }
       guard chmod(port, 0o660) == 0, files.newDevice == nil else { _exit(2) }

@@ -40,7 +40,7 @@ import Testing
     // The process checks that the device answers, and sleeps again.
     let commands = await rig.simulator.counters.commands
     await rig.process.lookForDevice()
-    await rig.simulator.wait { $0.counters.commands > commands }
+    try await rig.simulator.wait { $0.counters.commands > commands }
     try await rig.isAsleep()
     await rig.simulator.unplug()
     await rig.process.lookForDevice()

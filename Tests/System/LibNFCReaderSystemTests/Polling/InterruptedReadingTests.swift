@@ -13,7 +13,7 @@ import Testing
     try await rig.isAsleep()
     await rig.simulator.add(.delay(.milliseconds(300), command: 4))
     await rig.setScanning(true)
-    await rig.simulator.wait { $0.strikes == 1 }
+    try await rig.simulator.wait { $0.strikes == 1 }
     await rig.setScanning(false)
     try await rig.scan(true)
     try await rig.announcesOnlyWhatComesNow()
@@ -43,7 +43,7 @@ import Testing
     for _ in 1...3 {
       await rig.simulator.add(.unplug(command: look + 2))
       try await rig.simulator.plug()
-      await rig.simulator.wait { !$0.isPluggedIn }
+      try await rig.simulator.wait { !$0.isPluggedIn }
     }
     let report = try await rig.tag()
     guard case .problem(let reason) = report.content else { throw RigError("expected a problem, got \(report)") }

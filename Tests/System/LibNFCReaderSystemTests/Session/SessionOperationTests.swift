@@ -34,7 +34,7 @@ import Testing
     let options = Type4Options { ($0.declaredLength, $0.ats) = (0xFFF0, [0x00]) }
     let broken = try await rig.finds(try .type4(message: uri("https://example.com"), options: options)).tag
     #expect(broken.historicalBytes.isEmpty)
-    #expect(try await rig.perform(.transceive([0x60], timeout: 100), broken).failure == .refused)
+    #expect(try await rig.perform(.transceive([0x60], timeout: 5000), broken).failure == .refused)
   }
 
   /// The tag has a new identifier after each selection.
@@ -66,7 +66,7 @@ import Testing
     #expect(try await rig.perform(.transceive([0x30, 0xF0], timeout: 50), tag).failure == .timeout)
     #expect(try await rig.transceive([0x60], tag) == version)
     let long = [UInt8](repeating: 0x30, count: 300)
-    #expect(try await rig.perform(.transceive(long, timeout: 50), tag).failure == .tooLong)
+    #expect(try await rig.perform(.transceive(long, timeout: 5000), tag).failure == .tooLong)
     #expect(try await rig.perform(.read, tag) == .message(uri("https://example.com")))
   }
 
@@ -120,14 +120,14 @@ import Testing
     // The delay hits a presence check, which is retried, or the command, which fails.
     let result = try await rig.perform(.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], timeout: 100), card)
     #expect(result.failure == .timeout || result == .answer([0x69, 0x85]))
-    #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 3000) == [0x69, 0x85])
+    #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 5000) == [0x69, 0x85])
   }
 
   @Test func `the reader waits for a slow card until the timeout`() async throws {
     let rig = try await ReaderRig.inSession()
     let card = try await rig.finds(.applicationCard()).tag
     _ = try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card)
-    await rig.simulator.add(.delay(.milliseconds(2500), command: 1))
+    await rig.simulator.add(.delay(.milliseconds(1500), command: 1))
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 5000) == [0x69, 0x85])
     #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
   }

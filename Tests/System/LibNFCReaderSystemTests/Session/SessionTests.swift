@@ -178,7 +178,7 @@ import Testing
 
   private func looksForOthers(_ rig: ReaderRig, after count: Int) async throws {
     let before = max(count, await rig.simulator.commands.count)
-    await rig.simulator.wait { simulator in
+    try await rig.simulator.wait { simulator in
       simulator.commands.dropFirst(before).contains { $0.command.starts(with: [0x4A, 0x01, 0x03]) }
     }
     try await rig.commands(5)
@@ -244,7 +244,7 @@ import Testing
     try await rig.commands(60)
     let before = rig.seen.count
     await rig.simulator.remove(id)
-    await rig.simulator.wait { $0.tags.isEmpty }
+    try await rig.simulator.wait { $0.tags.isEmpty }
     try await rig.commands(60)
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))

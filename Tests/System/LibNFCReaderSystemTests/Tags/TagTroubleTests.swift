@@ -54,7 +54,7 @@ import Testing
     await rig.simulator.add(.removal(exchange: exchange))
     await rig.simulator.place(try .type2(.ntag213, message: bytes))
     // Wait until no tag is on the reader.
-    await rig.simulator.wait { $0.tags.isEmpty }
+    try await rig.simulator.wait { $0.tags.isEmpty }
     await rig.simulator.place(try .type2(.ntag213, message: bytes))
     #expect(try await rig.message().message == bytes)
   }

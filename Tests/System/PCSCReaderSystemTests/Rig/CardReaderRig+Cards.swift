@@ -40,7 +40,7 @@ extension CardReaderRig {
   /// Waits until the simulation meets a condition.
   func wait(for what: String, _ condition: @escaping SimulatedCardReaders.Condition) async throws {
     try await watched(what) { isLate in
-      await readers.wait { condition($0) || isLate.withLock { $0 } }
+      try await readers.wait { condition($0) || isLate.withLock { $0 } }
     }
   }
 
@@ -101,7 +101,9 @@ extension CardReaderRig {
 
   /// Waits until no program is connected to the card, which stays as it is. It may have been away for a moment.
   func isFree(_ client: PCSCClient) async throws {
+    // pcscd has no event for the end of a connection.
     while let error = try await client.error(of: "connect exclusive \(name)") {
+      try Task.checkCancellation()
       guard ["SCARD_E_SHARING_VIOLATION", "SCARD_E_NO_SMARTCARD"].contains(error) else {
         throw await failure("expected a free card, got \(error)")
       }

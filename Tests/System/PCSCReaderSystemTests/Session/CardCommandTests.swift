@@ -30,7 +30,7 @@ import Testing
     let (id, tag) = try await rig.finds(try place.kind.make(bytes))
     let before = await rig.readers.memory(of: id)
     let seen = await rig.commands(id).count
-    let result = try await rig.perform(.transceive(try hex(command), timeout: 500), tag)
+    let result = try await rig.perform(.transceive(try hex(command), timeout: 5000), tag)
     #expect(result.failure != nil, "\(result)")
     let sent = try hex(command)
     #expect(await rig.commands(id).dropFirst(seen).allSatisfy { $0 != sent })
@@ -56,7 +56,7 @@ import Testing
     #expect(try await rig.refusal("30F0", tag) == .timeout)
     #expect(try await rig.transceive("60", tag) == version)
     let long = [UInt8](repeating: 0x30, count: 300)
-    #expect(try await rig.perform(.transceive(long, timeout: 50), tag).failure == .tooLong)
+    #expect(try await rig.perform(.transceive(long, timeout: 5000), tag).failure == .tooLong)
     #expect(try await rig.perform(.read, tag) == .message(bytes))
   }
 
@@ -108,7 +108,7 @@ import Testing
       model, ReaderSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
     let (id, card) = try await rig.finds(.applicationCard())
     let count = await rig.commands(id).count
-    #expect(try await rig.perform(.transceive(extended([1, 2, 3]), timeout: 500), card).failure == .notSupported)
+    #expect(try await rig.perform(.transceive(extended([1, 2, 3]), timeout: 5000), card).failure == .notSupported)
     #expect(await rig.commands(id).count == count)
     // Data, and Le.
     #expect(try await rig.transceive("8010000003 010203 00", card) == [1, 2, 3, 0x90, 0x00])

@@ -114,7 +114,7 @@ import Testing
     await rig.add(.hold())
     await rig.ask(.transceive(try hex(Self.get), timeout: 5000), card)
     try await rig.isHolding()
-    rig.timers.schedule(after: .milliseconds(2000)) { [readers = rig.readers, slot = rig.slot] in
+    rig.timers.schedule(after: .milliseconds(1500)) { [readers = rig.readers, slot = rig.slot] in
       Task { await readers.release(slot) }
     }
     #expect(try await rig.result() == .answer(Self.application + [0x90, 0x00]))
@@ -126,7 +126,7 @@ import Testing
   func `an odd answer of the reader has a result`(bytes: [UInt8]) async throws {
     let (rig, _, card) = try await withApplication()
     await rig.add(.answer(bytes))
-    _ = try await rig.perform(.transceive(try hex(Self.get), timeout: 500), card)
+    _ = try await rig.perform(.transceive(try hex(Self.get), timeout: 5000), card)
     await rig.readers.clearFaults(of: rig.slot)
     #expect(try await rig.transceive(Self.get, card) == Self.application + [0x90, 0x00])
     #expect(rig.reported.count == 1 && !rig.seen.contains { $0.isCrash })
@@ -149,7 +149,7 @@ import Testing
     try await client.ask("begin")
     let count = await rig.commands(id).count
     // The session goes on when the other program has ended its transaction.
-    await rig.ask(.transceive(try hex(Self.get), timeout: 1000), card)
+    await rig.ask(.transceive(try hex(Self.get), timeout: 5000), card)
     let reason = try await rig.next("a wait") { if case .waiting(let reason) = $0 { reason } else { nil } }
     #expect(reason == "another program uses the card")
     #expect(await rig.commands(id).count == count)

@@ -62,7 +62,7 @@ import Testing
     try await rig.insertAndConnect(SimulatedCard(try type2()))
     await rig.readers.add(.hold(), to: rig.slot)
     let seen = try await rig.client.send("transmit ffca000000")
-    await rig.readers.wait { $0.isHolding(CardSlotID(number: 0)) }
+    try await rig.readers.wait { $0.isHolding(CardSlotID(number: 0)) }
     let other = try await PCSCClient(socket: rig.daemon.socket)
     let second = await rig.readers.attachedReaders[1].slot
     try await rig.readers.insert(SimulatedCard(try type2()), into: second)
@@ -76,7 +76,7 @@ import Testing
     let (rig, _) = try await rig()
     await rig.readers.add(.hold(), to: rig.slot)
     let seen = try await rig.client.send("transmit ffca000000")
-    await rig.readers.wait { $0.isHolding(CardSlotID(number: 0)) }
+    try await rig.readers.wait { $0.isHolding(CardSlotID(number: 0)) }
     await rig.readers.unplug(CardReaderID(number: 0))
     #expect(try await rig.client.answer(after: seen).hasPrefix("failed: "))
     #expect(await rig.daemon.isRunning)
@@ -123,10 +123,10 @@ import Testing
     let (rig, _) = try await rig()
     let reader = CardReaderID(number: 0)
     await rig.readers.unplug(reader)
-    await rig.readers.wait { !$0.areAnyOpen }
+    try await rig.readers.wait { !$0.areAnyOpen }
     #expect(try await rig.client.error(of: "transmit ffca000000") != nil)
     await rig.readers.plug(reader)
-    await rig.readers.wait { $0.areOpen }
+    try await rig.readers.wait { $0.areOpen }
     try await rig.client.ask("await present \(await rig.name)")
     await rig.stop()
   }

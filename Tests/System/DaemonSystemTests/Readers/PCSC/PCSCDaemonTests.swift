@@ -26,7 +26,7 @@ import Testing
     #expect(String(decoding: arguments, as: UTF8.self) == "--link 3 --device pcsc:\(Self.name)\n")
     await rig.reader.tap(.message(Samples.message))
     #expect(try await agent.taps.nextMessage() == Samples.message)
-    await rig.reader.say(.waiting(reason: "gpg has the card"))
+    await rig.reader.send(.waiting(reason: "gpg has the card"))
     try await rig.daemon.line(containing: "reader Scripted (pcsc:\(Self.name)) waits: gpg has the card")
     try rig.list("readers 0\n")
     try await rig.daemon.line(containing: "reader Scripted (pcsc:\(Self.name)) is gone")
@@ -38,7 +38,7 @@ import Testing
     let rig = try await Self.rig(environment: ["RUNTIME_DIRECTORY": directory.path])
     func known() throws -> String { String(decoding: try readFile(directory.file("known-tags")), as: UTF8.self) }
     let placement = Placement(number: 1, technology: .type2, uid: [4, 1, 2, 3, 4, 5, 6])
-    await rig.reader.say(.known(placement), .log(.info, "knows a tag"))
+    await rig.reader.send(.known(placement), .log(.info, "knows a tag"))
     try await rig.daemon.line(containing: "knows a tag")
     #expect(try known().contains("reader pcsc:\(Self.name)\ntag "))
     try rig.list("readers 0\n")
