@@ -64,7 +64,8 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     run.restartPolling(ReaderSessionOptions())
   }
 
-  /// Connects to a tag that this session has found. Calls to a tag that is not connected fail with code 104.
+  /// Connects to a tag that this session has found. Calls to a tag that is not connected fail with code 104,
+  /// unless it is the only one that was found.
   ///
   /// - Parameters:
   ///   - tag: the tag. The connection to another tag ends.

@@ -57,8 +57,9 @@ open class NFCTagReaderSession: NFCReaderSession {
 
   private weak var receiver: (any NFCTagReaderSessionDelegate)?
   let polling: TagPolling
-  /// The tag of the last connection, since a tag may keep what a command has selected.
-  private let connection = Locked(OnQueue<NFCTag?>(nil))
+  /// The connected tag and those that were reported last. A tag may keep what a command has selected, so the program
+  /// gets the same object again.
+  private let known = Locked(OnQueue<[NFCTag]>([]))
 
   /// Creates a session for the applications and systems that `NFCDeclarations.current` declares. Fails if
   /// `pollingOption` is empty.
@@ -105,8 +106,8 @@ open class NFCTagReaderSession: NFCReaderSession {
 
   /// The tag that is connected and still there; nil if there is none.
   open var connectedTag: NFCTag? {
-    guard let connected = run.connectedTag, let tag = connection.withLock({ $0.value }) else { return nil }
-    return (tag.any as? DetectedTag)?.tag == connected ? tag : nil
+    let connected = run.connectedTag
+    return known.withLock { known in known.value.first { ($0.any as? DetectedTag)?.tag == connected } }
   }
 
   /// Makes all tags that were found invalid, and looks for tags again. A tag that is still there is found again.
@@ -122,7 +123,8 @@ open class NFCTagReaderSession: NFCReaderSession {
     run.restartPolling((try? TagPolling(.configured(configuration)).options()) ?? ReaderSessionOptions())
   }
 
-  /// Connects to a tag that this session has found. Calls to a tag that is not connected fail with code 104.
+  /// Connects to a tag that this session has found. Calls to a tag that is not connected fail with code 104,
+  /// unless it is the only one that was found.
   ///
   /// - Parameters:
   ///   - tag: the tag. The connection to another tag ends.
@@ -130,12 +132,17 @@ open class NFCTagReaderSession: NFCReaderSession {
   @preconcurrency
   open func connect(to tag: NFCTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
     let tag = OnQueue(tag)
-    if connect(tag.value.any, completionHandler) { connection.withLock { $0 = OnQueue(tag.value) } }
+    if connect(tag.value.any, completionHandler) { remember([tag.value]) }
   }
 
   /// Connects to a tag, as the form with a completion handler does.
   open func connect(to tag: NFCTag) async throws {
     try await fromHandler { self.connect(to: tag, completionHandler: $0) }
+  }
+
+  private func remember(_ tags: [NFCTag]) {
+    let tags = OnQueue(tags + [connectedTag].compactMap(\.self))
+    known.withLock { $0 = tags }
   }
 
   override var options: Result<ReaderSessionOptions, NFCReaderError> {
@@ -148,6 +155,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     let tags = tags.compactMap { NFCTag($0, in: self) }
     // What is on the reader is of no kind that a tag session knows. The next tag may be.
     guard !tags.isEmpty else { return run.resume(self) }
+    remember(tags)
     receiver?.tagReaderSession(self, didDetect: tags)
   }
 

@@ -36,6 +36,8 @@ struct SessionState<Tag: Hashable> {
   /// Tags that were found and not yet reported to the program.
   private var round: [Tag] = []
   private var isRoundComplete = false
+  /// The tags that were reported last.
+  private var reported: [Tag] = []
   private var connected: Tag?
 
   private var lastCall: UInt64 = 0
@@ -142,13 +144,14 @@ struct SessionState<Tag: Hashable> {
   private mutating func takeRound() -> [Tag] {
     guard phase == .active, polling == .running, isRoundComplete, !round.isEmpty else { return [] }
     polling = .paused
-    defer { round = [] }
-    return round
+    (reported, round) = (round, [])
+    return reported
   }
 
   private mutating func forgetTags() {
     present = []
     round = []
+    reported = []
   }
 
   func isAvailable(_ tag: Tag) -> Bool { phase == .active && present.contains(tag) }
@@ -165,12 +168,17 @@ struct SessionState<Tag: Hashable> {
   }
 
   /// Admits a call. Returns its number, for `settle`, or why it is not possible.
+  ///
+  /// A program that was given one tag may call it without `connect`, as on iOS. The call connects the session to the tag.
   mutating func admit(
     _ tag: Tag, needsConnection: Bool, _ failing: @escaping Failing
   ) -> Result<UInt64, NFCReaderError> {
     if let code = unavailability(of: tag) { return .failure(NFCReaderError(code)) }
-    guard !needsConnection || connected == tag else {
-      return .failure(NFCReaderError(.readerTransceiveErrorTagNotConnected))
+    if needsConnection, connected != tag {
+      guard connectedTag == nil, reported == [tag] else {
+        return .failure(NFCReaderError(.readerTransceiveErrorTagNotConnected))
+      }
+      connected = tag
     }
     lastCall += 1
     calls[lastCall] = failing

@@ -141,6 +141,30 @@ import Testing
     #expect(code() == .readerTransceiveErrorTagConnectionLost)
   }
 
+  @Test func `a call connects to its tag if no other was found, and none is connected`() {
+    func admits(_ tag: Int, _ state: inout SessionState<Int>) -> Bool {
+      (try? state.admit(tag, needsConnection: true) { _ in }.get()) != nil
+    }
+    var state = Self.active()
+    state.detect(0)
+    #expect(state.completeRound() == [0])
+    #expect(admits(0, &state) && state.connectedTag == 0)
+    // The next round has two, and connecting to one of them is left to the program.
+    _ = state.restartPolling()
+    state.restarted()
+    for tag in [1, 2] { state.detect(tag) }
+    #expect(state.completeRound() == [1, 2])
+    #expect(!admits(1, &state) && !admits(2, &state) && state.connectedTag == nil)
+    #expect(state.connect(1) == nil && admits(1, &state) && !admits(2, &state))
+    // A tag of an earlier round stays connected.
+    _ = state.resume()
+    state.detect(3)
+    #expect(state.completeRound() == [3])
+    #expect(!admits(3, &state) && state.connectedTag == 1)
+    state.remove(1)
+    #expect(admits(3, &state) && state.connectedTag == 3)
+  }
+
   @Test func `the end fails the calls that wait, in their order, and nothing else settles them`() throws {
     let tag = 0
     var state = Self.active()

@@ -35,16 +35,16 @@ import Testing
     }
   }
 
-  @Test func `calls need a connection`() async throws {
+  /// Programs leave the call of `connect(to:)` out.
+  @Test func `a call connects to the only tag`() async throws {
     let call = try await Call(connected: false)
-    #expect(await call.codes() == Array(repeating: 104, count: 5))
     #expect(call.session.connectedTag == nil)
-    try await call.session.connect(to: .miFare(call.tag))
-    guard case .miFare? = call.session.connectedTag else {
+    #expect(await code { _ = try await call.tag.queryNDEFStatus() } == nil)
+    guard case .miFare(let connected)? = call.session.connectedTag else {
       Issue.record("no tag is connected")
       return
     }
-    #expect(await code { _ = try await call.tag.queryNDEFStatus() } == nil)
+    #expect(connected === call.tag)
     call.session.invalidate()
     _ = await call.recorder.rest()
   }

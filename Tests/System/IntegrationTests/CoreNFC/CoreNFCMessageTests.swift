@@ -61,8 +61,8 @@ import Testing
     try await place.activate(session, delegate)
     await place.reader.place(try .type2(.ntag213, message: []))
     let empty = try await place.tag(delegate)
-    // Before the connection, and after it.
-    #expect(await errorCode { _ = try await empty.readNDEF() } == 104)
+    // The call connects to the only tag.
+    #expect(await errorCode { _ = try await empty.readNDEF() } == 403)
     try await session.connect(to: empty)
     #expect(try await empty.queryNDEFStatus().0 == .readWrite)
     #expect(await errorCode { _ = try await empty.readNDEF() } == 403)

@@ -36,6 +36,7 @@ import Testing
   @Test func `tags that lie there together come in one callback, and the connected one gets commands`() async throws {
     let two = try await TwoTags()
     let (ntag, card) = try await two.tags()
+    #expect(await errorCode { _ = try await card.requestResponse() } == 104)
     #expect(two.session.connectedTag == nil)
     for _ in 1...2 {
       try await two.session.connect(to: .miFare(ntag))
