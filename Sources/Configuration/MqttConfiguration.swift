@@ -12,6 +12,14 @@ public struct MqttConfiguration: KeyFileConfiguration {
     case yes
   }
 
+  /// What names a tag to Home Assistant.
+  public enum TagIDSource: String, Sendable, CaseIterable {
+    /// The id in the link that an app of Home Assistant has written on the tag, else the UID.
+    case link
+    /// Always the UID.
+    case uid
+  }
+
   /// For whom the topics are described.
   public enum Discovery: String, Sendable, CaseIterable {
     /// For Home Assistant.
@@ -32,6 +40,8 @@ public struct MqttConfiguration: KeyFileConfiguration {
   public var idKeyFile: String?
   /// For whom the topics are described.
   public var discovery = Discovery.none
+  /// What names a tag to Home Assistant.
+  public var tagIDSource = TagIDSource.link
   /// How long a tap is fresh enough for the topic `tap`, in seconds.
   public var liveSeconds = 10
   /// Whether the broker's clients may send commands.
@@ -92,6 +102,9 @@ public struct MqttConfiguration: KeyFileConfiguration {
     path("IdKeyFile", \.idKeyFile),
     Setting(group, "Discovery", \.discovery) { configuration, file throws(KeyFileError) in
       if let value = try file.choice(group, "Discovery", of: Discovery.allCases) { configuration.discovery = value }
+    },
+    Setting(group, "TagIds", \.tagIDSource) { configuration, file throws(KeyFileError) in
+      if let value = try file.choice(group, "TagIds", of: TagIDSource.allCases) { configuration.tagIDSource = value }
     },
     Setting(group, "LiveSeconds", \.liveSeconds) { configuration, file throws(KeyFileError) in
       let value = try file.integer(group, "LiveSeconds", in: 1...3600, unit: "seconds")

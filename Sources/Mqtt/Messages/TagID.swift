@@ -6,14 +6,33 @@ enum TagID {
   private static let maximumLength = 128
   private static let prefixes = ["https://www.home-assistant.io/tag/", "homeassistant://tag/"]
 
-  /// The id in the link that Home Assistant's apps write; nil if the link is another one.
+  /// The id in the link that Home Assistant's apps write, percent-decoded as they do when they read it; nil if the link
+  /// is another one. An id is a text on one line. One with a slash is not used: the apps differ about it.
   static func inLink(_ uri: String) -> String? {
     guard let prefix = prefixes.first(where: { uri.hasPrefix($0) }) else { return nil }
     var id = uri.dropFirst(prefix.count).prefix { $0 != "?" && $0 != "#" }
     if id.last == "/" { id.removeLast() }
-    // The unreserved characters of RFC 3986: nothing has to be decoded, and nothing can be confused.
-    guard (1...maximumLength).contains(id.utf8.count), id.utf8.allSatisfy(isUnreserved) else { return nil }
-    return String(id)
+    guard let bytes = decoded(id.utf8), (1...maximumLength).contains(bytes.count), !bytes.contains(UInt8(ascii: "/")),
+      let text = String(validating: bytes, as: UTF8.self),
+      !text.unicodeScalars.contains(where: {
+        [.control, .format, .lineSeparator].contains($0.properties.generalCategory)
+      })
+    else { return nil }
+    return text
+  }
+
+  private static func decoded(_ text: Substring.UTF8View) -> [UInt8]? {
+    var (bytes, rest) = ([UInt8](), text)
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+      bytes.append(decoded)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
   }
 
   /// The id for a UID: its digits, or the beginning of its HMAC if there is a key. Empty for a tag that has no UID, or
@@ -22,15 +41,5 @@ enum TagID {
     guard !uid.isEmpty, !UIDText.isRandom(uid) else { return "" }
     guard let key else { return UIDText.text(uid) }
     return String(Digests.hmac(uid, key: key).prefix(32))
-  }
-
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
   }
 }

@@ -36,7 +36,7 @@ enum TapPayload {
   /// Of what is on a tag, only the id in a link for Home Assistant is used without `Contents=`. There, it is the tag's
   /// identity.
   static func tagID(_ tap: TapDescription, _ settings: MessageSettings) -> String {
-    if settings.hasDiscovery, let id = TagID.inLink(tap.uri) { return id }
+    if settings.takesIDsFromLinks, let id = TagID.inLink(tap.uri) { return id }
     return TagID.ofUID(tap.uid, key: settings.key)
   }
 

@@ -30,6 +30,8 @@ struct MessageSettings: Sendable, Hashable {
   /// The key that replaces UIDs by hashes; nil if UIDs are published.
   let key: [UInt8]?
   let hasDiscovery: Bool
+  /// Whether the id in a link of Home Assistant names the tag.
+  let takesIDsFromLinks: Bool
   let liveSeconds: Int
   let hasCommands: Bool
 }

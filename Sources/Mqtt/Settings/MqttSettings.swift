@@ -53,8 +53,9 @@ struct MqttSettings: Sendable, Hashable {
     messages = MessageSettings(
       station: station, topics: topics, contents: configuration.contents,
       key: try configuration.idKeyFile.map { file throws(KeyFileError) in try Secret.key(file) },
-      hasDiscovery: configuration.discovery == .homeassistant, liveSeconds: configuration.liveSeconds,
-      hasCommands: configuration.commands)
+      hasDiscovery: configuration.discovery == .homeassistant,
+      takesIDsFromLinks: configuration.discovery == .homeassistant && configuration.tagIDSource == .link,
+      liveSeconds: configuration.liveSeconds, hasCommands: configuration.commands)
     identity = BrokerIdentity(
       broker: broker, clientID: "tagroute-\(station)", user: configuration.user, password: password,
       caFile: configuration.caFile, certificateFile: configuration.certificateFile, keyFile: configuration.keyFile,

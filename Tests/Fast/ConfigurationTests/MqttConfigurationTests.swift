@@ -19,6 +19,7 @@ import Testing
       Contents=hash
       IdKeyFile=/k/id
       Discovery=homeassistant
+      TagIds=uid
       LiveSeconds=30
       Commands=yes
       User=station
@@ -32,7 +33,7 @@ import Testing
     #expect(configuration.prefix == "site/nfc")
     #expect(configuration.contents == .hash)
     #expect(configuration.idKeyFile == "/k/id")
-    #expect(configuration.discovery == .homeassistant)
+    #expect(configuration.discovery == .homeassistant && configuration.tagIDSource == .uid)
     #expect(configuration.liveSeconds == 30)
     #expect(configuration.commands)
     #expect(configuration.user == "station")
@@ -40,7 +41,7 @@ import Testing
     #expect(configuration.caFile == "/k/ca")
     #expect(configuration.certificateFile == "/k/certificate")
     #expect(configuration.keyFile == "/k/key")
-    #expect(MqttConfiguration().keys(differingFrom: configuration).count == 13)
+    #expect(MqttConfiguration().keys(differingFrom: configuration).count == 14)
   }
 
   @Test(

@@ -9,12 +9,14 @@ import TestSupport
 /// Values for tests.
 enum Sample {
   static func messages(
-    contents: MqttConfiguration.Contents = .no, key: [UInt8]? = nil, discovery: Bool = false, commands: Bool = false,
+    contents: MqttConfiguration.Contents = .no, key: [UInt8]? = nil, discovery: Bool = false,
+    tagIDs: MqttConfiguration.TagIDSource = .link, commands: Bool = false,
     liveSeconds: Int = 10
   ) -> MessageSettings {
     MessageSettings(
       station: "kiosk-7", topics: Topics(prefix: "tagroute", station: "kiosk-7"), contents: contents, key: key,
-      hasDiscovery: discovery, liveSeconds: liveSeconds, hasCommands: commands)
+      hasDiscovery: discovery, takesIDsFromLinks: discovery && tagIDs == .link, liveSeconds: liveSeconds,
+      hasCommands: commands)
   }
 
   static func identity(_ address: String = "mqtts://broker.example", user: String? = nil) throws -> BrokerIdentity {

@@ -48,6 +48,7 @@ import Testing
     let tap = sample(uri: "https://www.home-assistant.io/tag/3f0a-7b")
     #expect(text(tap) == plain + "}")
     #expect(text(tap, Sample.messages(discovery: true)).contains(#""tag_id":"3f0a-7b""#))
+    #expect(text(tap, Sample.messages(discovery: true, tagIDs: .uid)) == plain + "}")
     let key = [UInt8](repeating: 1, count: 32)
     #expect(text(tap, Sample.messages(key: key, discovery: true)).contains(#""tag_id":"3f0a-7b""#))
   }
@@ -57,7 +58,12 @@ import Testing
       ("https://www.home-assistant.io/tag/abc", "abc"), ("homeassistant://tag/A-b_c.d~1", "A-b_c.d~1"),
       ("https://www.home-assistant.io/tag/abc/", "abc"), ("https://www.home-assistant.io/tag/abc?x=1#y", "abc"),
       ("https://www.home-assistant.io/tag/", nil), ("https://www.home-assistant.io/tag/a/b", nil),
-      ("https://www.home-assistant.io/tag/a%20b", nil), ("https://home-assistant.io/tag/abc", nil),
+      ("https://www.home-assistant.io/tag/a%2Fb", nil), ("https://home-assistant.io/tag/abc", nil),
+      ("https://www.home-assistant.io/tag/Wohnzimmer%20Lampe", "Wohnzimmer Lampe"),
+      ("https://www.home-assistant.io/tag/k%C3%BCche", "küche"), ("homeassistant://tag/kitchen+light", "kitchen+light"),
+      ("https://www.home-assistant.io/tag/04:A2:19:5A", "04:A2:19:5A"),
+      ("https://www.home-assistant.io/tag/100%25", "100%"), ("https://www.home-assistant.io/tag/%FF", nil),
+      ("https://www.home-assistant.io/tag/a%0Ab", nil), ("https://www.home-assistant.io/tag/a%E2%80%AEb", nil),
       ("http://www.home-assistant.io/tag/abc", nil), ("https://www.home-assistant.io.example/tag/abc", nil),
       ("https://www.home-assistant.io/tag/" + String(repeating: "a", count: 129), nil),
     ] as [(String, String?)])
