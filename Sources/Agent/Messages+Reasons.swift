@@ -26,8 +26,8 @@ extension Messages {
   static func whyRefused(_ refusal: URIError.Code?) -> String {
     switch refusal {
     case .forbiddenCharacter:
-      // Translators: below “This link may not be opened”. It: the link on a tag. %20 stays as it is.
-      translated("It holds a character that no link may hold, such as a space; write a space as %20 on the tag")
+      // Translators: below “This link may not be opened”. It: the link on a tag.
+      translated("It holds a character that no link may hold, such as a line end or a backslash")
     case .forbiddenScheme:
       // Translators: below “This link may not be opened”. Links that run code or read files, such as javascript: and file:
       translated("Links of this kind are never opened from a tag")

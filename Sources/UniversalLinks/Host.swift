@@ -2,7 +2,7 @@
 public struct Host: Sendable, Hashable, CustomStringConvertible {
   /// The kinds of hosts.
   public enum Kind: Sendable, Hashable {
-    /// A domain name in IDNA form: lower-case letters, digits and hyphens in labels.
+    /// A domain name in IDNA form: lower-case letters, digits, hyphens and underscores in labels.
     case domain
     /// An IPv4 address as four decimal numbers.
     case ipv4
@@ -23,8 +23,8 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
   /// Reads the domain name or IPv4 address of an http or https URI.
   ///
   /// Non-ASCII names are converted to ASCII (UTS #46, IDNA 2008). The rules are stricter than RFC 3986 section 3.2.2,
-  /// which allows percent-encoding and any sub-delimiter. Labels are letters, digits and inner hyphens (RFC 1123
-  /// section 2.1), at most 63 bytes each and 253 in total (RFC 1035). A single dot at the end names the same host and
+  /// which allows percent-encoding and any sub-delimiter. Labels are letters, digits, underscores and inner hyphens, at
+  /// most 63 bytes each and 253 in total (RFC 1123 section 2.1 without the underscore, which real names have, RFC 1035). A single dot at the end names the same host and
   /// is dropped. A name that ends in a number must be an address of four decimal numbers: browsers also read `127.1`
   /// and `0x7f000001` as addresses (WHATWG URL, "ends in a number").
   init(name text: String) throws(URIError) {
@@ -38,7 +38,7 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
       guard !label.isEmpty else { throw URIError(.badHost, "the host has an empty label") }
       guard label.count <= 63 else { throw URIError(.badHost, "the host has a label of more than 63 characters") }
       for byte in label
-      where !(CharacterClasses.isAlpha(byte) || CharacterClasses.isDigit(byte) || byte == UInt8(ascii: "-")) {
+      where !(CharacterClasses.isAlpha(byte) || CharacterClasses.isDigit(byte) || "-_".utf8.contains(byte)) {
         throw URIError(.badHost, "the host has the character \(CharacterClasses.name(Unicode.Scalar(byte)))")
       }
       guard label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-") else {

@@ -1,12 +1,14 @@
-/// A strictly parsed URI, in the normalised spelling that is compared, displayed and passed on.
+/// A URI in the normalised spelling that is compared, displayed and passed on.
 ///
-/// RFC 3986 with these choices:
+/// RFC 3986 with these choices, which are those of the URL Standard (WHATWG) where people's spelling needs a repair that
+/// cannot change the meaning:
 /// - The scheme is lower-cased. The host of an http or https URI is lower-cased too, and is in IDNA form (`Host`).
 /// - User information is refused: `https://example.com@evil.example/` leads to `evil.example`.
-/// - Control characters, spaces, backslashes and all other characters that RFC 3986 does not allow are rejected, not
-///   repaired.
-/// - Non-ASCII characters after the host are percent-encoded as UTF-8 (RFC 3987 section 3.1). The URI record of the NFC
-///   Forum allows such characters.
+/// - Spaces and control characters at both ends are dropped. Control characters inside are refused.
+/// - Characters after the host that RFC 3986 does not allow are percent-encoded, non-ASCII ones as UTF-8 (RFC 3987
+///   section 3.1): spaces, brackets, a second `#`, a `%` without digits and others. The URI record of the NFC Forum
+///   allows non-ASCII characters.
+/// - A backslash in front of or in the path of an http or https URI is refused, because browsers take it for a slash.
 /// - Paths, queries and fragments otherwise stay as they were written.
 public struct URI: Sendable, Hashable, CustomStringConvertible {
   /// The maximum length of a URI in bytes of UTF-8, before and after percent-encoding.
@@ -56,17 +58,18 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses `text`.
   ///
-  /// - Parameter text: the URI exactly as the tag holds it. It is not trimmed.
+  /// - Parameter text: the URI as the tag holds it.
   /// - Throws: `URIError` with the reason.
   public init(_ text: String) throws(URIError) {
     var parser = try URIParser(text)
     scheme = try parser.scheme()
-    let authority = try parser.authority(isWeb: scheme == "http" || scheme == "https")
+    let isWeb = scheme == "http" || scheme == "https"
+    let authority = try parser.authority(isWeb: isWeb)
     host = authority?.host
     port = authority?.port
-    path = try parser.path()
-    query = try parser.query()
-    fragment = try parser.fragment()
+    path = try parser.path(isWeb: isWeb)
+    query = parser.query()
+    fragment = parser.fragment()
     guard string.utf8.count <= URI.maximumLength else {
       throw URIError(.tooLong, "the URI has more than \(URI.maximumLength) bytes")
     }

@@ -10,10 +10,8 @@ public struct URIError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Longer than `URI.maximumLength`.
     public static let tooLong = Code(rawValue: "too-long")
-    /// A character that RFC 3986 does not allow at its place, such as a control character or a backslash.
+    /// A control character, or a backslash in front of or in the path of a web link.
     public static let forbiddenCharacter = Code(rawValue: "forbidden-character")
-    /// A `%` without two hexadecimal digits after it.
-    public static let badPercentEncoding = Code(rawValue: "bad-percent-encoding")
     /// No scheme, or one that breaks the syntax of RFC 3986 section 3.1.
     public static let badScheme = Code(rawValue: "bad-scheme")
     /// A scheme that runs code or reads local files. It is never opened from a tag.

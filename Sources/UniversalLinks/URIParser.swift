@@ -2,14 +2,24 @@
 struct URIParser {
   private var rest: Substring.UTF8View
 
-  init(_ text: String) throws(URIError) {
+  init(_ written: String) throws(URIError) {
+    let text = Self.trimmed(written)
     guard text.utf8.count <= URI.maximumLength else {
       throw URIError(.tooLong, "the URI has more than \(URI.maximumLength) bytes")
     }
     for scalar in text.unicodeScalars where scalar.properties.generalCategory == .control {
       throw URIError(.forbiddenCharacter, "the URI has the control character \(CharacterClasses.name(scalar))")
     }
-    rest = text.utf8[...]
+    rest = text.utf8
+  }
+
+  /// The text without spaces and control characters at its ends (WHATWG URL, "basic URL parser", step 1).
+  private static func trimmed(_ text: String) -> Substring {
+    let isPadding = { (scalar: Unicode.Scalar) in scalar.value <= 0x20 }
+    var scalars = text.unicodeScalars[...]
+    scalars = scalars.drop(while: isPadding)
+    while let last = scalars.last, isPadding(last) { scalars.removeLast() }
+    return Substring(scalars)
   }
 
   mutating func scheme() throws(URIError) -> String {
@@ -63,20 +73,25 @@ struct URIParser {
     return (Host(opaque: String(name)), port)
   }
 
-  mutating func path() throws(URIError) -> String {
-    try encoded(take(until: "?#"), in: "path", CharacterClasses.isPathCharacter)
+  mutating func path(isWeb: Bool) throws(URIError) -> String {
+    let path = take(until: "?#")
+    // Browsers take it for a slash.
+    if isWeb, path.utf8.contains(UInt8(ascii: "\\")) {
+      throw URIError(.forbiddenCharacter, "the path has a backslash")
+    }
+    return Self.encoded(path, CharacterClasses.isPathCharacter)
   }
 
-  mutating func query() throws(URIError) -> String? {
+  mutating func query() -> String? {
     guard rest.first == UInt8(ascii: "?") else { return nil }
     rest = rest.dropFirst()
-    return try encoded(take(until: "#"), in: "query", CharacterClasses.isQueryCharacter)
+    return Self.encoded(take(until: "#"), CharacterClasses.isQueryCharacter)
   }
 
-  mutating func fragment() throws(URIError) -> String? {
+  mutating func fragment() -> String? {
     guard rest.first == UInt8(ascii: "#") else { return nil }
     rest = rest.dropFirst()
-    return try encoded(take(until: ""), in: "fragment", CharacterClasses.isQueryCharacter)
+    return Self.encoded(take(until: ""), CharacterClasses.isQueryCharacter)
   }
 
   private mutating func take(until delimiters: String) -> Substring {
@@ -97,31 +112,19 @@ struct URIParser {
     return port
   }
 
-  private func encoded(
-    _ text: Substring, in component: String, _ isAllowed: (UInt8) -> Bool
-  ) throws(URIError) -> String {
+  /// Percent-encodes everything that is not allowed, and each `%` that no two hexadecimal digits follow.
+  private static func encoded(_ text: Substring, _ isAllowed: (UInt8) -> Bool) -> String {
     var result: [UInt8] = []
     var bytes = text.utf8[...]
-    while let byte = bytes.first {
-      if byte == UInt8(ascii: "%") {
-        let digits = bytes.dropFirst().prefix(2)
-        guard digits.count == 2, digits.allSatisfy(CharacterClasses.isHexDigit) else {
-          throw URIError(.badPercentEncoding, "the \(component) has a % that two hexadecimal digits do not follow")
-        }
-        result += bytes.prefix(3)
-        bytes = bytes.dropFirst(3)
-        continue
-      }
-      if byte >= 0x80 {
-        let digits = Array("0123456789ABCDEF".utf8)
-        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      } else if isAllowed(byte) {
+    while let byte = bytes.popFirst() {
+      let digits = bytes.prefix(2)
+      let isEncoded = byte == UInt8(ascii: "%") && digits.count == 2 && digits.allSatisfy(CharacterClasses.isHexDigit)
+      if isEncoded || isAllowed(byte) {
         result.append(byte)
       } else {
-        let name = CharacterClasses.name(Unicode.Scalar(byte))
-        throw URIError(.forbiddenCharacter, "the \(component) has the character \(name)")
+        let digits = Array("0123456789ABCDEF".utf8)
+        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
-      bytes = bytes.dropFirst()
     }
     return String(decoding: result, as: UTF8.self)
   }

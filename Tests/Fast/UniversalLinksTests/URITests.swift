@@ -26,6 +26,20 @@ import UniversalLinks
     ("geo:52.5,13.4;u=35", "geo:52.5,13.4;u=35"),
     ("X-HM://0023ISYWYJ5VQ", "x-hm://0023ISYWYJ5VQ"),
     ("app://", "app://"),
+    ("\t https://example.com/ \r\n", "https://example.com/"),
+    ("https://example.com/\u{0}", "https://example.com/"),
+    ("https://my_shop.example.com/_a", "https://my_shop.example.com/_a"),
+    ("https://example.com/a b?c d#e f", "https://example.com/a%20b?c%20d#e%20f"),
+    ("https://example.com/<b>\"^`{|}[1]", "https://example.com/%3Cb%3E%22%5E%60%7B%7C%7D%5B1%5D"),
+    ("https://example.com/?a[]=1\\2", "https://example.com/?a%5B%5D=1%5C2"),
+    ("https://example.com/##a#", "https://example.com/#%23a%23"),
+    ("https://example.com/%", "https://example.com/%25"),
+    ("https://example.com/%2?%zz#%%41", "https://example.com/%252?%25zz#%25%41"),
+    ("https://example.com/%é1", "https://example.com/%25%C3%A91"),
+    ("tel:+1 800 123 45 67", "tel:+1%20800%20123%2045%2067"),
+    ("sms:+15550100?body=On my way!", "sms:+15550100?body=On%20my%20way!"),
+    ("geo:0,0?q=Eiffel Tower", "geo:0,0?q=Eiffel%20Tower"),
+    ("x-files:c:\\a", "x-files:c:%5Ca"),
   ])
   func `a well-formed URI is accepted, in one spelling`(text: String, expected: String) throws {
     #expect(try URI(text).string == expected)
@@ -53,7 +67,7 @@ import UniversalLinks
       ("https://.example.com/", .badHost),
       ("https://-a.example.com/", .badHost),
       ("https://a-.example.com/", .badHost),
-      ("https://my_shop.example.com/", .badHost),
+      (" \t", .badScheme),
       ("https://*.example.com/", .badHost),
       ("https://ex%61mple.com/", .badHost),
       ("https://example.com%2eevil.example/", .badHost),
@@ -75,20 +89,12 @@ import UniversalLinks
       ("https://example.com:65536/", .badPort),
       ("https://example.com:-1/", .badPort),
       ("https://example.com:80:80/", .badPort),
-      ("https://example.com/a b", .forbiddenCharacter),
-      (" https://example.com/", .badScheme),
-      ("https://example.com/\n", .forbiddenCharacter),
-      ("https://example.com/\u{0}", .forbiddenCharacter),
+      ("https://example.com/a\nb", .forbiddenCharacter),
+      ("https://example.com/a\u{0}b", .forbiddenCharacter),
+      ("https://exa mple.com/", .badHost),
       ("https://example.com/\u{7F}", .forbiddenCharacter),
       ("https://example.com/\u{85}", .forbiddenCharacter),
       ("java\tscript:alert(1)", .forbiddenCharacter),
-      ("https://example.com/<b>", .forbiddenCharacter),
-      ("https://example.com/?a[]=1", .forbiddenCharacter),
-      ("https://example.com/##", .forbiddenCharacter),
-      ("https://example.com/%", .badPercentEncoding),
-      ("https://example.com/%2", .badPercentEncoding),
-      ("https://example.com/%zz", .badPercentEncoding),
-      ("https://example.com/%é1", .badPercentEncoding),
       ("//example.com/", .badScheme),
       ("www.example.com", .badScheme),
       ("", .badScheme),
@@ -137,7 +143,7 @@ import UniversalLinks
     ("日本語。jp", "xn--wgv71a119e.jp"), ("example\u{FF0E}com", "example.com"), ("ｅxample.com", "example.com"),
     ("exam\u{AD}ple.com", "example.com"), ("\u{0435}xample.com", "xn--xample-2of.com"),
     ("xn--BCHER-kva.example", "xn--bcher-kva.example"), ("xn--ls8h.la", "xn--ls8h.la"),
-    ("bücher.example.", "xn--bcher-kva.example"), ("１９２.0.2.1", "192.0.2.1"),
+    ("bücher.example.", "xn--bcher-kva.example"), ("ü_.com", "xn--_-dha.com"), ("１９２.0.2.1", "192.0.2.1"),
   ])
   func `UTS #46 and IDNA 2008: a host is converted to its ASCII form`(host: String, expected: String) throws {
     let uri = try URI("https://\(host)/ü")
@@ -146,8 +152,7 @@ import UniversalLinks
   }
 
   @Test(arguments: [
-    "i❤.ws", "💩.la", "a\u{200C}b.com", "אa.com", "ex℀mple.com", "a\u{FF0F}b.com", "a\u{FF20}b.com", "ü_.com",
-    "ü..com",
+    "i❤.ws", "💩.la", "a\u{200C}b.com", "אa.com", "ex℀mple.com", "a\u{FF0F}b.com", "a\u{FF20}b.com", "ü..com",
     "ü.-a.com", "０ｘ7f.1", "１２７.1", "⒈ü.com", "\u{301}a.com", "ü%41.com", "xn--zzzzzzzz.ü.com", "r3---ü.com",
     "\u{202E}ü.com", "ü\u{200B}\u{2060}\u{E0041}.com", "\u{AD}",
   ])

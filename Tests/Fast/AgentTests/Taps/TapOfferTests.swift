@@ -79,7 +79,7 @@ struct TapOfferTests {
   }
 
   @Test(arguments: [
-    "javascript:alert(1)", "https://user@menu.example.com/", "https://menu.example.com/\u{1}",
+    "javascript:alert(1)", "https://user@menu.example.com/", "https://menu.example.com/\u{1}a",
   ])
   func `a refused link is not shown, and its reason contains no part of it`(uri: String) throws {
     let offer = try offer(try uriMessage(uri))

@@ -9,12 +9,12 @@ import Testing
   private static let title = "This link may not be opened"
   private static let cases = [
     (
-      "https://example.com/a b",
-      "It holds a character that no link may hold, such as a space; write a space as %20 on the tag"
+      "https://example.com/a\nb",
+      "It holds a character that no link may hold, such as a line end or a backslash"
     ),
     (
-      "https://example.com/<a>",
-      "It holds a character that no link may hold, such as a space; write a space as %20 on the tag"
+      "https://example.com/a\\b",
+      "It holds a character that no link may hold, such as a line end or a backslash"
     ),
     ("javascript:alert(1)", "Links of this kind are never opened from a tag"),
     ("https://bank.example@evil.example/", "It has a user name before the domain, as deceptive links do"),

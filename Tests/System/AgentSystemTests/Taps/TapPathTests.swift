@@ -56,7 +56,7 @@ import Testing
     let agent = try await rig.agent
     let bad = [
       [], [0xFF, 0xFF], [0xD1, 0x01, 0xFF, 0x55, 0x04], try uriMessage("javascript:alert(1)"),
-      try uriMessage("https://secret@menu.example.com/"), try uriMessage("https://menu.example.com/\u{7}"),
+      try uriMessage("https://secret@menu.example.com/"), try uriMessage("https://menu.example.com/\u{7}a"),
       try uriMessage("no uri at all"), [0xD0, 0x00, 0x00],
     ]
     for (number, message) in bad.enumerated() { try await rig.daemon.give(tapValues(number, message: message)) }
