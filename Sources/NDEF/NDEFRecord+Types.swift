@@ -38,6 +38,14 @@ extension NDEFRecord {
     return NDEFRecord(typeNameFormat: .external, type: bytes, id: id, payload: payload)
   }
 
+  /// The external type in lower case, because case has no meaning in it; nil for other records. Some writers store the
+  /// prefix `urn:nfc:ext:`, which is implied and not part of it (NFC Record Type Definition 1.0, section 3.3).
+  public var externalType: String? {
+    guard typeNameFormat == .external else { return nil }
+    let (type, prefix) = (String(decoding: type, as: UTF8.self).lowercased(), "urn:nfc:ext:")
+    return type.hasPrefix(prefix) ? String(type.dropFirst(prefix.count)) : type
+  }
+
   /// Whether the record is of the given media type.
   ///
   /// - Parameter type: The media type without parameters, such as `image/png`; case has no meaning.

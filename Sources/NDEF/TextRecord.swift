@@ -11,7 +11,8 @@ public struct TextRecord: Sendable, Hashable {
 
   /// The text. Line breaks should be CR LF (section 3.4); others are kept unchanged.
   public var text: String
-  /// The language: a code of RFC 3066 such as `en` or `pt-BR`, with 1 to 63 ASCII characters.
+  /// The language: a code of RFC 3066 such as `en` or `pt-BR`, with 1 to 63 ASCII characters. It is empty if the tag
+  /// has none, against section 3.2.2.
   public var language: String
   /// The encoding of the text on the tag.
   public var encoding: Encoding
@@ -33,8 +34,8 @@ public struct TextRecord: Sendable, Hashable {
   /// The reserved bit of the status byte is ignored (section 3.2.1).
   ///
   /// - Parameter record: A record of the well-known type `T`.
-  /// - Throws: ``NDEFError`` if the record has another type or ends too early. Also if the language is missing or not
-  ///   ASCII, or the text is not valid in its encoding. The offset is in the payload.
+  /// - Throws: ``NDEFError`` if the record has another type or ends too early. Also if the language is not ASCII, or
+  ///   the text is not valid in its encoding. The offset is in the payload.
   public init(_ record: NDEFRecord) throws(NDEFError) {
     guard record.isWellKnown(Self.type) else {
       throw NDEFError(.wrongType, at: 0, "the record is not a text record")
@@ -44,7 +45,6 @@ public struct TextRecord: Sendable, Hashable {
       throw NDEFError(.truncated, at: 0, "the payload ends where the status byte should be")
     }
     let start = 1 + Int(status & Self.languageLengthMask)
-    guard start > 1 else { throw NDEFError(.language, at: 0, "the text has no language") }
     guard start <= payload.count else {
       throw NDEFError(.truncated, at: 1, "the language is longer than what is left of the payload")
     }

@@ -36,7 +36,7 @@ enum TagContents {
   private static func title(of record: NDEFRecord) -> DisplayText? {
     let type = String(decoding: record.type, as: UTF8.self)
     switch record.typeNameFormat {
-    // The link is not opened: Smart Posters may be off, the link may be unreadable, and absolute URIs are never opened.
+    // The link is not opened: Smart Posters may be off, or the link is unreadable or has no scheme.
     case .wellKnown where record.isWellKnown(SmartPosterRecord.type), .absoluteURI: return DisplayText(Messages.link)
     case .mediaType: return media(type)
     case .external: return data(of: type)

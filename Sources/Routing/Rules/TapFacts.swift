@@ -26,19 +26,18 @@ public struct TapFacts: Sendable, Hashable {
     self.digest = digest
   }
 
+  private var records: [NDEFRecord] { message?.records ?? [] }
+
   /// The media types of the records, in lower case and without parameters (RFC 2045, section 5.1).
   var mimeTypes: [String] {
-    types(.mediaType).map { type in String(type.prefix { $0 != ";" && $0 != " " }).lowercased() }
+    records.filter { $0.typeNameFormat == .mediaType }.map { record in
+      String(String(decoding: record.type, as: UTF8.self).prefix { $0 != ";" && $0 != " " }).lowercased()
+    }
   }
 
-  /// The external types of the records, in lower case (NFC Record Type Definition 1.0, section 3.3: they are not
-  /// case-sensitive).
-  var externalTypes: [String] { types(.external).map { $0.lowercased() } }
+  /// The external types of the records.
+  var externalTypes: [String] { records.compactMap(\.externalType) }
 
   /// The texts of the Text records.
-  var texts: [String] { (message?.records ?? []).compactMap { try? TextRecord($0).text } }
-
-  private func types(_ format: TypeNameFormat) -> [String] {
-    (message?.records ?? []).filter { $0.typeNameFormat == format }.map { String(decoding: $0.type, as: UTF8.self) }
-  }
+  var texts: [String] { records.compactMap { try? TextRecord($0).text } }
 }

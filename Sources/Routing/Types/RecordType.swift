@@ -12,13 +12,12 @@ public enum RecordType: Sendable, Hashable, CustomStringConvertible {
   /// The type of a media-type or external record. Nil for other records, and if the type is malformed.
   public init?(_ record: NDEFRecord) {
     // A type of NDEF has at most 255 bytes.
-    let text = String(decoding: record.type, as: UTF8.self)
     switch record.typeNameFormat {
     case .mediaType:
-      guard let type = RecordType.mediaType(of: text) else { return nil }
+      guard let type = RecordType.mediaType(of: String(decoding: record.type, as: UTF8.self)) else { return nil }
       self = .media(type)
     case .external:
-      guard let type = RecordType.externalType(of: text) else { return nil }
+      guard let type = record.externalType.flatMap(RecordType.externalType) else { return nil }
       self = .external(type)
     case .empty, .wellKnown, .absoluteURI, .unknown, .unchanged: return nil
     }

@@ -57,7 +57,6 @@ import Testing
     ("D1 01 03 55 05 31 FF", .characterEncoding, 6),
     // 3.3.2: one title per language, ignoring case.
     ("91 01 02 55 05 31  11 01 03 54 02656E  51 01 03 54 02454E", .nestedRecord, 17),
-    ("91 01 02 55 05 31  51 01 01 54 00", .language, 10),
     // 3.3.3: an action of one byte, once.
     ("91 01 02 55 05 31  51 03 00 616374", .nestedRecord, 12),
     ("91 01 02 55 05 31  51 03 02 616374 0000", .nestedRecord, 12),

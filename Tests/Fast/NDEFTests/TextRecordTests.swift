@@ -38,8 +38,6 @@ import Testing
 
   @Test(arguments: [
     ("", NDEFError.Code.truncated, 0),
-    ("00", .language, 0),
-    ("00 61", .language, 0),
     ("02 65", .truncated, 1),
     ("3F", .truncated, 1),
     ("02 65C3", .language, 2),
@@ -69,6 +67,12 @@ import Testing
     let record = try TextRecord("a😀", language: "en", encoding: .utf16).record(id: [0x31])
     #expect(record.payload == bytes("82 656E FEFF 0061 D83D DE00"))
     #expect(record.id == [0x31])
+  }
+
+  /// Section 3.2.2 requires a language, and writers leave it out.
+  @Test func `a text without a language is read`() throws {
+    #expect(try TextRecord(.wellKnown("T", payload: bytes("00 61"))) == TextRecord("a", language: ""))
+    #expect(try TextRecord(.wellKnown("T", payload: bytes("00"))) == TextRecord("", language: ""))
   }
 
   @Test(arguments: ["", "é", String(repeating: "x", count: 64)])

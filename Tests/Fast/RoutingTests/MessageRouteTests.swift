@@ -1,5 +1,6 @@
 import NDEF
 import Routing
+import UniversalLinks
 import Testing
 
 @Suite struct MessageRouteTests {
@@ -58,9 +59,25 @@ import Testing
     #expect(registry.route(for: textOnly).reason == "the Smart Poster has no URI record")
   }
 
-  @Test func `text, absolute URI, media and empty records are ignored`() {
+  private func absolute(_ text: String) -> NDEFRecord {
+    NDEFRecord(typeNameFormat: .absoluteURI, type: Array(text.utf8), payload: [1])
+  }
+
+  @Test func `the type of an absolute URI record is the link, if no other record has one`() throws {
+    func route(_ records: NDEFRecord...) -> Route { registry.route(for: NDEFMessage(records: records)) }
+    let (first, second) = (absolute("https://first.example/"), uri("https://second.example/"))
+    #expect(route(text, first, absolute("https://second.example/")).handler?.desktopID == "first.desktop")
+    #expect(route(first, second).handler?.desktopID == "second.desktop")
+    #expect(route(first, try poster(second)).handler?.desktopID == "second.desktop")
+    #expect(route(try poster(text), first).handler?.desktopID == "first.desktop")
+    #expect(route(absolute("javascript:a"), first).refusal == .forbiddenScheme)
+    #expect(route(absolute("windows.com/LaunchApp"), first).handler?.desktopID == "first.desktop")
+    #expect(route(absolute("windows.com/LaunchApp")).reason == "the message has no URI record")
+  }
+
+  @Test func `text, media and empty records are ignored`() {
     let records = [
-      text, .empty, NDEFRecord(typeNameFormat: .absoluteURI, type: Array("https://first.example/".utf8)),
+      text, .empty,
       NDEFRecord(typeNameFormat: .mediaType, type: Array("U".utf8), payload: [4] + Array("first.example".utf8)),
       NDEFRecord(
         typeNameFormat: .external, type: Array("example.com:U".utf8), payload: [4] + Array("first.example".utf8)),
@@ -68,7 +85,7 @@ import Testing
     let route = registry.route(for: NDEFMessage(records: records))
     #expect(route.kind == .none)
     #expect(route.uri == nil)
-    #expect(route.reason == "the message has no URI record, and the type of record 4 is malformed")
+    #expect(route.reason == "the message has no URI record, and the type of record 3 is malformed")
     #expect(registry.route(for: NDEFMessage(records: [])).kind == .none)
   }
 }

@@ -50,7 +50,7 @@ struct TapTitleTests {
     // These links were not refused.
     Case(record: .wellKnown("Sp", payload: [0xFF]), title: "Link that is not opened"),
     Case(
-      record: NDEFRecord(typeNameFormat: .absoluteURI, type: Array("https://a.example/".utf8)),
+      record: NDEFRecord(typeNameFormat: .absoluteURI, type: Array("windows.com/LaunchApp".utf8)),
       title: "Link that is not opened"),
     Case(NDEFMessage.uri("javascript:alert(1)").records, title: "This link may not be opened"),
     Case(
