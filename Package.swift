@@ -179,7 +179,7 @@ let package = Package(
       "CommandLineTool",
       [
         "AssociationFetch", "Associations", "Bus", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "KeyFile",
-        "Localization", "NDEF", "Names", "Rig", "Routing", "TagrouteClient",
+        "Localization", "NDEF", "Names", "Rig", "Routing", "TagrouteClient", "UniversalLinks",
       ]),
     module(
       "Daemon",
@@ -245,7 +245,11 @@ let package = Package(
     tests(.fast, "BusTests", ["Bus", "EventLoop"]),
     tests(
       .fast, "CommandLineToolTests",
-      ["Bus", "CommandLineTool", "Doctor", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
+      [
+        "Bus", "CommandLineTool", "Doctor", "NDEF", "Names", "Routing", "TagrouteClient", "TestSupport",
+        "UniversalLinks",
+      ],
+      exclude: ["Writing/typed-links.jsonl"]),
     tests(.fast, "ConfigurationTests", ["Configuration", "KeyFile", "Names", "ScanGate", "TestSupport"]),
     tests(.fast, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
     tests(

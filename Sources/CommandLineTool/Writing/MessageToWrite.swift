@@ -1,9 +1,13 @@
 import NDEF
+import Routing
+import UniversalLinks
 
-/// The message that the options of `write` describe.
+/// The message that the options of `write` describe. A tap of the tag offers what was asked for: what no tap would offer
+/// is refused. `--ndef` writes any message.
 struct MessageToWrite {
-  /// The encoded message. Asks for the password of a Wi-Fi network if no option says where it is.
-  static func bytes(_ arguments: Arguments) async throws(Failure) -> [UInt8] {
+  /// The encoded message, and its links that differ from what was typed. Asks for the password of a Wi-Fi network if no
+  /// option says where it is.
+  static func build(_ arguments: Arguments) async throws(Failure) -> (bytes: [UInt8], respelled: [String]) {
     let given = arguments.given.compactMap { given in RecordOption(rawValue: given.name).map { ($0, given.values) } }
     guard !given.isEmpty else {
       let names = RecordOption.allCases.map { "--\($0.rawValue)" }
@@ -13,12 +17,12 @@ struct MessageToWrite {
     var message = MessageToWrite(arguments)
     if given.count == 1, let (option, values) = given.first, option == .ndef {
       // The bytes as they are, because there are several encodings of a message.
-      return try await message.ndef(values[0]).bytes
+      return (try await message.ndef(values[0]).bytes, [])
     }
     var records: [NDEFRecord] = []
     for (option, values) in given { records += try await message.records(option, values) }
     do throws(NDEFError) {
-      return try NDEFMessage(records: records).encoded()
+      return (try NDEFMessage(records: records).encoded(), message.respelled)
     } catch {
       throw .usage("these records are not a message: \(error)")
     }
@@ -46,37 +50,57 @@ struct MessageToWrite {
   private let arguments: Arguments
   /// Standard input can be read only once.
   private var hasReadInput = false
+  private var respelled: [String] = []
 
   private init(_ arguments: Arguments) { self.arguments = arguments }
 
   private var language: String { arguments.options["language"] ?? "en" }
 
   private mutating func records(_ option: RecordOption, _ values: [String]) async throws(Failure) -> [NDEFRecord] {
+    let link: String
     switch option {
     case .ndef: return try await ndef(values[0]).records
-    case .geo: return [URIRecord(try Self.geoURI(values[0])).record()]
-    default: break
+    case .uri, .smartPoster: link = try self.link(values[0])
+    case .geo: link = try Self.geoURI(values[0])
+    default: link = ""
     }
     let contents = try await contents(option, values)
+    let record: NDEFRecord
     do throws(NDEFError) {
       switch option {
-      case .uri: return [URIRecord(values[0]).record()]
-      case .text: return [try TextRecord(values[0], language: language).record()]
+      case .uri, .geo, .ndef: record = URIRecord(link).record()
+      case .text: record = try TextRecord(values[0], language: language).record()
       case .smartPoster:
         let titles = arguments.options["title"].map { [TextRecord($0, language: language)] } ?? []
-        return [try SmartPosterRecord(uri: values[0], titles: titles).record()]
+        record = try SmartPosterRecord(uri: link, titles: titles).record()
       case .wifi:
         let passphrase = arguments.has("no-password") ? nil : String(decoding: contents, as: UTF8.self)
-        return [try WiFiRecord([WiFiNetwork(ssid: values[0], passphrase: passphrase)]).record()]
-      case .vcard: return [try .media("text/vcard", payload: contents)]
-      case .geo, .ndef: return []
-      case .mime: return [try .media(values[0], payload: contents)]
-      case .external, .externalText: return [try .external(values[0], payload: contents)]
+        record = try WiFiRecord([WiFiNetwork(ssid: values[0], passphrase: passphrase)]).record()
+      case .vcard: record = try .media("text/vcard", payload: contents)
+      case .mime: record = try .media(values[0], payload: contents)
+      case .external, .externalText:
+        let typed = NDEFRecord(typeNameFormat: .external, type: Array(values[0].utf8))
+        record = try .external(typed.externalType ?? values[0], payload: contents)
       }
     } catch {
       // The offset is one in the record, which the user does not see.
       throw .usage("--\(option.rawValue): \(error.reason)")
     }
+    if let text = try? TextRecord(record).text, text.allSatisfy(\.isWhitespace) {
+      throw .usage("--\(option.rawValue): no tap would show this text: it has no visible character")
+    }
+    let hasType = record.typeNameFormat == .mediaType || record.typeNameFormat == .external
+    guard !hasType || RecordType(record) != nil else {
+      throw .usage("--\(option.rawValue): no tap would offer this type: no app can declare it")
+    }
+    return [record]
+  }
+
+  /// The link in the spelling that a tap offers.
+  private mutating func link(_ text: String) throws(Failure) -> String {
+    let link = try TypedLink.uri(text).string
+    if link != text { respelled.append(link) }
+    return link
   }
 
   /// The bytes that the option names: of a file, of a text, or the password; empty for other records.

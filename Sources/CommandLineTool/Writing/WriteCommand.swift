@@ -8,6 +8,10 @@ extension Command {
       Replaces the message on the tag. Give at least one record. Several records are
       written in the order of the options.
 
+      A link is written as a tap will offer it: https:// is put in front of a host,
+      and characters that no link may hold are percent-encoded. The output says so.
+      A link that no tap would offer is refused.
+
       --format cannot be undone on an Ultralight or NTAG. A tag that holds data is
       left as it is.
 
@@ -23,15 +27,16 @@ extension Command {
     ] + TagCommand.options, words: 0...0
   ) { arguments, console throws(Failure) in
     let count = try arguments.number("count", in: 1...10_000)
-    let message = try await MessageToWrite.bytes(arguments)
+    let (message, respelled) = try await MessageToWrite.build(arguments)
     let options = ReaderSessionOptions(
       message: SheetMessages.write, access: .write, formatsBlankTags: arguments.has("format"))
     return try await TagCommand(options, arguments, console, count: count) { tag, output throws(Failure) in
       try await tag.attempt { tag throws(BusError) in try await tag.writeNDEF(message) }
       let uid = Hexadecimal.text(tag.uid)
       try await output.answer(
-        ["technology": tag.technology, "uid": uid, "written": message.count] as JSON,
-        ["\(tag.technology) \(uid): \(message.count) bytes written and read back"], onOneLine: count != nil)
+        ["technology": tag.technology, "uid": uid, "written": message.count, "links": respelled] as JSON,
+        ["\(tag.technology) \(uid): \(message.count) bytes written and read back"]
+          + respelled.map { "the link is written as \($0)" }, onOneLine: count != nil)
     }.run()
   }
 }

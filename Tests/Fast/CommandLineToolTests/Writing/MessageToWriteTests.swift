@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct MessageToWriteTests {
   private static func bytes(_ words: [String]) async throws -> [UInt8] {
-    try await MessageToWrite.bytes(Command.write.parse(words))
+    try await MessageToWrite.build(Command.write.parse(words)).bytes
   }
 
   private static func message(_ records: [NDEFRecord]) throws -> [UInt8] {
