@@ -20,6 +20,16 @@ public struct MqttConfiguration: KeyFileConfiguration {
     case uid
   }
 
+  /// The version of MQTT.
+  public enum ProtocolVersion: String, Sendable, CaseIterable {
+    /// MQTT 5, and MQTT 3.1.1 with a broker that does not know it.
+    case auto
+    /// MQTT 5 alone.
+    case five = "5"
+    /// MQTT 3.1.1 alone.
+    case threeOneOne = "3.1.1"
+  }
+
   /// For whom the topics are described.
   public enum Discovery: String, Sendable, CaseIterable {
     /// For Home Assistant.
@@ -30,6 +40,8 @@ public struct MqttConfiguration: KeyFileConfiguration {
 
   /// Where the broker listens; nil until a file names it.
   public var broker: BrokerAddress?
+  /// The version of MQTT.
+  public var version = ProtocolVersion.auto
   /// The name of this machine in topics; nil for the host name.
   public var station: String?
   /// The beginning of all topics.
@@ -75,6 +87,9 @@ public struct MqttConfiguration: KeyFileConfiguration {
             "write mqtts://HOST or mqtts://HOST:PORT, or mqtt:// for a connection without encryption")
       }
       configuration.broker = broker
+    },
+    Setting(group, "Version", \.version) { configuration, file throws(KeyFileError) in
+      if let value = try file.choice(group, "Version", of: ProtocolVersion.allCases) { configuration.version = value }
     },
     Setting(group, "Station", \.station) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry(group, "Station") else { return }

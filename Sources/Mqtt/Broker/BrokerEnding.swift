@@ -1,3 +1,5 @@
+import Configuration
+
 /// The version of the protocol.
 enum MqttVersion: Sendable, Hashable {
   case five
@@ -6,8 +8,10 @@ enum MqttVersion: Sendable, Hashable {
 
 /// How an attempt to connect, or a connection, has ended.
 enum BrokerEnding: Sendable, Hashable {
-  /// The broker does not speak MQTT 5.
+  /// The broker does not speak this version of MQTT.
   case unsupportedVersion
+  /// The broker has closed the connection instead of answering to CONNECT. RabbitMQ 3 does so with MQTT 5.
+  case unanswered
   /// The broker's answer to CONNECT: a code of MQTT 5, or of MQTT 3.1.1 (1 to 5).
   case refused(code: Int32)
   /// The broker has ended the connection, with a code of MQTT 5.
@@ -34,7 +38,7 @@ enum BrokerEnding: Sendable, Hashable {
     case .refused(let code): ![3, 0x88, 0x89, 0x97, 0x9F].contains(code)
     case .disconnected(let code): [0x87, 0x8E, 0x98].contains(code)
     case .notAccepted, .insecure, .unusable: true
-    case .unsupportedVersion, .unreachable, .dropped, .lost, .closed: false
+    case .unsupportedVersion, .unanswered, .unreachable, .dropped, .lost, .closed: false
     }
   }
 
@@ -42,7 +46,13 @@ enum BrokerEnding: Sendable, Hashable {
   func reason(for identity: BrokerIdentity) -> String {
     let broker = "\(identity.broker)"
     switch self {
-    case .unsupportedVersion: return "\(broker) does not support MQTT 5 or 3.1.1: name another broker in Broker="
+    case .unsupportedVersion:
+      return identity.version == .auto
+        ? "\(broker) does not support MQTT 5 or 3.1.1: name another broker in Broker="
+        : "\(broker) does not support MQTT \(identity.version.rawValue): set Version=auto"
+    case .unanswered:
+      let scheme = identity.broker.isEncrypted ? "" : ", with mqtts:// if it expects TLS"
+      return "\(broker) closed the connection without an answer: check the port in Broker=\(scheme), and read its log"
     case .refused(let code): return Self.refusal(code, identity)
     case .disconnected(0x8E):
       return "another client has connected to \(broker) as \(identity.clientID): give each machine its own Station="

@@ -36,7 +36,7 @@ struct BrokerSession: Sendable {
   private(set) var sent: UInt64 = 0
   /// Why there is no connection, and the fix; empty before the first failure and after a success.
   private(set) var trouble = ""
-  private(set) var version = MqttVersion.five
+  private(set) var version: MqttVersion
   private var isStarted = false
   private var pause = ReconnectPause()
   private var lastAttempt: UInt64 = 0
@@ -59,6 +59,11 @@ struct BrokerSession: Sendable {
 
   init(identity: BrokerIdentity, messages: MessageSettings) {
     (self.identity, self.messages) = (identity, messages)
+    version = Self.first(identity)
+  }
+
+  private static func first(_ identity: BrokerIdentity) -> MqttVersion {
+    identity.version == .threeOneOne ? .threeOneOne : .five
   }
 
   /// When ``BrokerEvent/time`` is due; nil if no time limit runs.
@@ -195,12 +200,13 @@ struct BrokerSession: Sendable {
       return []
     }
     let ending = verdict ?? ending
-    if ending == .unsupportedVersion, version == .five {
+    if [.unsupportedVersion, .unanswered].contains(ending), version == .five, identity.version == .auto {
       version = .threeOneOne
-      return [.log(.notice, "\(identity.broker) does not support MQTT 5; using MQTT 3.1.1")] + connect(now)
+      let what = ending == .unanswered ? "closed the connection at MQTT 5; trying" : "does not support MQTT 5; using"
+      return [.log(.notice, "\(identity.broker) \(what) MQTT 3.1.1")] + connect(now)
     }
     var lifetime: Duration?
-    if case .connected(_, let since) = phase { lifetime = now.clock - since } else { version = .five }
+    if case .connected(_, let since) = phase { lifetime = now.clock - since } else { version = Self.first(identity) }
     let reason = ending.reason(for: identity)
     let isNew = reason != trouble
     trouble = reason

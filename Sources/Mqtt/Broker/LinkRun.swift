@@ -44,6 +44,8 @@ final class LinkRun {
   private let report: @Sendable (BrokerEvent) -> Void
   /// The numbers of messages without a confirmation.
   private var tokens: [Int32: UInt64] = [:]
+  /// Whether there is a TCP connection. The answer to CONNECT may be missing.
+  private var hasConnected = false
   /// The broker's answer to CONNECT.
   private var answer: Int32?
   private var disconnectCode: Int32?
@@ -125,6 +127,7 @@ final class LinkRun {
   // MARK: The connection
 
   private func serve(_ client: OpaquePointer) -> BrokerEnding {
+    hasConnected = true
     while true {
       for command in link.takeCommands() {
         switch command {
@@ -210,8 +213,8 @@ final class LinkRun {
       // `net__init_ssl_ctx` reads the files.
       let isOfFile = ["Unable to load", "certificate/key are inconsistent"].contains { firstError.contains($0) }
       if isOfFile { return .unusable(firstError) }
-      // A connection that the broker's end, or a network, cut off is no refusal.
-      return firstError.contains("unexpected eof") ? .unreachable("it was cut off") : .insecure(firstError)
+      // A connection that the broker or the network cut off is no refusal.
+      return firstError.contains("unexpected eof") ? .unanswered : .insecure(firstError)
     }
     switch result {
     // The broker answers MQTT 5 in a form that libmosquitto cannot read.
@@ -219,10 +222,12 @@ final class LinkRun {
       return answer == nil && version == .five ? .unsupportedVersion : .lost("it does not keep to the protocol")
     case Code.lookup: return .unreachable("the name of the host is not known")
     case Code.keepAlive: return .lost("no answer for \(Self.keepAlive) seconds")
+    // A reset is a close with something unread.
+    case Code.system where answer == nil && hasConnected && number == ECONNRESET: return .unanswered
     case Code.system:
       let text = number == 0 ? "no reason given" : String(cString: strerror(number))
       return answer == nil ? .unreachable(text) : .lost(text)
-    default: return .dropped
+    default: return answer == nil && hasConnected ? .unanswered : .dropped
     }
   }
 

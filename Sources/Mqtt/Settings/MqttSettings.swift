@@ -5,6 +5,7 @@ import KeyFile
 /// How this station presents itself to the broker.
 struct BrokerIdentity: Sendable, Hashable {
   let broker: BrokerAddress
+  let version: MqttConfiguration.ProtocolVersion
   /// The client's id, which is the same in each run: the broker keeps the session under it.
   let clientID: String
   let user: String?
@@ -57,7 +58,8 @@ struct MqttSettings: Sendable, Hashable {
       takesIDsFromLinks: configuration.discovery == .homeassistant && configuration.tagIDSource == .link,
       liveSeconds: configuration.liveSeconds, hasCommands: configuration.commands)
     identity = BrokerIdentity(
-      broker: broker, clientID: "tagroute-\(station)", user: configuration.user, password: password,
+      broker: broker, version: configuration.version, clientID: "tagroute-\(station)", user: configuration.user,
+      password: password,
       caFile: configuration.caFile, certificateFile: configuration.certificateFile, keyFile: configuration.keyFile,
       stateTopic: topics.state)
   }

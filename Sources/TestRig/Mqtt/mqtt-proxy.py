@@ -10,8 +10,8 @@ Commands on standard input, one per line. Each is confirmed with "ok COMMAND":
     cut-publish BYTES   forward this many bytes of the client's next QoS 1 PUBLISH, then reset the connection
     cut-puback          when the broker sends its next PUBACK, drop it, reset the connection, and shut
     hold, release       keep the broker's PUBACKs back, or forward them in their order
-    refuse VERSION      answer each CONNECT of MQTT 5 as a broker without it: 4 answers as MQTT 3.1.1, 5 as MQTT 5;
-                        none ends this
+    refuse VERSION      answer each CONNECT of MQTT 5 as a broker without it: 4 answers as MQTT 3.1.1, 5 as MQTT 5,
+                        close closes the connection; none ends this
 
 Events on standard output: "connect PROTOCOL CLIENT", "publish MID" (a whole QoS 1 PUBLISH was forwarded), "held MID"
 (a PUBACK), "cut", "refused". A connection that does not begin with a CONNECT is forwarded as it is.
@@ -115,7 +115,7 @@ class Link:
         client, _ = string(data, at)
         say(f"connect {protocol} {client.decode()}")
         if protocol == 5 and rules.refuse != "none":
-            answers = {"4": b"\x20\x02\x00\x01", "5": b"\x20\x03\x00\x84\x00"}
+            answers = {"4": b"\x20\x02\x00\x01", "5": b"\x20\x03\x00\x84\x00", "close": b""}
             self.client_writer.write(answers[rules.refuse])
             await self.client_writer.drain()
             say("refused")

@@ -14,6 +14,7 @@ import Testing
       """
       [Mqtt]
       Broker=mqtts://broker.example:8884
+      Version=3.1.1
       Station=kiosk_7
       Prefix=site/nfc
       Contents=hash
@@ -29,7 +30,7 @@ import Testing
       KeyFile=/k/key
       """)
     #expect(configuration.broker == BrokerAddress("mqtts://broker.example:8884"))
-    #expect(configuration.station == "kiosk_7")
+    #expect(configuration.station == "kiosk_7" && configuration.version == .threeOneOne)
     #expect(configuration.prefix == "site/nfc")
     #expect(configuration.contents == .hash)
     #expect(configuration.idKeyFile == "/k/id")
@@ -41,7 +42,7 @@ import Testing
     #expect(configuration.caFile == "/k/ca")
     #expect(configuration.certificateFile == "/k/certificate")
     #expect(configuration.keyFile == "/k/key")
-    #expect(MqttConfiguration().keys(differingFrom: configuration).count == 14)
+    #expect(MqttConfiguration().keys(differingFrom: configuration).count == 15)
   }
 
   @Test(

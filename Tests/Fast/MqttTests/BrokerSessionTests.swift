@@ -74,20 +74,32 @@ import Testing
     #expect(session.handle(.confirmed(attempt: 1, token: late, code: 0)) == [])
   }
 
-  @Test func `a broker without MQTT 5 gets MQTT 3 at once and from then on`() throws {
+  /// RabbitMQ closes the connection.
+  @Test(arguments: [BrokerEnding.unsupportedVersion, .unanswered])
+  func `a broker without MQTT 5 gets MQTT 3 at once and from then on`(ending: BrokerEnding) throws {
     var session = try Sample.session()
     _ = session.handle(.start)
-    let actions = session.handle(.ended(attempt: 1, .unsupportedVersion))
+    let actions = session.handle(.ended(attempt: 1, ending))
     #expect(actions.contains(.connect(attempt: 2, .threeOneOne)))
     _ = session.handle(.accepted(attempt: 2))
     _ = session.handle(.ended(attempt: 2, .lost("cut")))
     var until = try #require(session.deadline)
     #expect(session.handle(.time, at: Moment(clock: until, wall: 0)) == [.connect(attempt: 3, .threeOneOne)])
     // It was not this broker that answered.
-    _ = session.handle(.ended(attempt: 3, .unsupportedVersion), at: Moment(clock: until, wall: 0))
+    _ = session.handle(.ended(attempt: 3, ending), at: Moment(clock: until, wall: 0))
     #expect(session.stateName == "waiting")
     until = try #require(session.deadline)
     #expect(session.handle(.time, at: Moment(clock: until, wall: 0)) == [.connect(attempt: 4, .five)])
+  }
+
+  @Test(arguments: [(MqttConfiguration.ProtocolVersion.five, MqttVersion.five), (.threeOneOne, .threeOneOne)])
+  func `a version that is set is the only one`(set: MqttConfiguration.ProtocolVersion, version: MqttVersion) throws {
+    var session = try Sample.session(version: set)
+    #expect(session.handle(.start).contains(.connect(attempt: 1, version)))
+    _ = session.handle(.ended(attempt: 1, .unanswered))
+    #expect(session.stateName == "waiting")
+    let until = try #require(session.deadline)
+    #expect(session.handle(.time, at: Moment(clock: until, wall: 0)) == [.connect(attempt: 2, version)])
   }
 
   @Test(

@@ -19,17 +19,23 @@ enum Sample {
       hasCommands: commands)
   }
 
-  static func identity(_ address: String = "mqtts://broker.example", user: String? = nil) throws -> BrokerIdentity {
+  static func identity(
+    _ address: String = "mqtts://broker.example", user: String? = nil,
+    version: MqttConfiguration.ProtocolVersion = .auto
+  ) throws -> BrokerIdentity {
     guard let broker = BrokerAddress(address) else {
       throw KeyFileError(file: address, line: nil, problem: "is no address", remedy: "correct the test")
     }
     return BrokerIdentity(
-      broker: broker, clientID: "tagroute-kiosk-7", user: user, password: nil, caFile: nil, certificateFile: nil,
+      broker: broker, version: version, clientID: "tagroute-kiosk-7", user: user, password: nil, caFile: nil,
+      certificateFile: nil,
       keyFile: nil, stateTopic: "tagroute/kiosk-7/state")
   }
 
-  static func session(_ messages: MessageSettings = messages()) throws -> BrokerSession {
-    BrokerSession(identity: try identity(), messages: messages)
+  static func session(
+    _ messages: MessageSettings = messages(), version: MqttConfiguration.ProtocolVersion = .auto
+  ) throws -> BrokerSession {
+    BrokerSession(identity: try identity(version: version), messages: messages)
   }
 
   static func tap(

@@ -121,14 +121,16 @@ import Testing
     try await stage.referee.message { $0.topic == "tagroute/desk/state" && $0.text == "offline" }
   }
 
-  @Test func `a broker without MQTT 5 gets MQTT 3 1 1`() async throws {
-    let stage = try await Stage()
-    let mark = try await stage.proxy.command("refuse 4")
+  /// It answers as version 4, or closes the connection as RabbitMQ does.
+  @Test(arguments: ["refuse 4", "refuse close"])
+  func `a broker without MQTT 5 gets MQTT 3 1 1`(command: String) async throws {
+    let stage = try await Stage(starter: "`a broker without MQTT 5 gets MQTT 3 1 1`_\(command)")
+    let mark = try await stage.proxy.command(command)
     try await stage.start()
     try await stage.proxy.event("connect 5 tagroute-desk", after: mark)
     try await stage.proxy.event("connect 4 tagroute-desk", after: mark)
     let tap = SampleTap(1)
     try await stage.give(tap)
-    try await stage.check("broker without MQTT 5, answers as version 4", [tap])
+    try await stage.check("broker without MQTT 5, \(command)", [tap])
   }
 }
