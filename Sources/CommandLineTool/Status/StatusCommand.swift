@@ -33,6 +33,13 @@ struct StatusReport: Encodable {
     let reason: String
   }
 
+  /// A program that keeps scanning off, as it describes itself.
+  struct Inhibitor: Encodable {
+    let who: String
+    let why: String
+    let pid: UInt32
+  }
+
   struct Agent: Encodable {
     let version: String
     let registered: Bool
@@ -48,6 +55,7 @@ struct StatusReport: Encodable {
   let enabled: Bool
   let scanning: Bool
   let suspendReasons: [String]
+  let inhibitors: [Inhibitor]
   let readers: [Reader]
   /// The error in the configuration that was read last; empty if it is in force.
   let configurationError: String
@@ -60,11 +68,14 @@ struct StatusReport: Encodable {
   /// Null if `tagroute-mqtt` does not run in this session.
   @OrNull private(set) var mqtt: MqttStatus?
 
-  init(_ daemon: DaemonStatus, _ agent: AgentStatus?, _ mqtt: MqttStatus? = nil) {
+  init(
+    _ daemon: DaemonStatus, _ agent: AgentStatus?, _ mqtt: MqttStatus? = nil, inhibitors: [InhibitorDescription] = []
+  ) {
     version = daemon.version
     enabled = daemon.enabled
     scanning = daemon.scanning
     suspendReasons = daemon.suspendReasons
+    self.inhibitors = inhibitors.map { Inhibitor(who: $0.who, why: $0.why, pid: $0.process) }
     readers = daemon.readers.map {
       Reader(
         number: ReaderChoice.number(of: $0), name: $0.name, device: $0.device, seat: $0.seat, state: $0.state,
@@ -84,11 +95,14 @@ struct StatusReport: Encodable {
   static func current(on loop: EventLoop) async throws(Failure) -> StatusReport {
     let client = try await DaemonClient.own(on: loop)
     let daemon = try await Failure.asking(.daemon) { () throws(BusError) in try await client.status() }
+    let inhibitors = (try? await client.inhibitors(timeout: .seconds(5))) ?? []
     // In a service or over ssh there may be no session bus. Print the daemon's state anyway.
-    guard let session = try? await Connection.open(.session, on: loop) else { return StatusReport(daemon, nil) }
+    guard let session = try? await Connection.open(.session, on: loop) else {
+      return StatusReport(daemon, nil, inhibitors: inhibitors)
+    }
     let agent = try? await AgentClient(session).status()
     let mqtt = try? await MqttStatus.current(session, timeout: .seconds(5))
-    return StatusReport(daemon, agent, mqtt)
+    return StatusReport(daemon, agent, mqtt, inhibitors: inhibitors)
   }
 
   /// Whether a reader scans, and why not. There is no reason while the daemon waits for the reader to start scanning.
@@ -107,6 +121,7 @@ struct StatusReport: Encodable {
 
   func lines(_ setup: Setup) -> [String] {
     var lines = [Self.verdict(scanning, suspendReasons.map(SuspendReason.words))]
+    lines += inhibitors.map { "  \($0.who): \($0.why)" }
     lines += [station].compactMap(\.self)
     lines += Self.refusal(configurationError)
     if readers.isEmpty { lines.append("no reader") }

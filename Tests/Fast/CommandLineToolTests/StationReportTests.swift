@@ -25,6 +25,15 @@ import Testing
     #expect(Self.report(isActive: false).lines(.current)[1].hasPrefix("station: taps do not go to user kiosk now"))
   }
 
+  @Test func `status names the programs that have paused scanning`() {
+    let wallet = InhibitorDescription(who: "Wallet", why: "a payment is in progress", process: 7)
+    let daemon = DaemonStatus(
+      version: "", enabled: true, scanning: false, suspendReasons: ["inhibited"], readers: [])
+    let lines = StatusReport(daemon, nil, inhibitors: [wallet]).lines(.current)
+    #expect(
+      lines.prefix(2) == ["not scanning: a program has paused scanning", "  Wallet: a payment is in progress"])
+  }
+
   @Test func `monitor says it in each status line`() {
     #expect(MonitorEvent.status(Self.report(isActive: true)).text == "scanning; station: taps go to user kiosk")
   }

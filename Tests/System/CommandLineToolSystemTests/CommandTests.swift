@@ -88,7 +88,8 @@ import Testing
     let json = try object(try await run(["status", "--json"], on: doubles).output)
     #expect(
       Set(json.keys) == [
-        "version", "enabled", "scanning", "suspendReasons", "readers", "configurationError", "stationUser",
+        "version", "enabled", "scanning", "suspendReasons", "inhibitors", "readers", "configurationError",
+        "stationUser",
         "stationActive", "agent", "mqtt",
       ])
     #expect(json["stationUser"] as? String == "" && json["stationActive"] as? Bool == false)

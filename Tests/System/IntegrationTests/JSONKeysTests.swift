@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import Names
 import TagrouteClient
@@ -101,7 +102,12 @@ import Testing
   }
 
   private func askOfTheMachine(_ desktop: Desktop) async throws {
-    try await run("status", desktop, "status")
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    do {
+      let inhibitor = try await client.inhibit(who: "Wallet", why: "a payment is in progress")
+      try await run("status", desktop, "status")
+      withExtendedLifetime(inhibitor) {}
+    }
     try desktop.installation.directory.write(
       "[Mqtt]\nBroker=mqtt://localhost:1\nStation=desk\n", to: "config/tagroute/mqtt.conf", mode: 0o600)
     let mqtt = try await desktop.installation.start("tagroute-mqtt")
