@@ -26,7 +26,8 @@ public actor SimulatedReader {
   private var outbox: ArraySlice<[UInt8]> = []
   /// Each change cancels the scheduled sends and wake-ups.
   private var generation = 0 { didSet { outbox = [] } }
-  private var waiters: [(condition: Condition, continuation: AsyncStream<Void>.Continuation)] = []
+  private var waiters: [Int: (condition: Condition, continuation: AsyncStream<Void>.Continuation)] = [:]
+  private var lastWaiter = 0
   /// Counts arrivals of bytes, for the timeout within a frame.
   private var arrivals = 0
 
@@ -112,6 +113,9 @@ public actor SimulatedReader {
     return id
   }
 
+  /// Places tags on the reader at the same time.
+  public func place(_ tags: [SimulatedTag]) { for tag in tags { place(tag) } }
+
   /// Removes a tag and returns it with its current contents; nil if it is not on the reader. A tag that a fault removed
   /// is returned once.
   @discardableResult
@@ -156,16 +160,18 @@ public actor SimulatedReader {
   public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
     let (met, continuation) = AsyncStream.makeStream(of: Void.self)
-    waiters.append((condition, continuation))
+    lastWaiter += 1
+    let number = lastWaiter
+    waiters[number] = (condition, continuation)
     for await _ in met {}
-    if Task.isCancelled { throw SimulatorError("the wait was cancelled") }
+    guard waiters.removeValue(forKey: number) == nil else { throw SimulatorError("the wait was cancelled") }
   }
 
   private func resumeWaiters() {
-    let due = waiters.filter { $0.condition(self) }
-    guard !due.isEmpty else { return }
-    waiters.removeAll { $0.condition(self) }
-    for waiter in due { waiter.continuation.finish() }
+    for (number, waiter) in waiters where waiter.condition(self) {
+      waiters[number] = nil
+      waiter.continuation.finish()
+    }
   }
 
   private func receive() {

@@ -3,8 +3,8 @@ public import Foundation
 /// A tag that may hold an NDEF message (iOS 13).
 ///
 /// The session has to be connected to the tag, else every call fails with code 104. If it is the only tag that was found,
-/// and no tag is connected, a call connects to it. Handlers run on the session's
-/// queue, once for each call, and never inside it.
+/// and no tag is connected, a call connects to it. Handlers run on the session's queue, once for each call, and never
+/// inside it.
 ///
 /// Every call has an `async` form. If its task is cancelled, it throws `CancellationError` at once. The tag still
 /// carries out the command, and the answer is dropped.

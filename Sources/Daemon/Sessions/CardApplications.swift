@@ -35,6 +35,17 @@ enum CardApplications {
     [0xD2, 0x76, 0x00, 0x00, 0x25], [0xD4, 0x10, 0x00, 0x00, 0x03], [0xD5, 0x78, 0x00, 0x00, 0x02],
   ]
 
+  /// The beginnings of the identifiers of passports, residence permits and driving licences (ICAO Doc 9303-10, 4.5;
+  /// ISO/IEC 18013-2), and of European identity cards (BSI TR-03110-4).
+  private static let documents: [[UInt8]] = [
+    [0xA0, 0x00, 0x00, 0x02, 0x47], [0xA0, 0x00, 0x00, 0x02, 0x48], [0xE8, 0x07, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x03],
+  ]
+
+  /// Whether one of the declared applications is that of an identity document. Its card may want PACE first.
+  static func includeDocument(_ applications: [[UInt8]]) -> Bool {
+    applications.contains { application in documents.contains { application.starts(with: $0) } }
+  }
+
   /// Whether an identifier belongs to a payment application, or is the beginning of such an identifier.
   static func isPayment(_ identifier: [UInt8]) -> Bool {
     (directories + paymentProviders).contains { identifier.starts(with: $0) || $0.starts(with: identifier) }

@@ -28,6 +28,12 @@ struct CommandAPDU: Hashable, Sendable {
     }
   }
 
+  /// Whether it selects the master file (ISO/IEC 7816-4, 11.2.2).
+  var selectsMasterFile: Bool { ins == 0xA4 && p1 == 0x00 && (data.isEmpty || data == [0x3F, 0x00]) }
+
+  /// Whether it has secure messaging, in the first interindustry range (5.4.1).
+  var isSecured: Bool { cla & 0x80 == 0 && cla & 0x0C != 0 }
+
   /// Whether this command continues in the next one (5.1.1; the bit is the same in both interindustry ranges).
   var isChained: Bool { cla & 0x90 == 0x10 }
 }

@@ -24,6 +24,7 @@ extension DaemonService {
       request, client: call.sender, uid: credentials.uid, pid: credentials.pid ?? 0, reader: reader,
       readerPath: path, at: .now)
     note("reader session \(session.id) of \(call.sender) (user \(session.uid)) waits for its reader")
+    if !request.leftOut.isEmpty { note("reader session \(session.id) leaves out of \(request.leftOut)") }
     let exported = Result { try export(session, connection) }
     apply(state.perform(actions) + state.evaluate(at: .now))
     if case .failure = exported { handle(.invalidate(session.id, message: "")) }

@@ -23,6 +23,8 @@ struct ReaderSessionRequest: Sendable, Hashable {
   var selectsApplication = true
   /// The daemon reads the first message itself, and then ends the session.
   var isFirstRead = false
+  /// What was declared and left out, as a part of a sentence; empty if nothing was.
+  var leftOut = ""
 
   init() {}
 
@@ -43,7 +45,7 @@ struct ReaderSessionRequest: Sendable, Hashable {
     formatsBlankTags = try Self.value(options, "format", "a boolean", \.asBool) ?? false
     let wanted = try Wanted(options)
     if !wanted.technologies.isEmpty { technologies = wanted.technologies }
-    (applications, systemCodes) = (wanted.applications, wanted.systemCodes)
+    (applications, systemCodes, leftOut) = (wanted.applications, wanted.systemCodes, wanted.leftOut)
   }
 
   /// The same request for a part of its technologies, applications and systems: the options of
@@ -66,28 +68,43 @@ struct ReaderSessionRequest: Sendable, Hashable {
     return part.isEmpty ? declared : part
   }
 
-  /// The tags that options name. A list is empty if the option is missing.
+  /// The tags that options name. A list is empty if the option is missing. What may not be declared is left out, as on
+  /// iOS: programs that are written for phones have long lists.
   private struct Wanted {
     let technologies: [TagType]
     let applications: [[UInt8]]
     let systemCodes: [UInt16]
+    let leftOut: String
 
     init(_ options: [String: Value]) throws(BusError) {
       technologies = try ReaderSessionRequest.technologies(
         try ReaderSessionRequest.value(options, "technologies", "an array of strings", \.asStrings))
-      applications = try ReaderSessionRequest.list(
-        options, "application-identifiers", "ay", ReaderLimits.applications, \.asBytes)
-      for identifier in applications {
-        if let problem = CardApplications.problem(declaring: identifier) {
-          throw .invalidArgument("application-identifiers: \(problem)")
-        }
+      let identifiers = try ReaderSessionRequest.list(options, "application-identifiers", "ay", \.asBytes)
+      let codes = try ReaderSessionRequest.list(options, "system-codes", "q", \.asUInt16)
+      let some = try Self.allowed(identifiers, "application-identifiers", ReaderLimits.applications) {
+        CardApplications.problem(declaring: $0)
       }
-      systemCodes = try ReaderSessionRequest.list(options, "system-codes", "q", ReaderLimits.systemCodes, \.asUInt16)
-      for code in systemCodes {
-        if let problem = CardApplications.problem(declaring: code) {
-          throw .invalidArgument("system-codes: \(problem)")
-        }
+      let others = try Self.allowed(codes, "system-codes", ReaderLimits.systemCodes) {
+        CardApplications.problem(declaring: $0)
       }
+      (applications, systemCodes) = (some.allowed, others.allowed)
+      leftOut = [some.leftOut, others.leftOut].compactMap(\.self).joined(separator: "; ")
+    }
+
+    /// Throws `InvalidArgument` if nothing of a list is left, because an empty list would mean every card.
+    private static func allowed<T>(
+      _ list: [T], _ key: String, _ most: Int, problem: (T) -> String?
+    ) throws(BusError) -> (allowed: [T], leftOut: String?) {
+      let problems = list.compactMap(problem)
+      let allowed = list.filter { problem($0) == nil }
+      guard list.isEmpty || !allowed.isEmpty else {
+        throw .invalidArgument("\(key): \(problems.first ?? "no entry is allowed")")
+      }
+      var reasons: [String] = []
+      if let first = problems.first { reasons.append("\(problems.count) of \(list.count) (\(first))") }
+      if allowed.count > most { reasons.append("those after the first \(most)") }
+      let leftOut = reasons.isEmpty ? nil : "\(key): \(reasons.joined(separator: " and "))"
+      return (Array(allowed.prefix(most)), leftOut)
     }
   }
 
@@ -106,14 +123,11 @@ struct ReaderSessionRequest: Sendable, Hashable {
   }
 
   private static func list<T>(
-    _ options: [String: Value], _ key: String, _ element: String, _ most: Int, _ read: (Value) -> T?
+    _ options: [String: Value], _ key: String, _ element: String, _ read: (Value) -> T?
   ) throws(BusError) -> [T] {
     guard let value = options[key] else { return [] }
     guard case .array(let signature, let values) = value, signature.string == element else {
       throw .invalidArgument("\(key) is not of type a\(element)")
-    }
-    guard values.count <= most else {
-      throw .invalidArgument("\(key) has \(values.count) entries: at most \(most) are allowed")
     }
     return values.compactMap(read)
   }

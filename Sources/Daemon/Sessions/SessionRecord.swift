@@ -110,7 +110,8 @@ struct SessionRecord: Sendable, Hashable {
     guard let path = try? path.appending("tags").appending("\(lastTag)") else { return nil }
     let policy = TransceivePolicy(
       kind: tag.kind, mayWrite: request.mayWrite, applications: request.applications, systemCodes: request.systemCodes,
-      isApplicationSelected: tag.initialApplication != nil)
+      isApplicationSelected: tag.initialApplication != nil,
+      allowsMasterFile: !request.selectsApplication || CardApplications.includeDocument(request.applications))
     tags[lastTag] = Tag(tag: tag, path: path, policy: policy)
     return lastTag
   }

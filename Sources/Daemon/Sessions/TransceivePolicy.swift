@@ -35,6 +35,9 @@ struct TransceivePolicy: Sendable, Hashable {
   private let isSelectedAtFirst: Bool
   /// Whether the card has reported that an application is selected that is not allowed.
   private var isElsewhere = false
+  /// Whether the client may select the master file, as PACE of a document requires.
+  private let allowsMasterFile: Bool
+  var masterFile = MasterFile.left
   /// A SELECT that may lead to another application was sent, and the card has not answered yet.
   private var isSelecting = false
   /// Whether the card has answered GetVersion like a DESFire. The class 90 then means DESFire's commands.
@@ -46,8 +49,9 @@ struct TransceivePolicy: Sendable, Hashable {
   /// reader process has selected one of `applications`.
   init(
     kind: Kind, mayWrite: Bool, applications: [[UInt8]] = [], systemCodes: [UInt16] = [],
-    isApplicationSelected: Bool = false
+    isApplicationSelected: Bool = false, allowsMasterFile: Bool = false
   ) {
+    self.allowsMasterFile = allowsMasterFile && kind == .isoDEP
     self.isApplicationSelected = isApplicationSelected
     isSelectedAtFirst = isApplicationSelected
     self.kind = kind
@@ -101,11 +105,14 @@ struct TransceivePolicy: Sendable, Hashable {
   private mutating func learnOfCard(_ answer: [UInt8], to command: [UInt8]) {
     if command == DESFire.getVersion, answer.count == 9, answer.suffix(2) == [0x91, 0xAF] { hasVersion = true }
     guard let apdu = CommandAPDU(command) else { return }
+    learnOfMasterFile(answer, to: apdu)
     if apdu.ins == Self.select {
       isSelecting = false
       // 61: the answer has more bytes. 62: the application is selected, with a warning (ISO/IEC 7816-4, 5.6).
       guard let status = answer.dropLast().last, [0x90, 0x61, 0x62].contains(status) else { return }
       if apdu.p1 == 0x04 { (isApplicationSelected, isElsewhere) = (true, false) }
+      // The master file may have a name, and is no application.
+      if apdu.selectsMasterFile { return }
     }
     // GET RESPONSE (C0) returns the rest of the answer to a SELECT.
     guard apdu.ins == Self.select || apdu.ins == 0xC0,
@@ -119,11 +126,25 @@ struct TransceivePolicy: Sendable, Hashable {
   /// The tag has lost its power and was selected again.
   mutating func reselected() {
     (isApplicationSelected, isElsewhere, isSelecting, chain) = (isSelectedAtFirst, false, false, nil)
+    masterFile = .left
   }
 
   /// The tag may have been selected again, or will be before the next command. Assume that no application is selected,
   /// and keep every reason to refuse.
-  mutating func doubtSelection() { isApplicationSelected = isApplicationSelected && isSelectedAtFirst }
+  mutating func doubtSelection() {
+    isApplicationSelected = isApplicationSelected && isSelectedAtFirst
+    if masterFile == .authenticated { masterFile = .selected }
+  }
+
+  private mutating func learnOfMasterFile(_ answer: [UInt8], to apdu: CommandAPDU) {
+    let isDone = answer.suffix(2) == [0x90, 0x00]
+    if apdu.ins == Self.select, apdu.p1 == 0x04, isDone { masterFile = .left }
+    if apdu.selectsMasterFile, isDone || answer.dropLast().last == 0x61 {
+      (isApplicationSelected, isElsewhere, masterFile) = (false, false, .selected)
+    }
+    // GENERAL AUTHENTICATE, the last of its chain.
+    if apdu.ins == 0x86, !apdu.isChained, isDone, masterFile == .selected { masterFile = .authenticated }
+  }
 
   func requireWriting(_ what: String) throws(BusError) {
     guard mayWrite else {
@@ -180,7 +201,9 @@ struct TransceivePolicy: Sendable, Hashable {
         throw .invalidArgument("finish the chain of commands \(hexadecimal(chain)) first")
       }
     }
-    try requireKnownSelection(orSelecting: command.ins == Self.select && command.p1 == 0x04)
+    try requireKnownSelection(
+      orSelecting: command.ins == Self.select && (command.p1 == 0x04 || command.selectsMasterFile))
+    if masterFile != .left { try checkAtMasterFile(command) }
     switch command.ins {
     case Self.select: try checkSelect(command)
     case let ins where Self.selecting.contains(ins):
@@ -221,10 +244,17 @@ struct TransceivePolicy: Sendable, Hashable {
       throw .notAuthorized("payment applications are never selected")
     }
     switch command.p1 {
+    case 0x00 where command.selectsMasterFile:
+      guard allowsMasterFile else { break }
+      isSelecting = true
+      return
+    // After PACE the name is encrypted. A document that has done PACE holds no payment application.
+    case 0x04 where command.isSecured && masterFile == .authenticated: return
     // By the identifier of a file below the selected application.
     case 0x02 where command.data.count == 2: return
     // By identifier, which may be an application's too, and by path from the selected application: two bytes for each
     // identifier. A path from the master file could reach every application.
+    case 0x00 where masterFile != .left && MasterFile.files.contains(command.data): return
     case 0x00 where command.data.count == 2,
       0x09 where command.data.count % 2 == 0 && (2...8).contains(command.data.count):
       guard isApplicationSelected else {
@@ -236,7 +266,7 @@ struct TransceivePolicy: Sendable, Hashable {
       isSelecting = command.p2 & 0x0C != 0x0C
       return
     // With secure messaging the identifier of a file is encrypted. It cannot select an application.
-    case 0x02 where command.cla & 0x0C != 0 && command.cla & 0x80 == 0: return
+    case 0x02 where command.isSecured: return
     case 0x04 where applications.contains(command.data): return
     default: break
     }

@@ -13,16 +13,24 @@ extension NFCDevice {
   }
 
   /// Looks for tags, switching the field on if it is off. A single tag is selected afterwards; of two tags none is.
-  /// `most` is 1, or 2 if `Modulation.mayBeTwo`. The chip keeps no more.
-  func list(_ modulation: Modulation, atMost most: UInt8) throws(Failure) -> [TagActivation] {
+  /// `most` is 1, or 2 if `Modulation.mayBeTwo`. The chip keeps no more. FeliCa cards are looked for by `systems`, all of
+  /// them if it is empty. The list may be long, so it is only tried if any card answers.
+  func list(
+    _ modulation: Modulation, atMost most: UInt8, systems: [UInt16]? = nil
+  ) throws(Failure) -> [TagActivation] {
     let command = [Command.listPassiveTarget, most, modulation.rawValue]
     guard modulation.isFeliCa else { return try list(modulation, command + modulation.initiatorData) }
     try powerFeliCa()
-    for system in declaredSystems {
+    let systems = systems ?? declaredSystems
+    if systems.count != 1 {
+      let any = try list(modulation, command + modulation.initiatorData)
+      if any.isEmpty || systems.isEmpty { return any }
+    }
+    for system in systems {
       let tags = try list(modulation, command + Modulation.poll(for: system))
       if !tags.isEmpty { return tags }
     }
-    return declaredSystems.isEmpty ? try list(modulation, command + modulation.initiatorData) : []
+    return []
   }
 
   /// Looks for the tag that was found before. Returns nil if it is not there. For FeliCa and Type 1, another tag may
@@ -48,7 +56,8 @@ extension NFCDevice {
   /// With `orAlike`, accepts a tag that may be the wanted one with a new identifier, if the wanted one is not found.
   private func choose(_ tag: TagActivation, orAlike: Bool) throws(Failure) -> TagActivation? {
     guard let modulation = tag.modulation else { return nil }
-    let found = try select(modulation)
+    // Another system of the card has another IDm.
+    let found = try list(modulation, atMost: 1, systems: declaredSystems.isEmpty ? nil : tag.felicaSystem).first
     if let found, found.isSameTag(as: tag) || !modulation.mayBeTwo { return found }
     // A similar tag may be another one of the same make, and the wanted tag may be the second one.
     if found != nil {

@@ -29,6 +29,12 @@ extension Modulation {
 }
 
 extension TagActivation {
+  /// The system for which a FeliCa card has answered, alone; nil if it is not known.
+  var felicaSystem: [UInt16]? {
+    guard case .felica(let card) = self, let code = card.systemCode else { return nil }
+    return [code.reduce(0) { $0 << 8 | UInt16($1) }]
+  }
+
   /// The modulation that finds this tag again. Nil for Type 5, which a PN53x never finds.
   var modulation: Modulation? {
     switch self {

@@ -20,11 +20,11 @@ public enum ReaderLimits {
   /// Bytes of a technology's name.
   public static let technology = 32
   /// Application identifiers that a reader session may name.
-  public static let applications = 16
+  public static let applications = 512
   /// Bytes of an application identifier (ISO/IEC 7816-4, 12.2.3: a registered provider, and up to 11 more bytes).
   public static let applicationIdentifier = 5...16
   /// System codes that a reader session may name.
-  public static let systemCodes = 8
+  public static let systemCodes = 64
   /// Historical bytes in an answer to select, which has at most 254 bytes.
   public static let historicalBytes = 254
   /// Bytes of a command for a tag: an APDU of extended length (ISO/IEC 7816-4, 5.2), header, Lc, data and Le.
@@ -54,7 +54,7 @@ public struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertibl
 // kind. Integers are in network byte order. Byte strings and UTF-8 texts follow their length (4 bytes).
 // Versions are not compatible, because both programs come from one package. A change of a message must raise the
 // version. If a daemon starts a reader process of another version, its error says what to do.
-let frameVersion: UInt8 = 6
+let frameVersion: UInt8 = 7
 
 /// Builds one frame.
 struct FrameWriter {

@@ -64,7 +64,7 @@ extension FrameWriter {
     write(known.key.low)
     write(known.key.high)
     write(known.includesFirst)
-    write(UInt8(clamping: known.tags.count))
+    write(UInt16(clamping: known.tags.count))
     for tag in known.tags {
       write(tag.number)
       write(tag.fingerprint.value)

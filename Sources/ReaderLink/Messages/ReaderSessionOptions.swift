@@ -35,16 +35,16 @@ public struct ReaderSessionOptions: Sendable, Hashable {
 
 extension FrameWriter {
   mutating func write(_ technologies: [TagType]) {
-    write(UInt8(clamping: technologies.count))
+    write(UInt16(clamping: technologies.count))
     for technology in technologies { write(text: technology.rawValue, ReaderLimits.technology) }
   }
 
   mutating func write(_ options: ReaderSessionOptions) {
     write(options.number)
     write(options.technologies)
-    write(UInt8(clamping: options.applicationIdentifiers.count))
+    write(UInt16(clamping: options.applicationIdentifiers.count))
     for identifier in options.applicationIdentifiers { write(bytes: identifier) }
-    write(UInt8(clamping: options.systemCodes.count))
+    write(UInt16(clamping: options.systemCodes.count))
     for code in options.systemCodes { write(code) }
     write(options.reportsUndeclaredCards)
   }
@@ -76,7 +76,7 @@ extension FrameReader {
   }
 
   mutating func count(_ most: Int, _ what: String) throws(ReaderLinkError) -> Int {
-    let count = Int(try integer(UInt8.self))
+    let count = Int(try integer(UInt16.self))
     guard count <= most else { throw ReaderLinkError("\(count) \(what)") }
     return count
   }

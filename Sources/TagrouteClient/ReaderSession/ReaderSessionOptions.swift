@@ -20,11 +20,11 @@ public struct ReaderSessionOptions: Sendable, Hashable {
   public var access: Access
   /// The kinds of tags to report, such as `type-2`; all if empty.
   public var technologies: [String]
-  /// The applications of ISO-DEP cards, 5 to 16 bytes each, at most 16. They are selected in this order. The daemon
+  /// The applications of ISO-DEP cards, 5 to 16 bytes each, at most 512. They are selected in this order. The daemon
   /// reports only cards that have at least one of them, unless `reportsUndeclaredCards` is set. If the list is empty,
   /// every card is reported. Raw commands select only these and NDEF's.
   public var applicationIdentifiers: [[UInt8]]
-  /// The systems of FeliCa cards, at most 8, without a byte FF. The daemon reports only cards that have at least one of
+  /// The systems of FeliCa cards, at most 64, without a byte FF. The daemon reports only cards that have at least one of
   /// them. If the list is empty, every card is reported. Raw commands reach only these and NDEF's.
   public var systemCodes: [UInt16]
   /// Whether to read each tag's NDEF message, report the first one, and then end the session.

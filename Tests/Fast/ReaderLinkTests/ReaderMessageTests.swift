@@ -104,20 +104,20 @@ import Testing
 
   @Test(
     arguments: [
-      [6, 99],  // an unknown kind
-      [6, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
-      [6, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
-      [6, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
+      [7, 99],  // an unknown kind
+      [7, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
+      [7, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
+      [7, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
         + [UInt8](repeating: 0, count: 11),
-      [6, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
-      [6, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
+      [7, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
+      [7, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
         + [0, 0, 0, 0, 0, 0, 0, 1, 0xD1],
-      [6, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
-      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 13, 0, 0, 0, 0],  // an unknown failure
-      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
-      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
-      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
-      [6, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
+      [7, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
+      [7, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 13, 0, 0, 0, 0],  // an unknown failure
+      [7, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
+      [7, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
+      [7, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
+      [7, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
     ] as [[UInt8]])
   func `an invalid message is rejected`(_ payload: [UInt8]) {
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload[...]) }
@@ -144,17 +144,19 @@ import Testing
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload(fields)) }
     let none = [[UInt8]](repeating: [], count: 7)
     #expect(try ReaderMessage(payload: payload(none)) == .sessionTag(epoch: 3, SessionTag(placement: Self.placement)))
-    for application: Int16 in [-2, 16] {
+    for application: Int16 in [-2, Int16(ReaderLimits.applications)] {
       #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload(none, application: application)) }
     }
   }
 
   @Test(
     arguments: [
-      session(ReaderSessionOptions(number: 1, applicationIdentifiers: Array(repeating: [1, 2, 3, 4, 5], count: 17))),
+      session(
+        ReaderSessionOptions(
+          number: 1, applicationIdentifiers: Array(repeating: [1, 2, 3, 4, 5], count: ReaderLimits.applications + 1))),
       session(ReaderSessionOptions(number: 1, applicationIdentifiers: [[1, 2, 3, 4]])),
       session(ReaderSessionOptions(number: 1, applicationIdentifiers: [[UInt8](repeating: 1, count: 17)])),
-      session(ReaderSessionOptions(number: 1, systemCodes: Array(repeating: 3, count: 9))),
+      session(ReaderSessionOptions(number: 1, systemCodes: Array(repeating: 3, count: ReaderLimits.systemCodes + 1))),
       session(ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
       session(ReaderSessionOptions(number: 1, systemCodes: [0x12FF])),
       session(ReaderSessionOptions(number: 1, systemCodes: [0xFF03])),

@@ -20,6 +20,25 @@ import Testing
     #expect(throws: BusError.self) { try ReaderSessionRequest(options) }
   }
 
+  /// Programs that are written for iOS declare what they know of.
+  @Test func `what may not be declared is left out of a long list`() throws {
+    let good = (0..<600).map { [0xF0, 1, 2, UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+    let identifiers = [[0xA0, 0, 0, 0, 3], [1, 2, 3, 4]] + good
+    let codes = [0xFE00, 0x12FF] + (1...70).map { UInt16($0) }
+    let request = try ReaderSessionRequest([
+      "application-identifiers": .array(element: "ay", identifiers.map(Value.bytes)),
+      "system-codes": .array(element: "q", codes.map(Value.uint16)),
+    ])
+    #expect(request.applications == Array(good.prefix(512)))
+    #expect(request.systemCodes == [0xFE00] + (1...63).map { UInt16($0) })
+    #expect(
+      request.leftOut
+        == "application-identifiers: 2 of 602 (payment applications are never selected) and those after the first 512; "
+        + "system-codes: 1 of 72 (a FeliCa system code with a byte FF means any system: give the exact codes) and those "
+        + "after the first 64")
+    #expect(try ReaderSessionRequest([:]).leftOut.isEmpty)
+  }
+
   @Test func `only texts for the sheet may have several lines`() throws {
     #expect(try ReaderSessionRequest(["message": .string("a\n\nb\n")]).message == "a\n\nb\n")
     #expect(PlainText.problem("a\nb", "who", 1...128) != nil)

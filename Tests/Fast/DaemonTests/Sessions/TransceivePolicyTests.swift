@@ -196,6 +196,59 @@ import Testing
     #expect(isSent("00A4 000C 02 E103"))
   }
 
+  // MARK: Documents
+
+  /// A passport with PACE alone: EF.CardAccess, PACE, and the application by its encrypted name.
+  @Test func `PACE on the master file is possible, and nothing else there`() throws {
+    var policy = TransceivePolicy(
+      kind: .isoDEP, mayWrite: true, applications: [Self.passport], allowsMasterFile: true)
+    func isSent(_ command: String) -> Bool { Self.verdict(Self.bytes(command), policy) == .sent }
+    func send(_ command: String, _ answer: String = "9000") throws {
+      try policy.check(Self.bytes(command))
+      policy.learn(Self.bytes(answer), to: Self.bytes(command))
+    }
+    try send("00A4 000C 02 3F00")
+    try send("00A4 020C 02 011C")
+    try send("00B0 0000 08", "3181 9000")
+    try send("00B0 9C00 08", "3181 9000")
+    for command in [
+      "00A4 020C 02 0102", "00A4 000C 02 5015", "00A4 090C 02 5015", "00B0 8200 08", "00B2 010C 00",
+      "00D6 0000 02 0000",
+      "00A4 0400 07 A0000000031010", "00A4 0400 05 A000000397", "0CA4 040C 0D 8709010102030405060708 9902", "0020 0080",
+      "80CA 9F7F 00",
+    ] {
+      #expect(!isSent(command), "\(command)")
+    }
+    try send("0022 C1A4 04 80020400")
+    try send("1086 0000 02 7C00 00", "7C00 9000")
+    #expect(!isSent("0CA4 040C 0D 8709010102030405060708 9902"))
+    try send("0086 0000 02 7C00 00", "7C00 9000")
+    try send("0CB0 9D00 0D 8709010102030405060708 9902", "9000")
+    #expect(!isSent("0CB2 010C 05 9902 9000 00") && !isSent("00A4 0400 05 A000000397"))
+    try send("0CA4 040C 0D 8709010102030405060708 9902")
+    #expect(isSent("0CB0 8100 0D 8709010102030405060708 9902") && isSent("00A4 000C 02 011E"))
+    // Again, and to the application by its plain name.
+    try send("00A4 0000", "6F 07 84 05 A000000397 9000")
+    #expect(!isSent("00B2 010C 00"))
+    try send("00A4 040C 07 A0000002471001")
+    #expect(isSent("00B2 010C 00"))
+    // A refused SELECT changes nothing, and a card that is reselected is no longer there.
+    try send("00A4 000C 02 3F00", "6A82")
+    #expect(isSent("00B2 010C 00"))
+    try send("00A4 000C 02 3F00")
+    policy.reselected()
+    #expect(isSent("00B2 010C 00"))
+  }
+
+  @Test func `the master file is for documents`() {
+    #expect(CardApplications.includeDocument([Self.declared, Self.passport]))
+    #expect(!CardApplications.includeDocument([Self.declared]))
+    let policy = TransceivePolicy(kind: .isoDEP, mayWrite: true, applications: [Self.declared])
+    #expect(Self.verdict(Self.bytes("00A4 000C 02 3F00"), policy) == .refused)
+    let desfire = TransceivePolicy(kind: .desfire, mayWrite: true, allowsMasterFile: true)
+    #expect(Self.verdict(Self.bytes("00A4 000C 02 3F00"), desfire) == .refused)
+  }
+
   @Test func `a card that is reselected has no selection and no command chain`() throws {
     var policy = TransceivePolicy(kind: .isoDEP, mayWrite: true, applications: [Self.declared])
     let select = Self.bytes("00A4 0400 05 A000000396")

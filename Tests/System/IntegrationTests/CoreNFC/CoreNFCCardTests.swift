@@ -91,9 +91,6 @@ import Testing
     for name in Self.others {
       #expect(await errorCode { _ = try await card.sendCommand(apdu: Self.select(name)) } == 2, "\(name)")
     }
-    // The master file, from which every application could be reached.
-    let master = Self.apdu(0xA4, 0x00, 0x0C, [0x3F, 0x00])
-    #expect(await errorCode { _ = try await card.sendCommand(apdu: master) } == 2)
     // The card got none of these, and its application is still selected.
     #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
     #expect(try await answer(Self.select(Self.application), of: card) == [0x90, 0x00])

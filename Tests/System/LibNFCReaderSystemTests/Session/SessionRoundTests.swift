@@ -41,6 +41,31 @@ import Testing
     #expect(try await rig.round().count == count)
   }
 
+  /// Two tags of Type A, with and without ISO/IEC 14443-4, of which one may need a search for its application. They lie
+  /// there before the session, or come together.
+  @Test(arguments: ["22", "24", "42", "44", "2a", "a2", "4a", "aa"], [false, true])
+  func `two tags of Type A are one round`(kinds: String, isLater: Bool) async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    // They differ in the first cascade level, where two kinds of tags give different answers to select.
+    let uids: [[UInt8]] = [[4, 1, 1, 1, 1, 1, 1], [4, 2, 2, 2, 2, 2, 2]]
+    let bytes = try uri("https://example.com")
+    let tags = try zip(kinds, uids).map { kind, uid in
+      switch kind {
+      case "2": try SimulatedTag.type2(.ntag213, message: bytes, uid: .fixed(uid))
+      case "4": try SimulatedTag.type4(message: bytes, uid: .fixed(uid))
+      default: try SimulatedTag.applicationCard(uid: .fixed(uid))
+      }
+    }
+    let options = ReaderSessionOptions(
+      number: 1, technologies: [.type2, .type4A],
+      applicationIdentifiers: [[0xA0, 0, 0, 9, 9], [0xF0] + Array("TAGROUTE".utf8)], reportsUndeclaredCards: true)
+    if isLater { try await rig.begin(options) }
+    await rig.simulator.place(tags)
+    if !isLater { try await rig.begin(options) }
+    #expect(try await rig.round().map(\.placement.uid).sorted { $0.last ?? 0 < $1.last ?? 0 } == uids)
+  }
+
   @Test func `a round ends after a call that came first`() async throws {
     let rig = try await ReaderRig.inSession()
     try await place(Self.uids[0], rig)
