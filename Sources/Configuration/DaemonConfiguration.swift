@@ -35,6 +35,8 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   public var technologies = TagType.readable
   /// Whether readers show the result of a tap with their LED and buzzer.
   public var feedback = false
+  /// How long the removal of a tag is held back. A tag that drops out and comes back within this time was not removed.
+  public var removalDelay: Duration = .milliseconds(400)
   /// How long a reader session may use the reader.
   public var sessionLimit: Duration = .seconds(60)
   /// The service that decides which session a tap belongs to.
@@ -111,6 +113,10 @@ public struct DaemonConfiguration: KeyFileConfiguration {
           entry, "\(KeyFile.quoted(entry)) is no user of this machine",
           "correct the name, or create the user first; the package tagroute-station creates tagroute-station")
       }
+    },
+    Setting("Scan", "RemovalDelay", \.removalDelay) { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Scan", "RemovalDelay", in: 0...10_000, unit: "milliseconds")
+      if let value { configuration.removalDelay = .milliseconds(value) }
     },
     Setting("Scan", "WhenLocked", \.scan.whenLocked) { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "WhenLocked", of: ScanPolicy.WhenLocked.allCases)

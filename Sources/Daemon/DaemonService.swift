@@ -332,6 +332,7 @@ extension DaemonState.Policy {
     servesAnySession = configuration.sessions == .any
     station = configuration.stationUser?.uid
     polling = ReaderPolling(configuration)
+    removalDelay = configuration.removalDelay
     sessionLimit = configuration.sessionLimit
     scan = configuration.scan
     smartPosters = configuration.smartPosters

@@ -20,6 +20,8 @@ struct DaemonState: Sendable {
     var smartPosters = true
     /// The intervals and technologies that readers poll for. A reader gets those that it can read.
     var polling = ReaderPolling()
+    /// How long the removal of a tag is held back, because the tag may only drop out.
+    var removalDelay = Duration.zero
     /// How long a reader session may have the reader.
     var sessionLimit = ReaderSessions.defaultTimeLimit
     /// The least severe log level that is written.
@@ -90,6 +92,7 @@ struct DaemonState: Sendable {
   var login = LoginState()
   var queue = TapQueue()
   var placedTaps = PlacedTaps()
+  var heldRemovals = HeldRemovals()
   var sessions: ReaderSessions
   /// Bounds the lines of a process that looks for any device and has found none.
   var searchLines = LineBudget(most: 60)
@@ -104,8 +107,7 @@ struct DaemonState: Sendable {
 
   /// When `tick` is due.
   var deadline: TapQueue.Instant? {
-    guard let taps = queue.deadline, let turn = sessions.deadline else { return queue.deadline ?? sessions.deadline }
-    return min(taps, turn)
+    [queue.deadline, sessions.deadline, heldRemovals.deadline].compactMap(\.self).min()
   }
 
   mutating func handle(_ event: Event, at now: TapQueue.Instant) -> [Action] {
@@ -121,12 +123,14 @@ struct DaemonState: Sendable {
     case .readerAway(let id, let isAway): readers[id]?.isAway = isAway
     case .readerHasNoProcess(let id):
       readers[id]?.hasNoProcess()
+      actions += carryOut(heldRemovals.forget(reader: id), at: now)
       placedTaps.forget(reader: id)
       actions += perform(sessions.handle(.lost, at: id, now))
     case .readerRemoved(let id):
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
       actions += perform(sessions.removeReader(id))
       readers[id] = nil
+      actions += carryOut(heldRemovals.forget(reader: id), at: now)
       actions += placedTaps.removed(id).flatMap { report($0, at: now) }
     case .reader(let id, let event):
       actions += handle(event, of: id, at: now)
@@ -156,6 +160,7 @@ struct DaemonState: Sendable {
       for session in sessions.open { actions += perform(sessions.end(session.id, .daemonStopping, at: now)) }
     case .tick:
       actions += perform(queue.handle(.tick, at: now), at: now) + perform(sessions.tick(at: now))
+      actions += carryOut(heldRemovals.due(at: now), at: now)
     }
     return actions + evaluate(at: now)
   }

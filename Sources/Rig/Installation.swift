@@ -106,6 +106,10 @@ public actor Installation {
       case .others: nil
       }
     if let device { daemonSettings["Reader", default: []].append("Devices=\(device)") }
+    // A tag is taken away and put back faster than by hand.
+    if daemonSettings["Scan"]?.contains(where: { $0.hasPrefix("RemovalDelay=") }) != true {
+      daemonSettings["Scan", default: []].append("RemovalDelay=0")
+    }
     try directory.write(Installation.keyFile(daemonSettings), to: "tagroute.conf")
     try directory.write(Installation.keyFile(options.agentSettings), to: "agent.conf")
   }

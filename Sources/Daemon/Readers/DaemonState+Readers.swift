@@ -15,9 +15,11 @@ extension DaemonState {
       return [.log(.warning, "the process of \(name(of: id)) ended\(suspect): \(crash.reason)")]
     case .log(let level, let text): return note(level, of: id, at: now) { "\($0): \(text)" }
     case .removed(let placement):
+      if let removal = heldRemovals.removed(placement, from: id, at: now, delay: policy.removalDelay) {
+        return carryOut([removal], at: now)
+      }
       guard let label = readers[id]?.label else { return [] }
-      let line = noteTag(.debug, "reader \(label): its tag was removed", of: id, at: now)
-      return line + (placedTaps.removed(placement, from: id).map { report($0, at: now) } ?? [])
+      return noteTag(.debug, "reader \(label): its tag may have dropped out", of: id, at: now)
     case .waiting(let reason):
       guard readers[id]?.phase.isOpen == true else { return [] }
       readers[id]?.wait(reason)
@@ -81,10 +83,21 @@ extension DaemonState {
     }
   }
 
+  mutating func carryOut(_ removals: [HeldRemovals.Removal], at now: TapQueue.Instant) -> [Action] {
+    removals.flatMap { removal -> [Action] in
+      let label = readers[removal.reader]?.label
+      let line = label.map { noteTag(.debug, "reader \($0): its tag was removed", of: removal.reader, at: now) } ?? []
+      return line + (placedTaps.removed(removal.placement, from: removal.reader).map { report($0, at: now) } ?? [])
+    }
+  }
+
   mutating func handle(
     _ report: TagReport, of id: Int, epoch: UInt64, tapID: String, time: UInt64, at now: TapQueue.Instant
   ) -> [Action] {
     guard let reader = readers[id] else { return [] }
+    guard !heldRemovals.read(report, on: id, at: now) else {
+      return noteTag(.debug, "reader \(reader.label): its tag had only dropped out", of: id, at: now)
+    }
     readers[id]?.properties.counters.placements += 1
     let bytes: [UInt8]
     var finding = ""

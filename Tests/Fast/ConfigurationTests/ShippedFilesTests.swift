@@ -37,6 +37,7 @@ import Testing
     configuration.technologies = []
     configuration.sessions = .any
     configuration.stationUser = LocalUser(name: "root", uid: 0)
+    configuration.removalDelay = .zero
     configuration.scan.whenLocked = .hold
     configuration.scan.lockDetection = .strict
     configuration.smartPosters = false

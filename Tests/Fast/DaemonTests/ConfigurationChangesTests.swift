@@ -26,6 +26,7 @@ import Testing
     Change(key: "Feedback", group: "Reader", value: "yes", actions: [.policy]),
     Change(key: "Sessions", group: "Scan", value: "any", actions: [.policy]),
     Change(key: "StationUser", group: "Scan", value: "root", actions: [.policy]),
+    Change(key: "RemovalDelay", group: "Scan", value: "0", actions: [.policy]),
     Change(key: "WhenLocked", group: "Scan", value: "hold", actions: [.policy]),
     Change(key: "LockDetection", group: "Scan", value: "strict", actions: [.policy]),
     Change(key: "SmartPosters", group: "Tags", value: "no", actions: [.policy]),

@@ -68,6 +68,7 @@ struct DaemonRig {
       Devices=\(devices)
       [Scan]
       Sessions=\(sessions == nil ? "any" : "logind")
+      RemovalDelay=0
       \(scan.joined(separator: "\n"))
       """, to: "tagroute.conf")
     let pcscd = pcscList == nil ? [:] : ["PCSCLITE_CSOCK_NAME": directory.file("lists")]

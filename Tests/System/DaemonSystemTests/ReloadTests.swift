@@ -202,7 +202,8 @@ extension DaemonRig {
   fileprivate func write(
     devices: String = "pn532_uart:/dev/scripted", reader: String = "", scan: String = "Sessions=logind"
   ) throws {
-    try directory.write("[Reader]\nDevices=\(devices)\n\(reader)\n[Scan]\n\(scan)\n", to: "tagroute.conf")
+    try directory.write(
+      "[Reader]\nDevices=\(devices)\n\(reader)\n[Scan]\nRemovalDelay=0\n\(scan)\n", to: "tagroute.conf")
   }
 
   /// Names other devices in the configuration, reloads it, and waits for the line in the log.

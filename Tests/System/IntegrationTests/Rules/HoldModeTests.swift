@@ -40,6 +40,28 @@ import Testing
     #expect(removal.contains(on.last ?? "?") && !removal.contains("04-A2"))
   }
 
+  /// The removal is due long after the test.
+  @Test(arguments: [Installation.Reader.serial, .pcsc])
+  func `a tag that drops out and comes back is not tapped again`(reader: Installation.Reader) async throws {
+    let desktop = try await Desktop(
+      reader, scan: ["Sessions=any", "RemovalDelay=10000"],
+      starter: "`a tag that drops out and comes back is not tapped again`_\(reader)")
+    let server = try await desktop.startWithServer()
+    let daemon = try await desktop.daemon
+    try await desktop.tap(1, isShownOn: server)
+    for _ in 1...3 {
+      let seen = await daemon.log().count
+      try await desktop.installation.simulate("remove")
+      try await daemon.line(containing: "its tag may have dropped out", after: seen)
+      try await desktop.place(try Tag(1))
+      try await daemon.line(containing: "its tag had only dropped out", after: seen)
+    }
+    try await desktop.installation.simulate("remove")
+    try await desktop.tap(2, isShownOn: server)
+    #expect(await server.all.count == 2)
+    #expect(await !daemon.log().contains { $0.contains(Desktop.tagAway) })
+  }
+
   @Test func `an app that has got a tap over D-Bus is told that its tag was removed`() async throws {
     let (desktop, server) = try await Desktop.started()
     // The tag is removed before the click, so the app is not told.
