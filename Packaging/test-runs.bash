@@ -1,6 +1,6 @@
 # Sourced by scripts that run tests. Prints the log of every process that a failed test started.
 #
-#     tiers="Fast System"                   # folders of Tests to build
+#     tiers="Fast System"                   # folders of Tests to build; this is the default
 #     options+=(--sanitize=thread)          # for swift build and swift test
 #     build_tests
 #     run_tests "part" --filter NDEFTests   # as often as needed
@@ -34,7 +34,7 @@ build_tests() {
 # A pattern for the tests in all targets of a tier.
 tests_of() { printf '^(%s)\\.' "$(ls "Tests/$1" | paste -sd '|')"; }
 
-# Runs tests, named for the last lines. Fails if there are none, as after a target was renamed. Ends a test that waits
+# Runs tests, named for the last lines. Fails if the filter fits no test, as after a target was renamed. Ends a test that waits
 # for ever and ignores its time limit. Prints only the beginning of a line, because a test's argument may be a megabyte.
 run_tests() {
   local name=$1 start=$SECONDS before
@@ -70,7 +70,7 @@ unfinished_tests() {
 finish_tests() {
   local left_out
   left_out=$(sed -nE 's/^.*➜ (Test|Suite) /left out: /p' "$logs/result")
-  # Nobody reads this in CI. Allowed there: what a sanitizer excludes, and a test of a package that is not needed.
+  # In CI, a test that is left out is a failure, except one that a sanitizer or a missing libccid excludes.
   if [ "$status" = 0 ] && [ -n "${CI:-}" ] && grep -vE '^$|"a sanitizer |libccid is not installed' <<<"$left_out"; then
     echo "error: CI is set, and this machine cannot run these tests" | tee --append "$logs/result"
     status=1

@@ -23,10 +23,10 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
   /// Reads the domain name or IPv4 address of an http or https URI.
   ///
   /// Non-ASCII names are converted to ASCII (UTS #46, IDNA 2008). The rules are stricter than RFC 3986 section 3.2.2,
-  /// which allows percent-encoding and any sub-delimiter. Labels are letters, digits, underscores and inner hyphens, at
-  /// most 63 bytes each and 253 in total (RFC 1123 section 2.1 without the underscore, which real names have, RFC 1035). A single dot at the end names the same host and
-  /// is dropped. A name that ends in a number must be an address of four decimal numbers: browsers also read `127.1`
-  /// and `0x7f000001` as addresses (WHATWG URL, "ends in a number").
+  /// which allows percent-encoding and any sub-delimiter. Labels are letters, digits, inner hyphens (RFC 1123
+  /// section 2.1) and underscores, which real names have. They have at most 63 bytes each and 253 in total (RFC 1035). A
+  /// single dot at the end names the same host and is dropped. A name that ends in a number must be an address of four
+  /// decimal numbers: browsers also read `127.1` and `0x7f000001` as addresses (WHATWG URL, "ends in a number").
   init(name text: String) throws(URIError) {
     let ascii = text.utf8.allSatisfy { $0 < 0x80 } ? text : try InternationalDomainName.ascii(text)
     var bytes = ascii.utf8.map(CharacterClasses.lowercased)

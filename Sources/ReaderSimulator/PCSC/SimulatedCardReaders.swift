@@ -44,7 +44,8 @@ public actor SimulatedCardReaders {
   /// The slot into which the last card was inserted; nil if there was none.
   private(set) var latestSlot: CardSlotID?
   private var nextCard: UInt64 = 1
-  private var waiters: [(condition: Condition, continuation: AsyncStream<Void>.Continuation)] = []
+  private var waiters: [Int: (condition: Condition, continuation: AsyncStream<Void>.Continuation)] = [:]
+  private var lastWaiter = 0
 
   /// Listens on a new socket at this path. Fails if the path has more than 107 bytes, or its directory does not exist.
   public static func start(socket: String) async throws(SimulatorError) -> SimulatedCardReaders {
@@ -246,16 +247,18 @@ public actor SimulatedCardReaders {
   public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
     let (met, continuation) = AsyncStream.makeStream(of: Void.self)
-    waiters.append((condition, continuation))
+    lastWaiter += 1
+    let number = lastWaiter
+    waiters[number] = (condition, continuation)
     for await _ in met {}
-    if Task.isCancelled { throw SimulatorError("the wait was cancelled") }
+    guard waiters.removeValue(forKey: number) == nil else { throw SimulatorError("the wait was cancelled") }
   }
 
   func resumeWaiters() {
-    let due = waiters.filter { $0.condition(self) }
-    guard !due.isEmpty else { return }
-    waiters.removeAll { $0.condition(self) }
-    for waiter in due { waiter.continuation.finish() }
+    for (number, waiter) in waiters where waiter.condition(self) {
+      waiters[number] = nil
+      waiter.continuation.finish()
+    }
   }
 
   private func accept() {

@@ -72,8 +72,8 @@ struct Type2Access {
   /// Without `isExact`, the model stays unknown if it has more memory than the container says.
   mutating func identify(isExact: Bool = false, _ channel: inout some TagChannel) throws(TagWriteError) {
     if let answer = try version(&channel) {
-      model = Type2Model.telling(answer)
-      limit(to: model.map(\.bytes) ?? Type2Model.mostBytes(telling: answer))
+      model = Type2Model.ofVersion(answer)
+      limit(to: model.map(\.bytes) ?? Type2Model.mostBytes(ofVersion: answer))
     } else if isNXP, uid.count == 7 {
       model = try modelByEnd(isExact: isExact, &channel)
       limit(to: model?.bytes ?? Type2Model.mostBytes(claimed: area.count))

@@ -55,11 +55,11 @@ struct Type2Model: Sendable {
   var mirror: Type2Mirror?
 
   /// The model of a tag that answers GET_VERSION. Nil if it is not in the table.
-  static func telling(_ answer: [UInt8]) -> Type2Model? { all.first { $0.version?.fits(answer) == true } }
+  static func ofVersion(_ answer: [UInt8]) -> Type2Model? { all.first { $0.version?.fits(answer) == true } }
 
   /// The most bytes for TLVs of a tag that is not in the table, from its answer to GET_VERSION: 2 to the power of the
   /// upper seven bits of the storage size. If its lowest bit is set, up to twice as much (NTAG213_215_216 3.2, 10.1).
-  static func mostBytes(telling answer: [UInt8]) -> Int {
+  static func mostBytes(ofVersion answer: [UInt8]) -> Int {
     guard answer.count == 8, answer[6] < 0x20 else { return .max }
     return 1 << Int(answer[6] >> 1 + answer[6] & 1)
   }

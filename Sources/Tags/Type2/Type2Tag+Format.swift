@@ -23,7 +23,7 @@ extension Type2Tag {
       guard Self.isBlank(access) else { throw .refused(.notNDEF, "the capability container is not empty") }
       let pages = Self.containerPage...Self.firstDataPage
       guard !pages.contains(where: { Type2Locks.isLocked($0, access.memory) }) else { throw .readOnly }
-      guard access.isNXP, let model = try access.version(&channel).flatMap(Type2Model.telling) else {
+      guard access.isNXP, let model = try access.version(&channel).flatMap(Type2Model.ofVersion) else {
         let reason = "the model of the tag is unknown, and the size of its memory with it"
         throw .refused(.unsupported, access.canAskForModel ? reason : "this reader cannot ask for the model of the tag")
       }

@@ -13,7 +13,7 @@ import Testing
       ([0, 4, 4, 5, 2, 2, 0x15, 3], 0xE3), ([0, 4, 9, 2, 1, 0, 0x11, 3], nil), ([0, 4], nil),
     ] as [([UInt8], Int?)])
   func `the version gives the address of the protection byte`(version: [UInt8], page: Int?) {
-    let place = Type2Model.telling(version)?.protection
+    let place = Type2Model.ofVersion(version)?.protection
     #expect(place?.page == page)
     #expect(place?.address == page.map { $0 * 4 + 3 })
   }

@@ -101,7 +101,7 @@ import Testing
       ([0, 5, 4, 2, 1, 0, 0x0F, 3], nil), ([0, 4, 4, 2], nil), ([0, 4, 4, 2, 1, 0, 0x77, 3], nil),
     ] as [([UInt8], [Int: UInt8]?)])
   func `the version gives the addresses of the lock bytes`(version: [UInt8], expected: [Int: UInt8]?) {
-    let locks = Type2Model.telling(version)?.locks
+    let locks = Type2Model.ofVersion(version)?.locks
     #expect(locks.map { Dictionary(uniqueKeysWithValues: $0.bytes.map { ($0.address, $0.mask) }) } == expected)
   }
 

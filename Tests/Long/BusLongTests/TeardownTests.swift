@@ -6,8 +6,7 @@ import Testing
 
 @testable import Bus
 
-/// Ends connections during calls and signals, many times. Address Sanitizer and Thread Sanitizer find more than the
-/// assertions.
+/// Ends connections during calls and signals, many times. Thread Sanitizer finds more than the assertions.
 @Suite(.timeLimit(.minutes(5))) struct TeardownTests {
   private enum End: CaseIterable { case close, letGo, both }
 

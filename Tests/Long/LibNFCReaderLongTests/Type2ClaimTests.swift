@@ -8,7 +8,7 @@ import Testing
   private let bounds = Type2Bounds(claims: Array(UInt8.min...UInt8.max), step: 1)
 
   @Test(arguments: SimulatedType2Model.all)
-  func `no claim makes a tag lose other bytes than the user's`(model: SimulatedType2Model) throws {
+  func `with any claim, only the memory of the user changes`(model: SimulatedType2Model) throws {
     try bounds.checkWrites(model)
     try bounds.checkLocks(model)
     try bounds.checkControls(model)

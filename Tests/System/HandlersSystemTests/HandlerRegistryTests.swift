@@ -77,7 +77,7 @@ import Testing
     try data.entry("menu", claims: ["Domains=a.example;"])
     while !claims("a.example")(await handlers.registry) {
       try data.entry("busy")
-      // The changes themselves: they come faster than the registry waits for the last one. Nothing waits for this.
+      // Each write comes before the registry's settling time has passed.
       try await Task.sleep(for: .milliseconds(5))
     }
   }

@@ -28,7 +28,7 @@ import Testing
   /// Each of these steps is a command: field off, a poll, the tag's exchanges, polls for other tags, presence checks.
   /// libnfc detects a stale answer to a different command. If data repeats (4), a further command to the chip detects a
   /// stale answer to the same command.
-  /// `EachCommandTests` strikes at every command, but this suite also runs with Thread Sanitizer.
+  /// `EachCommandTests` strikes at every command.
   static let moments: [(Wrong, Int)] =
     [.hung, .unplugged].flatMap { wrong in [1, 2, 3, 4, 8].map { (wrong, $0) } }
     + [(.corrupt, 1), (.corrupt, 3), (.corrupt, 4), (.late, 1), (.late, 3), (.silent, 1), (.stale, 4)]

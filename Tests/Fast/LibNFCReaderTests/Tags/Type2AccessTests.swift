@@ -39,7 +39,9 @@ import Testing
 
   /// NTAGs return their UID, their counter or both in the place of bytes of the message.
   @Test(arguments: [SimulatedType2Model.ntag213, .ntag215, .ntag216], [1, 2, 3] as [UInt8])
-  func `the text that a tag puts into its message is no damage`(model: SimulatedType2Model, content: UInt8) throws {
+  func `a UID or counter that the tag puts into its message is not compared`(model: SimulatedType2Model, content: UInt8)
+    throws
+  {
     let reader = try OpenReader()
     var image = try SimulatedTag.type2(model, message: [], uid: .fixed([4, 1, 2, 3, 4, 5, 6])).memory
     let settings = (model.pageCount - 4) * 4

@@ -13,7 +13,7 @@ import Testing
     (.classic(.mini, sectors: [1, 2]), 60), (.classic(.classic4K, sectors: [15, 17]), 60),
   ]
 
-  @Test(arguments: samples) func `a fault changes no result for good`(tag: TagSample, size: Int) throws {
+  @Test(arguments: samples) func `the attempt after a fault has the right result`(tag: TagSample, size: Int) throws {
     let (message, old) = (ndefMessage(ofSize: size), ndefMessage(ofSize: size - 3, filledWith: 0x42))
     let faults = TearWalk.Accident.radioFaults
     #expect(try tag.walk(message, faults).reading(message).findings == [])

@@ -95,7 +95,9 @@ import Testing
 
     _ = try await place.desktop.installation.output("session", "unlock")
     try await place.scansAgain()
-    try await place.desktop.within("a reader that can be used") { while await !place.readingAvailable() {} }
+    try await place.desktop.within("a reader that can be used") {
+      while await !place.readingAvailable() { try Task.checkCancellation() }
+    }
     await place.stop()
   }
 

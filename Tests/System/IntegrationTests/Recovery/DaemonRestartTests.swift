@@ -169,8 +169,11 @@ extension Desktop {
   /// Ends the daemon and starts a new one. Returns once the new daemon replies.
   func replaceDaemon(_ signal: Int32, meanwhile: () async throws -> Void = {}) async throws {
     let daemon = try await daemon
+    let readers = try daemon.children()
     try await daemon.exit(after: signal)
     try await meanwhile()
+    // systemd ends all processes of a unit before it starts the unit again. Two of them would share the reader's line.
+    for reader in readers { try await within("the end of a reader process") { try await reader.end() } }
     try await installation.startDaemon()
     let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))
     try await within("the next daemon") {

@@ -2,8 +2,9 @@ import EventLoop
 import Glibc
 import Handlers
 import Routing
-import TestSupport
+import TestRig
 import Testing
+@testable import HandlersTests
 
 @Suite struct DefaultApplicationsTests {
   /// GLib reads the environment once per process, so this test runs in its own process.
