@@ -43,6 +43,9 @@ struct IncomingCalls {
 
   mutating func add(_ task: Task<Void, Never>, _ token: UInt64) { tasks[token] = task }
 
+  /// The answering of one of the calls; nil if none is being answered.
+  var oneTask: Task<Void, Never>? { tasks.values.first }
+
   mutating func remove(_ token: UInt64, from sender: String) {
     guard tasks.removeValue(forKey: token) != nil else { return }
     admission.answered(sender)
@@ -59,6 +62,11 @@ extension Connection {
   ///
   /// - Parameter senders: unique names. They replace the names of the previous call.
   public func setPrecedence(of senders: Set<String>) { incoming.admission.setPrecedence(senders) }
+
+  /// Returns when no call is being answered. Before ``close()``, this sends the answers of calls that have just ended.
+  public func answerCalls() async {
+    while let task = incoming.oneTask { await task.value }
+  }
 
   /// Queues a call to be answered in its turn, or refuses it.
   ///

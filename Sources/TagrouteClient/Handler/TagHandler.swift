@@ -38,7 +38,10 @@ public enum TagHandler {
       try await serve(id, connection, removed, open)
     } catch {
       // In a new task, which is not cancelled with this one. The reply to the last opening goes out first.
-      await Task { try? await connection.releaseName(id) }.value
+      await Task {
+        try? await connection.releaseName(id)
+        await connection.answerCalls()
+      }.value
       await connection.close()
       throw error
     }
