@@ -223,9 +223,9 @@ actor AgentService {
         // The reason of a tap that would be shown may name a domain. The detail names no more than a rule.
         log(.notice, "tap \(offer.id) is not offered: \(offer.isShown ? reason.detail : offer.reason)")
         await perform([.announceClosed(offer.id, state)])
-        if case .refused(let refusal) = offer.obstacle {
-          let notice = RefusedLinkNotice.notification(refusal).sounding(sound.chosen(.failure))
-          await notifications.show(notice, as: RefusedLinkNotice.key)
+        if let obstacle = offer.obstacle {
+          let notice = ObstacleNotice.notification(obstacle).sounding(sound.chosen(.failure))
+          await notifications.show(notice, as: ObstacleNotice.key)
         }
       }
       return

@@ -14,8 +14,18 @@ extension Messages {
     return switch reason.code {
     case .endedWhileOpening: translated("Tagroute ended while the link was being opened")
     case .noAnswer: noAnswer
+    case .damaged: whyDamaged
     default: quoted(reason.detail)
     }
+  }
+
+  /// The title for a tag with contents that are no message.
+  static var damagedTag: String { translated("This tag is damaged") }
+
+  /// What to do about a damaged tag. A sentence without a full stop.
+  static var whyDamaged: String {
+    // Translators: below “This tag is damaged”.
+    translated("What is on it cannot be read; write the tag again")
   }
 
   /// The title for a link that no app may open, for example `javascript:`.

@@ -90,7 +90,7 @@ final class TagrouteContender: ReadingContender {
       case .tag(let report, _):
         switch report.content {
         case .message(let bytes): return .message(bytes)
-        case .problem(let reason): return .failure(reason)
+        case .problem(let reason), .damaged(let reason, _): return .failure(reason)
         case .bare: return .failure("the tag has no NDEF")
         }
       case .crashed(let crash): throw RigError("tagroute-reader: \(crash.reason)")

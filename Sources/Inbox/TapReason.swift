@@ -31,7 +31,9 @@ public struct TapReason: Sendable, Hashable {
     /// The agent runs on a station without a desktop, where nobody can be asked. Only rules with `Ask=no` act there. The
     /// tap is kept, without a notification.
     public static let headless = Code(rawValue: "headless")
-    /// The link on the tag may not be opened, or the message cannot be read.
+    /// The contents of the tag are no message, and the detail says why.
+    public static let damaged = Code(rawValue: "damaged")
+    /// The link on the tag may not be opened.
     public static let refused = Code(rawValue: "refused")
     /// The same tag was read again, and its newer tap replaced this one.
     public static let tappedAgain = Code(rawValue: "tapped-again")

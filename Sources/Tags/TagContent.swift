@@ -35,7 +35,19 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the problem is concluded from the tag's silence after a command. Tags refuse commands by silence, but a
   /// lost frame looks the same. Trust the conclusion only if a retry confirms it.
   public let isConcludedFromSilence: Bool
+  /// The bytes that are no message, at most ``mostContents``; empty if the tag does not say where a message is.
+  public private(set) var contents: [UInt8] = []
   private let detail: String
+
+  /// The most bytes of damaged contents that are kept.
+  public static let mostContents = 4096
+
+  /// The same problem with these contents.
+  func holding(_ bytes: [UInt8]) -> TagProblem {
+    var problem = self
+    problem.contents = Array(bytes.prefix(Self.mostContents))
+    return problem
+  }
 
   init(_ code: Code, _ detail: String, isConcludedFromSilence: Bool = false) {
     self.code = code
@@ -63,14 +75,19 @@ extension TagContent {
 
   static var empty: TagContent { .problem(TagProblem(.empty, "the tag holds no message")) }
 
-  /// The content of a tag with these bytes as its NDEF message.
+  /// The content of a tag with these bytes as its NDEF message. Zeros behind a complete message are left out: some
+  /// writers round its length up.
   static func written(_ bytes: [UInt8]) -> TagContent {
     if bytes.isEmpty { return .empty }
     do throws(NDEFError) {
       _ = try NDEFMessage(decoding: bytes)
       return .message(bytes)
     } catch {
-      return .damaged("the NDEF message does not decode, \(error)")
+      if error.code == .trailingBytes, bytes[error.offset...].allSatisfy({ $0 == 0 }) {
+        return .message(Array(bytes[..<error.offset]))
+      }
+      let problem = TagProblem(.damaged, "the NDEF message does not decode, \(error)")
+      return .problem(problem.holding(bytes))
     }
   }
 }

@@ -16,7 +16,7 @@ extension AgentService {
   }
 
   private static let otherNotices = [
-    RegistrationNotice.key, RefusedLinkNotice.key, AlwaysNotice.key, IdentifyNotice.key,
+    RegistrationNotice.key, ObstacleNotice.key, AlwaysNotice.key, IdentifyNotice.key,
   ]
 
   /// Whether a notification shows no tap. A click on a notice only closes it.

@@ -1,14 +1,17 @@
 import Notifications
 import UniversalLinks
 
-/// The notification that says why the link on a tag is not opened. It does not show the tag's contents.
-enum RefusedLinkNotice {
+/// The notification that says why a tag is not opened. It does not show the tag's contents.
+enum ObstacleNotice {
   /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("refused link")
 
-  /// The refusal is nil if the link cannot be decoded.
-  static func notification(_ refusal: URIError.Code?) -> Notification {
-    .notice(Messages.refusedLink, Messages.whyRefused(refusal), category: "x-tagroute.link")
+  static func notification(_ obstacle: TapOffer.Obstacle) -> Notification {
+    switch obstacle {
+    case .refused(let refusal):
+      .notice(Messages.refusedLink, Messages.whyRefused(refusal), category: "x-tagroute.link")
+    case .damaged: .notice(Messages.damagedTag, Messages.whyDamaged, category: "x-tagroute.link")
+    }
   }
 }
 

@@ -6,10 +6,14 @@ import Routing
 /// was read.
 enum TagContents {
   /// Names the first record with a meaning for people. A title taken from the tag is shortened and sanitized.
-  /// `isRefused` means that the tag's link is never opened.
-  static func title(of bytes: [UInt8], isRefused: Bool) -> DisplayText {
+  /// The obstacle keeps its link from being opened.
+  static func title(of bytes: [UInt8], _ obstacle: TapOffer.Obstacle?) -> DisplayText {
+    switch obstacle {
+    case .damaged: return DisplayText(Messages.damagedTag)
+    case .refused: return DisplayText(Messages.refusedLink)
+    case nil: break
+    }
     guard !bytes.isEmpty else { return DisplayText(Messages.bareTag) }
-    if isRefused { return DisplayText(Messages.refusedLink) }
     guard let message = try? NDEFMessage(decoding: bytes) else { return DisplayText(Messages.unknownData) }
     let records = message.records.filter { !saysNothing($0) }
     guard !records.isEmpty else { return DisplayText(Messages.emptyMessage) }

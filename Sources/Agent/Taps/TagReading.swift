@@ -9,8 +9,10 @@ import Routing
 struct TagReading: Sendable, Hashable {
   /// The daemon's UUID for this reading.
   let id: String
-  /// The NDEF message as it is on the tag; empty for a bare tag.
+  /// The NDEF message as it is on the tag; empty for a bare tag. Of a damaged tag, the bytes that are no message.
   let message: [UInt8]
+  /// Why the contents of the tag are damaged; empty if they are not.
+  let damage: String
   /// For example `type-2`.
   let technology: String
   /// The tag's UID; may be empty.
@@ -36,6 +38,7 @@ struct TagReading: Sendable, Hashable {
     guard uid.count <= UIDText.lengths.upperBound else { throw .invalidArgument("uid is longer than 10 bytes") }
     let reader = values["reader"]?.asString ?? values["reader"]?.asObjectPath?.string ?? ""
     guard reader.utf8.count <= 255 else { throw .invalidArgument("reader is longer than 255 bytes") }
+    damage = String((values["damage"]?.asString ?? "").prefix(TapReason.maximumDetail))
     self.id = id
     self.message = message
     self.technology = technology
@@ -47,6 +50,7 @@ struct TagReading: Sendable, Hashable {
   /// The reading that the inbox has stored.
   init(_ tap: Tap) {
     id = tap.id
+    damage = ""
     message = tap.message
     technology = tap.technology
     uid = tap.uid
@@ -55,7 +59,7 @@ struct TagReading: Sendable, Hashable {
   }
 
   /// Whether the tag has no NDEF message. Then there is nothing to open, but a rule may know the tag by its UID.
-  var isBare: Bool { message.isEmpty }
+  var isBare: Bool { message.isEmpty && damage.isEmpty }
 
   /// The data about the tag, for an app or a program.
   var details: TagDetails {
@@ -66,7 +70,7 @@ struct TagReading: Sendable, Hashable {
   func facts(_ decoded: NDEFMessage?, withDigest: Bool) -> TapFacts {
     TapFacts(
       uid: uid, technology: technology, reader: reader, message: decoded,
-      digest: withDigest && !isBare ? MessageDigest.sha256(message) : "")
+      digest: withDigest && !message.isEmpty && damage.isEmpty ? MessageDigest.sha256(message) : "")
   }
 
   var tag: TagIdentity {

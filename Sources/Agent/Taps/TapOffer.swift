@@ -73,8 +73,8 @@ struct TapOffer: Sendable, Hashable {
   enum Obstacle: Sendable, Hashable {
     /// The link is never opened, for the reason of this code; nil if it cannot be decoded.
     case refused(URIError.Code?)
-    /// The message is not NDEF.
-    case unreadable
+    /// The contents are no message.
+    case damaged
   }
 
   /// Notification servers show at most this many buttons.
@@ -120,7 +120,9 @@ extension TapOffer {
     rule = route.rule
     command = route.rule.flatMap { TapCommand($0, uri: route.uri) }
     if case .failure(let error) = decoded, !reading.isBare, route.rule == nil {
-      (obstacle, reason) = (.unreadable, "the message is not NDEF: \(error.description)")
+      (obstacle, reason) = (
+        .damaged, reading.damage.isEmpty ? "the message is not NDEF: \(error.description)" : reading.damage
+      )
     } else {
       (obstacle, reason) = (route.kind == .refused ? .refused(route.refusal) : nil, route.reason)
     }
@@ -137,7 +139,7 @@ extension TapOffer {
     let words = route.uri?.string ?? message.map { text(of: $0, languages: languages) } ?? ""
     let shown = DisplayText(words, limit: maximumWords)
     guard shown.isEmpty, route.rule?.action.isAboutAnyContents == true else { return shown }
-    return TagContents.title(of: reading.message, isRefused: route.refusal != nil)
+    return TagContents.title(of: reading.message, route.refusal.map { .refused($0) })
   }
 
   /// The UID of a tag without a message, if a rule or the settings show such a tag. A tag without a UID has nothing that
@@ -181,6 +183,7 @@ extension TapOffer {
   /// The final state of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
   var ending: (state: TapState, reason: TapReason) {
     if isIgnored || isBare { return (.dismissed, TapReason(.ignored, detail: reason)) }
+    if obstacle == .damaged { return (.failed, TapReason(.damaged, detail: reason)) }
     if obstacle != nil { return (.failed, TapReason(.refused, detail: reason)) }
     return (.dismissed, TapReason(holdsTypedRecord ? .ignored : .nothingToOpen, detail: reason))
   }
@@ -214,8 +217,7 @@ extension TapOffer {
 
   /// The inbox's record of this tap.
   func tap(_ reading: TagReading) -> Tap {
-    let isRefused = if case .refused = obstacle { true } else { false }
-    let title = text.isEmpty ? TagContents.title(of: reading.message, isRefused: isRefused) : text
+    let title = text.isEmpty ? TagContents.title(of: reading.message, obstacle) : text
     return Tap(
       id: id, time: reading.time, message: reading.message, technology: reading.technology, uid: reading.uid,
       reader: reading.reader, uri: uri?.string, title: title.string, handler: handler?.desktopID)

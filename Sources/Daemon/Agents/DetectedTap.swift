@@ -7,8 +7,10 @@ struct DetectedTap: Hashable, Sendable {
   let id: String
   /// The session that was active on the reader's seat.
   let session: SessionKey
-  /// The whole NDEF message; empty if the tag has none.
+  /// The whole NDEF message; empty if the tag has none. Of a damaged tag, the bytes that are no message.
   let message: [UInt8]
+  /// Why the contents are damaged; nil if they are not.
+  var damage: String?
   let technology: TagType
   /// The tag's identifier, 0 to 10 bytes.
   let uid: [UInt8]
@@ -18,10 +20,12 @@ struct DetectedTap: Hashable, Sendable {
 
   /// The argument of `TagRead`.
   var argument: Value {
-    .dictionary([
+    var values: [String: Value] = [
       "id": .string(id), "message": .bytes(message), "technology": .string(technology.rawValue), "uid": .bytes(uid),
       "reader": .objectPath(reader), "time": .uint64(time),
-    ])
+    ]
+    values["damage"] = damage.map(Value.string)
+    return .dictionary(values)
   }
 
   /// The description in the log. It does not contain the message or the UID.

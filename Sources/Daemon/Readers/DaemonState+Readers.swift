@@ -101,7 +101,11 @@ extension DaemonState {
     readers[id]?.properties.counters.placements += 1
     let bytes: [UInt8]
     var finding = ""
+    var damage: String?
     switch report.content {
+    case .damaged(let reason, let contents):
+      readers[id]?.properties.counters.problems += 1
+      (bytes, finding, damage) = (contents, ": \(reason)", reason)
     case .problem(let reason):
       readers[id]?.properties.counters.problems += 1
       return noteTag(.info, "\(report.placement.technology) tag on reader \(reader.label): \(reason)", of: id, at: now)
@@ -124,9 +128,10 @@ extension DaemonState {
         .info, "ignored a tag on reader \(reader.label): its only links are in Smart Posters, and SmartPosters=no",
         of: id, at: now)
     }
-    let tap = DetectedTap(
+    var tap = DetectedTap(
       id: tapID, session: agent.session, message: bytes, technology: report.placement.technology,
       uid: report.placement.uid, reader: reader.path, time: time)
+    tap.damage = damage
     let isHeld = reader.verdict.holdsTaps
     let wait = isHeld ? ", held until the session is unlocked" : ""
     var actions = noteTag(

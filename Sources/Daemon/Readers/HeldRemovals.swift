@@ -34,8 +34,10 @@ struct HeldRemovals: Sendable {
       let isSameTag =
         placement.uid == other.uid || mayChange(placement.uid) && mayChange(other.uid)
       guard placement.technology == other.technology, isSameTag else { return false }
-      if case .problem = report.content { return placement.uid == other.uid }
-      return content == report.content
+      switch report.content {
+      case .problem, .damaged: return placement.uid == other.uid
+      case .message, .bare: return content == report.content
+      }
     }
   }
 

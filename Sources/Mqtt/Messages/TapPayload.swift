@@ -20,6 +20,7 @@ enum TapPayload {
     add("reader", .string(ReaderState.name(ofPath: tap.reader)))
     add("technology", .string(tap.technology))
     add("tag_id", .string(tagID(tap, settings)))
+    if tap.stateReasonCode == "damaged" { add("damaged", .boolean(true)) }
     if !withContents { add("contents_omitted", .boolean(true)) }
     switch contents {
     case .no: break

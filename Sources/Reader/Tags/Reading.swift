@@ -27,8 +27,11 @@ package struct Reading {
       self.content = .message(bytes)
       doubt = .none
     case .problem(let problem):
-      let isBare = Self.codesWithoutMessage.contains(problem.code)
-      self.content = isBare ? .bare(reason: problem.description) : .problem(reason: problem.description)
+      let reason = problem.description
+      self.content =
+        problem.code == .damaged
+        ? .damaged(reason: reason, contents: problem.contents)
+        : Self.codesWithoutMessage.contains(problem.code) ? .bare(reason: reason) : .problem(reason: reason)
       doubt = problem.code == .damaged ? .damage : problem.isConcludedFromSilence ? .silence : .none
     }
   }

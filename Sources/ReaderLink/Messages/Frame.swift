@@ -4,6 +4,8 @@ import Names
 public enum ReaderLimits {
   /// Bytes of an NDEF message.
   public static let message = 1 << 20
+  /// Bytes that are no NDEF message, of a tag with damaged contents.
+  public static let damagedContents = 4096
   /// Bytes of a frame, without its length field.
   public static let frame = message + 4096
   /// Bytes of a reason, a name or a log line.

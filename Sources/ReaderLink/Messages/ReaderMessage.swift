@@ -62,7 +62,7 @@ extension ReaderMessage {
     case absent = 1
     case ready, failed, reached, examining, message, problem, known, removed, heartbeat, log
     case sessionTag, sessionTagRemoved, performed, progress, successorWanted, sessionRoundEnded
-    case sessionPollingRestarted, waiting, bare
+    case sessionPollingRestarted, waiting, bare, damaged
   }
 
   /// The frame with this message. Texts are cut to their limits.
@@ -90,6 +90,13 @@ extension ReaderMessage {
           $0.write(epoch)
           $0.write(report.placement)
           $0.write(text: reason, ReaderLimits.text)
+        }
+      case .damaged(let reason, let contents):
+        Self.frame(.damaged) {
+          $0.write(epoch)
+          $0.write(report.placement)
+          $0.write(text: reason, ReaderLimits.text)
+          $0.write(bytes: contents)
         }
       case .problem(let reason):
         Self.frame(.problem) {
@@ -161,6 +168,13 @@ extension ReaderMessage {
       let placement = try reader.placement()
       let content = TagReport.Content.bare(reason: try reader.text(ReaderLimits.text))
       self = .tag(epoch: epoch, TagReport(placement: placement, content: content))
+    case .damaged:
+      let epoch = try reader.integer(UInt64.self)
+      let placement = try reader.placement()
+      let reason = try reader.text(ReaderLimits.text)
+      let contents = try reader.bytes(0...ReaderLimits.damagedContents, "damaged contents")
+      self = .tag(
+        epoch: epoch, TagReport(placement: placement, content: .damaged(reason: reason, contents: contents)))
     case .problem:
       let epoch = try reader.integer(UInt64.self)
       let placement = try reader.placement()

@@ -27,7 +27,10 @@ public struct TagReport: Sendable, Hashable {
     /// The tag was read well enough to know that it has no NDEF message: it is blank, not formatted, a card for payment or
     /// transit, or a tag of which the reader can only tell the UID. The reason is for a person.
     case bare(reason: String)
-    /// The tag could not be read, or its contents contradict each other. The reason is for a person.
+    /// The tag was read more than once, and its contents contradict each other: the bytes that are no message, as far as
+    /// they are known. The reason is for a person.
+    case damaged(reason: String, contents: [UInt8])
+    /// The tag could not be read. The reason is for a person.
     case problem(reason: String)
   }
 

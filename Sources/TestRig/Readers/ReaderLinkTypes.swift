@@ -5,7 +5,7 @@ extension TagReport {
   public var problem: String? {
     switch content {
     case .message: nil
-    case .bare(let reason), .problem(let reason): reason
+    case .bare(let reason), .damaged(let reason, _), .problem(let reason): reason
     }
   }
 

@@ -44,6 +44,12 @@ import Testing
       text(sample(message: [0xFF]), Sample.messages(contents: .yes)) == plain + #","message":"/w==","types":[]}"#)
   }
 
+  @Test func `a damaged tag is named as such`() {
+    var tap = sample(message: [0xFF])
+    tap.stateReasonCode = "damaged"
+    #expect(text(tap) == plain + #","damaged":true}"#)
+  }
+
   @Test func `the id of Home Assistant's link is used only with its discovery`() {
     let tap = sample(uri: "https://www.home-assistant.io/tag/3f0a-7b")
     #expect(text(tap) == plain + "}")

@@ -23,6 +23,7 @@ import Testing
     .tag(epoch: 5, TagReport(placement: placement, content: .message([0xD0, 0, 0]))),
     .tag(epoch: 5, TagReport(placement: placement, content: .problem(reason: "empty"))),
     .tag(epoch: 5, TagReport(placement: placement, content: .bare(reason: "blank"))),
+    .tag(epoch: 5, TagReport(placement: placement, content: .damaged(reason: "cut off", contents: [0xD1, 1]))),
     .known(placement),
     .removed(placement: .max),
     .heartbeat(within: 1000),

@@ -129,6 +129,23 @@ private struct NoSuchMessage: Error {}
     #expect(content == .damaged("the tag answered READ with less than 16 bytes"))
   }
 
+  /// Writers round the length up.
+  @Test func `zeros behind a complete message are left out, and other bytes are damage`() throws {
+    let message: [UInt8] = [0xD1, 0x01, 0x02, 0x55, 0x04, 0x61]
+    #expect(TagContent.written(message + [0, 0, 0, 0]) == .message(message))
+    #expect(TagContent.written(message) == .message(message))
+    let others: [[UInt8]] = [
+      message + [0, 1], Array(message.dropLast()), [0x91] + Array(message.dropFirst()), [0, 0, 0], [0xFF],
+    ]
+    for wrong in others {
+      guard case .problem(let problem) = TagContent.written(wrong) else {
+        Issue.record("\(wrong) is a message")
+        continue
+      }
+      #expect(problem.code == .damaged && problem.contents == wrong)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `reading a hostile tag ends after a bounded number of exchanges`(plausible: Bool) throws {
     for seed in 0..<300 as Range<UInt64> {

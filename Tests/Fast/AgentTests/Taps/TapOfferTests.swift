@@ -1,3 +1,5 @@
+import Bus
+import Handlers
 import Inbox
 import NDEF
 import Notifications
@@ -103,6 +105,24 @@ struct TapOfferTests {
     let offer = try offer(message)
     #expect(!offer.isOpenable)
     #expect(!offer.reason.isEmpty)
+  }
+
+  @Test func `a damaged tag is kept with its reason, and rules by its UID apply`() throws {
+    for message: [UInt8] in [[], [0xD1, 0x01], [0xD1, 0x01, 0x02, 0x55]] {
+      var values = tapValues(1, message: message, uid: [4, 1, 2, 3])
+      values["damage"] = .string("damaged: it is cut off")
+      let reading = try TagReading(values, now: sampleTime)
+      func offer(_ rules: RuleSet = RuleSet()) -> TapOffer {
+        TapOffer(
+          reading, registry: Registry(declarations: []), policy: RoutingPolicy(), languages: [], rules: rules)
+      }
+      #expect(!reading.isBare && !offer().isShown && offer().obstacle == .damaged)
+      #expect(offer().ending.state == .failed)
+      #expect(offer().ending.reason == TapReason(.damaged, detail: "damaged: it is cut off"))
+      #expect(offer().tap(reading).title == "This tag is damaged" && offer().tap(reading).message == message)
+      let file = RuleFile(Array("[Rule lamp]\nUID=04-01-02-03\nRun=true\nAsk=no\n".utf8), file: "f", origin: .user)
+      #expect(offer(RuleSet(file.rules)).mayOpenAtOnce && offer(RuleSet(file.rules)).obstacle == nil)
+    }
   }
 
   @Test func `a failure is named, and an unknown outcome says that the tap may have been opened`() throws {

@@ -63,6 +63,17 @@ import Testing
     #expect(state.readers[0]?.properties.counters.problems == 1)
   }
 
+  @Test mutating func `a damaged tag reaches the agent with what is on it`() throws {
+    begin()
+    let actions = tap("a", .damaged(reason: "it is cut off", contents: [0xD1, 1]))
+    #expect(Self.delivered(actions) == ["a to :1.7"])
+    for case .deliver(let tap, _) in actions {
+      let argument = try #require(tap.argument.asDictionary)
+      #expect(argument["message"]?.asBytes == [0xD1, 1] && argument["damage"]?.asString == "it is cut off")
+    }
+    #expect(state.readers[0]?.properties.counters.problems == 1)
+  }
+
   @Test mutating func `a bare tag reaches the agent like a tap, with an empty message`() throws {
     begin()
     let actions = tap("a", .bare(reason: "blank"))

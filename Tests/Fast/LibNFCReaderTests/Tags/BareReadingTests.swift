@@ -18,7 +18,10 @@ import Testing
   }
 
   @Test func `a damaged tag is not`() {
-    #expect(reading(.damaged).finalContent() == .problem(reason: "damaged: x"))
+    #expect(reading(.damaged).finalContent() == .damaged(reason: "damaged: x", contents: []))
+    let problem = TagProblem(.damaged, "x").holding([UInt8](repeating: 1, count: 5000))
+    let contents = [UInt8](repeating: 1, count: TagProblem.mostContents)
+    #expect(Reading(.problem(problem)).finalContent() == .damaged(reason: "damaged: x", contents: contents))
     let failed = Reading(failure: TagChannelError(.noAnswer, "it is silent"))
     #expect(failed.finalContent() == .problem(reason: Reading.failed("it is silent")))
     for code in [TagChannelError.Code.tooSlow, .tooManyExchanges] {

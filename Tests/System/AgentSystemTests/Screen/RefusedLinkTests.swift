@@ -36,6 +36,14 @@ import Testing
       #expect(await server.onScreen.count == 1)
       if number == 2 { try await server.click(shown) }
     }
+    // A damaged tag has its own words, in the same place.
+    var damaged = tapValues(40, message: [0xD1, 0x01])
+    damaged["damage"] = .string("damaged: it is cut off")
+    try await rig.daemon.give(damaged)
+    let shown = try await server.next()
+    #expect(shown.summary == "This tag is damaged" && shown.body == "What is on it cannot be read; write the tag again")
+    #expect(try await rig.tap(40)["state-reason-code"] == .string("damaged"))
+    #expect(await server.onScreen.count == 1)
     #expect(await rig.handler.count == 0)
     try await agent.exit(after: 15)
     #expect(await server.onScreen.isEmpty)
