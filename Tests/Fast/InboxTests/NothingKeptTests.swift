@@ -16,10 +16,10 @@ struct NothingKeptTests {
     Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
   }
 
-  private func keepingNothing(_ retention: Retention = Retention()) -> Inbox {
+  private func keepingNothing() -> Inbox {
     Inbox(
-      .memoryWhileOpen(directory: temporary.path, name: "inbox.sqlite"), retention: retention, now: { sampleTime },
-      notice: notices.report, report: reports.report)
+      .memoryWhileOpen(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, notice: notices.report,
+      report: reports.report)
   }
 
   private func isThere(_ name: String) -> Bool { access(temporary.path + "/" + name, F_OK) == 0 }
@@ -77,17 +77,6 @@ struct NothingKeptTests {
     #expect(Set(left.otherPlaces) == [place(0), place(1), place(3)])
     await second.leave(left.otherPlaces)
     #expect(!isThere("inbox.sqlite.screen"))
-  }
-
-  @Test func `an opened tap on the screen makes room before one that waits`() async throws {
-    let inbox = keepingNothing(Retention(maximumTaps: 2))
-    for (number, id) in ["waits", "opened"].enumerated() {
-      _ = await inbox.receive(sampleTap(id))
-      try await inbox.show(id, at: place(UInt32(number)))
-    }
-    for state in [TapState.opening, .delivered] { try await inbox.move("opened", to: state) }
-    #expect(await inbox.receive(sampleTap("new")) == Receipt(isNew: true, expired: []))
-    #expect(try await inbox.list().map(\.id) == ["new", "waits"])
   }
 
   @Test func `a tap on the screen is cleared on request, unless it is being opened`() async throws {

@@ -124,6 +124,14 @@ struct RetryFileTests {
     #expect(left.places.isEmpty && left.otherPlaces == [place(1)])
   }
 
+  @Test func `without a file, a finished tap makes room before one that waits`() async throws {
+    try hide()
+    let inbox = inbox(maximumTaps: 2)
+    try await fill(inbox, [("waits", []), ("opened", [.opening, .delivered])])
+    #expect(await inbox.receive(sampleTap("new")) == Receipt(isNew: true, expired: []))
+    #expect(try await inbox.list().map(\.id) == ["new", "waits"])
+  }
+
   @Test func `a file that another process took is left to it until it is free`() async throws {
     let reports = Reports()
     try hide()
