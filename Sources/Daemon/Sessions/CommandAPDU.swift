@@ -34,6 +34,13 @@ struct CommandAPDU: Hashable, Sendable {
   /// Whether it has secure messaging, in the first interindustry range (5.4.1).
   var isSecured: Bool { cla & 0x80 == 0 && cla & 0x0C != 0 }
 
+  /// Whether the answer to a command says that it was carried out: 90; 61, the answer has more bytes; 62, with a warning
+  /// (5.6).
+  static func isCarriedOut(_ answer: [UInt8]) -> Bool {
+    guard let status = answer.dropLast().last else { return false }
+    return [0x90, 0x61, 0x62].contains(status)
+  }
+
   /// Whether this command continues in the next one (5.1.1; the bit is the same in both interindustry ranges).
   var isChained: Bool { cla & 0x90 == 0x10 }
 }

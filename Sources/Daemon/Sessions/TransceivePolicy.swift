@@ -37,7 +37,7 @@ struct TransceivePolicy: Sendable, Hashable {
   private var isElsewhere = false
   /// Whether the client may select the master file, as PACE of a document requires.
   private let allowsMasterFile: Bool
-  var masterFile = MasterFile.left
+  private var masterFile = MasterFile.left
   /// A SELECT that may lead to another application was sent, and the card has not answered yet.
   private var isSelecting = false
   /// Whether the card has answered GetVersion like a DESFire. The class 90 then means DESFire's commands.
@@ -105,14 +105,16 @@ struct TransceivePolicy: Sendable, Hashable {
   private mutating func learnOfCard(_ answer: [UInt8], to command: [UInt8]) {
     if command == DESFire.getVersion, answer.count == 9, answer.suffix(2) == [0x91, 0xAF] { hasVersion = true }
     guard let apdu = CommandAPDU(command) else { return }
-    learnOfMasterFile(answer, to: apdu)
+    masterFile.learn(answer, to: apdu)
     if apdu.ins == Self.select {
       isSelecting = false
-      // 61: the answer has more bytes. 62: the application is selected, with a warning (ISO/IEC 7816-4, 5.6).
-      guard let status = answer.dropLast().last, [0x90, 0x61, 0x62].contains(status) else { return }
+      guard CommandAPDU.isCarriedOut(answer) else { return }
       if apdu.p1 == 0x04 { (isApplicationSelected, isElsewhere) = (true, false) }
-      // The master file may have a name, and is no application.
-      if apdu.selectsMasterFile { return }
+      if apdu.selectsMasterFile {
+        // It may have a name, and is no application.
+        (isApplicationSelected, isElsewhere) = (false, false)
+        return
+      }
     }
     // GET RESPONSE (C0) returns the rest of the answer to a SELECT.
     guard apdu.ins == Self.select || apdu.ins == 0xC0,
@@ -133,17 +135,7 @@ struct TransceivePolicy: Sendable, Hashable {
   /// and keep every reason to refuse.
   mutating func doubtSelection() {
     isApplicationSelected = isApplicationSelected && isSelectedAtFirst
-    if masterFile == .authenticated { masterFile = .selected }
-  }
-
-  private mutating func learnOfMasterFile(_ answer: [UInt8], to apdu: CommandAPDU) {
-    let isDone = answer.suffix(2) == [0x90, 0x00]
-    if apdu.ins == Self.select, apdu.p1 == 0x04, isDone { masterFile = .left }
-    if apdu.selectsMasterFile, isDone || answer.dropLast().last == 0x61 {
-      (isApplicationSelected, isElsewhere, masterFile) = (false, false, .selected)
-    }
-    // GENERAL AUTHENTICATE, the last of its chain.
-    if apdu.ins == 0x86, !apdu.isChained, isDone, masterFile == .selected { masterFile = .authenticated }
+    masterFile.doubt()
   }
 
   func requireWriting(_ what: String) throws(BusError) {
@@ -203,7 +195,9 @@ struct TransceivePolicy: Sendable, Hashable {
     }
     try requireKnownSelection(
       orSelecting: command.ins == Self.select && (command.p1 == 0x04 || command.selectsMasterFile))
-    if masterFile != .left { try checkAtMasterFile(command) }
+    guard masterFile.allows(command) else {
+      throw .notAuthorized("the master file is selected: select a declared application by its name after PACE")
+    }
     switch command.ins {
     case Self.select: try checkSelect(command)
     case let ins where Self.selecting.contains(ins):
@@ -248,8 +242,7 @@ struct TransceivePolicy: Sendable, Hashable {
       guard allowsMasterFile else { break }
       isSelecting = true
       return
-    // After PACE the name is encrypted. A document that has done PACE holds no payment application.
-    case 0x04 where command.isSecured && masterFile == .authenticated: return
+    case 0x04 where masterFile.allowsEncryptedName(of: command): return
     // By the identifier of a file below the selected application.
     case 0x02 where command.data.count == 2: return
     // By identifier, which may be an application's too, and by path from the selected application: two bytes for each

@@ -225,6 +225,8 @@ import Testing
     try send("0086 0000 02 7C00 00", "7C00 9000")
     try send("0CB0 9D00 0D 8709010102030405060708 9902", "9000")
     #expect(!isSent("0CB2 010C 05 9902 9000 00") && !isSent("00A4 0400 05 A000000397"))
+    // A card that ignores the class would take these for the plain name of an undeclared application.
+    #expect(!isSent("0CA4 040C 05 A000000397") && !isSent("04A4 0400 07 A0000003970001"))
     try send("0CA4 040C 0D 8709010102030405060708 9902")
     #expect(isSent("0CB0 8100 0D 8709010102030405060708 9902") && isSent("00A4 000C 02 011E"))
     // Again, and to the application by its plain name.
