@@ -22,7 +22,8 @@ struct HeldRemovals: Sendable {
   private struct Tag: Sendable {
     let removal: Removal
     let placement: Placement
-    let content: TagReport.Content
+    /// The hash of what was read. A message may have a megabyte.
+    let content: Int
     /// When the removal is due; nil while the tag lies there.
     var due: Instant?
 
@@ -36,7 +37,7 @@ struct HeldRemovals: Sendable {
       guard placement.technology == other.technology, isSameTag else { return false }
       switch report.content {
       case .problem, .damaged: return placement.uid == other.uid
-      case .message, .bare: return content == report.content
+      case .message, .bare: return content == report.content.hashValue
       }
     }
   }
@@ -56,11 +57,11 @@ struct HeldRemovals: Sendable {
       tag.removal.reader == reader && tag.due.map { now < $0 } == true && tag.isSame(as: report)
     }
     var removal = Removal(reader: reader, placement: report.placement.number)
-    var content = report.content
+    var content = report.content.hashValue
     if let index {
       let former = tags.remove(at: index)
       (removal, content) = (former.removal, former.content)
-    } else if case .problem = content {
+    } else if case .problem = report.content {
       return false
     }
     tags.append(Tag(removal: removal, placement: report.placement, content: content))
