@@ -51,8 +51,10 @@ enum BrokerEnding: Sendable, Hashable {
         ? "\(broker) does not support MQTT 5 or 3.1.1: name another broker in Broker="
         : "\(broker) does not support MQTT \(identity.version.rawValue): set Version=auto"
     case .unanswered:
+      let version = identity.version == .five ? "set Version=auto if it does not know MQTT 5, " : ""
       let scheme = identity.broker.isEncrypted ? "" : ", with mqtts:// if it expects TLS"
-      return "\(broker) closed the connection without an answer: check the port in Broker=\(scheme), and read its log"
+      return
+        "\(broker) closed the connection without an answer: \(version)check the port in Broker=\(scheme), and read its log"
     case .refused(let code): return Self.refusal(code, identity)
     case .disconnected(0x8E):
       return "another client has connected to \(broker) as \(identity.clientID): give each machine its own Station="

@@ -98,6 +98,7 @@ import Testing
     #expect(session.handle(.start).contains(.connect(attempt: 1, version)))
     _ = session.handle(.ended(attempt: 1, .unanswered))
     #expect(session.stateName == "waiting")
+    #expect(session.stateReason.contains("set Version=auto") == (set == .five))
     let until = try #require(session.deadline)
     #expect(session.handle(.time, at: Moment(clock: until, wall: 0)) == [.connect(attempt: 2, version)])
   }
