@@ -16,6 +16,8 @@ enum SheetMessages {
 
   /// For a timeout.
   static var noTag: String { translated("No tag came in time.") }
+  /// For an operation that changes a tag, if several lie there.
+  static var several: String { translated("More than one tag lies there. Take all but one away.") }
   /// For a tag without a message.
   static var noMessage: String { translated("The tag holds no message.") }
   /// For a failure that is explained only on the terminal, in English.

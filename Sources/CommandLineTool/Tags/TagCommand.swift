@@ -30,8 +30,8 @@ struct TagCommand: Sendable {
   ]
   static let exitHelp = """
     Exit codes: 1 failed; 69 the daemon or the reader is gone; 75 try again: no tag
-    came, it was taken away too soon, or the reader is in use; 77 not allowed, or
-    the tag is read-only or protected.
+    came, it was taken away too soon, several tags lie there, or the reader is in
+    use; 77 not allowed, or the tag is read-only or protected.
     """
 
   init(
@@ -64,7 +64,7 @@ struct TagCommand: Sendable {
       timer?.cancel()
     }
     let line = StatusLine()
-    var run = Run(isFollowing: isFollowing, timeout: timeout, count: count)
+    var run = Run(isFollowing: isFollowing, timeout: timeout, count: count, mayChange: options.access == .write)
     await tasks.start()
     for await event in events {
       for action in run.handle(event) {
@@ -188,7 +188,8 @@ private actor TagTasks {
       case .tagRemoved(let tag): events.yield(.removed(tag))
       case .progress(let bytes, of: _): events.yield(.progress(bytes))
       case .ended(let end): events.yield(.ended(end))
-      case .roundEnded, .pollingRestarted, .messageRead: break
+      case .roundEnded: events.yield(.roundEnded)
+      case .pollingRestarted, .messageRead: break
       }
     }
   }

@@ -12,6 +12,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     case activated
     /// A tag, and its name, by which the next session recognises it.
     case detected(Tag, name: String)
+    /// All tags that lie there together have been reported.
+    case roundEnded
     /// All tags that lay there when the session became active have been reported.
     case settled
     case removed(Tag)
@@ -59,6 +61,9 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   let timeout: Int?
   /// After how many tags a run that follows is done; nil for no limit.
   let count: Int?
+  /// Whether the work may change the tag. A run on one tag then waits for the end of the round, and fails if it has
+  /// several tags: nobody could know which one was changed.
+  let mayChange: Bool
   /// The names of the tags that are done. Only a run with a count remembers them, and ignores them if they come back.
   private var done: Set<String> = []
   /// Whether the time was over during the work on a tag, which must not be interrupted.
@@ -80,7 +85,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   /// The result, when it is known.
   private var outcome: Outcome?
 
-  init(isFollowing: Bool, timeout: Int?, count: Int? = nil) {
+  init(isFollowing: Bool, timeout: Int?, count: Int? = nil, mayChange: Bool = false) {
+    self.mayChange = mayChange
     self.isFollowing = isFollowing
     self.timeout = timeout
     self.count = count
@@ -110,7 +116,13 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       }
       waiting.append(tag)
       if count != nil { names[tag] = name }
-      return next()
+      return mayChange && !isFollowing ? [] : next()
+    case .roundEnded:
+      guard outcome == nil, current == nil, waiting.count > 1, mayChange, !isFollowing else { return next() }
+      return fail(
+        Failure(
+          message: "\(waiting.count) tags lie on the reader: take all but one away and try again",
+          exitCode: Names.ExitCode.tryAgain, sheet: SheetMessages.several))
     case .removed(let tag):
       waiting.removeAll { $0 == tag }
       guard isFollowing, let name = present.removeValue(forKey: tag) else { return [] }
@@ -201,9 +213,13 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       return []
     }
     let what = count.map { "only \(done.count) of \($0) tags were done" } ?? "no tag came"
-    let failure = Failure(
-      message: "\(what) within \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain,
-      sheet: SheetMessages.noTag)
+    return fail(
+      Failure(
+        message: "\(what) within \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain,
+        sheet: SheetMessages.noTag))
+  }
+
+  private mutating func fail(_ failure: Failure) -> [Action] {
     outcome = .failed(failure)
     return isOpen ? [.hide, .close(failure.sheet)] : finish()
   }

@@ -35,6 +35,35 @@ struct TagRunTests {
     #expect(run.handle(.ended(ReaderSessionEnd(.invalidated))) == [.hide, .finish(.done)])
   }
 
+  @Test func `a run that may change a tag needs it to be the only one`() {
+    var run = Run(isFollowing: false, timeout: nil, mayChange: true)
+    _ = run.handle(.began)
+    _ = run.handle(.activated)
+    var other = run
+    #expect(run.handle(.detected(1, name: "1")) == [])
+    #expect(run.handle(.roundEnded) == [.hide, .work(1)])
+    #expect(run.handle(.detected(2, name: "2")) == [] && run.handle(.roundEnded) == [])
+    #expect(run.handle(.worked(nil)) == [.hide, .print, .close(nil)])
+
+    #expect(other.handle(.detected(1, name: "1")) == [] && other.handle(.removed(1)) == [])
+    #expect(other.handle(.roundEnded) == [])
+    for tag in 2...3 { #expect(other.handle(.detected(tag, name: "\(tag)")) == []) }
+    let failure = Failure(
+      message: "2 tags lie on the reader: take all but one away and try again", exitCode: 75,
+      sheet: "More than one tag lies there. Take all but one away.")
+    #expect(other.handle(.roundEnded) == [.hide, .close(failure.sheet)])
+    #expect(other.handle(.closed) == [.finish(.failed(failure))])
+  }
+
+  @Test func `a run with a count works on each tag of a round`() {
+    var run = Run(isFollowing: true, timeout: nil, count: 2, mayChange: true)
+    _ = run.handle(.began)
+    _ = run.handle(.activated)
+    #expect(run.handle(.detected(1, name: "1")) == [.hide, .work(1)])
+    #expect(run.handle(.detected(2, name: "2")) == [] && run.handle(.roundEnded) == [])
+    #expect(run.handle(.worked(nil)) == [.hide, .print, .hide, .work(2)])
+  }
+
   @Test func `a failure is shown on the sheet and sets the exit code`() {
     var run = working()
     let known = Failure(message: "it is away", exitCode: 75, sheet: "Es ist weg.")

@@ -40,6 +40,23 @@ import Testing
     await desktop.stop()
   }
 
+  @Test func `two tags that lie there together are not written`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
+    defer { withExtendedLifetime(polkit) {} }
+    try await desktop.place(try Tag(1))
+    let file = try desktop.installation.directory.write(try Tag(2).message, to: "tags/second.ndef")
+    try await desktop.installation.simulate("tap --type 2 --ndef \(file) --uid 08010203 --add")
+    let both = try await desktop.installation.tagroute(["write", "--uri", "https://example.com"])
+    #expect(both.status == .exited(Names.ExitCode.tryAgain), "\(both.log)")
+    #expect(both.log.contains { $0.contains("2 tags lie on the reader: take all but one away") }, "\(both.log)")
+    try await desktop.installation.simulate("remove 1")
+    let left = try #require(try await desktop.installation.object("read")["message"] as? String)
+    #expect(Hexadecimal.bytes(left) == (try Tag(2).message))
+    let one = try await desktop.installation.tagroute(["write", "--uri", "https://example.com"])
+    #expect(one.status == .exited(0), "\(one.log)")
+    await desktop.stop()
+  }
+
   @Test func `a Wi-Fi network and a contact card are on the tag as they should be`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
