@@ -86,7 +86,8 @@ struct MessageToWrite {
       // The offset is one in the record, which the user does not see.
       throw .usage("--\(option.rawValue): \(error.reason)")
     }
-    if let text = try? TextRecord(record).text, text.allSatisfy(\.isWhitespace) {
+    let text = option == .smartPoster ? arguments.options["title"] : try? TextRecord(record).text
+    if let text, text.allSatisfy(\.isWhitespace) {
       throw .usage("--\(option.rawValue): no tap would show this text: it has no visible character")
     }
     let hasType = record.typeNameFormat == .mediaType || record.typeNameFormat == .external

@@ -80,7 +80,8 @@ import Testing
   @Test(
     arguments: [
       [], ["--uri", "a", "--title", "b"], ["--uri", "a", "--language", "en"], ["--text", "a", "--language", "ä"],
-      ["--smart-poster", "a", "--smart-poster", "b", "--title", "c"], ["--ndef", "/nonexistent/file"],
+      ["--smart-poster", "tel:+1", "--title", " "], ["--smart-poster", "a", "--smart-poster", "b", "--title", "c"],
+      ["--ndef", "/nonexistent/file"],
       ["--ndef", "/etc/hostname"], ["--mime", "text", "/etc/hostname"], ["--external-text", "example.com", "a"],
       ["--wifi", "", "--no-password"], ["--wifi", String(repeating: "a", count: 33), "--no-password"],
       ["--wifi", "a", "--no-password", "--password-file", "b"], ["--text", "a", "--no-password"],
