@@ -139,7 +139,7 @@ extension TapOffer {
     let words = route.uri?.string ?? message.map { text(of: $0, languages: languages) } ?? ""
     let shown = DisplayText(words, limit: maximumWords)
     guard shown.isEmpty, route.rule?.action.isAboutAnyContents == true else { return shown }
-    return TagContents.title(of: reading.message, route.refusal.map { .refused($0) })
+    return TagContents.title(of: reading.message, message == nil ? .damaged : route.refusal.map { .refused($0) })
   }
 
   /// The UID of a tag without a message, if a rule or the settings show such a tag. A tag without a UID has nothing that

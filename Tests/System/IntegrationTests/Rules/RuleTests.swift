@@ -82,6 +82,31 @@ import Testing
     withExtendedLifetime(mark) {}
   }
 
+  /// The first record does not begin a message.
+  @Test func `a damaged tag runs the rule for its UID, and the inbox has its bytes`() async throws {
+    let stage = try await Stage { program in "[Rule lamp]\nUID=\(Self.uid(1))\nRun=\(program);on;\nAsk=no\n" }
+    let message: [UInt8] = [0x51, 0x01, 0x01, 0x54, 0x41]
+    func place(_ number: UInt8) async throws {
+      let head: [UInt8] = [0x04, 0, 0, 0x8C, 0, 0, 0, number, number, 0x48, 0, 0, 0xE1, 0x10, 0x12, 0]
+      let bytes = head + [0x03, UInt8(message.count)] + message + [0xFE]
+      let memory = try stage.desktop.installation.directory.write(
+        bytes + [UInt8](repeating: 0, count: 180 - bytes.count), to: "tags/damaged")
+      try await stage.desktop.installation.simulate("tap --type 2 --model ntag213 --memory \(memory)")
+    }
+    try await place(1)
+    let recorded = String(decoding: try await stage.recorded(), as: UTF8.self)
+    #expect(recorded.contains("UID \(Self.uid(1))\n") && Array(recorded.utf8.suffix(message.count)) == message)
+    #expect(try await stage.desktop.notification(on: stage.server).summary == "Started “lamp”")
+    // No rule is for this one.
+    try await place(2)
+    #expect(try await stage.desktop.notification(on: stage.server).summary == "This tag is damaged")
+    let taps = try await stage.taps()
+    #expect(taps.map { $0["title"] as? String } == ["This tag is damaged", "This tag is damaged"])
+    let failed = try #require(taps.first { $0["state"] as? String == "failed" }?["id"] as? String)
+    let details = try await stage.desktop.installation.object("inbox", "show", failed)
+    #expect(details["stateReasonCode"] as? String == "damaged" && details["message"] as? String == "5101015441")
+  }
+
   @Test func `resolve explains each rule, and rules lists and removes them`() async throws {
     let stage = try await Stage { program in
       "[Rule lamp]\nUID=\(Self.uid(1))\nMimeType=text/*\nRun=\(program);on;\n[Rule quiet]\nUID=\(Self.uid(1))\nIgnore=yes\n"
