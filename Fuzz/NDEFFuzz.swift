@@ -33,7 +33,8 @@ private func checkViews(of record: NDEFRecord) {
   }
   if let text = try? TextRecord(record) {
     let again = (try? text.record()).flatMap { try? TextRecord($0) }
-    require(again == text, "a text is the same when read again")
+    // A text without a language is read, and not written.
+    require(text.language.isEmpty || again == text, "a text is the same when read again")
   }
   if let networks = try? WiFiRecord(record), let written = try? networks.record() {
     let again = try? WiFiRecord(written)
@@ -41,7 +42,8 @@ private func checkViews(of record: NDEFRecord) {
   }
   if let poster = try? SmartPosterRecord(record) {
     let again = (try? poster.record()).flatMap { try? SmartPosterRecord($0) }
-    require(again == poster, "a Smart Poster is the same when read again")
+    let isComplete = poster.titles.allSatisfy { !$0.language.isEmpty }
+    require(!isComplete || again == poster, "a Smart Poster is the same when read again")
   }
 }
 
