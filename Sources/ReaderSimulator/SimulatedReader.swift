@@ -26,8 +26,7 @@ public actor SimulatedReader {
   private var outbox: ArraySlice<[UInt8]> = []
   /// Each change cancels the scheduled sends and wake-ups.
   private var generation = 0 { didSet { outbox = [] } }
-  private var waiters: [Int: (condition: Condition, continuation: AsyncStream<Void>.Continuation)] = [:]
-  private var lastWaiter = 0
+  private var waiters = Waiters<SimulatedReader>()
   /// Counts arrivals of bytes, for the timeout within a frame.
   private var arrivals = 0
 
@@ -159,20 +158,12 @@ public actor SimulatedReader {
   /// Fails if the task is cancelled, as by the time limit of a test.
   public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
-    let (met, continuation) = AsyncStream.makeStream(of: Void.self)
-    lastWaiter += 1
-    let number = lastWaiter
-    waiters[number] = (condition, continuation)
+    let (number, met) = waiters.add(condition)
     for await _ in met {}
-    guard waiters.removeValue(forKey: number) == nil else { throw SimulatorError("the wait was cancelled") }
+    try waiters.remove(number)
   }
 
-  private func resumeWaiters() {
-    for (number, waiter) in waiters where waiter.condition(self) {
-      waiters[number] = nil
-      waiter.continuation.finish()
-    }
-  }
+  private func resumeWaiters() { waiters.resume(for: self) }
 
   private func receive() {
     defer { resumeWaiters() }

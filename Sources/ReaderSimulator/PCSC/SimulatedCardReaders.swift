@@ -44,8 +44,7 @@ public actor SimulatedCardReaders {
   /// The slot into which the last card was inserted; nil if there was none.
   private(set) var latestSlot: CardSlotID?
   private var nextCard: UInt64 = 1
-  private var waiters: [Int: (condition: Condition, continuation: AsyncStream<Void>.Continuation)] = [:]
-  private var lastWaiter = 0
+  private var waiters = Waiters<SimulatedCardReaders>()
 
   /// Listens on a new socket at this path. Fails if the path has more than 107 bytes, or its directory does not exist.
   public static func start(socket: String) async throws(SimulatorError) -> SimulatedCardReaders {
@@ -246,20 +245,12 @@ public actor SimulatedCardReaders {
   /// Fails if the task is cancelled, as by the time limit of a test.
   public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
-    let (met, continuation) = AsyncStream.makeStream(of: Void.self)
-    lastWaiter += 1
-    let number = lastWaiter
-    waiters[number] = (condition, continuation)
+    let (number, met) = waiters.add(condition)
     for await _ in met {}
-    guard waiters.removeValue(forKey: number) == nil else { throw SimulatorError("the wait was cancelled") }
+    try waiters.remove(number)
   }
 
-  func resumeWaiters() {
-    for (number, waiter) in waiters where waiter.condition(self) {
-      waiters[number] = nil
-      waiter.continuation.finish()
-    }
-  }
+  func resumeWaiters() { waiters.resume(for: self) }
 
   private func accept() {
     let number = Glibc.accept(listener.rawValue, nil, nil)
