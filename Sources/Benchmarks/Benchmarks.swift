@@ -7,6 +7,7 @@ public enum Benchmarks {
     Usage: tagroute-bench tap [--taps NUMBER]
            tagroute-bench read
            tagroute-bench poll [--placements NUMBER]
+           tagroute-bench drop-out [--rounds NUMBER]
            tagroute-bench cost [--seconds NUMBER]
            tagroute-bench route [--domains NUMBER]
            tagroute-bench gate [--changes NUMBER]
@@ -26,6 +27,8 @@ public enum Benchmarks {
              nfcpy and Debian's tools
       poll   from a tag placed at a random moment on a modelled PN532 to its detection; how long the field is on, and what
              the processor does meanwhile; next to nfcpy and loops of libnfc's programs
+      drop-out
+             how many drop-outs of a resting tag, 20 to 200 ms long, are a new tap: with the default RemovalDelay=, and without
       cost   memory and processor time of the daemon and its reader process while they poll
       route  who opens a link where handlers claim 100,000 domains: building the registry, its memory, and a decision, next to
              comparing every pattern and to grep
@@ -63,6 +66,8 @@ public enum Benchmarks {
     case ("read", nil, _): work = { try await ReadBenchmark().run() }
     case ("poll", nil, _): work = { try await PollBenchmark(placements: 200).run() }
     case ("poll", "--placements", let number?): work = { try await PollBenchmark(placements: number).run() }
+    case ("drop-out", nil, _): work = { try await DropOutBenchmark(rounds: 7).run() }
+    case ("drop-out", "--rounds", let number?): work = { try await DropOutBenchmark(rounds: number).run() }
     case ("nfcpy", nil, _): work = { try await NfcpyComparison().run() }
     case ("home-assistant", nil, _): work = { try await HomeAssistantCheck().run() }
     case ("route", nil, _): work = { try await RouteBenchmark(domains: 100_000).run() }
