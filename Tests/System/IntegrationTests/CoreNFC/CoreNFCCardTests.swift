@@ -19,11 +19,11 @@ import Testing
   private static let long = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
 
   /// A card with two files, and historical bytes of no MIFARE product.
-  static func card() throws -> SimulatedTag {
+  static func card(masterFiles: [UInt16: [UInt8]] = [:]) throws -> SimulatedTag {
     var options = Type4Options()
     options.ats = [0x08, 0x75, 0x77, 0x81, 0x02] + Array("ABC".utf8)
     return try .fileCard(
-      application, files: [0x011E: short, 0x0101: long], uid: .fixed(uid), options: options)
+      application, files: [0x011E: short, 0x0101: long], masterFiles: masterFiles, uid: .fixed(uid), options: options)
   }
 
   /// SELECT of the short file.
@@ -45,6 +45,23 @@ import Testing
   private func answer(_ apdu: NFCISO7816APDU, of card: any NFCISO7816Tag) async throws -> [UInt8] {
     let (data, sw1, sw2) = try await card.sendCommand(apdu: apdu)
     return Array(data) + [sw1, sw2]
+  }
+
+  /// A passport wants PACE before its application is selected, and says in EF.CardAccess which one.
+  @Test(arguments: [NFCTagReaderSession.PollingOption.pace, .iso14443])
+  func `the file of a passport that describes PACE is read`(option: NFCTagReaderSession.PollingOption) async throws {
+    let place = try await CoreNFCDesktop(starter: "`the file of a passport that describes PACE`_\(option.rawValue)")
+    let passport = try Self.card(masterFiles: [0x011C: Self.short, 0x0102: Self.long])
+    let connected = try await place.connect(
+      to: passport, .init(pollingOption: option, iso7816SelectIdentifiers: ["A0000002471001"]))
+    let card = try #require(connected.tag.asISO7816)
+    #expect(try await answer(Self.apdu(0xA4, 0x00, 0x0C, [0x3F, 0x00]), of: card) == [0x90, 0x00])
+    #expect(try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x1C]), of: card) == [0x90, 0x00])
+    #expect(try await answer(Self.readFile, of: card) == Self.short + [0x90, 0x00])
+    // Nothing else is read there.
+    #expect(await errorCode { _ = try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x02]), of: card) } == 2)
+    try await place.finish(connected)
+    await place.stop()
   }
 
   @Test func `a card with a declared application is read`() async throws {
