@@ -23,7 +23,6 @@ struct TLVBlocks {
 
   /// In front of the first TLV that has not been searched completely.
   private var cursor: Cursor
-  private var lockControls: [LockControl] = []
   /// The start of the NULL blocks in front of the terminator or the end of the area.
   private var free: Int?
   private let hasControls: Bool
@@ -74,20 +73,15 @@ struct TLVBlocks {
             try cursor.next(memory), try cursor.next(memory), try cursor.next(memory),
           ])
           cursor.reserve(kind == 0x01 ? control.lockBytes : control.reservedBytes)
-          if kind == 0x01 { lockControls.append(control) }
         case 0x03:
           return .found(
-            NDEFBlock(
-              addresses: cursor.addresses(from: place), length: length, lengthSize: lengthSize,
-              lockControls: lockControls))
+            NDEFBlock(addresses: cursor.addresses(from: place), length: length, lengthSize: lengthSize))
         default: cursor.skip(length)  // Proprietary (FD), or of a later version.
         }
       }
       self.cursor = cursor
     }
-    return .absent(
-      NDEFBlock(
-        addresses: free.map(cursor.addresses(from:)) ?? [], length: 0, lengthSize: 1, lockControls: lockControls))
+    return .absent(NDEFBlock(addresses: free.map(cursor.addresses(from:)) ?? [], length: 0, lengthSize: 1))
   }
 
   private static var areaEnds: Stop {
@@ -172,11 +166,6 @@ struct LockControl: Equatable {
 
   var lockBytes: Range<Int> { address..<address + (count + 7) / 8 }
   var reservedBytes: Range<Int> { address..<address + count }
-
-  /// The lock bits in each of `lockBytes`.
-  var masks: [UInt8] {
-    lockBytes.map { UInt8(truncatingIfNeeded: 1 << min(8, count - ($0 - address) * 8) - 1) }
-  }
 }
 
 /// An NDEF TLV and the space for it.
@@ -187,8 +176,6 @@ struct NDEFBlock {
   let length: Int
   /// The size of the length field, in bytes: 1 or 3.
   let lengthSize: Int
-  /// The lock control TLVs in front of the NDEF TLV.
-  let lockControls: [LockControl]
 
   /// The addresses of the message.
   var messageAddresses: ArraySlice<Int> { addresses.dropFirst(1 + lengthSize).prefix(length) }

@@ -19,10 +19,19 @@ struct Type1Access {
   private(set) var area = firstByte..<firstByte
   /// Whether the tag supports the commands for blocks.
   private(set) var isDynamic = false
+  /// Whether it is a Topaz 512, which the header ROM says.
+  private var isTopaz512 = false
   private let uid: [UInt8]
 
   /// `uid` has the four bytes that commands contain.
   init(uid: [UInt8]) { self.uid = uid }
+
+  /// The bytes of lock bits for blocks behind static memory; nil if the model is not known. A lock control TLV is not
+  /// followed, because it may name bytes of a message.
+  var dynamicLocks: Range<Int>? {
+    guard isDynamic else { return 0..<0 }
+    return isTopaz512 ? 122..<128 : nil
+  }
 
   /// Read and write access: the last byte of the capability container.
   var access: UInt8 { memory[11] ?? 0xFF }
@@ -37,6 +46,7 @@ struct Type1Access {
       throw .refused(.notNDEF, "the header ROM does not say that it is an NFC Forum tag")
     }
     isDynamic = answer[0] & 0x0F != 1
+    isTopaz512 = answer[0] == 0x12
     memory.learn(answer[2..<2 + Self.staticSize], at: 0)
     let container = memory.known(at: 8..<12)
     guard container[0] == 0xE1 else {
@@ -48,8 +58,10 @@ struct Type1Access {
     guard container[3] >> 4 == 0 else {
       throw .refused(.unsupported, "the tag does not let everybody read it")
     }
+    // The container may claim more than the model has.
     let end = (Int(container[2]) + 1) * Self.blockSize
-    area = Self.firstByte..<max(Self.firstByte, isDynamic ? end : min(end, Self.staticSize))
+    let size = isTopaz512 ? 512 : isDynamic ? Self.mostBlocks * Self.blockSize : Self.staticSize
+    area = Self.firstByte..<min(max(Self.firstByte, end), size)
   }
 
   static func addresses(of block: Int) -> Range<Int> { block * blockSize..<(block + 1) * blockSize }

@@ -27,16 +27,15 @@ struct Type1Survey {
   /// The number of data bytes of the NDEF TLV in front of the first locked block. Below two, the length cannot be
   /// changed.
   ///
-  /// Dynamic lock bits are read only if `addresses` extend beyond static memory. If any of them is set, all of dynamic
-  /// memory is treated as locked: this code does not evaluate the range of each bit.
+  /// If any dynamic lock bit is set, all of dynamic memory is treated as locked: this code does not evaluate the range
+  /// of each bit.
   mutating func room(
     for addresses: some Sequence<Int>, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Int {
     var isDynamicMemoryLocked = false
-    if addresses.contains(where: { $0 >= Type1Access.staticSize }) {
-      let locks = dynamicLocks
-      try access.require(locks.map(\.address), &channel)
-      isDynamicMemoryLocked = locks.contains { (access.memory[$0.address] ?? 0) & $0.mask != 0 }
+    if let locks = access.dynamicLocks, addresses.contains(where: { $0 >= Type1Access.staticSize }) {
+      try access.require(locks, &channel)
+      isDynamicMemoryLocked = access.memory.known(at: locks).contains { $0 != 0 }
     }
     return 1
       + block.addresses.dropFirst().prefix { address in
@@ -45,20 +44,12 @@ struct Type1Survey {
       }.count
   }
 
-  /// The dynamic lock bits according to the lock control TLVs. Addresses that no block can hold are ignored.
-  private var dynamicLocks: [(address: Int, mask: UInt8)] {
-    guard access.isDynamic else { return [] }
-    return block.lockControls.flatMap { control in zip(control.lockBytes, control.masks).map { ($0, $1) } }
-      .filter { (Type1Access.staticSize..<2048).contains($0.0) }
-  }
-
-  /// Every lock bit of the data area; nil if the tag does not say where its dynamic lock bits are.
+  /// Every lock bit of the model; nil if the model is not known.
   mutating func locks(
     _ channel: inout some TagChannel
   ) throws(TagWriteError) -> [(address: Int, mask: UInt8)]? {
-    let dynamic = dynamicLocks
-    if access.area.upperBound > 128, dynamic.isEmpty { return nil }
-    try access.require(dynamic.map(\.address), &channel)
-    return dynamic + Self.staticLocks
+    guard let dynamic = access.dynamicLocks else { return nil }
+    try access.require(dynamic, &channel)
+    return dynamic.map { ($0, 0xFF) } + Self.staticLocks
   }
 }

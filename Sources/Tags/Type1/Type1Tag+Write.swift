@@ -44,7 +44,7 @@ extension Type1Tag {
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     var survey = try Type1Survey(uid, &channel)
     guard let locks = try survey.locks(&channel) else {
-      throw .cannotLock("the tag does not say where the lock bits of its dynamic memory are")
+      throw .cannotLock("it is a Type 1 tag of an unknown model, whose lock bits are not known")
     }
     let missing = locks.filter { (survey.access.memory[$0.address] ?? 0) & $0.mask != $0.mask }
     let isReadOnly = survey.access.access & 0x0F == 0x0F

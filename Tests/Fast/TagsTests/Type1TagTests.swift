@@ -105,8 +105,8 @@ struct Type1Memory: TagChannel {
     }
     memory = Type1Memory([], container: [0, 0, 0, 0])
     #expect(throws: TagWriteError.self) { try tag.writeNDEF(message, over: &memory) }
-    // Dynamic memory without a lock control TLV.
-    memory = Type1Memory([0x03, 0], header: topaz512, size: 512)
+    // Dynamic memory of an unknown model.
+    memory = Type1Memory(controls + [0x03, 0], header: [0x13, 0x4C], size: 512)
     #expect(throws: TagWriteError.self) { try tag.lockNDEF(over: &memory) }
     #expect(memory.commands == [[0, 0, 0], [0, 0, 0]])
   }
