@@ -11,7 +11,13 @@ extension CardLink {
     if model.classic == .pn532 { return try exchange(command, with: MIFAREClassicFraming()) }
     switch (command.first, command.count) {
     case (let slot?, Self.authenticationSize) where slot == 0x60 || slot == 0x61:
-      try authenticate(command[1], slot: slot, Array(command[2..<8]))
+      do throws(TagChannelError) {
+        try authenticate(command[1], slot: slot, Array(command[2..<8]))
+      } catch {
+        // If the exchange with the reader has failed, the tag has not refused the key by its silence.
+        guard failure != nil, error.code == .noAnswer else { throw error }
+        throw TagChannelError(.transmission, error.reason)
+      }
       return []
     case (0x30, 2):
       let data = try fetch(.read(Int(command[1]), Self.readSize))

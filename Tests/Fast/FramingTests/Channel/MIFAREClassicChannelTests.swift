@@ -72,6 +72,15 @@ import Testing
     }
   }
 
+  @Test func `a failed exchange is no wrong key`() {
+    var channel = cardChannel(.generic, .classic, .fail("FF 82 00 00 06 A0 A1 A2 A3 A4 A5", .exchange("it failed")))
+    #expect(errorCode { try channel.exchange([0x60, 0x00] + Self.directory + Self.uid) } == .transmission)
+    channel = cardChannel(
+      .generic, .classic, .send("FF 82 00 00 06 A0 A1 A2 A3 A4 A5", "90 00"),
+      .fail("FF 86 00 00 05 01 00 00 60 00", .removed))
+    #expect(errorCode { try channel.exchange([0x60, 0x00] + Self.directory + Self.uid) } == .transmission)
+  }
+
   @Test func `an Identiv reader has a place for each slot`() throws {
     var channel = cardChannel(
       .uTrust3700, .classic, .send("FF 82 00 60 06 A0 A1 A2 A3 A4 A5", "90 00"),
