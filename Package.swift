@@ -87,7 +87,6 @@ let package = Package(
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
-    .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
     .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
     .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
     .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
@@ -149,7 +148,7 @@ let package = Package(
     module(
       "Mqtt",
       [
-        "Bus", "CGIO", "CMosquitto", "CShims", "Configuration", "EventLoop", "Journal", "KeyFile", "NDEF", "Names",
+        "Bus", "CCurl", "CGIO", "CShims", "Configuration", "EventLoop", "Journal", "KeyFile", "NDEF", "Names",
         "TagrouteClient",
       ]),
 
@@ -368,7 +367,7 @@ let package = Package(
         "LibNFCReader", "LibNFCReaderSystemTests", "LibNFCReaderTests", "ReaderLink", "ReaderSimulator",
         "Tags", "TestRig",
       ]),
-    tests(.long, "MqttLongTests", ["Bus", "MqttSystemTests", "TestRig"]),
+    tests(.long, "MqttLongTests", ["Bus", "MqttSystemTests", "MqttTests", "TestRig"]),
     tests(
       .long, "PCSCReaderLongTests", ["Names", "PCSCReaderSystemTests", "ReaderLink", "ReaderSimulator", "TestRig"]),
     tests(.long, "SessionLongTests", ["SessionTests"]),

@@ -4,10 +4,8 @@ import Glibc
 
 /// One attempt to connect, and the connection that comes of it: a thread, and the way to it.
 ///
-/// libmosquitto is called on this thread alone. `mosquitto_connect_bind_v5` resolves names and connects there, which
-/// blocks (net_mosq.c, `net__try_connect_tcp`). Other threads only append to the list of commands and wake the thread.
-/// libmosquitto does allow `mosquitto_publish_v5` from another thread. But its result is the message's number, and the
-/// confirmation of that number may arrive before the caller knows it. And nothing keeps the object alive meanwhile.
+/// libcurl is called on this thread alone, because resolving names and connecting block. Other threads only append to the
+/// list of commands and wake the thread.
 final class BrokerLink: Sendable {
   /// What the thread has to do.
   enum Command: Sendable {

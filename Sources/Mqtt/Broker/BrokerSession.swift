@@ -18,8 +18,7 @@ struct BrokerSession: Sendable {
     case stopped
   }
 
-  /// How long an attempt may take. Linux tries a host's address that does not answer for about two minutes, and
-  /// libmosquitto tries one address after the other.
+  /// How long an attempt may take, including the broker's answer to CONNECT.
   static let patience = Duration.seconds(180)
   /// How long the broker may take to confirm any of the messages in flight.
   static let confirmationPatience = Duration.seconds(60)

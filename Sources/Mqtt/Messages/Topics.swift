@@ -49,5 +49,5 @@ struct Publication: Sendable, Hashable {
   var expiry: UInt32?
 
   /// At least once, or at most once.
-  var qos: Int32 { token == 0 ? 0 : 1 }
+  var qos: UInt8 { token == 0 ? 0 : 1 }
 }

@@ -20,16 +20,15 @@ enum Sample {
   }
 
   static func identity(
-    _ address: String = "mqtts://broker.example", user: String? = nil,
+    _ address: String = "mqtts://broker.example", user: String? = nil, password: String? = nil,
     version: MqttConfiguration.ProtocolVersion = .auto
   ) throws -> BrokerIdentity {
     guard let broker = BrokerAddress(address) else {
       throw KeyFileError(file: address, line: nil, problem: "is no address", remedy: "correct the test")
     }
     return BrokerIdentity(
-      broker: broker, version: version, clientID: "tagroute-kiosk-7", user: user, password: nil, caFile: nil,
-      certificateFile: nil,
-      keyFile: nil, stateTopic: "tagroute/kiosk-7/state")
+      broker: broker, version: version, clientID: "tagroute-kiosk-7", user: user, password: password,
+      caFile: nil, certificateFile: nil, keyFile: nil, stateTopic: "tagroute/kiosk-7/state")
   }
 
   static func session(
