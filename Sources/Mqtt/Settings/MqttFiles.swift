@@ -26,6 +26,7 @@ struct MqttFiles: Sendable, Hashable {
   func load() throws(KeyFileError) -> (path: String, configuration: MqttConfiguration)? {
     for path in configurations {
       guard let file = try KeyFile.load(path) else { continue }
+      try FileTrust.check(path, of: "the file")
       var configuration = MqttConfiguration()
       try configuration.merge(file)
       return (path, configuration)

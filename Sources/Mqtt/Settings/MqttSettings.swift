@@ -41,14 +41,11 @@ struct MqttSettings: Sendable, Hashable {
       throw KeyFileError(
         file: path, line: nil, problem: MqttConfiguration.bareword, remedy: MqttConfiguration.encrypt)
     }
-    for (key, file) in [
-      ("CAFile=", configuration.caFile), ("CertificateFile=", configuration.certificateFile),
-      ("KeyFile=", configuration.keyFile),
-    ] {
-      guard let file, access(file, R_OK) != 0 else { continue }
-      throw KeyFileError(
-        file: file, line: nil, problem: "cannot be read (\(String(cString: strerror(errno))))",
-        remedy: "make it readable, or correct \(key)")
+    for (key, file, readers) in [
+      ("CAFile=", configuration.caFile, .anyone), ("CertificateFile=", configuration.certificateFile, .anyone),
+      ("KeyFile=", configuration.keyFile, .ownerOrRootsGroup),
+    ] as [(String, String?, FileTrust.Readers)] {
+      if let file { try FileTrust.check(file, of: key, readers: readers) }
     }
     let topics = Topics(prefix: configuration.prefix, station: station)
     messages = MessageSettings(

@@ -33,10 +33,7 @@ enum Secret {
     guard let (bytes, attributes) = try read(path) else {
       throw KeyFileError(file: path, line: nil, problem: "does not exist", remedy: "make it, or correct \(key)")
     }
-    guard !attributes.isReadableByOthers && !attributes.isWritableByOthers else {
-      throw KeyFileError(
-        file: path, line: nil, problem: "other users can read or change it", remedy: "chmod 600 \(path)")
-    }
+    try FileTrust.check(attributes, path, readers: .owner)
     return bytes
   }
 
@@ -67,7 +64,6 @@ enum Secret {
     var bytes = bytes
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-    // libmosquitto takes a C string.
     guard !bytes.isEmpty, !bytes.contains(0), let password = String(validating: bytes, as: UTF8.self) else {
       throw KeyFileError(
         file: path, line: nil, problem: "has no password in UTF-8", remedy: "write the password on the only line")

@@ -1,4 +1,5 @@
 import Configuration
+import Glibc
 import KeyFile
 import Names
 import TestSupport
@@ -55,6 +56,36 @@ import Testing
     let expected = "\(file): other users can read or change it: chmod 600 \(file)"
     #expect(mistake("Broker=mqtts://b\nUser=u\nPasswordFile=\(file)\n") == expected)
     #expect(mistake("Broker=mqtts://b\nIdKeyFile=\(file)\n") == expected)
+  }
+
+  @Test(arguments: ["CAFile", "CertificateFile", "KeyFile"], [0o666, 0o662, 0o660] as [UInt32])
+  func `a file that others can change is refused with the fix`(key: String, mode: UInt32) throws {
+    let file = try directory.write("x", to: "file", mode: mode)
+    let other = try directory.write("x", to: "other", mode: 0o600)
+    let pair = ["CertificateFile": "KeyFile", "KeyFile": "CertificateFile"][key].map { "\($0)=\(other)\n" } ?? ""
+    let expected =
+      key == "KeyFile" && getuid() != 0
+      ? "\(file): other users can read or change it: chmod 600 \(file)"
+      : "\(file): other users can change it: chmod go-w \(file)"
+    #expect(mistake("Broker=mqtts://b\n\(key)=\(file)\n\(pair)") == expected)
+    #expect(chmod(file, key == "KeyFile" ? 0o600 : 0o644) == 0)
+    _ = try read("Broker=mqtts://b\n\(key)=\(file)\n\(pair)")
+  }
+
+  @Test func `a configuration that others can change is refused`() throws {
+    let path = try directory.write("[Mqtt]\nBroker=mqtts://b\n", to: "tagroute/mqtt.conf", mode: 0o664)
+    let files = MqttFiles(environment: ["XDG_CONFIG_HOME": directory.path])
+    #expect(throws: KeyFileError.self) { try files.load() }
+    #expect(chmod(path, 0o644) == 0)
+    #expect(try files.load()?.path == path)
+  }
+
+  /// Needs root, who can give a file away.
+  @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
+  func `a file of another user is refused`() throws {
+    let file = try directory.write("x", to: "file", mode: 0o644)
+    #expect(chown(file, 12345, 12345) == 0)
+    #expect(mistake("Broker=mqtts://b\nCAFile=\(file)\n")?.contains("belongs to another user") == true)
   }
 
   @Test func `a key is read whole, and a short one is refused`() throws {
