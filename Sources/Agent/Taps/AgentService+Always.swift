@@ -13,11 +13,13 @@ extension AgentService {
   func openAlways(_ offer: TapOffer) async {
     guard let (action, onRemove, sound) = offer.alwaysAction else { return }
     let label = offer.rule?.name
+    let handler = offer.rule == nil && offer.handsOverMessage ? offer.handler?.desktopID : nil
     do throws(InboxError) {
       let tap = try await inbox.tap(offer.id).tap
       let error = await changeRules { rules throws(KeyFileError) in
         try rules.add(
-          label: label, uid: tap.uid, message: tap.message, action: action, onRemove: onRemove, sound: sound)
+          label: label, uid: tap.uid, message: tap.message, handler: handler, action: action, onRemove: onRemove,
+          sound: sound)
       }
       if let error { return await reportUnchanged(error, offer) }
       log(.info, "the tag of tap \(offer.id) opens without a click from now on")

@@ -4,8 +4,8 @@ public import Routing
 
 /// The rules that open one tag with one message without a click, because its user has asked for it in a notification.
 ///
-/// They have UID= and Message=, so a tag that was rewritten asks again. There is one for each UID: the next one
-/// replaces it.
+/// They have UID= and Message=, so a tag that was rewritten asks again, and Handler= if a handler opens the tag, so that
+/// another entry with its id asks as well. There is one for each UID: the next one replaces it.
 public struct AlwaysRules: Sendable, Hashable {
   private let writer: RuleWriter
 
@@ -14,10 +14,11 @@ public struct AlwaysRules: Sendable, Hashable {
 
   /// Adds the rule for a tag. Does nothing if it is in the file already. Blocks on files.
   ///
-  /// The label is the name of the rule that decides now; nil if none does.
+  /// The label is the name of the rule that decides now; nil if none does. The handler is the one that opens the tag
+  /// without rules, and needs no permission for it; nil for another app or a program.
   public func add(
-    label: String? = nil, uid: [UInt8], message: [UInt8], action: TapRule.Action, onRemove: [String] = [],
-    sound: String? = nil
+    label: String? = nil, uid: [UInt8], message: [UInt8], handler: String? = nil, action: TapRule.Action,
+    onRemove: [String] = [], sound: String? = nil
   ) throws(KeyFileError) {
     guard UIDText.lengths.contains(uid.count), !UIDText.isRandom(uid), !message.isEmpty else {
       throw KeyFileError(
@@ -25,8 +26,9 @@ public struct AlwaysRules: Sendable, Hashable {
         remedy: "use another tag")
     }
     let draft = RuleDraft(
-      name: Self.name(label, uid, 1), conditions: [.uid(uid), .message(MessageDigest.sha256(message))], action: action,
-      asks: false, onRemove: onRemove, sound: sound)
+      name: Self.name(label, uid, 1),
+      conditions: [.uid(uid), .message(MessageDigest.sha256(message))] + (handler.map { [.handler($0)] } ?? []),
+      action: action, asks: false, onRemove: onRemove, sound: sound)
     _ = try writer.change { present in
       guard !present.contains(where: draft.hasSameEffect) else { return (nil, []) }
       let replaced = present.filter { Self.isWritten($0) && $0.conditions.first == .uid(uid) }
@@ -45,7 +47,7 @@ public struct AlwaysRules: Sendable, Hashable {
     return try writer.remove(rule)
   }
 
-  /// Whether this rule was written by ``add(label:uid:message:action:onRemove:sound:)``, as far as its file and its form say.
+  /// Whether this rule was written by ``add(label:uid:message:handler:action:onRemove:sound:)``, as far as its file and its form say.
   public func owns(_ rule: TapRule) -> Bool {
     rule.origin == .user && rule.file == writer.path && Self.isWritten(rule)
   }
@@ -66,9 +68,10 @@ public struct AlwaysRules: Sendable, Hashable {
   }
 
   private static func isWritten(_ rule: TapRule) -> Bool {
-    guard rule.name.hasPrefix(prefix), !rule.asks, rule.conditions.count == 2, case .uid = rule.conditions[0],
-      case .message = rule.conditions[1]
+    guard rule.name.hasPrefix(prefix), !rule.asks, (2...3).contains(rule.conditions.count),
+      case .uid = rule.conditions[0], case .message = rule.conditions[1]
     else { return false }
-    return true
+    if rule.conditions.count == 3, case .handler = rule.conditions[2] { return true }
+    return rule.conditions.count == 2
   }
 }

@@ -17,6 +17,7 @@ import Testing
     try await agent.line(containing: "opens without a click from now on")
     let text = String(decoding: try readFile(path), as: UTF8.self)
     #expect(text.hasPrefix("[Rule Always: 04-00-00-00-00-00-01]\nUID=04-00-00-00-00-00-01\nMessage=sha256:"))
+    #expect(text.contains("\nHandler=\(HandlerStandIn.desktopID)\n"))
     var information = stat()
     #expect(stat(path, &information) == 0 && information.st_mode & 0o777 == 0o600)
 
@@ -37,6 +38,26 @@ import Testing
     try await desktop.remove()
     try await desktop.place(tag)
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
+  }
+
+  @Test func `another entry with the id of the app gets nothing without a click`() async throws {
+    let (desktop, server) = try await Desktop.started()
+    let tag = try Tag(1)
+    try await desktop.place(tag)
+    try await server.click(desktop.notification(on: server), action: "always")
+    _ = try await desktop.handed()
+    try await desktop.agent.line(containing: "opens without a click from now on")
+    try await desktop.remove()
+    // A program of the user has written it, and the agent reads it when it starts.
+    try desktop.installation.directory.write(
+      HandlerStandIn.desktopEntry, to: "home/share/applications/\(HandlerStandIn.desktopID)")
+    _ = try await desktop.agent.exit(after: SIGTERM)
+    try await desktop.installation.startAgent()
+    try await desktop.agent.line(containing: Desktop.registered)
+    try await desktop.place(tag)
+    let asked = try await desktop.notification(on: server)
+    #expect(asked.body.contains(Tag.text(1)) && !asked.summary.hasPrefix("Opened"), "\(asked.summary)")
+    #expect(await desktop.app.count == 1)
   }
 
   @Test func `rules add writes a rule for a UID, and for the tag on the reader`() async throws {
