@@ -75,6 +75,9 @@ extension Messages {
     case .commandMissing:
       // Translators: a rule that the user has written for a tag names a program.
       return translated("The program that the rule names is not installed")
+    case .tooManyPrograms:
+      // Translators: a rule that the user has written starts a program at each tap, and they do not end.
+      return translated("Too many programs of earlier taps still run")
     case .notPermitted:
       return translated("You are not permitted to start the app")
     case .notStarted:

@@ -7,6 +7,7 @@ actor ChildReaper {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
   private var watches: [pid_t: DescriptorWatch] = [:]
+  private var ends: [pid_t: @Sendable () -> Void] = [:]
   /// The number of children that must not be reaped yet, because their `body` has not ended.
   private var held = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -19,16 +20,19 @@ actor ChildReaper {
   }
 
   /// Takes over a child, and reaps it only after `body` has ended. Its process id cannot be reused before that.
-  func adopt(_ child: pid_t, after body: @escaping @Sendable () async -> Void) {
+  func adopt(
+    _ child: pid_t, atEnd end: @escaping @Sendable () -> Void, after body: @escaping @Sendable () async -> Void
+  ) {
     held += 1
     Task {
       await body()
       held -= 1
-      adopt(child)
+      adopt(child, atEnd: end)
     }
   }
 
-  func adopt(_ child: pid_t) {
+  /// Calls `end` when the child has exited, on any thread.
+  func adopt(_ child: pid_t, atEnd end: @escaping @Sendable () -> Void) {
     let number = tagroute_process_descriptor(child)
     if number >= 0 {
       // The closure keeps the reaper alive until the child has exited. Its owner may be gone by then.
@@ -36,15 +40,22 @@ actor ChildReaper {
         self.assumeIsolated { $0.reap(child) }
       }
       watches[child] = watch
-      if watch != nil { return }
+      if watch != nil {
+        ends[child] = end
+        return
+      }
     }
     // There is no process descriptor for the child. A waiting thread costs more, but needs none.
-    try? DedicatedThread.start { while waitpid(child, nil, 0) < 0 && errno == EINTR {} }
+    try? DedicatedThread.start {
+      while waitpid(child, nil, 0) < 0 && errno == EINTR {}
+      end()
+    }
   }
 
   private func reap(_ child: pid_t) {
     guard waitpid(child, nil, WNOHANG) != 0 else { return }
     watches.removeValue(forKey: child)?.cancel()
+    ends.removeValue(forKey: child)?()
     guard watches.isEmpty && held == 0 else { return }
     for continuation in waiting { continuation.resume() }
     waiting = []

@@ -31,6 +31,8 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
     case programMissing = "program-missing"
     /// The program of a rule's `Run` is not installed; the detail is the rule's file and line.
     case commandMissing = "command-missing"
+    /// Too many programs of rules still run; the detail is the rule's file and line, and the limit.
+    case tooManyPrograms = "too-many-programs"
     /// The user may not run the program (EACCES, EPERM); the detail is the system's message.
     case notPermitted = "not-permitted"
     /// The program could not be loaded (execve(2)); the detail is the system's message.
@@ -81,7 +83,7 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// A message in English.
   public var description: String {
     switch code {
-    case .nowhere, .entryUnusable, .messageMissing, .fileNotWritten, .noResources: detail
+    case .nowhere, .entryUnusable, .tooManyPrograms, .messageMissing, .fileNotWritten, .noResources: detail
     case .entryMissing: "\(detail): is no longer there"
     case .entryChanged:
       "\(detail): it starts something else than when the link was offered; try again to open it as it is now"

@@ -43,6 +43,7 @@ public actor Launcher {
   private let reaper: ChildReaper
   private let files: RecordFiles
   private var isPlaying = false
+  private var commands = RunningCommands()
 
   /// Without a session bus, applications with D-Bus activation are started from their `Exec`.
   ///
@@ -176,20 +177,34 @@ public actor Launcher {
   func allEnded() async { await reaper.allEnded() }
 
   /// Runs the program of a rule, with the encoded NDEF message on its standard input. Returns as soon as it is loaded.
+  /// Fails if too many programs of rules still run.
   public func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
+    let rule = command.rule
+    if let obstacle = commands.begin(rule) {
+      return .failed(HandOverFailure(.tooManyPrograms, "\(command.file):\(command.line): \(obstacle)"))
+    }
+    let end: @Sendable () -> Void = { [weak self] in self?.ended(rule) }
     let environment = command.environment(childEnvironment(click, tag: click.tag), tapID: click.tapID)
     let result: Result<pid_t, HandOverFailure>
     do throws(SystemError) {
       result = try await DedicatedThread.run { command.start(message, environment: environment) }
     } catch {
+      end()
       return .failed(HandOverFailure(error))
     }
     switch result {
     case .success(let child):
-      await adopt(child, of: command.application)
+      await adopt(child, of: command.application, atEnd: end)
       return .delivered
-    case .failure(let failure): return .failed(failure)
+    case .failure(let failure):
+      end()
+      return .failed(failure)
     }
+  }
+
+  /// A program of a rule has ended. For any thread.
+  private nonisolated func ended(_ rule: String) {
+    loop.execute { [weak self] in self?.assumeIsolated { $0.commands.end(rule) } }
   }
 
   /// Tells an application that has got a tap over D-Bus that the tap's tag was removed. The application may not have
@@ -221,10 +236,12 @@ public actor Launcher {
 
   /// Has the child reaped, and moved into its systemd scope. The application already has its input, so the caller does
   /// not wait for systemd.
-  private func adopt(_ child: pid_t, of application: Application) async {
-    guard let connection else { return await reaper.adopt(child) }
+  private func adopt(
+    _ child: pid_t, of application: Application, atEnd end: @escaping @Sendable () -> Void = {}
+  ) async {
+    guard let connection else { return await reaper.adopt(child, atEnd: end) }
     let scope = ApplicationScope(application: application, child: child)
-    await reaper.adopt(child) { [report] in
+    await reaper.adopt(child, atEnd: end) { [report] in
       do throws(BusError) {
         try await scope.start(on: connection)
       } catch  where error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner {

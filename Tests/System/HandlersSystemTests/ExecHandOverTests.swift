@@ -227,7 +227,7 @@ import UniversalLinks
     let process = DetachedProcess(
       program: "/bin/true", arguments: ["true"], environment: [:], workingDirectory: "/", input: [])
     let children = try (0..<20).map { _ in try process.start() }
-    for child in children { await reaper.adopt(child) }
+    for child in children { await reaper.adopt(child, atEnd: {}) }
     await reaper.allEnded()
     for child in children { #expect(waitpid(child, nil, WNOHANG) == -1 && errno == ECHILD) }
   }

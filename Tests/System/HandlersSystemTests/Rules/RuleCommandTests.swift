@@ -59,6 +59,22 @@ import Testing
     await launcher.allEnded()
   }
 
+  @Test func `a rule whose programs do not end starts no more of them`() async throws {
+    let gate = data.temporary.file("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    let end = open(gate, O_RDWR | O_CLOEXEC)
+    try #require(end >= 0)
+    defer { close(end) }
+    _ = try install("hangs", "#!/bin/sh\nread line < '\(gate)'\n")
+    for _ in 0..<RunningCommands.mostOfRule { #expect(try await fails("hangs") == nil) }
+    #expect(try await fails("hangs") == .tooManyPrograms)
+    let line = [UInt8](repeating: 0x0A, count: RunningCommands.mostOfRule)
+    #expect(write(end, line, line.count) == line.count)
+    await launcher.allEnded()
+    #expect(try await fails("true") == nil)
+    await launcher.allEnded()
+  }
+
   @Test func `a program that hangs does not keep the next one back`() async throws {
     let folder = data.temporary.path
     let gate = data.temporary.file("gate")
