@@ -170,7 +170,8 @@ struct TransceivePolicy: Sendable, Hashable {
     guard !CardApplications.hold(payment: command) else {
       throw .notAuthorized("payment applications are never selected")
     }
-    let isKnownRead = kind == .desfire ? DESFire.reads.contains(first) : MIFAREPlus.reads.contains(first)
+    // A card may take a command that is longer than its native form for an APDU, whatever its class.
+    let isKnownRead = kind == .desfire ? DESFire.isRead(command) : MIFAREPlus.isRead(command)
     if !isKnownRead { try requireWriting("the command \(hexadecimal(first))") }
   }
 
@@ -340,10 +341,28 @@ private enum DESFire {
   static let reads: Set<UInt8> = [
     selectApplication, 0x60, 0x6A, 0x6D, 0x6F, 0x61, 0xF5, 0xBD, 0xBB, 0x6C, 0x45, 0x64, 0x6E, 0xAF,
   ]
+
+  /// Whether a native command is one of ``reads`` in its own form. Files have the numbers 00 to 1F.
+  static func isRead(_ command: [UInt8]) -> Bool {
+    guard let first = command.first, reads.contains(first) else { return false }
+    switch first {
+    case selectApplication: return command.count == 4
+    case 0xF5, 0x6C, 0x64: return command.count == 2
+    case 0xBD, 0xBB: return command.count == 8 && command[1] <= 0x1F
+    default: return command.count == 1
+    }
+  }
 }
 
 /// Native commands of MIFARE Plus in security level 3.
 private enum MIFAREPlus {
   /// Read commands, with and without encryption and checksum.
   static let reads: Set<UInt8> = [0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37]
+
+  /// Whether a command is one of ``reads``: the number of a block in two bytes, and a count. A checksum may follow, but
+  /// not where the number of the block could be the instruction of an APDU that writes (ISO/IEC 7816-4, 5.4.2).
+  static func isRead(_ command: [UInt8]) -> Bool {
+    guard let first = command.first, reads.contains(first), command.count >= 4 else { return false }
+    return command.count == 4 || command[1] < 0xD0 && !(0x0C...0x0F).contains(command[1])
+  }
 }

@@ -107,11 +107,15 @@ import Testing
     ("40C2 0000 0C 00A4040007A0000000031010", .refused), ("80C3 0000 0C 00A4040007A0000000031010", .refused),
     ("8070 0000 01", .refused), ("40A5 0400 02 5C00", .refused), ("A0A4 0400 07 A0000000031010", .refused),
     ("40DA 0000 07 A0000000031010", .refused), ("5A 700102", .sent), ("90BD 0000 07 01000000000000 00", .sent),
+    // APDUs that write, in a class that is the code of a native command that reads.
+    ("60D6 0000 02 0000", .writing), ("6FDC 0104 02 0000", .writing), ("BDD6 0000 02 000000", .writing),
+    ("AFE2 0000 01 00", .writing), ("60 00", .writing), ("F5 01", .sent), ("BB 1F 000000 000000", .sent),
   ]
 
   private static let mifarePlus: [(String, Verdict)] = [
     ("33 0400 01", .sent), ("33 A400 01", .sent), ("A3 0400 00", .writing), ("70 0140 00", .writing),
-    ("33A4 0400 07 A0000000031010", .refused),
+    ("33A4 0400 07 A0000000031010", .refused), ("30D6 0000 02 0000", .writing), ("30 D600 01", .sent),
+    ("33 0400 01 0102030405060708", .sent), ("30 0E00 01 0102030405060708", .writing), ("30 04", .writing),
   ]
 
   private static let type2: [(String, Verdict)] = [
