@@ -27,6 +27,10 @@ final class BrokerSocket {
   private let handle: UnsafeMutableRawPointer
   /// libcurl's last message.
   private let message: UnsafeMutablePointer<CChar>
+  /// What is being sent. OpenSSL wants the same bytes at the same address until it has taken them.
+  private let chunk = UnsafeMutablePointer<UInt8>.allocate(capacity: chunkSize)
+  private var unsent = 0..<0
+  private static let chunkSize = 16 * 1024
 
   /// Nil without memory.
   init?(_ identity: BrokerIdentity) {
@@ -40,6 +44,7 @@ final class BrokerSocket {
   deinit {
     curl_easy_cleanup(handle)
     message.deallocate()
+    chunk.deallocate()
   }
 
   /// The descriptor to wait for; -1 without a connection.
@@ -104,12 +109,26 @@ final class BrokerSocket {
 
   // MARK: The connection
 
-  /// Sends as many of the bytes as possible without waiting. Returns their number; nil if the connection is lost, which
-  /// ``receive(isAnswered:)`` then explains.
-  func send(_ bytes: [UInt8]) -> Int? {
-    var count = 0
-    let result = curl_easy_send(handle, bytes, bytes.count, &count)
-    return result == CURLE_OK ? count : result == CURLE_AGAIN ? 0 : nil
+  /// Whether bytes wait for the broker to take them.
+  var isSending: Bool { !unsent.isEmpty }
+
+  /// Takes the first of these bytes, and sends as many as possible without waiting. Returns the number of those taken. A
+  /// lost connection is what ``receive(isAnswered:)`` explains.
+  func send(_ bytes: [UInt8]) -> Int {
+    var taken = 0
+    while true {
+      if unsent.isEmpty {
+        let count = min(Self.chunkSize, bytes.count - taken)
+        guard count > 0 else { return taken }
+        for index in 0..<count { chunk[index] = bytes[taken + index] }
+        (unsent, taken) = (0..<count, taken + count)
+      }
+      var count = 0
+      guard curl_easy_send(handle, chunk + unsent.lowerBound, unsent.count, &count) == CURLE_OK, count > 0 else {
+        return taken
+      }
+      unsent = unsent.lowerBound + count..<unsent.upperBound
+    }
   }
 
   /// Receives what is there. `isAnswered` says whether the broker has answered to CONNECT.

@@ -59,7 +59,7 @@ final class LinkRun {
       }
     }
     if let ending = client.timePassed(now) { return (ending, false) }
-    if !client.output.isEmpty, let count = socket.send(client.output) { client.sent(count) }
+    client.sent(socket.send(client.output))
     for _ in 0..<Self.mostReads {
       switch socket.receive(isAnswered: client.answer != nil) {
       case .bytes(let bytes):
@@ -73,7 +73,7 @@ final class LinkRun {
 
   /// Waits for the broker, for a command, or until something is due.
   private func wait(_ client: MqttClient, _ socket: BrokerSocket, isLong: Bool) {
-    let interest = POLLIN | (client.output.isEmpty ? 0 : POLLOUT)
+    let interest = POLLIN | (client.output.isEmpty && !socket.isSending ? 0 : POLLOUT)
     var entries = [
       pollfd(fd: socket.descriptor, events: Int16(interest), revents: 0),
       pollfd(fd: link.woken.rawValue, events: Int16(POLLIN), revents: 0),

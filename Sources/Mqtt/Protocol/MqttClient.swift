@@ -30,7 +30,7 @@ struct MqttClient {
   /// The broker's answer to CONNECT; nil before it.
   private(set) var answer: UInt8?
   private var server = ServerProperties()
-  private var lastNumber: UInt16 = 0
+  private(set) var lastNumber: UInt16 = 0
   /// The tokens of the messages without a confirmation, by their numbers.
   private var inFlight: [UInt16: UInt64] = [:]
   /// The messages that wait because the broker takes no more at a time.
@@ -90,7 +90,11 @@ struct MqttClient {
   var deadline: Duration? { answer == 0 ? (pinged ?? lastSent) + interval : nil }
 
   /// No longer than the broker allows.
-  private var interval: Duration { .seconds(Int64(max(1, server.keepAlive ?? Self.keepAlive))) }
+  private var interval: Duration {
+    // 0: the broker does not count the time.
+    let limit = server.keepAlive ?? 0
+    return .seconds(Int64(limit > 0 ? limit : Self.keepAlive))
+  }
 
   /// Sends PINGREQ if nothing was sent for long. Returns how the connection ends if the last one has no answer.
   mutating func timePassed(_ now: Duration) -> BrokerEnding? {
@@ -121,7 +125,7 @@ struct MqttClient {
   /// broker takes no message with QoS 1.
   mutating func publish(_ publication: Publication, at now: Duration) -> BrokerEnding? {
     if publication.qos > server.maximumQoS ?? 2 { return .notAccepted(topic: publication.topic, code: 0x9B) }
-    if publication.qos > 0, inFlight.count >= Int(server.receiveMaximum ?? UInt16.max) {
+    if publication.qos > 0, !mayStart {
       waiting.append(publication)
       return nil
     }
@@ -138,6 +142,9 @@ struct MqttClient {
     send(packet, now)
     return nil
   }
+
+  /// Whether the broker takes one more message with QoS 1 now.
+  private var mayStart: Bool { inFlight.count < Int(max(1, server.receiveMaximum ?? UInt16.max)) }
 
   private func fits(_ packet: [UInt8]) -> Bool {
     packet.count <= Int(server.maximumPacketSize ?? 0x0FFF_FFFF)
@@ -215,7 +222,10 @@ struct MqttClient {
     case .confirmation(let number, let code):
       guard let token = inFlight.removeValue(forKey: number) else { break }
       reports.append(.confirmed(token: token, code: code))
-      if !waiting.isEmpty { return publish(waiting.removeFirst(), at: now) }
+      // One that is too large makes no use of its place.
+      while !waiting.isEmpty, mayStart {
+        if let ending = publish(waiting.removeFirst(), at: now) { return ending }
+      }
     case .subscriptionAnswer(let number, let code):
       guard let topic = subscribing.removeValue(forKey: number), code >= 0x80 else { break }
       reports.append(.notSubscribed(topic: topic, code: code))

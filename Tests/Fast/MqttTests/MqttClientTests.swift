@@ -71,9 +71,20 @@ import Testing
       #expect(client.takeReports() == [.confirmed(token: token, code: 0)])
     }
     let long = [UInt8](repeating: 7, count: 100)
+    // The second of three is too large, and the third follows nevertheless.
+    for (token, payload) in [(6, []), (7, long), (8, [])] as [(UInt64, [UInt8])] {
+      #expect(client.publish(Publication(token: token, topic: "a", payload: payload), at: .zero) == nil)
+    }
+    _ = sent(&client)
+    #expect(client.receive([0x40, 2, 0, 4], at: .zero) == nil)
+    #expect(client.takeReports() == [.confirmed(token: 6, code: 0), .tooLarge(token: 7, isShortened: false)])
+    #expect(sent(&client).first == 0x32)
+    let last = client.lastNumber
+    #expect(client.receive([0x40, 2, 0, UInt8(last)], at: .zero) == nil)
+    #expect(client.takeReports() == [.confirmed(token: 8, code: 0)])
     #expect(client.publish(Publication(token: 4, topic: "a", payload: long, shorter: [1]), at: .zero) == nil)
     #expect(client.takeReports() == [.tooLarge(token: 4, isShortened: true)] && sent(&client).last == 1)
-    #expect(client.receive([0x40, 2, 0, 4], at: .zero) == nil)
+    #expect(client.receive([0x40, 2, 0, UInt8(client.lastNumber)], at: .zero) == nil)
     #expect(client.publish(Publication(token: 5, topic: "a", payload: long), at: .zero) == nil)
     #expect(client.takeReports() == [.confirmed(token: 4, code: 0), .tooLarge(token: 5, isShortened: false)])
     #expect(client.output.isEmpty && client.deadline == .seconds(10))
