@@ -359,8 +359,8 @@ private enum MIFAREPlus {
   /// Read commands, with and without encryption and checksum.
   static let reads: Set<UInt8> = [0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37]
 
-  /// Whether a command is one of ``reads``: the number of a block in two bytes, and a count. A checksum may follow, but
-  /// not where the number of the block could be the instruction of an APDU that writes (ISO/IEC 7816-4, 5.4.2).
+  /// Whether a command is one of ``reads``: the number of a block in two bytes, and a count. A checksum may follow,
+  /// unless the number could be the instruction of an APDU that writes (ISO/IEC 7816-4, 5.4.2).
   static func isRead(_ command: [UInt8]) -> Bool {
     guard let first = command.first, reads.contains(first), command.count >= 4 else { return false }
     return command.count == 4 || command[1] < 0xD0 && !(0x0C...0x0F).contains(command[1])

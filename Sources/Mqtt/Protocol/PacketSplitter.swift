@@ -25,7 +25,8 @@ struct PacketSplitter {
     var packets: [Packet] = []
     var rest = bytes[...]
     while let packet = try next(&rest) { packets.append(packet) }
-    bytes = Array(rest)
+    // A packet that comes in many pieces is not copied with each of them.
+    if rest.startIndex > 0 { bytes = Array(rest) }
     return packets
   }
 
