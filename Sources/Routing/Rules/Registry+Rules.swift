@@ -70,13 +70,12 @@ extension Registry {
     } orDefault: {
       typeDefault(of: record.type)
     }
-    guard case .success(let found) = target, !found.isHandler, !rule.mayOpenFile(of: record) else {
+    guard case .success(let found) = target, !found.isHandler, !mayBeFile(record.type) else {
       return route.decided(by: rule, "the record", target)
     }
-    let obstacle = record.holdsWiFi ? "a network goes to no app" : "the rule does not name its type in MimeType="
+    let id = found.application.desktopID
     return route.decided(
-      by: rule, "the record",
-      .failure(RoutingObstacle("\(found.application.desktopID) is no handler, and \(obstacle)")))
+      by: rule, "the record", .failure(RoutingObstacle("\(id) is no handler, and its type never goes to another app")))
   }
 
   fileprivate typealias Target = (application: Application, isHandler: Bool)
@@ -102,16 +101,6 @@ extension Registry {
       return found
     }
     return .failure(RoutingObstacle("the user has blocked \(target.application.desktopID)"))
-  }
-}
-
-extension TapRule {
-  /// Whether an app that is no handler may get a record as a file: one of a type that is only shown or played, or of the
-  /// type that the rule names. Whoever rewrites the tag chooses the type.
-  fileprivate func mayOpenFile(of record: TypedRecord) -> Bool {
-    if record.type.mayBeFile { return true }
-    guard case .media(let name) = record.type, !record.holdsWiFi else { return false }
-    return conditions.contains(.mimeType(name))
   }
 }
 
