@@ -4,8 +4,8 @@ enum InboxAction: Equatable {
   case show(String)
   case open(String, handler: String?)
   case dismiss(String)
-  /// Nil for all taps.
-  case export(String?, OutputFile)
+  /// A tap, or one of its records, counted from 1; without an id all taps.
+  case export(String?, record: Int?, OutputFile)
   case clear(InboxClear)
 
   /// The most ids in one command.
@@ -30,10 +30,12 @@ enum InboxAction: Equatable {
     case ("show", let id?, 1): self = .show(id)
     case ("open", let id?, 1): self = .open(id, handler: arguments.options["handler"])
     case ("dismiss", let id?, 1): self = .dismiss(id)
-    case ("export", let file?, 1) where isAll:
-      self = .export(nil, OutputFile(path: file, overwrites: arguments.has("force")))
+    case ("export", let file?, 1) where isAll && !arguments.has("record"):
+      self = .export(nil, record: nil, OutputFile(path: file, overwrites: arguments.has("force")))
     case ("export", let id?, 2) where !isAll:
-      self = .export(id, OutputFile(path: arguments.words[2], overwrites: arguments.has("force")))
+      self = .export(
+        id, record: try arguments.number("record", in: 1...100_000),
+        OutputFile(path: arguments.words[2], overwrites: arguments.has("force")))
     case ("export", _, _): throw .usage("use tagroute inbox export ID FILE, or tagroute inbox export --all FILE")
     case ("clear", _, _): self = .clear(try InboxClear(Array(words), arguments))
     case (let action?, _, _): throw .usage("use tagroute inbox \(action) ID")
@@ -43,7 +45,7 @@ enum InboxAction: Equatable {
   /// Checks everything that needs no agent.
   func checkBeforehand(_ console: Console) throws(Failure) {
     switch self {
-    case .export(let id, let file): try file.check(isText: id == nil, console)
+    case .export(let id, _, let file): try file.check(isText: id == nil, console)
     case .clear(let clearing): try clearing.checkConfirmation()
     default: break
     }

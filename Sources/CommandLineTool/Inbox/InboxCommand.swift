@@ -34,6 +34,7 @@ extension Command {
         "export", "[ID] FILE", "write the NDEF message of a tap; - is standard output",
         [
           .init("all", "without ID: write all taps, one per line, as inbox show --json prints them"),
+          .init("record", "NUMBER", "with ID: write only the data of this record, as inbox show numbers it"),
           .init("force", "overwrite FILE"),
         ]),
       .init(
@@ -54,8 +55,8 @@ extension Command {
     case .show(let id): try await InboxTap(inbox, id).print(console)
     case .open(let id, let handler): try await InboxTap(inbox, id).open(in: handler, console)
     case .dismiss(let id): try await InboxTap(inbox, id).dismiss(console)
-    case .export(let id?, let file): try await InboxExport(inbox, file, console).write(id)
-    case .export(nil, let file): try await InboxExport(inbox, file, console).writeAll()
+    case .export(let id?, let record, let file): try await InboxExport(inbox, file, console).write(id, record: record)
+    case .export(nil, _, let file): try await InboxExport(inbox, file, console).writeAll()
     case .clear(let clearing): return try await clearing.run(inbox, console)
     }
     return 0

@@ -1,3 +1,4 @@
+import NDEF
 import Names
 import TagrouteClient
 
@@ -13,12 +14,20 @@ struct InboxExport {
     self.console = console
   }
 
-  /// Writes the NDEF message of one tap, as it was on the tag.
-  func write(_ text: String) async throws(Failure) {
+  /// Writes the NDEF message of one tap, as it was on the tag, or the payload of one of its records.
+  func write(_ text: String, record number: Int?) async throws(Failure) {
     let tap = try await inbox.tap(text)
-    let message = tap.message ?? []
-    try await file.write { write throws(Failure) in try write(message) }
-    try console.answer(["file": file.path, "taps": 1, "bytes": message.count] as JSON)
+    var bytes = tap.message ?? []
+    if let number {
+      let records = (try? NDEFMessage(decoding: bytes).records) ?? []
+      guard records.indices.contains(number - 1) else {
+        throw .usage("this tap has no record \(number): its last one is \(records.count)")
+      }
+      bytes = records[number - 1].payload
+    }
+    let contents = bytes
+    try await file.write { write throws(Failure) in try write(contents) }
+    try console.answer(["file": file.path, "taps": 1, "bytes": contents.count] as JSON)
   }
 
   /// Writes all taps, newest first, one per line as JSON.

@@ -22,14 +22,6 @@ public enum DefaultApplications {
     { type in g_app_info_get_default_for_type(type, 0).flatMap { application($0, directories) } }
   }
 
-  /// Whether the media type is another name, or a kind, of one that never becomes a file: ``gioByType(_:)`` finds its
-  /// default application. Blocks on files.
-  static func isNeverFile(_ type: String) -> Bool {
-    // The database calls JSON a kind of JavaScript, but it is data.
-    guard g_content_type_is_a(type, "application/json") == 0 else { return false }
-    return RecordType.neverFiles.contains { g_content_type_is_a(type, $0) != 0 }
-  }
-
   /// Releases `information`.
   private static func application(_ information: OpaquePointer, _ directories: DataDirectories) -> Application? {
     // The only GAppInfo on Linux is GDesktopAppInfo. Swift sees both as opaque pointers, so no cast is needed.

@@ -78,7 +78,6 @@ actor TypeDefaults {
     _ type: String, _ directories: DataDirectories, _ environment: [String: String],
     _ lookup: DefaultApplications.Lookup
   ) -> TypeDefault {
-    if DefaultApplications.isNeverFile(type) { return .never }
     if let tooLarge = DefaultApplications.obstacle(in: directories) { return .unusable("\(tooLarge)") }
     guard let application = lookup(type) else { return .missing }
     let hand = ExecHandOver(application: application, environment: environment)

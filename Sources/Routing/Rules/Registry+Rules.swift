@@ -70,12 +70,19 @@ extension Registry {
     } orDefault: {
       typeDefault(of: record.type)
     }
-    guard case .success(let found) = target, !found.isHandler, !mayBeFile(record.type) else {
+    guard case .success(let found) = target, !found.isHandler, !rule.mayOpenFile(of: record) else {
       return route.decided(by: rule, "the record", target)
     }
-    let id = found.application.desktopID
+    let why: String
+    if record.holdsWiFi {
+      why = "a network goes to no app"
+    } else if case .media = record.type {
+      why = "the rule does not name its type in MimeType="
+    } else {
+      why = "an external type goes to handlers only"
+    }
     return route.decided(
-      by: rule, "the record", .failure(RoutingObstacle("\(id) is no handler, and its type never goes to another app")))
+      by: rule, "the record", .failure(RoutingObstacle("\(found.application.desktopID) is no handler, and \(why)")))
   }
 
   fileprivate typealias Target = (application: Application, isHandler: Bool)
@@ -101,6 +108,16 @@ extension Registry {
       return found
     }
     return .failure(RoutingObstacle("the user has blocked \(target.application.desktopID)"))
+  }
+}
+
+extension TapRule {
+  /// Whether an app that is no handler may get a record as a file: one of a type that is only shown or played, or of the
+  /// type that the rule names. Whoever rewrites the tag chooses the type.
+  fileprivate func mayOpenFile(of record: TypedRecord) -> Bool {
+    if record.type.mayBeFile { return true }
+    guard case .media(let name) = record.type, !record.holdsWiFi else { return false }
+    return conditions.contains(.mimeType(name))
   }
 }
 

@@ -68,17 +68,16 @@ extension Registry {
     }
   }
 
-  /// Whether an app that is no handler may get a record of the type as a file, also by what the desktop knows of it.
-  func mayBeFile(_ type: RecordType) -> Bool { type.mayBeFile && typeDefaults[type.description] != .never }
-
   /// The default application that gets a record of the type as a file, or why there is none.
   func typeDefault(of type: RecordType) -> Result<Application, RoutingObstacle> {
     guard case .media(let name) = type else {
       return .failure(RoutingObstacle("its type is external, for which there is no default application"))
     }
-    switch mayBeFile(type) ? typeDefaults[name] ?? .missing : .never {
+    guard type.mayBeFile else {
+      return .failure(RoutingObstacle("only a handler, or an app that a rule names, gets its type"))
+    }
+    switch typeDefaults[name] ?? .missing {
     case .application(let application): return .success(application)
-    case .never: return .failure(RoutingObstacle("its type never goes to a default application"))
     case .missing: return .failure(RoutingObstacle("its type has no default application"))
     case .unusable(let why):
       return .failure(RoutingObstacle("its type has no default application that can be opened: \(why)"))

@@ -17,8 +17,13 @@ import Testing
     #expect(try action(["show", "01"]) == .show("01"))
     #expect(try action(["open", "01", "--handler", "a"]) == .open("01", handler: "a"))
     #expect(try action(["dismiss", "01", "--json"]) == .dismiss("01"))
-    #expect(try action(["export", "01", "f"]) == .export("01", OutputFile(path: "f", overwrites: false)))
-    #expect(try action(["export", "--all", "f", "--force"]) == .export(nil, OutputFile(path: "f", overwrites: true)))
+    #expect(try action(["export", "01", "f"]) == .export("01", record: nil, OutputFile(path: "f", overwrites: false)))
+    #expect(
+      try action(["export", "01", "f", "--record", "2"])
+        == .export("01", record: 2, OutputFile(path: "f", overwrites: false)))
+    #expect(
+      try action(["export", "--all", "f", "--force"])
+        == .export(nil, record: nil, OutputFile(path: "f", overwrites: true)))
     guard case .clear(let clear) = try action(["clear", "01", "02", "--yes"]) else {
       throw RigError("the clear form was not parsed")
     }
@@ -28,7 +33,8 @@ import Testing
   @Test(arguments: [
     ["look"], ["show"], ["show", "01", "02"], ["show", "01", "--all"], ["show", ""], ["open"], ["open", "01", "--yes"],
     ["open", "01", "--handler="], ["dismiss"], ["export", "01"], ["export", "f", "--all", "g"], ["export", "01", ""],
-    ["export", "01", "f", "--yes"], ["clear", "01", "--all"], ["clear", "--all", "--older-than", "3"],
+    ["export", "01", "f", "--yes"], ["export", "01", "f", "--record=0"], ["export", "--all", "f", "--record=1"],
+    ["clear", "01", "--all"], ["clear", "--all", "--older-than", "3"],
     ["clear", "--older-than", "soon"], ["clear", "--force"], ["--yes"], ["--all"], ["--limit", "0"],
     ["--limit", "100001"], ["--handler", "a"], ["clear", "01", "--older-than", "1"],
   ])

@@ -37,7 +37,7 @@ struct DecisionStage {
     for type in ["image/png", "application/pdf", "text/html", "image/svg+xml", "application/vnd.wfa.wsc"] {
       registry.typeDefaults[type] = .application(Self.application("viewer.desktop"))
     }
-    registry.typeDefaults["font/ttf"] = .unusable("it has no Exec")
+    registry.typeDefaults["image/bmp"] = .unusable("it has no Exec")
     self.registry = registry
     policy = try Self.policy(row.settings ?? [], registry)
     (rules, problems) = Self.rules(row.rules ?? [])

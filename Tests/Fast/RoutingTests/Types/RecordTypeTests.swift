@@ -57,18 +57,23 @@ import Testing
     #expect(RecordType.external("example.com:a").claims == ["example.com:a"])
   }
 
+  /// Programs, pages and archives under the names that files and databases of types have for them, and data that an app
+  /// does more with than to show it.
   @Test(arguments: [
-    "application/x-desktop", "text/html", "image/svg+xml", "application/java-archive", "application/x-sh",
-    "multipart/related", "application/xhtml_xml", "image/svg", "text/svg", "application/x-netscape-bookmarks",
-    "application/mathml+xml", "application/xslt+xml", "application/rdf+xml", "application/rss+xml",
-    "application/vnd.mozilla.xul+xml", "application/x-xpinstall", "application/vnd.openofficeorg.extension",
-    "application/x-php", "application/x-awk", "text/tcl", "text/vbscript",
-  ]) func `a type that an app might run never becomes a file`(type: String) {
+    "application/x-extension-html", "application/x-extension-htm", "application/x-extension-shtml",
+    "application/x-extension-xhtml", "application/x-extension-xht", "text/html", "application/xhtml+xml", "text/xml",
+    "application/hta", "application/x-elf", "text/x-shellscript", "application/x-desktop", "image/svg+xml", "image/svg",
+    "image/x-eps", "application/postscript", "application/java-archive", "application/x-sh", "text/x-lua",
+    "multipart/related", "message/rfc822", "application/zip", "application/vnd.flatpak.ref", "audio/x-mpegurl",
+    "audio/x-scpls", "video/x-ms-asf", "application/x-bittorrent", "application/vnd.oasis.opendocument.text",
+    "application/msword", "application/json", "application/octet-stream", "text/markdown", "application/vnd.wfa.wsc",
+  ]) func `a type that is not only shown or played never becomes a file`(type: String) {
     #expect(media(type)?.mayBeFile == false)
   }
 
   @Test func `data may become a file`() {
-    for type in ["text/vcard", "text/calendar", "image/png", "application/pdf", "application/json"] {
+    for type in ["text/vcard", "text/calendar", "text/plain", "image/png", "audio/ogg", "video/mp4", "application/pdf"]
+    {
       #expect(media(type)?.mayBeFile == true)
     }
     #expect(external("example.com:a")?.mayBeFile == false)

@@ -129,12 +129,13 @@ import Testing
   }
 
   @Test func `a rule opens a record in any app, as a file or as a message`() {
-    func decide(_ action: TapRule.Action, _ record: NDEFRecord) -> Route {
+    func decide(_ action: TapRule.Action, _ record: NDEFRecord, naming type: String? = nil) -> Route {
       let rule = TapRule(
-        name: "a", origin: .user, file: "/r.conf", line: 1, conditions: [.uid([4, 1, 2, 3])], action: action)
+        name: "a", origin: .user, file: "/r.conf", line: 1,
+        conditions: [.uid([4, 1, 2, 3])] + (type.map { [.mimeType($0)] } ?? []), action: action)
       let registry = registry(
         [declaration("cards", ["text/vcard"])],
-        defaults: ["text/plain": .application(application("editor")), "text/x-lua": .never])
+        defaults: ["text/plain": .application(application("editor")), "text/x-lua": .application(application("lua"))])
       var rules = RuleSet([rule])
       rules.applications["player.desktop"] = RuleSet.NamedApplication(
         application("player"), takesLinks: false, takesFiles: true)
@@ -147,10 +148,15 @@ import Testing
     #expect(decide(.open("cards.desktop"), external("example.com:a")).handsOverMessage)
     #expect(decide(.openDefault, media("text/plain")).handler?.desktopID == "editor.desktop")
     #expect(decide(.open("player.desktop"), media("application/x-sh")).handler == nil)
-    // The desktop knows that this is a program.
     for action in [TapRule.Action.open("player.desktop"), .openDefault] {
       #expect(decide(action, media("text/x-lua")).handler == nil)
+      #expect(decide(action, media("text/x-lua"), naming: "text/*").handler == nil)
     }
+    // The user has named the app and the type, but a network goes to no app.
+    #expect(
+      decide(.open("player.desktop"), media("text/x-lua"), naming: "text/x-lua").handler?.desktopID == "player.desktop")
+    #expect(decide(.openDefault, media("text/x-lua"), naming: "text/x-lua").handler == nil)
+    #expect(decide(.open("player.desktop"), media(WiFiRecord.type), naming: WiFiRecord.type).handler == nil)
     #expect(decide(.open("cards.desktop"), media("text/x-lua")).handsOverMessage)
     #expect(decide(.open("player.desktop"), external("example.com:a")).handler == nil)
     #expect(decide(.openDefault, media("image/png")).handler == nil)

@@ -163,6 +163,12 @@ import Testing
       let refused = try await rig.tagroute("inbox", "export", tapID(2), place, "--force")
       #expect(refused.errors.first?.contains("not a regular file") == true)
     }
+    // The payload of the record, with the code of its prefix.
+    let record = try await rig.tagroute("inbox", "export", "--record", "1", tapID(1), file, "--force")
+    #expect(record.status == .exited(0))
+    #expect(try readFile(file) == [0x04] + Array("menu.example.com/1".utf8))
+    let missing = try await rig.tagroute("inbox", "export", "--record", "2", tapID(1), file, "--force")
+    #expect(missing.status == .exited(64) && missing.errors.first?.contains("has no record 2") == true, "\(missing)")
     let raw = try await rig.tagroute("inbox", "export", tapID(1), "-")
     #expect(raw.output.hasSuffix("menu.example.com/1\n"))
     let script = try BuiltProducts.systemProgram("script", package: "bsdutils")

@@ -114,26 +114,6 @@ import Testing
     }
     for _ in 0..<TypeDefaults.maximumPending { gate.signal() }
   }
-
-  @Test func `another name or a kind of a program goes to no default application`() async throws {
-    let application = try install("cards %f")
-    let defaults = TypeDefaults(
-      data.directories, environment: data.environment, lookup: { _ in application }, timeout: .seconds(60), on: loop)
-    for type in [
-      "application/vnd.xdgapp", "application/x-mozilla-bookmarks", "application/x-theme", "text/x-lua",
-      "application/x-source-rpm", "text/rss", "application/x-gpx", "text/x-tcl", "text/vbs",
-    ] {
-      #expect(RecordType.mediaClaim(type) == type && !RecordType.neverFiles.contains(type))
-      #expect(await defaults.answer(for: type) == .never, "\(type)")
-    }
-    for type in [
-      "text/vcard", "text/x-vcard", "text/directory", "text/calendar", "text/plain", "text/csv", "image/png",
-      "image/jpeg", "audio/mpeg", "video/mp4", "application/pdf", "application/json", "application/geo+json",
-      "application/vnd.unknown",
-    ] {
-      #expect(await defaults.answer(for: type) == .application(application), "\(type)")
-    }
-  }
 }
 
 /// A number that several threads increase.

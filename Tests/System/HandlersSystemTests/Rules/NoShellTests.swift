@@ -142,7 +142,7 @@ import UniversalLinks
   }
 
   /// A media type may have `$`, `&` and `!`. Its name on the disk is a random number.
-  @Test func `a default application gets a path without anything from the tag`() async throws {
+  @Test func `an app that is no handler gets a path without anything from the tag`() async throws {
     let file = try data.entry("viewer", ["Exec=recorder %f"], claims: [], implements: false)
     let application = Application(desktopID: "viewer.desktop", name: "Viewer", file: file, origin: .system)
     let type = "text/x$x&touch$IFS.x&!x"
@@ -150,11 +150,10 @@ import UniversalLinks
     let message = NDEFMessage(records: [
       NDEFRecord(typeNameFormat: .mediaType, type: Array(type.utf8), id: Array(attack.utf8), payload: payload)
     ])
-    var registry = Registry()
-    let asked = try #require(Registry.typeOfDefault(for: message))
-    registry.typeDefaults[asked] = .application(application)
-    let route = registry.route(for: message)
-    #expect(route.kind == .recordDefault)
+    var rules = RuleSet([try rule("MimeType=\(type)\nOpen=viewer.desktop")])
+    rules.applications["viewer.desktop"] = RuleSet.NamedApplication(application, takesLinks: false, takesFiles: true)
+    let route = Registry().route(for: TapFacts(message: message), rules: rules)
+    #expect(route.handler == application)
     #expect(await launcher.open(route, message: try message.encoded()).outcome == .delivered)
     let (report, input) = try await recorded()
     let path = try #require(report.first?.wholeMatch(of: /<(\/.*\/tag-[0-9a-f]{16})>/)?.1)
