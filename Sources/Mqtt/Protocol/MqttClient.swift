@@ -21,6 +21,8 @@ struct MqttClient {
   private static let messagesPerSecond = 16
   /// The most bytes that may wait when an answer to a message joins them.
   private static let mostOutput = 1 << 20
+  /// The most messages without a confirmation, also if the broker takes more: a free number is always near.
+  private static let mostInFlight = 1024
   /// Longer ones are no commands.
   private static let longestMessage = 64
 
@@ -144,7 +146,7 @@ struct MqttClient {
   }
 
   /// Whether the broker takes one more message with QoS 1 now.
-  private var mayStart: Bool { inFlight.count < Int(max(1, server.receiveMaximum ?? UInt16.max)) }
+  private var mayStart: Bool { inFlight.count < min(Self.mostInFlight, Int(max(1, server.receiveMaximum ?? UInt16.max))) }
 
   private func fits(_ packet: [UInt8]) -> Bool {
     packet.count <= Int(server.maximumPacketSize ?? 0x0FFF_FFFF)

@@ -93,6 +93,18 @@ import Testing
       client.publish(Publication(token: 1, topic: "a", payload: []), at: .zero) == .notAccepted(topic: "a", code: 0x9B))
   }
 
+  /// There must be a free number for each message.
+  @Test func `messages wait if a broker confirms none`() throws {
+    var client = try connected(.threeOneOne)
+    for token in 1...70_000 as ClosedRange<UInt64> {
+      #expect(client.publish(Publication(token: token, topic: "a", payload: []), at: .zero) == nil)
+    }
+    #expect(client.lastNumber == 1024)
+    _ = sent(&client)
+    #expect(client.receive([0x40, 2, 0, 1], at: .zero) == nil)
+    #expect(client.lastNumber == 1025)
+  }
+
   @Test func `a silent broker is asked, and then given up`() throws {
     var client = try connected()
     #expect(client.deadline == .seconds(30) && client.timePassed(.seconds(29)) == nil && client.output.isEmpty)

@@ -9,7 +9,7 @@ struct PacketStorm {
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  /// Feeds clients with packets. A client whose connection ends is replaced. What a client keeps stays bounded.
+  /// Feeds clients with packets. A client whose connection ends is replaced. Its reports stay bounded.
   mutating func run(packets: Int) throws {
     var client = try connect()
     var (endings, mostReports) = (0, 0)
@@ -22,9 +22,9 @@ struct PacketStorm {
         _ = client.publish(Publication(token: UInt64(number) + 1, topic: "a", payload: [1]), at: .zero)
       }
       if client.output.count > 4096 { client.sent(client.output.count) }
-      guard ending != nil else { continue }
-      endings += 1
-      client = try connect()
+      if ending != nil { endings += 1 }
+      // A client that skips a packet of 256 MiB would see nothing else.
+      if ending != nil || number % 500 == 0 { client = try connect() }
     }
     #expect(endings > 0 && endings < packets && mostReports <= 32)
   }
