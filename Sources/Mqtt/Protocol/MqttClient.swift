@@ -146,7 +146,9 @@ struct MqttClient {
   }
 
   /// Whether the broker takes one more message with QoS 1 now.
-  private var mayStart: Bool { inFlight.count < min(Self.mostInFlight, Int(max(1, server.receiveMaximum ?? UInt16.max))) }
+  private var mayStart: Bool {
+    inFlight.count < min(Self.mostInFlight, max(1, Int(server.receiveMaximum ?? UInt16.max)))
+  }
 
   private func fits(_ packet: [UInt8]) -> Bool {
     packet.count <= Int(server.maximumPacketSize ?? 0x0FFF_FFFF)
