@@ -5,8 +5,10 @@ import ReaderLink
 /// Decides which raw commands of a client are sent to a tag.
 ///
 /// Pure. A client may select only the applications that it has declared and the NDEF application. The same is true of
-/// the systems that it polls for. It never selects a payment application, in any form of the command. With the access
-/// `read`, only commands that are known to change no data are sent. A command that cannot be checked is refused.
+/// the systems that it polls for. It never selects a payment application, in any form of the command, and sends an ISO
+/// 7816 card nothing but SELECT while none of its applications is selected: a card may begin with a payment application.
+/// With the access `read`, only commands that are known to change no data are sent. A command that cannot be checked is
+/// refused.
 struct TransceivePolicy: Sendable, Hashable {
   /// The commands that the tag understands.
   enum Kind: Sendable, Hashable {
@@ -121,7 +123,7 @@ struct TransceivePolicy: Sendable, Hashable {
       let name = FileControlInformation.applicationName(in: answer)
     else { return }
     let isDeclared = applications.contains { name.starts(with: $0) }
-    isElsewhere = !isDeclared || CardApplications.hold(payment: name)
+    isElsewhere = !isDeclared || PaymentSchemes.areNamed(in: name)
     if isElsewhere { isApplicationSelected = false }
   }
 
@@ -167,9 +169,7 @@ struct TransceivePolicy: Sendable, Hashable {
     // These cards use the ISO classes 00 to 0F, and 90 for wrapped commands.
     guard isNative, first > 0x0F || command.count < 4, first != 0x90 else { return try checkAPDU(command) }
     try requireKnownSelection()
-    guard !CardApplications.hold(payment: command) else {
-      throw .notAuthorized("payment applications are never selected")
-    }
+    try requireNoPayment(command)
     // A card may take a command that is longer than its native form for an APDU, whatever its class.
     let isKnownRead = kind == .desfire ? DESFire.isRead(command) : MIFAREPlus.isRead(command)
     if !isKnownRead { try requireWriting("the command \(hexadecimal(first))") }
@@ -185,6 +185,10 @@ struct TransceivePolicy: Sendable, Hashable {
   /// SELECT, SELECT DATA with a list of tags, MANAGE CHANNEL, ENVELOPE in both forms.
   private static let selecting: Set<UInt8> = [select, 0xA5, 0x70, 0xC2, 0xC3]
 
+  /// Commands on the file that they name as SELECT does: DEACTIVATE, ACTIVATE and DELETE FILE, TERMINATE DF and EF
+  /// (ISO/IEC 7816-9). GlobalPlatform's DELETE, INSTALL and LOAD have three of the codes.
+  private static let managing: Set<UInt8> = [0x04, 0x44, 0xE4, 0xE6, 0xE8]
+
   private mutating func checkAPDU(_ bytes: [UInt8]) throws(BusError) {
     guard let command = CommandAPDU(bytes) else {
       throw .invalidArgument("the command is not an APDU: its length fields do not match its \(bytes.count) bytes")
@@ -199,10 +203,16 @@ struct TransceivePolicy: Sendable, Hashable {
     guard masterFile.allows(command) else {
       throw .notAuthorized("the master file is selected: select a declared application by its name after PACE")
     }
+    guard isApplicationSelected || masterFile != .left || needsNoApplication(command, bytes) else {
+      throw .notAuthorized("no application is selected: select a declared one by its name first")
+    }
     switch command.ins {
     case Self.select: try checkSelect(command)
     case let ins where Self.selecting.contains(ins):
       throw .notAuthorized("the target of the command \(hexadecimal(ins)) cannot be checked")
+    case let ins where Self.managing.contains(ins):
+      try requireWriting("the command \(hexadecimal(ins))")
+      try checkManaging(command)
     default:
       if !isKnownRead(command, bytes) { try requireWriting("the command \(hexadecimal(command.ins))") }
     }
@@ -217,6 +227,12 @@ struct TransceivePolicy: Sendable, Hashable {
     guard !isElsewhere || isSelectByName else {
       throw .notAuthorized("the card has reported another application: select a declared one by its name")
     }
+  }
+
+  /// Whether a command reaches no application of ISO 7816: SELECT, and commands of DESFire and MIFARE Plus in their class.
+  private func needsNoApplication(_ command: CommandAPDU, _ bytes: [UInt8]) -> Bool {
+    if command.ins == Self.select || bytes == DESFire.getVersion { return true }
+    return command.cla == 0x90 && (kind != .isoDEP || hasVersion)
   }
 
   /// In a proprietary class only the instructions of known cards have a known meaning.
@@ -234,38 +250,62 @@ struct TransceivePolicy: Sendable, Hashable {
 
   /// Checks a SELECT (ISO/IEC 7816-4, 11.2.2) in any class, because cards differ in the class bits that they evaluate.
   private mutating func checkSelect(_ command: CommandAPDU) throws(BusError) {
-    guard !command.isChained else { throw .notAuthorized("a chained SELECT cannot be checked") }
-    guard !CardApplications.hold(payment: command.data) else {
-      throw .notAuthorized("payment applications are never selected")
+    guard command.p2 & 0x03 == 0 else {
+      throw .notAuthorized("the SELECT asks for another occurrence than the first, which cannot be checked")
     }
-    switch command.p1 {
-    case 0x00 where command.selectsMasterFile:
-      guard allowsMasterFile else { break }
+    if command.selectsMasterFile, allowsMasterFile {
       isSelecting = true
       return
-    case 0x04 where masterFile.allowsEncryptedName(of: command): return
-    // By the identifier of a file below the selected application.
-    case 0x02 where command.data.count == 2: return
-    // By identifier, which may be an application's too, and by path from the selected application: two bytes for each
-    // identifier. A path from the master file could reach every application.
-    case 0x00 where masterFile != .left && MasterFile.files.contains(command.data): return
-    case 0x00 where command.data.count == 2,
+    }
+    if masterFile.allowsEncryptedName(of: command) { return }
+    if masterFile != .left, [0x00, 0x02].contains(command.p1), MasterFile.files.contains(command.data) { return }
+    // With secure messaging the identifier of a file is encrypted. It cannot select an application.
+    let isEncrypted = command.isSecured && command.data.first == 0x87
+    if command.p1 == 0x02, isEncrypted, isApplicationSelected || masterFile == .authenticated {
+      return try requireNoPayment(command.data)
+    }
+    try checkTarget(of: command)
+    // If P2 has both bits, the answer does not name the selected application.
+    if command.p1 != 0x04 { isSelecting = command.p2 & 0x0C != 0x0C }
+  }
+
+  private func checkManaging(_ command: CommandAPDU) throws(BusError) {
+    guard command.cla & 0x80 == 0 else { return try requireNoPayment(command.data) }
+    // Without data: the selected file.
+    if command.isChained || command.p1 != 0x00 || !command.data.isEmpty { try checkTarget(of: command) }
+  }
+
+  private func requireNoPayment(_ data: [UInt8]) throws(BusError) {
+    guard !PaymentSchemes.areNamed(in: data) else {
+      throw .notAuthorized("payment applications are never selected or changed")
+    }
+  }
+
+  /// Checks the file or application that a command names: a declared application, or a file of the selected one.
+  private func checkTarget(of command: CommandAPDU) throws(BusError) {
+    guard !command.isChained else {
+      throw .notAuthorized("the target of a chained command \(hexadecimal(command.ins)) cannot be checked")
+    }
+    try requireNoPayment(command.data)
+    switch command.p1 {
+    // By the identifier of a file below the selected application, by identifier, which may be an application's too, and
+    // by path from the selected application: two bytes for each identifier. A path from the master file could reach
+    // every application.
+    case 0x00 where command.data.count == 2, 0x02 where command.data.count == 2,
       0x09 where command.data.count % 2 == 0 && (2...8).contains(command.data.count):
+      // A card that ignores P1 would take the beginning of a name for that name.
+      guard !PaymentSchemes.include(command.data) else { break }
       guard isApplicationSelected else {
         throw .notAuthorized("no application is selected: select a declared one by its name before its files")
       }
       let identifiers = stride(from: 0, to: command.data.count, by: 2).map { Array(command.data[$0..<$0 + 2]) }
-      guard !identifiers.contains([0x3F, 0x00]) else { break }
-      // If P2 has both bits, the answer does not name the selected application.
-      isSelecting = command.p2 & 0x0C != 0x0C
-      return
-    // With secure messaging the identifier of a file is encrypted. It cannot select an application.
-    case 0x02 where command.isSecured: return
+      if !identifiers.contains([0x3F, 0x00]) { return }
     case 0x04 where applications.contains(command.data): return
     default: break
     }
     throw .notAuthorized(
-      "the SELECT reaches an undeclared application: add it to the option “application-identifiers”")
+      "the command \(hexadecimal(command.ins)) reaches an undeclared application: "
+        + "add it to the option “application-identifiers”")
   }
 
   // MARK: FeliCa

@@ -10,4 +10,10 @@ import Testing
   @Test func `every sequence of events at a reader keeps the rules`() {
     ReaderSessionOrderTests().expectRules(ofEvents: 10, worlds: 40_000)
   }
+
+  /// A million sessions.
+  @Test(arguments: 2...11 as ClosedRange<UInt64>)
+  func `no session reaches a payment application of a lax card`(seed: UInt64) {
+    LaxCardTests().expectNoBreach(sessions: 100_000, seed: seed)
+  }
 }

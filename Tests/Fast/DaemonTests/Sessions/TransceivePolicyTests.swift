@@ -76,6 +76,15 @@ import Testing
     ("00A4 090C 04 50155016", .sent), ("00A4 0900 04 3F005015", .refused), ("00A4 090C 03 501550", .refused),
     ("0CA4 020C 0D 8709010102030405060708 9902", .sent),
     ("00A4 0000 05 A000000397", .refused), ("00A4 0100 02 5015", .refused),
+    // The next application with the same beginning.
+    ("00A4 0402 05 A000000396", .refused), ("00A4 0403 05 A000000396", .refused), ("00A4 0002 02 E103", .refused),
+    // DEACTIVATE, ACTIVATE, DELETE and TERMINATE of the selected file, of one below, of a declared application, and of
+    // others.
+    ("0004 0000", .writing), ("0044 0000 02 E103", .writing), ("00E4 0200 02 E103", .writing),
+    ("0044 0400 05 A000000396", .writing), ("0004 0400 05 A000000397", .refused),
+    ("0044 0400 07 A0000000031010", .refused), ("00E4 0400 07 A0000000031010", .refused),
+    ("00E6 0400 0E 2PAY.SYS.DDF01", .refused), ("00E4 0800 04 3F005015", .refused), ("00E4 0000 02 3F00", .refused),
+    ("10E4 0400 04 A0000000", .refused), ("80E4 0000 09 4F07A0000000031010", .refused),
     // Ways to select without SELECT.
     ("0070 0000 01", .refused), ("00C2 0000 0C 00A4040007A000000003101000", .refused), ("00A5 0400 02 5C00", .refused),
     // Reading.
@@ -191,13 +200,37 @@ import Testing
     func isSent(_ command: String) -> Bool { Self.verdict(Self.bytes(command), policy) == .sent }
     #expect(!isSent("00A4 000C 02 E103"))
     #expect(!isSent("00A4 090C 02 E103"))
-    #expect(isSent("00A4 020C 02 011C"))
+    #expect(!isSent("00A4 020C 02 E103"))
     let select = Self.bytes("00A4 0400 07 D2760000850101 00")
     try policy.check(select)
     policy.learn(Self.bytes("6A82"), to: select)
     #expect(!isSent("00A4 000C 02 E103"))
     policy.learn(Self.bytes("9000"), to: select)
     #expect(isSent("00A4 000C 02 E103"))
+  }
+
+  /// It may have selected a payment application by itself.
+  @Test func `a card of which no application is selected gets SELECT alone`() throws {
+    var policy = TransceivePolicy(kind: .isoDEP, mayWrite: true, applications: [Self.declared])
+    func isSent(_ command: String) -> Bool { Self.verdict(Self.bytes(command), policy) == .sent }
+    let commands = [
+      "00B2 010C 00", "00B0 8100 10", "80CA 9F36 00", "80A8 0000 02 8300", "80AE 8000 00", "0084 0000 08",
+      "00D6 0000 01 00", "0044 0000", "40B2 010C 00", "90BD 0000 07 01000000000000 00",
+    ]
+    for command in commands { #expect(!isSent(command), "\(command)") }
+    let select = Self.bytes("00A4 0400 05 A000000396")
+    try policy.check(select)
+    policy.learn(Self.bytes("9000"), to: select)
+    for command in commands { #expect(isSent(command), "\(command)") }
+    // Native commands are no ISO 7816, and DESFire's wrapped ones neither.
+    for (kind, command) in [
+      (.desfire, "60"), (.desfire, "BD 01 000000 000000"), (.desfire, "90BD 0000 07 01000000000000 00"),
+      (.mifarePlus, "33 0400 01"), (.isoDEP, "9060 0000 00"),
+    ] as [(TransceivePolicy.Kind, String)] {
+      let fresh = TransceivePolicy(kind: kind, mayWrite: false)
+      #expect(Self.verdict(Self.bytes(command), fresh) == .sent, "\(command)")
+    }
+    #expect(Self.verdict(Self.bytes("00B2 010C 00"), TransceivePolicy(kind: .desfire, mayWrite: true)) == .refused)
   }
 
   // MARK: Documents
@@ -242,8 +275,9 @@ import Testing
     try send("00A4 000C 02 3F00", "6A82")
     #expect(isSent("00B2 010C 00"))
     try send("00A4 000C 02 3F00")
+    #expect(isSent("00B0 9C00 08"))
     policy.reselected()
-    #expect(isSent("00B2 010C 00"))
+    #expect(!isSent("00B0 9C00 08"))
   }
 
   @Test func `the master file is for documents`() {
@@ -322,7 +356,8 @@ import Testing
 
   @Test(arguments: [
     "D5780000021010", "A0000006150001", "A0000007320123", "A0000003371010", "A0000007271010", "A0000005410001",
-    "A0000006770101",
+    "A0000006770101", "A0000006200620", "A0000000101030", "A0000003156020", "A0000004360100", "A0000004391010",
+    "A0000004540010", "A0000007360001", "A0000008170020", "D5280050218002",
   ])
   func `national payment schemes are refused`(_ identifier: String) {
     #expect(CardApplications.problem(declaring: Self.bytes(identifier)) != nil)
