@@ -8,7 +8,8 @@ final class TapStore {
   var stamp: InboxFile.Stamp?
 
   /// Opens a file, or `":memory:"`, with the limit of ``Inbox/init(_:retention:maximumPages:now:notice:report:)``.
-  /// Throws if it cannot be opened, is damaged, or has a newer schema (`SQLITE_MISMATCH`).
+  /// Throws if it cannot be opened, or is damaged; `SQLITE_MISMATCH` if it has a newer schema, or far more taps than an
+  /// inbox has: to read and remove those would take the agent's start, and its memory.
   init(path: String, maximumPages: Int = 0) throws(SQLiteError) {
     database = try Database(path: path)
     // One fsync per commit keeps the file whole after a power cut:
@@ -20,8 +21,15 @@ final class TapStore {
     // Keep those out of temporary files, too.
     try database.run("PRAGMA temp_store = MEMORY")
     try Schema.migrate(database)
+    // An offset reads no more than the rows before it.
+    guard try database.run("SELECT 1 FROM taps LIMIT 1 OFFSET \(Self.mostTaps)").isEmpty else {
+      throw SQLiteError(code: SQLITE_MISMATCH, message: "it has more than \(Self.mostTaps) taps")
+    }
     if maximumPages > 0 { try database.run("PRAGMA max_page_count = \(maximumPages)") }
   }
+
+  /// The settings allow 100,000 taps, and ``Retention/maximumOutgoing`` of those that wait to be sent.
+  static let mostTaps = 150_000
 
   /// Adds a tap, or updates the one with its id in the columns that can change. Returns its sequence number.
   func put(_ stored: StoredTap) throws(SQLiteError) -> Int64 {

@@ -167,6 +167,25 @@ struct InboxFileTests {
     #expect(reports.all.first?.contains("schema version 99") == true)
   }
 
+  /// Not by this program. To load or to remove its taps would take seconds, and hundreds of megabytes.
+  @Test func `a file with far too many taps is moved aside unread`() async throws {
+    do {
+      let store = try TapStore(path: temporary.path + "/inbox.sqlite")
+      try store.database.run(
+        """
+        WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers LIMIT \(TapStore.mostTaps + 1))
+        INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed)
+          SELECT number, number, x'00', '', x'', '', '', 'received', 0 FROM numbers
+        """)
+    }
+    let inbox = inbox(in: temporary.path, reports: reports)
+    #expect(await inbox.receive(sampleTap("a")).isNew)
+    #expect(try await inbox.list().count == 1)
+    let aside = temporary.path + "/inbox.sqlite.unusable-\(sampleTime.microseconds)"
+    #expect(reports.all.count == 1 && reports.all.first?.contains("more than 150000 taps") == true, "\(reports.all)")
+    #expect(try Database(path: aside).run("SELECT count(*) FROM taps") == [[.integer(150_001)]])
+  }
+
   @Test func `on a full disk only history is lost, never the next tap`() async throws {
     let inbox = inbox(in: temporary.path, pages: 12, reports: reports)
     let message = [UInt8](repeating: 1, count: 3000)
