@@ -2,7 +2,9 @@
 struct NameTracker {
   let rule: String
   /// The unique name of the owner.
-  var owner: String?
+  private(set) var owner: String?
+  /// The owner before that, on the same connection.
+  private(set) var formerOwner: String?
   /// Whether `owner` was set at least once. Before that, nil means unknown.
   var isKnown = false
   var watchers: [UInt64: AsyncStream<String?>.Continuation] = [:]
@@ -19,8 +21,15 @@ struct NameTracker {
   mutating func set(_ newOwner: String?) {
     guard !isKnown || owner != newOwner else { return }
     isKnown = true
+    if let owner { formerOwner = owner }
     owner = newOwner
     for watcher in watchers.values { watcher.yield(newOwner) }
+  }
+
+  /// The connection is lost. On the next bus another peer may have the same unique name.
+  mutating func forget() {
+    set(nil)
+    formerOwner = nil
   }
 
   mutating func add(_ watcher: AsyncStream<String?>.Continuation, _ token: UInt64) {
@@ -106,11 +115,24 @@ extension Connection {
     trackers[name]?.set(owner.isEmpty ? nil : owner)
   }
 
+  /// Whether a peer of the present connection owns a tracked name, or owned it before the present owner.
+  ///
+  /// A stream of ``owners(of:)`` says it later: a reader that compares names with its last value may trust a peer of a
+  /// new bus that has the unique name of the owner on the former bus.
+  ///
+  /// - Parameters:
+  ///   - peer: a unique name.
+  ///   - name: a name that a stream of ``owners(of:)`` or a match rule tracks.
+  ///   - orFormer: whether the former owner counts, too.
+  /// - Returns: false also if the name is not tracked, or its owner is not known yet.
+  public func isOwner(_ peer: String, of name: String, orFormer: Bool = false) -> Bool {
+    guard let tracker = trackers[name] else { return false }
+    return tracker.owner == peer || orFormer && tracker.formerOwner == peer
+  }
+
   /// Sets all owners to nil, because the bus is gone and with it all its peers.
   func forgetOwners() {
-    for name in trackers.keys {
-      trackers[name]?.set(nil)
-    }
+    for name in trackers.keys { trackers[name]?.forget() }
   }
 
   func endTracking() {

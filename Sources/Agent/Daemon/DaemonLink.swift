@@ -32,10 +32,6 @@ actor DaemonLink {
   private let receive: @Sendable (isolated any Actor, [String: Value]) async throws -> Void
 
   private(set) var owner: String?
-  /// The previous daemon's unique name, and this agent's unique name at that time. A tap that the previous daemon sent
-  /// may arrive after that daemon has left, and no other process has this tap. On another bus, the same name may belong
-  /// to any process, so the agent's own name must be the same too.
-  private var former: (owner: String, ownName: String?)?
   private(set) var registration: DaemonRegistration
   /// The call or pause in progress.
   private var activity: Task<Void, Never>?
@@ -84,7 +80,6 @@ actor DaemonLink {
   }
 
   private func receive(owner: String?) async {
-    if let present = self.owner { former = (present, uniqueName) }
     self.owner = owner
     activity?.cancel()
     activity = nil
@@ -186,15 +181,17 @@ actor DaemonLink {
   }
 
   private func tagRead(_ call: IncomingCall) async throws {
-    if call.sender != former?.owner || uniqueName != former?.ownName { try requireDaemon(call) }
+    // A tap that the previous daemon sent may arrive after that daemon has left, and no other process has this tap.
+    try requireDaemon(call, orFormer: true)
     try await receive(self, call.arguments.first?.asDictionary ?? [:])
   }
 
-  private var uniqueName: String? { connection.assumeIsolated { $0.uniqueName } }
-
   /// Refuses a call from a peer that is not the daemon.
-  func requireDaemon(_ call: IncomingCall) throws {
-    guard call.sender == owner else {
+  func requireDaemon(_ call: IncomingCall, orFormer: Bool = false) throws {
+    let isDaemon = connection.assumeIsolated {
+      $0.isOwner(call.sender, of: Names.Daemon.busName, orFormer: orFormer)
+    }
+    guard isDaemon else {
       log(.warning, "refused \(call.member) from \(call.sender), which is not the daemon")
       throw BusError(
         name: Names.Errors.notAuthorized, message: "only the owner of \(Names.Daemon.busName) may call this")

@@ -20,6 +20,8 @@ import Testing
     try await fixture.bus.stop()
     #expect(await states.next() == .disconnected)
     #expect(await owners.next() == .some(nil))
+    // On the next bus another peer may have this name.
+    #expect(await !fixture.client.isOwner(before, of: BusFixture.name, orFormer: true))
     let error = await busError { () async throws(BusError) in try await fixture.call("Echo", [.string("a")]) }
     #expect(error?.isDisconnected == true)
 
