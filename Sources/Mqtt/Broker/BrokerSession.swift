@@ -45,9 +45,10 @@ struct BrokerSession: Sendable {
   private var isClosing = false
   /// The topics of messages in flight that are not taps.
   private var otherTopics: [UInt64: String] = [:]
-  /// The topics, besides the taps', that the broker's rules forbid. They are not tried again: the broker has given its
-  /// answer, and Mosquitto 2.0.11 also closes the connection.
-  private var forbiddenTopics: Set<String> = []
+  /// The topics, besides the taps', that the broker's rules forbid, and since when. Each is left alone for an hour:
+  /// Mosquitto 2.0.11 also closes the connection. The rules may change in that time.
+  private var forbiddenTopics: [String: Duration] = [:]
+  private static let forbiddenTime = Duration.seconds(3600)
   private var readers: [ReaderState] = []
   /// The states of readers that the broker may still have.
   private var publishedReaders: [String: [UInt8]] = [:]
@@ -84,6 +85,7 @@ struct BrokerSession: Sendable {
   ) -> [BrokerAction] {
     guard phase != .stopped else { return [] }
     if !awaitsConfirmation { lastProgress = now.clock }
+    forbiddenTopics = forbiddenTopics.filter { now.clock - $0.value < Self.forbiddenTime }
     var actions: [BrokerAction] = []
     switch event {
     case .start:
@@ -95,7 +97,7 @@ struct BrokerSession: Sendable {
     case .confirmed(let attempt, let token, let code): actions = confirmed(attempt, token, code, now)
     case .tooLarge(let attempt, let token, let isShortened): actions = tooLarge(attempt, token, isShortened)
     case .notSubscribed(let attempt, let topic, let code):
-      let isNew = attempt == present && forbiddenTopics.insert(topic).inserted
+      let isNew = attempt == present && forbiddenTopics.updateValue(now.clock, forKey: topic) == nil
       actions = isNew ? [.log(.warning, BrokerEnding.notSubscribed(topic, code: code, to: identity))] : []
     case .message(let attempt, let topic, let payload, let isRetained):
       actions = attempt == present ? received(topic, payload, isRetained, now) : []
@@ -183,7 +185,7 @@ struct BrokerSession: Sendable {
     if messages.hasCommands {
       subscriptions += StationCommand.Name.allCases.map(messages.topics.command)
     }
-    subscriptions.removeAll(where: forbiddenTopics.contains)
+    subscriptions.removeAll { forbiddenTopics[$0] != nil }
     if !subscriptions.isEmpty { actions.append(.subscribe(subscriptions)) }
     return actions
   }
@@ -240,7 +242,7 @@ struct BrokerSession: Sendable {
 
   /// A retained message that is not a tap.
   private mutating func publish(_ topic: String, _ payload: [UInt8]) -> [BrokerAction] {
-    guard !forbiddenTopics.contains(topic) else { return [] }
+    guard forbiddenTopics[topic] == nil else { return [] }
     let token = nextToken()
     otherTopics[token] = topic
     return [.publish(Publication(token: token, topic: topic, payload: payload, isRetained: true))]
@@ -300,7 +302,7 @@ struct BrokerSession: Sendable {
       if case .leaving(_, _, token) = phase { return [.close(gracefully: true)] }
       // The taps matter more than a description that the broker's rules forbid.
       guard !isAccepted else { return [] }
-      if code == 0x87 { forbiddenTopics.insert(topic) }
+      if code == 0x87 { forbiddenTopics[topic] = now.clock }
       return [.log(.warning, BrokerEnding.notAccepted(topic: topic, code: code).reason(for: identity))]
     }
     guard isAccepted else {

@@ -68,6 +68,21 @@ import Testing
     #expect(session.handle(.notSubscribed(attempt: 0, topic: topic, code: 0x87)) == [])
   }
 
+  @Test func `a topic that the broker forbade is tried again after an hour`() throws {
+    var session = try Sample.session(Sample.messages(commands: true))
+    let topics = session.connect().subscriptions
+    let topic = try #require(topics.first)
+    _ = session.handle(.notSubscribed(attempt: 1, topic: topic, code: 0x87), at: Sample.moment(0))
+    /// What is subscribed to when the connection is up again after a break.
+    func afterBreak(at seconds: Double, attempt: UInt64) -> [String] {
+      _ = session.handle(.ended(attempt: attempt - 1, .closed), at: Sample.moment(seconds))
+      _ = session.handle(.time, at: Sample.moment(seconds + 200))
+      return session.handle(.accepted(attempt: attempt), at: Sample.moment(seconds + 200)).subscriptions
+    }
+    #expect(afterBreak(at: 100, attempt: 2) == topics.filter { $0 != topic })
+    #expect(afterBreak(at: 3600, attempt: 3) == topics)
+  }
+
   @Test func `a refused description is a warning and no end`() throws {
     var session = try Sample.session(Sample.messages(discovery: true))
     let token = try #require(session.connect().publications.last?.token)
