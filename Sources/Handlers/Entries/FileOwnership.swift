@@ -7,23 +7,33 @@ public struct FileOwnership: Sendable {
 
   /// Asks the file system. Blocks on files.
   public static let real = FileOwnership { path in
-    var walk = Walk()
+    var walk = Walk(user: nil)
+    return walk.follow(path)
+  }
+
+  /// Whether only root and this process's user can change the file at a path, or replace it by another. Blocks on files.
+  static func isUsersAlone(_ path: String) -> Bool {
+    var walk = Walk(user: getuid())
     return walk.follow(path)
   }
 
   /// A walk from the root directory to a file, link by link. Each directory on the way decides which file is found
   /// next.
   private struct Walk {
+    /// A user whose files are as good as root's.
+    let user: uid_t?
     private var directory = ""
     private var links = 0
     private static let maximumLinks = 40
+
+    init(user: uid_t?) { self.user = user }
 
     /// Follows `path`, which is absolute or relative to the current directory of the walk. Returns false if another
     /// user can change a part of the way, or if the path does not exist.
     mutating func follow(_ path: String) -> Bool {
       if path.hasPrefix("/") {
         directory = ""
-        guard isRoots("/") else { return false }
+        guard isTrusted("/") else { return false }
       }
       for name in path.split(separator: "/") where name != "." {
         if name == ".." {
@@ -31,7 +41,7 @@ public struct FileOwnership: Sendable {
           continue
         }
         let next = "\(directory)/\(name)"
-        guard isRoots(next) else { return false }
+        guard isTrusted(next) else { return false }
         guard let target = Self.target(ofLink: next) else {
           directory = next
           continue
@@ -42,19 +52,19 @@ public struct FileOwnership: Sendable {
       return true
     }
 
-    /// Whether the file belongs to root, and other users cannot write to it.
+    /// Whether the file belongs to root, or to `user`, and other users cannot write to it.
     ///
     /// Group members may write to it, unless this user is one of them: root has put them into the group to install
     /// programs (Debian's `staff` for /usr/local). In a directory with the sticky bit, only root can replace root's
     /// files.
-    private func isRoots(_ path: String) -> Bool {
+    private func isTrusted(_ path: String) -> Bool {
       var information = stat()
-      guard lstat(path, &information) == 0, information.st_uid == 0 else { return false }
+      guard lstat(path, &information) == 0, [0, user].contains(information.st_uid) else { return false }
       if information.st_mode & S_IFMT == S_IFLNK { return true }
       if information.st_mode & S_IFMT == S_IFDIR, information.st_mode & S_ISVTX != 0 { return true }
       guard information.st_mode & S_IWOTH == 0 else { return false }
       // For root itself, access(2) would report that every file is writable.
-      return getuid() == 0 || access(path, W_OK) != 0
+      return information.st_uid == user || getuid() == 0 || access(path, W_OK) != 0
     }
 
     private static func target(ofLink path: String) -> String? {

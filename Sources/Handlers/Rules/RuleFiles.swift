@@ -55,6 +55,13 @@ public struct RuleFiles: Sendable, Hashable {
       content.problems.append(objection)
       return
     }
+    guard origin == .user ? FileOwnership.isUsersAlone(directory) : FileOwnership.real.isRootsAlone(directory) else {
+      content.problems.append(
+        KeyFileError(
+          file: directory, line: nil, problem: "is ignored, because other users can change a folder above it",
+          remedy: "make those folders \(origin == .user ? "yours" : "root's"), and run chmod o-w on them"))
+      return
+    }
     guard let names = FileContents.names(inDirectory: directory, atMost: Self.maximumNames) else { return }
     guard names.count <= Self.maximumNames else {
       content.problems.append(

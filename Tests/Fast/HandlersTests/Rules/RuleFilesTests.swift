@@ -51,6 +51,19 @@ import Testing
     #expect(files.read().problems.count == 1)
   }
 
+  /// Whoever can rename the directory can put another one in its place.
+  @Test(arguments: ["config/tagroute", "config"])
+  func `a directory below one that others can write is ignored`(above: String) throws {
+    _ = try write(Self.rule)
+    #expect(files.read().rules.count == 1)
+    try #require(chmod(directory.file(above), 0o777) == 0)
+    #expect(files.read().rules.isEmpty)
+    #expect(files.read().problems.first?.problem.contains("a folder above it") == true)
+    // Nobody can rename the others' files in a directory with the sticky bit.
+    try #require(chmod(directory.file(above), 0o1777) == 0)
+    #expect(files.read().rules.count == 1 && files.read().problems.isEmpty)
+  }
+
   @Test(.enabled(if: getuid() == 0, "only root owns such files"))
   func `a file of another user is ignored, also behind a link`() throws {
     let other = try directory.write(Self.rule, to: "other.conf")
