@@ -1,13 +1,15 @@
 import Bus
 import Glibc
+import Names
 import TagrouteClient
 
 extension Command {
   static let lock = Command(
     name: "lock", summary: "wait for a tag and make it read-only for ever",
     details: """
-      This is permanent: no program can make the tag writable again. The command asks
-      first.
+      This is permanent: no program can make the tag writable again. A Type 4 tag and a
+      FeliCa card other than Lite only say that they are read-only, which programs
+      respect. The command asks first.
 
       \(TagCommand.exitHelp)
       """,
@@ -21,10 +23,17 @@ extension Command {
       let uid = Hexadecimal.text(tag.uid)
       try await output.answer(
         ["technology": tag.technology, "uid": uid, "status": "read-only"],
-        ["\(tag.technology) \(uid): is read-only for ever"])
+        ["\(tag.technology) \(uid): \(statement(tag.technology))"])
     }
     if !arguments.has("yes") { try await confirm() }
     return try await command.run()
+  }
+
+  /// A Type 4 tag's container has the answer to "may I write", and a FeliCa Standard card's attribute block. Whoever
+  /// ignores them can still write. FeliCa Lite is locked for good, but has the same technology.
+  private static func statement(_ technology: String) -> String {
+    [.type3, .type4A, .type4B].contains(TagType(rawValue: technology))
+      ? "says now that it is read-only, and programs for NDEF respect that" : "is read-only for ever"
   }
 
   private static func confirm() async throws(Failure) {
