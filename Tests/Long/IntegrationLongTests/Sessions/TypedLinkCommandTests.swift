@@ -9,7 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct TypedLinkCommandTests {
   @Test func `write writes what resolve and a tap offer`() async throws {
     let path = "\(repositoryRoot)/Tests/Fast/CommandLineToolTests/Writing/typed-links.jsonl"
-    let rows = try readFile(path).split(separator: 0x0A).map { try JSONDecoder().decode([String?].self, from: Data($0)) }
+    let lines = try readFile(path).split(separator: 0x0A)
+    let rows = try lines.map { try JSONDecoder().decode([String?].self, from: Data($0)) }
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.place(try Tag(1, type: 4))
