@@ -141,11 +141,13 @@ extension DaemonState {
     return actions + perform(queue.handle(.read(tap, held: isHeld), at: now), at: now)
   }
 
-  /// Whether the only links of a message are in Smart Posters (NFC Forum Smart Poster RTD, section 3).
+  /// Whether the only links of a message are in Smart Posters (NFC Forum Smart Poster RTD, section 3). URI and
+  /// absolute-URI records are links, too.
   static func hasOnlySmartPosters(_ bytes: [UInt8]) -> Bool {
     guard let records = try? NDEFMessage(decoding: bytes).records else { return false }
     let types = records.filter { $0.typeNameFormat == .wellKnown }.map(\.type)
-    return !types.contains(Array("U".utf8)) && types.contains(Array("Sp".utf8))
+    let hasLink = types.contains(Array("U".utf8)) || records.contains { $0.typeNameFormat == .absoluteURI }
+    return !hasLink && types.contains(Array("Sp".utf8))
   }
 
   private mutating func forget(_ tap: DetectedTap) -> [Action] {

@@ -59,7 +59,7 @@ enum PaymentSchemes {
     0xA0_0000_0736,  // PayPak
     0xA0_0000_0770,  // XTRAPOWER
     0xA0_0000_0779,  // Zimswitch
-    0xA0_0000_0817,  // no public list has it
+    0xA0_0000_0817,  // found by an audit of these rules; no public list names its owner
     0xA0_0000_0878,  // KLSC
     0xA0_8600_0100,  // HUMO
     0xD0_4000_0001,  // Quick

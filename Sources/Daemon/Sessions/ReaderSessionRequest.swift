@@ -5,6 +5,8 @@ import ReaderLink
 /// The checked options of `StartReaderSession`.
 struct ReaderSessionRequest: Sendable, Hashable {
   static let maximumMessage = 256
+  /// The most entries of a list, also of those that are left out. All of them are checked on the daemon's event loop.
+  static let maximumEntries = 4096
 
   /// The text for the user; may be empty, and may have several lines.
   var message = ""
@@ -95,8 +97,11 @@ struct ReaderSessionRequest: Sendable, Hashable {
     private static func allowed<T>(
       _ list: [T], _ key: String, _ most: Int, problem: (T) -> String?
     ) throws(BusError) -> (allowed: [T], leftOut: String?) {
-      let problems = list.compactMap(problem)
-      let allowed = list.filter { problem($0) == nil }
+      var problems: [String] = []
+      var allowed: [T] = []
+      for entry in list {
+        if let problem = problem(entry) { problems.append(problem) } else { allowed.append(entry) }
+      }
       guard list.isEmpty || !allowed.isEmpty else {
         throw .invalidArgument("\(key): \(problems.first ?? "no entry is allowed")")
       }
@@ -128,6 +133,9 @@ struct ReaderSessionRequest: Sendable, Hashable {
     guard let value = options[key] else { return [] }
     guard case .array(let signature, let values) = value, signature.string == element else {
       throw .invalidArgument("\(key) is not of type a\(element)")
+    }
+    guard values.count <= maximumEntries else {
+      throw .invalidArgument("\(key) has \(values.count) entries: at most \(maximumEntries) are allowed")
     }
     return values.compactMap(read)
   }

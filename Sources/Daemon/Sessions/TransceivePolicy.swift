@@ -42,6 +42,8 @@ struct TransceivePolicy: Sendable, Hashable {
   private var masterFile = MasterFile.left
   /// A SELECT that may lead to another application was sent, and the card has not answered yet.
   private var isSelecting = false
+  /// The answer to such a SELECT, which has the application's name, is still to be fetched with GET RESPONSE.
+  private var isFetching = false
   /// Whether the card has answered GetVersion like a DESFire. The class 90 then means DESFire's commands.
   private var hasVersion = false
   /// FeliCa: the IDms of the systems of this tag that have answered.
@@ -107,19 +109,24 @@ struct TransceivePolicy: Sendable, Hashable {
   private mutating func learnOfCard(_ answer: [UInt8], to command: [UInt8]) {
     if command == DESFire.getVersion, answer.count == 9, answer.suffix(2) == [0x91, 0xAF] { hasVersion = true }
     guard let apdu = CommandAPDU(command) else { return }
+    let isEncryptedName = masterFile.allowsEncryptedName(of: apdu)
     masterFile.learn(answer, to: apdu)
+    if apdu.ins == Self.select || apdu.ins == Self.getResponse {
+      isFetching = (isSelecting || isFetching) && answer.dropLast().last == 0x61
+    }
     if apdu.ins == Self.select {
       isSelecting = false
       guard CommandAPDU.isCarriedOut(answer) else { return }
-      if apdu.p1 == 0x04 { (isApplicationSelected, isElsewhere) = (true, false) }
+      // A Java Card passes a SELECT with secure messaging on to the applet that is selected (JCRE, 4.5).
+      if apdu.p1 == 0x04, apdu.cla == 0x00 || isEncryptedName { (isApplicationSelected, isElsewhere) = (true, false) }
       if apdu.selectsMasterFile {
         // It may have a name, and is no application.
         (isApplicationSelected, isElsewhere) = (false, false)
         return
       }
     }
-    // GET RESPONSE (C0) returns the rest of the answer to a SELECT.
-    guard apdu.ins == Self.select || apdu.ins == 0xC0,
+    // GET RESPONSE returns the rest of the answer to a SELECT.
+    guard apdu.ins == Self.select || apdu.ins == Self.getResponse,
       let name = FileControlInformation.applicationName(in: answer)
     else { return }
     let isDeclared = applications.contains { name.starts(with: $0) }
@@ -129,7 +136,8 @@ struct TransceivePolicy: Sendable, Hashable {
 
   /// The tag has lost its power and was selected again.
   mutating func reselected() {
-    (isApplicationSelected, isElsewhere, isSelecting, chain) = (isSelectedAtFirst, false, false, nil)
+    (isApplicationSelected, isElsewhere, isSelecting, isFetching) = (isSelectedAtFirst, false, false, false)
+    chain = nil
     masterFile = .left
   }
 
@@ -163,11 +171,11 @@ struct TransceivePolicy: Sendable, Hashable {
   // MARK: ISO-DEP
 
   private mutating func checkMIFARE(_ first: UInt8, _ command: [UInt8]) throws(BusError) {
-    // Such a card may hold payment applications too. Check a SELECT in any class as an APDU, and every command that may
-    // replace it. The exceptions are two native commands of four bytes that look like a SELECT.
-    let isNative = command.count < 4 || !Self.selecting.contains(command[1]) || isNativeOfFour(command)
+    // Such a card may hold payment applications too. What is not the chip's own is checked as an APDU, whatever its class.
     // These cards use the ISO classes 00 to 0F, and 90 for wrapped commands.
-    guard isNative, first > 0x0F || command.count < 4, first != 0x90 else { return try checkAPDU(command) }
+    guard isChips(command), first > 0x0F || command.count < 4, first != DESFire.wrapping else {
+      return try checkAPDU(command)
+    }
     try requireKnownSelection()
     try requireNoPayment(command)
     // A card may take a command that is longer than its native form for an APDU, whatever its class.
@@ -181,13 +189,32 @@ struct TransceivePolicy: Sendable, Hashable {
     return kind == .desfire ? command[0] == DESFire.selectApplication : MIFAREPlus.reads.contains(command[0])
   }
 
+  /// Whether a command is one of the chip's own, and not one of ISO 7816 for the application that a card has selected by
+  /// itself. A frame of four bytes, such as a read of the block 0E00, can be both. It is taken for the chip's, because
+  /// programs need it, and the reader process knows the chip.
+  private func isChips(_ command: [UInt8]) -> Bool {
+    guard (kind == .desfire ? DESFire.codes : MIFAREPlus.codes).contains(command[0]) else { return false }
+    if DESFire.isAuthentication(command) || command.count < 4 { return true }
+    if Self.selecting.contains(command[1]) { return isNativeOfFour(command) }
+    return command.count == 4 || CommandAPDU(command) == nil || !Self.ofApplications.contains(command[1])
+  }
+
+  /// Instructions that reach the selected application: ``reads``, those that change it, and those of EMV.
+  private static let ofApplications: Set<UInt8> = reads.union(managing).union([
+    0x0C, 0x0E, 0x0F, 0x20, 0x22, 0x24, 0x2A, 0x2C, 0x82, 0x86, 0x88, 0xA8, 0xAE, 0xD0, 0xD1, 0xD2, 0xD6, 0xD7, 0xDA,
+    0xDB,
+    0xDC, 0xDD, 0xE0, 0xE2, 0xFE,
+  ])
+
   private static let select: UInt8 = 0xA4
+  private static let getResponse: UInt8 = 0xC0
   /// SELECT, SELECT DATA with a list of tags, MANAGE CHANNEL, ENVELOPE in both forms.
   private static let selecting: Set<UInt8> = [select, 0xA5, 0x70, 0xC2, 0xC3]
 
   /// Commands on the file that they name as SELECT does: DEACTIVATE, ACTIVATE and DELETE FILE, TERMINATE DF and EF
-  /// (ISO/IEC 7816-9). GlobalPlatform's DELETE, INSTALL and LOAD have three of the codes.
-  private static let managing: Set<UInt8> = [0x04, 0x44, 0xE4, 0xE6, 0xE8]
+  /// (ISO/IEC 7816-9). GlobalPlatform's DELETE, INSTALL, LOAD and
+  /// SET STATUS have the last codes.
+  private static let managing: Set<UInt8> = [0x04, 0x44, 0xE4, 0xE6, 0xE8, 0xF0]
 
   private mutating func checkAPDU(_ bytes: [UInt8]) throws(BusError) {
     guard let command = CommandAPDU(bytes) else {
@@ -198,14 +225,21 @@ struct TransceivePolicy: Sendable, Hashable {
         throw .invalidArgument("finish the chain of commands \(hexadecimal(chain)) first")
       }
     }
+    // The application that is selected on another channel is not known.
+    guard command.cla & 0x43 == 0 else {
+      throw .notAuthorized("the command is for another logical channel than the first, which cannot be checked")
+    }
     try requireKnownSelection(
-      orSelecting: command.ins == Self.select && (command.p1 == 0x04 || command.selectsMasterFile))
+      orSelecting: command.ins == Self.select && (command.p1 == 0x04 || command.selectsMasterFile),
+      orFetching: command.ins == Self.getResponse)
     guard masterFile.allows(command) else {
       throw .notAuthorized("the master file is selected: select a declared application by its name after PACE")
     }
     guard isApplicationSelected || masterFile != .left || needsNoApplication(command, bytes) else {
-      throw .notAuthorized("no application is selected: select a declared one by its name first")
+      throw noApplication
     }
+    // Commands of GlobalPlatform name applications, too.
+    if command.cla & 0x80 != 0, command.cla != DESFire.wrapping { try requireNoPayment(command.data) }
     switch command.ins {
     case Self.select: try checkSelect(command)
     case let ins where Self.selecting.contains(ins):
@@ -220,25 +254,36 @@ struct TransceivePolicy: Sendable, Hashable {
   }
 
   /// A command in any framing reaches the selected application, so that must be an allowed one.
-  private func requireKnownSelection(orSelecting isSelectByName: Bool = false) throws(BusError) {
+  private func requireKnownSelection(
+    orSelecting isSelectByName: Bool = false, orFetching isGetResponse: Bool = false
+  ) throws(BusError) {
     guard !isSelecting else {
       throw .notAuthorized("a SELECT is in progress: wait for the answer, which names the selected application")
+    }
+    guard !isFetching || isGetResponse || isSelectByName else {
+      throw .notAuthorized("fetch the answer to the SELECT with GET RESPONSE first: it names the selected application")
     }
     guard !isElsewhere || isSelectByName else {
       throw .notAuthorized("the card has reported another application: select a declared one by its name")
     }
   }
 
-  /// Whether a command reaches no application of ISO 7816: SELECT, and commands of DESFire and MIFARE Plus in their class.
+  private var noApplication: BusError {
+    .notAuthorized("no application is selected: select a declared one by its name first")
+  }
+
+  /// Whether a command reaches no application of ISO 7816: SELECT, and DESFire's commands in their class.
   private func needsNoApplication(_ command: CommandAPDU, _ bytes: [UInt8]) -> Bool {
     if command.ins == Self.select || bytes == DESFire.getVersion { return true }
-    return command.cla == 0x90 && (kind != .isoDEP || hasVersion)
+    return command.cla == DESFire.wrapping && (kind != .isoDEP || hasVersion) && command.p1 == 0 && command.p2 == 0
+      && DESFire.codes.contains(command.ins)
   }
 
   /// In a proprietary class only the instructions of known cards have a known meaning.
   private func isKnownRead(_ command: CommandAPDU, _ bytes: [UInt8]) -> Bool {
     switch command.cla {
-    case 0x90: kind == .desfire || hasVersion ? DESFire.reads.contains(command.ins) : bytes == DESFire.getVersion
+    case DESFire.wrapping:
+      kind == .desfire || hasVersion ? DESFire.reads.contains(command.ins) : bytes == DESFire.getVersion
     // GET DATA of GlobalPlatform.
     case 0x80: command.ins == 0xCA || command.ins == 0xCB
     default: command.cla & 0x80 == 0 && Self.reads.contains(command.ins)
@@ -250,6 +295,9 @@ struct TransceivePolicy: Sendable, Hashable {
 
   /// Checks a SELECT (ISO/IEC 7816-4, 11.2.2) in any class, because cards differ in the class bits that they evaluate.
   private mutating func checkSelect(_ command: CommandAPDU) throws(BusError) {
+    guard command.cla == 0x00 || command.isSecured else {
+      throw .notAuthorized("a SELECT of the class \(hexadecimal(command.cla)) cannot be checked")
+    }
     guard command.p2 & 0x03 == 0 else {
       throw .notAuthorized("the SELECT asks for another occurrence than the first, which cannot be checked")
     }
@@ -373,6 +421,9 @@ private enum FeliCa {
 
 /// Native commands of MIFARE DESFire. They may also be wrapped in APDUs of the class 90.
 private enum DESFire {
+  /// The class of wrapped commands.
+  static let wrapping: UInt8 = 0x90
+  static let additionalFrame: UInt8 = 0xAF
   static let selectApplication: UInt8 = 0x5A
   /// In its wrapped form.
   static let getVersion: [UInt8] = [0x90, 0x60, 0x00, 0x00, 0x00]
@@ -382,13 +433,27 @@ private enum DESFire {
     selectApplication, 0x60, 0x6A, 0x6D, 0x6F, 0x61, 0xF5, 0xBD, 0xBB, 0x6C, 0x45, 0x64, 0x6E, 0xAF,
   ]
 
+  /// ``reads``, and the commands that change the card or begin an authentication.
+  static let codes: Set<UInt8> = reads.union([
+    0x0A, 0x1A, 0xAA, 0x70, 0x71, 0x77, 0xC4, 0xC6, 0x54, 0x55, 0x56, 0x57, 0x5C, 0xCA, 0xC9, 0xDA, 0xFC, 0x51, 0x5F,
+    0xCD, 0xCB, 0xCC, 0xC1, 0xC0, 0xCE, 0xDF, 0x3D, 0x8D, 0xAD, 0x3B, 0x8B, 0xAB, 0xDB, 0xBA, 0x0C, 0x1C, 0xDC, 0xEB,
+    0xC7,
+    0xA7, 0xC8, 0x3C, 0xF0, 0xF2, 0xFD,
+  ])
+
+  /// Whether a native command continues an authentication, whose bytes are random.
+  static func isAuthentication(_ command: [UInt8]) -> Bool {
+    command.first == additionalFrame && [17, 33].contains(command.count)
+  }
+
   /// Whether a native command is one of ``reads`` in its own form. Files have the numbers 00 to 1F.
   static func isRead(_ command: [UInt8]) -> Bool {
     guard let first = command.first, reads.contains(first) else { return false }
     switch first {
     case selectApplication: return command.count == 4
     case 0xF5, 0x6C, 0x64: return command.count == 2
-    case 0xBD, 0xBB: return command.count == 8 && command[1] <= 0x1F
+    // No file is so long that its offset makes an APDU of the command.
+    case 0xBD, 0xBB: return command.count == 8 && command[1] <= 0x1F && CommandAPDU(command) == nil
     default: return command.count == 1
     }
   }
@@ -398,6 +463,14 @@ private enum DESFire {
 private enum MIFAREPlus {
   /// Read commands, with and without encryption and checksum.
   static let reads: Set<UInt8> = [0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37]
+
+  /// ``reads``, authentications, writing, the operations on values, GetVersion with its continuation, the signature, the
+  /// check of proximity, and virtual cards.
+  static let codes: Set<UInt8> = reads.union([
+    0x70, 0x72, 0x75, 0x76, 0x77, 0x78, 0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xB0, 0xB1, 0xB2, 0xB3, 0xB4,
+    0xB5,
+    0xB6, 0xB7, 0xB8, 0xB9, 0xC2, 0xC3, 0x60, 0xAF, 0x3C, 0xF0, 0xF2, 0xFD, 0x40, 0x41, 0x42, 0x44, 0x45, 0x46, 0x48,
+  ])
 
   /// Whether a command is one of ``reads``: the number of a block in two bytes, and a count. A checksum may follow,
   /// unless the number could be the instruction of an APDU that writes (ISO/IEC 7816-4, 5.4.2).

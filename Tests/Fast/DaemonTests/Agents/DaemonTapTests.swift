@@ -118,4 +118,12 @@ import Testing
     #expect(Self.delivered(tap("b", .message(Samples.smartPoster))) == [])
     #expect(Self.delivered(tap("c")) == ["c to :1.7"])
   }
+
+  @Test mutating func `without Smart Posters, the link of an absolute-URI record remains`() {
+    begin(policy: .init(smartPosters: false))
+    let link = Array("https://example.com/a".utf8)
+    // The poster begins the message, and the link ends it.
+    let both = [0x91] + Samples.smartPoster.dropFirst() + [0x53, UInt8(link.count), 0] + link
+    #expect(Self.delivered(tap("a", .message(both))) == ["a to :1.7"])
+  }
 }

@@ -15,20 +15,29 @@ import Testing
     var (reads, selections) = (0, 0)
     for session in 0..<sessions {
       let mayWrite = Bool.random(using: &random)
-      var policy = TransceivePolicy(kind: .isoDEP, mayWrite: mayWrite, applications: [LaxCard.declared])
-      var card = LaxCard(selected: [nil, LaxCard.payment, LaxCard.other].randomElement(using: &random) ?? nil)
+      let kind =
+        [TransceivePolicy.Kind.isoDEP, .isoDEP, .desfire, .mifarePlus].randomElement(using: &random) ?? .isoDEP
+      let isSelected = Int.random(in: 0..<4, using: &random) == 0
+      var policy = TransceivePolicy(
+        kind: kind, mayWrite: mayWrite, applications: [LaxCard.declared], isApplicationSelected: isSelected,
+        allowsMasterFile: Bool.random(using: &random))
+      let first = [nil, LaxCard.payment, LaxCard.other].randomElement(using: &random) ?? nil
+      var card = LaxCard(
+        kind: kind, selected: isSelected ? LaxCard.declared : first, hasChannels: Bool.random(using: &random),
+        hasVersion: Bool.random(using: &random))
       var sent: [[UInt8]] = []
       for _ in 0..<12 {
         let command = Self.command(&random)
         guard (try? policy.check(command)) != nil else { continue }
         sent.append(command)
         policy.learn(card.answer(command), to: command)
-        if command[1] == 0xB2 { reads += 1 }
+        if command.dropFirst().first == 0xB2 { reads += 1 }
         if card.selected == LaxCard.declared { selections += 1 }
       }
       let allowed: Set<LaxCard.Breach> = mayWrite ? [.wrote] : []
       guard card.breaches.isSubset(of: allowed) else {
-        Issue.record("session \(session), mayWrite \(mayWrite): \(card.breaches) by \(sent)")
+        let commands = sent.map { $0.map { policy.hexadecimal($0) }.joined() }
+        Issue.record("session \(session), \(kind), mayWrite \(mayWrite): \(card.breaches) by \(commands)")
         return
       }
     }
@@ -50,6 +59,8 @@ import Testing
     case 2:
       // Another command within one.
       return [0x00, 0xC2, 0x00, 0x00, UInt8(declared.count)] + declared
+    case 3: return [0x90, 0x60, 0x00, 0x00, 0x00]
+    case 4: return native(&random)
     default: break
     }
     var header = [classes, instructions, parameters, parameters].map { $0.randomElement(using: &random) ?? 0 }
@@ -64,6 +75,18 @@ import Testing
     // A length that is wrong.
     if Int.random(in: 0..<20, using: &random) == 0 { length[0] = UInt8.random(in: 0...20, using: &random) }
     return header + length + data + (Bool.random(using: &random) ? [0x00] : [])
+  }
+
+  /// A frame of DESFire or MIFARE Plus, or what looks like one.
+  private static func native(_ random: inout SeededGenerator) -> [UInt8] {
+    let codes: [UInt8] = [
+      0x60, 0xAF, 0x5A, 0xBD, 0xBB, 0x3D, 0x6A, 0x0A, 0x30, 0x33, 0xA0, 0xB4, 0x70, 0xCA, 0xDA, 0x80,
+    ]
+    let code = codes.randomElement(using: &random) ?? 0x60
+    let count = [0, 1, 3, 3, 4, 5, 7, 7, 12, 16].randomElement(using: &random) ?? 0
+    var rest = (0..<count).map { _ in (parameters + instructions).randomElement(using: &random) ?? 0 }
+    if Bool.random(using: &random), !rest.isEmpty { rest[0] = UInt8.random(in: 0...0x1F, using: &random) }
+    return [code] + rest
   }
 
   private static func data(_ random: inout SeededGenerator) -> [UInt8] {

@@ -39,6 +39,24 @@ import Testing
     #expect(try ReaderSessionRequest([:]).leftOut.isEmpty)
   }
 
+  /// The daemon checks each entry on its event loop.
+  @Test func `a list of too many entries is rejected`() throws {
+    let most = ReaderSessionRequest.maximumEntries
+    func codes(_ count: Int) -> [String: Value] {
+      ["system-codes": .array(element: "q", [Value](repeating: .uint16(3), count: count))]
+    }
+    func identifiers(_ count: Int) -> [String: Value] {
+      ["application-identifiers": .array(element: "ay", [Value](repeating: .bytes([0xF0, 1, 2, 3, 4]), count: count))]
+    }
+    for (key, list) in [("system-codes", codes), ("application-identifiers", identifiers)] {
+      let error = #expect(throws: BusError.self) { try ReaderSessionRequest(list(most + 1)) }
+      #expect(error?.name == Names.Errors.invalidArgument)
+      #expect(error?.message == "\(key) has 4097 entries: at most 4096 are allowed")
+      _ = try ReaderSessionRequest(list(most))
+    }
+    #expect(throws: BusError.self) { try ReaderSessionRequest(codes(1)).limited(by: codes(most + 1)) }
+  }
+
   @Test func `only texts for the sheet may have several lines`() throws {
     #expect(try ReaderSessionRequest(["message": .string("a\n\nb\n")]).message == "a\n\nb\n")
     #expect(PlainText.problem("a\nb", "who", 1...128) != nil)

@@ -51,11 +51,14 @@ import Testing
   }
 
   private static let isoDEP: [(String, Verdict)] = [
-    // Declared applications and NDEF: with and without an expected length, in extended length, on other channels.
+    // Declared applications and NDEF: with and without an expected length, and in extended length.
     ("00A4 0400 05 A000000396", .sent), ("00A4 0400 05 A000000396 00", .sent),
     ("00A4 0400 000005 A000000396", .sent), ("00A4 0400 000005 A000000396 0000", .sent),
-    ("03A4 0400 05 A000000396", .sent), ("40A4 0400 05 A000000396", .sent), ("00A4 040C 07 A0000002471001", .sent),
-    ("00A4 0400 07 D2760000850101 00", .sent), ("00A4 0400 07 D2760000850100", .sent),
+    ("00A4 040C 07 A0000002471001", .sent), ("00A4 0400 07 D2760000850101 00", .sent),
+    ("00A4 0400 07 D2760000850100", .sent),
+    // On another channel another application may be selected. A SELECT of another class may be another command.
+    ("03A4 0400 05 A000000396", .refused), ("40A4 0400 05 A000000396", .refused), ("40B0 0000 0F", .refused),
+    ("01B2 010C 00", .refused), ("82CA 9F36 00", .refused), ("80A4 0400 05 A000000396", .refused),
     // Undeclared applications: longer, shorter, different.
     ("00A4 0400 06 A00000039601", .refused), ("00A4 0400 06 A00000024710", .refused),
     ("00A4 0400 05 A000000397", .refused), ("00A4 0400", .refused), ("00A4 0400 00", .refused),
@@ -85,6 +88,7 @@ import Testing
     ("0044 0400 07 A0000000031010", .refused), ("00E4 0400 07 A0000000031010", .refused),
     ("00E6 0400 0E 2PAY.SYS.DDF01", .refused), ("00E4 0800 04 3F005015", .refused), ("00E4 0000 02 3F00", .refused),
     ("10E4 0400 04 A0000000", .refused), ("80E4 0000 09 4F07A0000000031010", .refused),
+    ("80F0 4080 07 A0000000031010", .refused),
     // Ways to select without SELECT.
     ("0070 0000 01", .refused), ("00C2 0000 0C 00A4040007A000000003101000", .refused), ("00A5 0400 02 5C00", .refused),
     // Reading.
@@ -96,12 +100,12 @@ import Testing
     // In a proprietary class the instruction may mean another command to the card.
     ("90BD 0000 07 01000000000000 00", .writing), ("903D 0000 08 0100000001000041 00", .writing),
     ("905A 0000 03 010203 00", .writing), ("9060 0001 00", .writing), ("9045 0000 00", .writing),
-    ("80B0 0000 0F", .writing), ("80C0 0000 0F", .writing), ("A0B2 0000 0F", .writing), ("E084 0000 08", .writing),
-    ("90CA 9F7F 00", .writing), ("80CB 3FFF 00", .sent), ("40B0 0000 0F", .sent),
+    ("80B0 0000 0F", .writing), ("80C0 0000 0F", .writing), ("A0B2 0000 0F", .writing), ("A084 0000 08", .writing),
+    ("90CA 9F7F 00", .writing), ("80CB 3FFF 00", .sent),
     // Malformed APDUs.
     ("00", .invalid), ("00A404", .invalid), ("00A4 0400 07 A0000000031010 00 00", .invalid),
     ("00A4 0400 08 A0000000031010", .invalid), ("00A4 0400 000008 A0000000031010", .invalid),
-    ("FFA4 0400 05 A000000396", .invalid), ("5A000000", .writing), ("", .invalid),
+    ("FFA4 0400 05 A000000396", .invalid), ("5A000000", .refused), ("", .invalid),
   ]
 
   private static let desfire: [(String, Verdict)] = [
@@ -117,8 +121,8 @@ import Testing
     ("8070 0000 01", .refused), ("40A5 0400 02 5C00", .refused), ("A0A4 0400 07 A0000000031010", .refused),
     ("40DA 0000 07 A0000000031010", .refused), ("5A 700102", .sent), ("90BD 0000 07 01000000000000 00", .sent),
     // APDUs that write, in a class that is the code of a native command that reads.
-    ("60D6 0000 02 0000", .writing), ("6FDC 0104 02 0000", .writing), ("BDD6 0000 02 000000", .writing),
-    ("AFE2 0000 01 00", .writing), ("60 00", .writing), ("F5 01", .sent), ("BB 1F 000000 000000", .sent),
+    ("60D6 0000 02 0000", .refused), ("6FDC 0104 02 0000", .refused), ("BDD6 0000 02 000000", .refused),
+    ("AFE2 0000 01 00", .refused), ("60 00", .writing), ("F5 01", .sent), ("BB 1F 000000 000000", .sent),
   ]
 
   private static let mifarePlus: [(String, Verdict)] = [
@@ -215,13 +219,24 @@ import Testing
     func isSent(_ command: String) -> Bool { Self.verdict(Self.bytes(command), policy) == .sent }
     let commands = [
       "00B2 010C 00", "00B0 8100 10", "80CA 9F36 00", "80A8 0000 02 8300", "80AE 8000 00", "0084 0000 08",
-      "00D6 0000 01 00", "0044 0000", "40B2 010C 00", "90BD 0000 07 01000000000000 00",
+      "00D6 0000 01 00", "0044 0000", "90BD 0000 07 01000000000000 00",
     ]
     for command in commands { #expect(!isSent(command), "\(command)") }
     let select = Self.bytes("00A4 0400 05 A000000396")
     try policy.check(select)
     policy.learn(Self.bytes("9000"), to: select)
     for command in commands { #expect(isSent(command), "\(command)") }
+    for kind in [TransceivePolicy.Kind.desfire, .mifarePlus] {
+      let fresh = TransceivePolicy(kind: kind, mayWrite: true)
+      for command in [
+        "80A8 0000 02 8300", "80AE 8000 00", "80CA 9F36 00", "10B2 010C 00", "90B2 010C 00", "60B2 010C 00",
+      ] {
+        #expect(Self.verdict(Self.bytes(command), fresh) == .refused, "\(command)")
+      }
+      // The second half of an authentication may have any bytes.
+      let authentication = "AF A4B20100 0102030405060708 01020304"
+      #expect(Self.verdict(Self.bytes(authentication), fresh) == .sent)
+    }
     // Native commands are no ISO 7816, and DESFire's wrapped ones neither.
     for (kind, command) in [
       (.desfire, "60"), (.desfire, "BD 01 000000 000000"), (.desfire, "90BD 0000 07 01000000000000 00"),
@@ -316,13 +331,19 @@ import Testing
       #expect(!isSent("00B2 010C 00"))
       policy.learn(Self.bytes(answer), to: select)
       for command in [
-        "00B2 010C 00", "00B0 0000 0F", "00A4 000C 02 E103", "00A4 020C 02 E103", "80A8 0000 02 8300", "40B2 010C 00",
+        "00B2 010C 00", "00B0 0000 0F", "00A4 000C 02 E103", "00A4 020C 02 E103", "80A8 0000 02 8300",
       ] {
         #expect(!isSent(command), "\(command) after \(answer)")
       }
       let name = Self.bytes("00A4 0400 05 A000000396")
       try policy.check(name)
       policy.learn(Self.bytes("6F 09 84 07 A0000003960102 9000"), to: name)
+      #expect(isSent("00B2 010C 00"))
+      // The card has more of the reply: only that is fetched.
+      try policy.check(select)
+      policy.learn(Self.bytes("6117"), to: select)
+      #expect(!isSent("00B2 010C 00") && isSent("00C0 0000 17"))
+      policy.learn(Self.bytes("6F 09 84 07 A0000003960102 9000"), to: Self.bytes("00C0 0000 17"))
       #expect(isSent("00B2 010C 00"))
       // The reply to GET RESPONSE, which fetches the rest of a reply, can name an application too.
       policy.learn(Self.bytes(answer), to: Self.bytes("00C0 0000 10"))
