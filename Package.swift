@@ -178,7 +178,7 @@ let package = Package(
       "CommandLineTool",
       [
         "AssociationFetch", "Associations", "Bus", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "KeyFile",
-        "Localization", "NDEF", "Names", "Rig", "Routing", "TagrouteClient", "UniversalLinks",
+        "Localization", "NDEF", "Names", "Notifications", "Rig", "Routing", "TagrouteClient", "UniversalLinks",
       ]),
     module(
       "Daemon",
@@ -336,7 +336,7 @@ let package = Package(
       ], exclude: ["Confinement/Attempts/attempts.c"]),
     tests(
       .system, "MqttSystemTests", ["Bus", "EventLoop", "Names", "TagrouteClient", "TestRig"],
-      exclude: ["check-payload.py", "paho-subscriber.py"]),
+      exclude: ["check-payload.py", "hostile-broker.py", "paho-subscriber.py"]),
     tests(
       .system, "NotificationsSystemTests",
       ["Bus", "EventLoop", "Names", "Notifications", "NotificationsTests", "TestRig"]),

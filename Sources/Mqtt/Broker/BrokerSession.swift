@@ -73,10 +73,16 @@ struct BrokerSession: Sendable {
       case .waiting(let until): isStarted ? until : nil
       case .connecting(_, let until): isClosing ? nil : until
       case .leaving(_, let until, _): until
-      case .connected: isClosing || !awaitsConfirmation ? nil : lastProgress + Self.confirmationPatience
+      case .connected: isClosing ? nil : connectedDeadline
       case .stopped: nil
       }
     return [own, flow.retryTime].compactMap(\.self).min()
+  }
+
+  private var connectedDeadline: Duration? {
+    let confirmation = awaitsConfirmation ? lastProgress + Self.confirmationPatience : nil
+    let permission = forbiddenTopics.values.min().map { $0 + Self.forbiddenTime }
+    return [confirmation, permission].compactMap(\.self).min()
   }
 
   /// Handles one event.
@@ -85,7 +91,9 @@ struct BrokerSession: Sendable {
   ) -> [BrokerAction] {
     guard phase != .stopped else { return [] }
     if !awaitsConfirmation { lastProgress = now.clock }
+    let forbidden = forbiddenTopics.count
     forbiddenTopics = forbiddenTopics.filter { now.clock - $0.value < Self.forbiddenTime }
+    let again = forbiddenTopics.count < forbidden && canSend ? introduce() : []
     var actions: [BrokerAction] = []
     switch event {
     case .start:
@@ -112,7 +120,7 @@ struct BrokerSession: Sendable {
       actions = canSend ? publishReaders() : []
     case .stop: actions = stop(now)
     }
-    return actions
+    return again + actions
       + flow.calls(isConnected: canSend, at: now.clock).map { call -> BrokerAction in
         switch call {
         case .take(let limit): .take(limit: limit)
@@ -172,8 +180,12 @@ struct BrokerSession: Sendable {
     phase = .connected(attempt: attempt, since: now.clock)
     trouble = ""
     flow.connected()
-    var actions: [BrokerAction] = [.log(.notice, "connected to \(identity.broker)")]
-    actions += publish(messages.topics.state, "online")
+    return [.log(.notice, "connected to \(identity.broker)")] + introduce()
+  }
+
+  /// Publishes everything that the broker retains, and subscribes.
+  private mutating func introduce() -> [BrokerAction] {
+    var actions = publish(messages.topics.state, "online")
     // The broker may have lost its retained messages.
     publishedReaders = publishedReaders.mapValues { _ in [] }
     actions += publishReaders()

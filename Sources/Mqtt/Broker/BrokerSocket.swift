@@ -6,7 +6,7 @@ import Glibc
 /// The connection to the broker, with or without TLS: libcurl resolves the name, connects and does TLS, and then only
 /// passes bytes (CURLOPT_CONNECT_ONLY). Used by one thread.
 final class BrokerSocket {
-  /// What the socket has to say at the moment.
+  /// The result of one look at the socket.
   enum Received {
     case bytes([UInt8])
     /// No more for now.
@@ -75,10 +75,7 @@ final class BrokerSocket {
       (CURLOPT_URL, "\(broker.isEncrypted ? "https" : "http")://\(host):\(broker.port)/"),
     ]
     if broker.isEncrypted {
-      // The system's own list is libcurl's default. OpenSSL's variables replace it, as for curl(1).
-      let variables = ProcessEnvironment.current
-      if let file = identity.caFile ?? variables["SSL_CERT_FILE"] { texts.append((CURLOPT_CAINFO, file)) }
-      if let folder = variables["SSL_CERT_DIR"] { texts.append((CURLOPT_CAPATH, folder)) }
+      texts += authorities
       if let file = identity.certificateFile { texts.append((CURLOPT_SSLCERT, file)) }
       // Without a password, OpenSSL would ask the terminal for that of an encrypted key.
       if let file = identity.keyFile { texts += [(CURLOPT_SSLKEY, file), (CURLOPT_KEYPASSWD, "")] }
@@ -86,6 +83,17 @@ final class BrokerSocket {
     return tagroute_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, message) == CURLE_OK
       && longs.allSatisfy { tagroute_curl_set_long(handle, $0, $1) == CURLE_OK }
       && texts.allSatisfy { tagroute_curl_set_text(handle, $0, $1) == CURLE_OK }
+  }
+
+  /// The authorities of `CAFile=`, else those of OpenSSL's variables, else libcurl's default: those of the system.
+  private var authorities: [(CURLoption, String)] {
+    let variables = identity.caFile == nil ? ProcessEnvironment.current : [:]
+    let folder = variables["SSL_CERT_DIR"]
+    guard let file = identity.caFile ?? variables["SSL_CERT_FILE"] else {
+      return folder.map { [(CURLOPT_CAPATH, $0)] } ?? []
+    }
+    // Without this, Debian's libcurl also trusts all of /etc/ssl/certs.
+    return [(CURLOPT_CAINFO, file), (CURLOPT_CAPATH, folder ?? "/dev/null")]
   }
 
   /// Why there is no connection.
@@ -136,7 +144,6 @@ final class BrokerSocket {
     var bytes = [UInt8](repeating: 0, count: 16 * 1024)
     var count = 0
     message.pointee = 0
-    errno = 0
     let result = curl_easy_recv(handle, &bytes, bytes.count, &count)
     switch result {
     case CURLE_OK where count > 0: return .bytes(Array(bytes.prefix(count)))

@@ -15,7 +15,7 @@ enum TagID {
     guard let bytes = decoded(id.utf8), (1...maximumLength).contains(bytes.count), !bytes.contains(UInt8(ascii: "/")),
       let text = String(validating: bytes, as: UTF8.self),
       !text.unicodeScalars.contains(where: {
-        [.control, .format, .lineSeparator].contains($0.properties.generalCategory)
+        [.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
       })
     else { return nil }
     return text
@@ -28,7 +28,11 @@ enum TagID {
         bytes.append(byte)
         continue
       }
-      guard let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+      // UInt8(_:radix:) alone takes a sign, too.
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let decoded = UInt8(digits, radix: 16) else {
+        return nil
+      }
       bytes.append(decoded)
       rest = rest.dropFirst(2)
     }

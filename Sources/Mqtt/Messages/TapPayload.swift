@@ -20,7 +20,10 @@ enum TapPayload {
     add("reader", .string(ReaderState.name(ofPath: tap.reader)))
     add("technology", .string(tap.technology))
     add("tag_id", .string(tagID(tap, settings)))
-    if tap.stateReasonCode == "damaged" { add("damaged", .boolean(true)) }
+    let decoded = try? NDEFMessage(decoding: message)
+    // If a rule acted on a damaged tag, the reason for its state may be another one.
+    let isDamaged = tap.stateReasonCode == "damaged" || !message.isEmpty && decoded == nil
+    if isDamaged { add("damaged", .boolean(true)) }
     if !withContents { add("contents_omitted", .boolean(true)) }
     switch contents {
     case .no: break
@@ -29,7 +32,7 @@ enum TapPayload {
       if !tap.uri.isEmpty { add("uri", .string(tap.uri)) }
       if !tap.title.isEmpty { add("title", .string(tap.title)) }
       add("message", .string(Digests.base64(message)))
-      add("types", .array(types(message).map(JSONValue.string)))
+      add("types", .array(types(decoded).map(JSONValue.string)))
     }
     return JSONValue.object(members).bytes
   }
@@ -48,8 +51,7 @@ enum TapPayload {
   }
 
   /// The types of the records, such as `U` or `text/vcard`, in their order. None if the message cannot be decoded.
-  private static func types(_ message: [UInt8]) -> [String] {
-    guard let decoded = try? NDEFMessage(decoding: message) else { return [] }
-    return decoded.records.map { String(decoding: $0.type, as: UTF8.self) }
+  private static func types(_ message: NDEFMessage?) -> [String] {
+    (message?.records ?? []).map { String(decoding: $0.type, as: UTF8.self) }
   }
 }

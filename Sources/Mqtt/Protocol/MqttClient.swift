@@ -91,11 +91,10 @@ struct MqttClient {
   /// When ``timePassed(_:)`` is due; nil before the broker's answer.
   var deadline: Duration? { answer == 0 ? (pinged ?? lastSent) + interval : nil }
 
-  /// No longer than the broker allows.
+  /// No longer than the broker allows; 0: the broker does not count the time.
   private var interval: Duration {
-    // 0: the broker does not count the time.
     let limit = server.keepAlive ?? 0
-    return .seconds(Int64(limit > 0 ? limit : Self.keepAlive))
+    return .seconds(Int64(limit > 0 ? min(limit, Self.keepAlive) : Self.keepAlive))
   }
 
   /// Sends PINGREQ if nothing was sent for long. Returns how the connection ends if the last one has no answer.

@@ -12,6 +12,8 @@ public struct MqttAuthority: Sendable {
 
   /// The certificate of the authority.
   public let file: String
+  /// A folder with that certificate under the name by which OpenSSL finds it.
+  public let folder: String
   /// Valid for `localhost`.
   public let valid: Certificate
   /// For `localhost`, and expired yesterday.
@@ -26,6 +28,7 @@ public struct MqttAuthority: Sendable {
   public init() async throws {
     directory = try TemporaryDirectory()
     file = directory.file("authority.pem")
+    folder = directory.file("authorities")
     let key = directory.file("server.key")
     valid = Certificate(file: directory.file("valid.pem"), key: key)
     expired = Certificate(file: directory.file("expired.pem"), key: key)
@@ -35,6 +38,8 @@ public struct MqttAuthority: Sendable {
     try directory.write("subjectAltName=DNS:elsewhere.example\n", to: "elsewhere.ext")
     try await openssl("ecparam -name prime256v1 -genkey -noout -out authority.key")
     try await openssl("req -x509 -new -key authority.key -subj /CN=Tagroute.test -days 30 -out authority.pem")
+    try directory.write(try readFile(file), to: "authorities/authority.pem")
+    try await openssl("rehash \(folder)")
     try await openssl("ecparam -name prime256v1 -genkey -noout -out server.key")
     try await openssl("req -new -key server.key -subj /CN=server -out server.csr")
     try await sign("valid", "here", days: 30)

@@ -81,6 +81,11 @@ import Testing
     }
     #expect(afterBreak(at: 100, attempt: 2) == topics.filter { $0 != topic })
     #expect(afterBreak(at: 3600, attempt: 3) == topics)
+    // Without a break, too.
+    _ = session.handle(.notSubscribed(attempt: 3, topic: topic, code: 0x87), at: Sample.moment(5000))
+    #expect(session.deadline == .seconds(8600))
+    #expect(session.handle(.time, at: Sample.moment(8599)).subscriptions == [])
+    #expect(session.handle(.time, at: Sample.moment(8600)).subscriptions == topics)
   }
 
   @Test func `a refused description is a warning and no end`() throws {

@@ -28,7 +28,9 @@ import Testing
     let settings = Sample.messages(contents: .hash)
     // sha256sum of "abc", FIPS 180-4.
     let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    #expect(text(sample(message: Array("abc".utf8)), settings) == plain + #","contents_hash":"\#(hash)"}"#)
+    #expect(
+      text(sample(message: Array("abc".utf8)), settings)
+        == plain + #","damaged":true,"contents_hash":"\#(hash)"}"#)
     #expect(text(sample(), settings) == plain + "}")
   }
 
@@ -41,12 +43,17 @@ import Testing
       text(tap, Sample.messages(contents: .yes)) == plain
         + #","uri":"https://example.com/menu","title":"Menu \"1\"","message":"\#(base64)","types":["U"]}"#)
     #expect(
-      text(sample(message: [0xFF]), Sample.messages(contents: .yes)) == plain + #","message":"/w==","types":[]}"#)
+      text(sample(message: [0xFF]), Sample.messages(contents: .yes))
+        == plain + #","damaged":true,"message":"/w==","types":[]}"#)
   }
 
   @Test func `a damaged tag is named as such`() {
-    var tap = sample(message: [0xFF])
+    var tap = sample()
     tap.stateReasonCode = "damaged"
+    #expect(text(tap) == plain + #","damaged":true}"#)
+    // A rule has acted on the tag, so the tap has no reason.
+    tap = sample(message: [0xFF])
+    tap.state = "delivered"
     #expect(text(tap) == plain + #","damaged":true}"#)
   }
 
@@ -70,6 +77,8 @@ import Testing
       ("https://www.home-assistant.io/tag/04:A2:19:5A", "04:A2:19:5A"),
       ("https://www.home-assistant.io/tag/100%25", "100%"), ("https://www.home-assistant.io/tag/%FF", nil),
       ("https://www.home-assistant.io/tag/a%0Ab", nil), ("https://www.home-assistant.io/tag/a%E2%80%AEb", nil),
+      ("https://www.home-assistant.io/tag/a%E2%80%A8b", nil), ("https://www.home-assistant.io/tag/a%E2%80%A9b", nil),
+      ("https://www.home-assistant.io/tag/a%+Ab", nil), ("https://www.home-assistant.io/tag/a%4", nil),
       ("http://www.home-assistant.io/tag/abc", nil), ("https://www.home-assistant.io.example/tag/abc", nil),
       ("https://www.home-assistant.io/tag/" + String(repeating: "a", count: 129), nil),
     ] as [(String, String?)])

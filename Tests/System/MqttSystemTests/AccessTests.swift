@@ -26,7 +26,11 @@ import Testing
       case .expired: authority.expired
       case .anotherHost: authority.elsewhere
       }
-    let stage = try await Stage(options)
+    var installation = Installation.Options()
+    installation.reader = .others
+    // `CAFile=` alone counts.
+    installation.environment = ["SSL_CERT_FILE": authority.file, "SSL_CERT_DIR": authority.folder]
+    let stage = try await Stage(options, options: installation)
     let proxy = try await MqttProxy(to: stage.broker.tlsSocket)
     let address = "mqtts://localhost:\(proxy.port)"
     let trusted = kind == .anotherAuthority ? foreign.file : authority.file
