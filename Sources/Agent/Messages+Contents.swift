@@ -32,5 +32,12 @@ extension Messages {
     // Translators: in a list of tags that were read. {type} is for example image/png or example.com:coupon
     translated("Data of type {type}", ["type": type.string])
   }
+  /// The text below the type of data that no app opens.
+  static func save(_ data: TagData, of tap: String) -> String {
+    translated(
+      // Translators: below the kind of data on a tag, for example “Data of type application/zip”. {size} is for example 12 kB, {command} is for a terminal.
+      "{size}. No app opens it. To save it: {command}",
+      ["size": data.size, "command": "tagroute inbox export --record \(data.record) \(tap.prefix(8)) FILE"])
+  }
   static var unknownData: String { translated("Data of an unknown kind") }
 }

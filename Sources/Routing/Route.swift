@@ -83,10 +83,22 @@ public struct Route: Sendable, Hashable {
   public internal(set) var rule: TapRule?
   /// Whether the application that a rule opens is a handler.
   var opensHandler = false
+  /// If a rule decides, the desktop id of the handler that opens the tag without rules, and needs no permission for it.
+  /// Nil if there is no such handler, or no rule decides.
+  public internal(set) var handlerWithoutRules: String? = nil
 
   /// The record that decides, if the message has no link; nil if it has one, or no record has a type that apps can
   /// declare.
   public internal(set) var record: TypedRecord? = nil
+
+  /// The record that no application gets because its type is neither shown nor played; nil if there is none. A caller can
+  /// show its type and size.
+  public var unopenedRecord: TypedRecord? {
+    guard handler == nil, uri == nil, network == nil, let record, case .media = record.type, !record.type.mayBeFile,
+      !record.holdsWiFi
+    else { return nil }
+    return record
+  }
 
   /// The Wi-Fi network that decides, for `wifi`, and for `none` if it cannot be used. Nil for all other kinds.
   public internal(set) var network: WiFiOffer? = nil

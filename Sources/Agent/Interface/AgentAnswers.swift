@@ -104,13 +104,22 @@ enum AgentAnswers {
     tap.sequence = sequence.map(UInt64.init(clamping:))
     tap.message = stored.tap.message
     tap.reason = reason
-    tap.stateReason = stored.reason.words
-    tap.stateReasonCode = stored.reason.code.rawValue
+    let reason = stateReason(of: stored)
+    tap.stateReason = reason.words
+    tap.stateReasonCode = reason.code.rawValue
     tap.stateTime = UInt64(clamping: stored.changed.microseconds)
     tap.technology = stored.tap.technology
     tap.uid = stored.tap.uid
     tap.reader = stored.tap.reader
     return tap.values
+  }
+
+  /// Why the tap is in its state. If there is no other reason, it is the damage of the tag: a rule may act on a damaged
+  /// tag, and the inbox then stores no reason.
+  private static func stateReason(of stored: StoredTap) -> TapReason {
+    guard stored.reason == .none else { return stored.reason }
+    let damage = TagReading.damage(of: stored.tap.message)
+    return damage.isEmpty ? .none : TapReason(.damaged, detail: damage)
   }
 
   static func outgoing(_ counts: OutgoingCounts, isOn: Bool) -> [String: Value] {

@@ -30,6 +30,10 @@ extension TapOffer {
   func notification(timeout: Int32, canCopy: Bool) -> Notification {
     if let network { return notification(of: network, timeout: timeout, canCopy: canCopy) }
     guard isOpenable else {
+      if let data {
+        return notification(
+          title: text.string, body: DisplayText(Messages.save(data, of: id)), buttons: [], timeout: timeout)
+      }
       return notification(
         title: isBare
           ? Messages.bareTag
@@ -136,7 +140,7 @@ extension TapOffer {
       // "open" must not copy it.
       let button = isOpenable ? ButtonKey.open : ButtonKey.copy
       guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
-      return isOpenable || canCopy ? .open(self, nil) : .dismiss
+      return isOpenable || canCopy && data == nil ? .open(self, nil) : .dismiss
     case .whetherAllowed:
       if action == ButtonKey.allow, let first = offered.first { return chosen(first) }
     case .which:

@@ -11,15 +11,14 @@ import Routing
 extension AgentService {
   /// Writes the rule for the tag and the message of a tap. If that fails, the tap is opened nevertheless.
   func openAlways(_ offer: TapOffer) async {
-    guard let (action, onRemove, sound) = offer.alwaysAction else { return }
+    guard let (conditions, action, onRemove, sound) = offer.alwaysAction else { return }
     let label = offer.rule?.name
-    let handler = offer.rule == nil && offer.handsOverMessage ? offer.handler?.desktopID : nil
     do throws(InboxError) {
       let tap = try await inbox.tap(offer.id).tap
       let error = await changeRules { rules throws(KeyFileError) in
         try rules.add(
-          label: label, uid: tap.uid, message: tap.message, handler: handler, action: action, onRemove: onRemove,
-          sound: sound)
+          label: label, uid: tap.uid, message: tap.message, conditions: conditions, action: action,
+          onRemove: onRemove, sound: sound)
       }
       if let error { return await reportUnchanged(error, offer) }
       log(.info, "the tag of tap \(offer.id) opens without a click from now on")
@@ -89,12 +88,20 @@ extension TapOffer {
       && !UIDText.mayChange(uid, technology: details.technology)
   }
 
-  /// What the rule does: the action that was offered. Nil if none may be written.
-  var alwaysAction: (action: TapRule.Action, onRemove: [String], sound: String?)? {
+  /// What the rule does: the action that was offered, with the conditions that it needs beside the tag and its message.
+  /// Nil if none may be written.
+  var alwaysAction: (conditions: [TapRule.Condition], action: TapRule.Action, onRemove: [String], sound: String?)? {
     guard mayOpenAlways else { return nil }
-    if let rule { return (rule.action, rule.onRemove, rule.sound) }
+    if let rule {
+      var conditions = rule.conditions.filter(AlwaysRules.keeps)
+      if let id = handlerWithoutRules, rule.action == .open(id), !conditions.contains(.handler(id)) {
+        conditions.append(.handler(id))
+      }
+      return (conditions, rule.action, rule.onRemove, rule.sound)
+    }
     guard let handler else { return nil }
     // The default application gets the link alone, or a file. By its id it might get the message.
-    return (handsOverMessage ? .open(handler.desktopID) : .openDefault, [], nil)
+    guard handsOverMessage else { return ([], .openDefault, [], nil) }
+    return ([.handler(handler.desktopID)], .open(handler.desktopID), [], nil)
   }
 }

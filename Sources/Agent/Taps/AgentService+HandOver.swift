@@ -70,7 +70,9 @@ extension AgentService {
       if offer.connects { return HandOver(outcome: try await connect(offer)) }
       // An app that gets one record or the link alone gets neither the message nor the UID.
       let whole = offer.handsOverMessage
-      let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: whole ? offer.details : nil)
+      let click = Launcher.Click(
+        activationToken: token, tapID: offer.id, tag: whole ? offer.details : nil,
+        isByUser: offer.manner != .withoutClick)
       if let handler = offer.handler, let record = offer.record, offer.uri == nil {
         let message = try await inbox.tap(offer.id).tap.message
         return await launcher.open(handler, record, of: message, whole: whole, click: click)

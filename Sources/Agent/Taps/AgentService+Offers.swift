@@ -27,7 +27,7 @@ extension AgentService {
 
   /// The current offer for a stored tap. A failed tap is offered in the same app again.
   func offer(_ stored: StoredTap) async -> TapOffer {
-    let offer = await makeOffer(TagReading(stored.tap))
+    let offer = await makeOffer(TagReading(stored))
     // The user may have chosen that app.
     guard stored.state == .failed, let handler = stored.tap.handler else { return offer }
     return offer.again(in: handler) ?? offer
@@ -37,7 +37,7 @@ extension AgentService {
   /// what to open; nil if the user has to see the current offer first. `isAnswer` means that the user has answered a
   /// question. Throws if the tap is gone.
   func confirmed(_ offer: TapOffer, isAnswer: Bool) async throws(InboxError) -> TapOffer? {
-    let now = await makeOffer(TagReading(try await inbox.tap(offer.id).tap))
+    let now = await makeOffer(TagReading(try await inbox.tap(offer.id)))
     return offer.confirmed(by: now, isAnswer: isAnswer, hasFailed: policy.hasFailed(offer.id))
   }
 
@@ -46,7 +46,7 @@ extension AgentService {
   /// does not get the link any more. Throws if the tap is gone.
   func called(_ id: String, in desktopID: String?) async throws(InboxError) -> TapOffer? {
     let stored = try await inbox.tap(id)
-    if let desktopID { return await makeOffer(TagReading(stored.tap)).handed(to: desktopID) }
+    if let desktopID { return await makeOffer(TagReading(stored)).handed(to: desktopID) }
     if let shown = policy.offer(id), shown.isOpenable, shown.question == .nothing {
       return try await confirmed(shown, isAnswer: false)
     }

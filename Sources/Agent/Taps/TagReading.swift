@@ -47,15 +47,32 @@ struct TagReading: Sendable, Hashable {
     time = values["time"]?.asUInt64.flatMap { Int64(exactly: $0) }.map(Timestamp.init(microseconds:)) ?? now
   }
 
-  /// The reading that the inbox has stored.
-  init(_ tap: Tap) {
+  /// The reading that the inbox has stored. The inbox keeps the reason for the damage only if no rule acted on the tap.
+  init(_ stored: StoredTap) {
+    self.init(stored.tap, damage: stored.reason.code == .damaged ? stored.reason.detail : nil)
+  }
+
+  /// The same, if the state of the tap is not known.
+  init(_ tap: Tap) { self.init(tap, damage: nil) }
+
+  private init(_ tap: Tap, damage: String?) {
     id = tap.id
-    damage = ""
+    self.damage = damage ?? Self.damage(of: tap.message)
     message = tap.message
     technology = tap.technology
     uid = tap.uid
     reader = tap.reader
     time = tap.time
+  }
+
+  /// Why bytes from a tag are no message; empty if they are one, and if there are none.
+  static func damage(of message: [UInt8]) -> String {
+    do throws(NDEFError) {
+      if !message.isEmpty { _ = try NDEFMessage(decoding: message) }
+      return ""
+    } catch {
+      return "the message is not NDEF: \(error)"
+    }
   }
 
   /// Whether the tag has no NDEF message. Then there is nothing to open, but a rule may know the tag by its UID.

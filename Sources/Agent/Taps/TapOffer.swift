@@ -40,12 +40,16 @@ struct TapOffer: Sendable, Hashable {
   let obstacle: Obstacle?
   /// The rule that decides about the tap; nil if none does.
   private(set) var rule: TapRule? = nil
+  /// ``Route/handlerWithoutRules``.
+  private(set) var handlerWithoutRules: String? = nil
   /// The program that the rule runs; nil if it runs none.
   private(set) var command: TapCommand? = nil
   /// How it is opened.
   private(set) var manner = Manner.once
   /// The record that decides, if there is no link; nil if there is one, or no record has a type that apps can declare.
   private(set) var record: TypedRecord? = nil
+  /// The record of a type that no app opens; nil for all other taps, and if the tag has a text to show.
+  private(set) var data: TagData? = nil
   /// Whether the message has a record for apps, even if its type is malformed or an Android app's.
   private(set) var holdsTypedRecord = false
   /// Whether the tag has no message.
@@ -109,15 +113,19 @@ extension TapOffer {
       } ?? DisplayText("")
     isBare = reading.isBare
     details = reading.details
+    let text = DisplayText(message.map { TapOffer.text(of: $0, languages: languages) } ?? "", limit: Self.maximumWords)
+    let data = text.isEmpty ? TagData(route, message) : nil
     words =
       reading.isBare
       ? TapOffer.words(ofBare: reading, route, isShown: policy.showsBareTags)
-      : TapOffer.words(of: route, message, reading, languages: languages)
+      : TapOffer.words(of: route, message, reading, text: text, data)
+    self.data = data
     record = route.record
     holdsTypedRecord =
       message?.records.contains { $0.typeNameFormat == .mediaType || $0.typeNameFormat == .external } ?? false
     network = route.network
     rule = route.rule
+    handlerWithoutRules = route.handlerWithoutRules
     command = route.rule.flatMap { TapCommand($0, uri: route.uri) }
     if case .failure(let error) = decoded, !reading.isBare, route.rule == nil {
       (obstacle, reason) = (
@@ -129,15 +137,14 @@ extension TapOffer {
   }
 
   /// The text to show if no app opens the tap, or an app opens a record. A rule may concern a tag without a link and a
-  /// text: then it is the name of its contents.
+  /// text: then it is the name of its contents, as for data that is only shown.
   private static func words(
-    of route: Route, _ message: NDEFMessage?, _ reading: TagReading, languages: [String]
+    of route: Route, _ message: NDEFMessage?, _ reading: TagReading, text: DisplayText, _ data: TagData?
   ) -> DisplayText {
     if let network = route.network { return DisplayText(Messages.network(networkName(network))) }
-    if route.handler != nil, let type = route.record?.type { return TagContents.title(of: type) }
+    if route.handler != nil || data != nil, let type = route.record?.type { return TagContents.title(of: type) }
     guard route.handler == nil, route.kind == .none || route.kind == .rule else { return DisplayText("") }
-    let words = route.uri?.string ?? message.map { text(of: $0, languages: languages) } ?? ""
-    let shown = DisplayText(words, limit: maximumWords)
+    let shown = route.uri.map { DisplayText($0.string, limit: maximumWords) } ?? text
     guard shown.isEmpty, route.rule?.action.isAboutAnyContents == true else { return shown }
     return TagContents.title(of: reading.message, message == nil ? .damaged : route.refusal.map { .refused($0) })
   }
@@ -157,7 +164,7 @@ extension TapOffer {
   /// Whether NetworkManager connects to the network of the tag, after the user has agreed.
   var connects: Bool { network != nil && network?.obstacle == nil && wiFi == .available }
 
-  /// Whether there is anything to show: a text or a link without an app can still be read and copied.
+  /// Whether there is anything to show: a text or a link without an app can still be read and copied, and data saved.
   var isShown: Bool { !isIgnored && (isOpenable || !words.isEmpty) }
 
   /// Whether a rule ignores the tag.

@@ -12,7 +12,24 @@ actor ChildReaper {
   private var held = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  init(on loop: EventLoop) { self.loop = loop }
+  private let openDescriptor: @Sendable (pid_t) -> Int32
+  private let startThread: @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
+
+  init(on loop: EventLoop) {
+    self.init(on: loop, openDescriptor: { tagroute_process_descriptor($0) }) { body throws(SystemError) in
+      try DedicatedThread.start(body)
+    }
+  }
+
+  /// Tests replace the two ways to wait for a child. `openDescriptor` returns a negative number if it fails.
+  init(
+    on loop: EventLoop, openDescriptor: @escaping @Sendable (pid_t) -> Int32,
+    startThread: @escaping @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
+  ) {
+    self.loop = loop
+    self.openDescriptor = openDescriptor
+    self.startThread = startThread
+  }
 
   func allEnded() async {
     if watches.isEmpty && held == 0 { return }
@@ -31,9 +48,9 @@ actor ChildReaper {
     }
   }
 
-  /// Calls `end` when the child has exited, on any thread.
+  /// Calls `end` when the child has exited, on any thread. Calls it at once if nothing can wait for the child.
   func adopt(_ child: pid_t, atEnd end: @escaping @Sendable () -> Void) {
-    let number = tagroute_process_descriptor(child)
+    let number = openDescriptor(child)
     if number >= 0 {
       // The closure keeps the reaper alive until the child has exited. Its owner may be gone by then.
       let watch = try? DescriptorWatch(FileDescriptor(owning: number), on: loop) { @Sendable in
@@ -46,8 +63,13 @@ actor ChildReaper {
       }
     }
     // There is no process descriptor for the child. A waiting thread costs more, but needs none.
-    try? DedicatedThread.start {
-      while waitpid(child, nil, 0) < 0 && errno == EINTR {}
+    do throws(SystemError) {
+      try startThread {
+        while waitpid(child, nil, 0) < 0 && errno == EINTR {}
+        end()
+      }
+    } catch {
+      // Nobody will notice the end of the child. It must not keep its place among the running programs for ever.
       end()
     }
   }

@@ -37,10 +37,19 @@ enum FileExtension {
       }
   }
 
+  /// Each type that the default application may get has one here: the database may lack the names of other systems, and
+  /// a browser may take a file without an extension for a page. JSON, CSV and Markdown are for rules.
   private static let usual = [
-    "application/ics": "ics", "application/json": "json", "application/pdf": "pdf", "audio/mpeg": "mp3",
-    "image/gif": "gif", "image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "text/calendar": "ics",
-    "text/csv": "csv", "text/directory": "vcf", "text/markdown": "md", "text/plain": "txt", "text/vcard": "vcf",
-    "text/x-vcalendar": "vcs", "text/x-vcard": "vcf",
+    "application/ics": "ics", "application/json": "json", "application/pdf": "pdf",
+    "audio/aac": "aac", "audio/flac": "flac", "audio/midi": "mid", "audio/mp3": "mp3", "audio/mp4": "m4a",
+    "audio/mpeg": "mp3", "audio/ogg": "ogg", "audio/opus": "opus", "audio/wav": "wav", "audio/webm": "webm",
+    "audio/x-flac": "flac", "audio/x-m4a": "m4a", "audio/x-wav": "wav",
+    "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic", "image/heif": "heif",
+    "image/jpeg": "jpg", "image/jpg": "jpg", "image/jxl": "jxl", "image/png": "png", "image/tiff": "tiff",
+    "image/webp": "webp",
+    "text/calendar": "ics", "text/csv": "csv", "text/directory": "vcf", "text/markdown": "md", "text/plain": "txt",
+    "text/vcard": "vcf", "text/x-vcalendar": "vcs", "text/x-vcard": "vcf",
+    "video/mp4": "mp4", "video/mpeg": "mpg", "video/ogg": "ogv", "video/quicktime": "mov", "video/webm": "webm",
+    "video/x-m4v": "m4v", "video/x-matroska": "mkv",
   ]
 }

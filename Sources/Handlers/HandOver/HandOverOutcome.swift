@@ -31,7 +31,8 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
     case programMissing = "program-missing"
     /// The program of a rule's `Run` is not installed; the detail is the rule's file and line.
     case commandMissing = "command-missing"
-    /// Too many programs of rules still run; the detail is the rule's file and line, and the limit.
+    /// Too many programs that rules started still run; the detail is the rule's file and line, or the path of the app's
+    /// desktop entry, and the limit.
     case tooManyPrograms = "too-many-programs"
     /// The user may not run the program (EACCES, EPERM); the detail is the system's message.
     case notPermitted = "not-permitted"

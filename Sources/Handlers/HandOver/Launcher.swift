@@ -16,7 +16,7 @@ public actor Launcher {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// The data that belongs to a user's click.
+  /// The data that belongs to a user's click, or to a tap that a rule opens without one.
   public struct Click: Sendable, Hashable {
     /// The xdg-activation token, if the desktop provided one.
     public var activationToken: String?
@@ -24,14 +24,19 @@ public actor Launcher {
     public var tapID: String?
     /// The data about the tag. Only an app that gets the message gets it.
     public var tag: TagDetails?
+    /// Whether the user clicked. Without a click, only a limited number of programs is started.
+    public var isByUser: Bool
 
     /// Omits an invalid token.
-    public init(activationToken: String? = nil, tapID: String? = nil, tag: TagDetails? = nil) {
+    public init(
+      activationToken: String? = nil, tapID: String? = nil, tag: TagDetails? = nil, isByUser: Bool = true
+    ) {
       // The token becomes an environment variable of a started program. It need not come from the notification client:
       // any program on the bus may name one.
       self.activationToken = activationToken.flatMap { Names.Handler.isActivationToken($0) ? $0 : nil }
       self.tapID = tapID
       self.tag = tag
+      self.isByUser = isByUser
     }
   }
 
@@ -179,11 +184,11 @@ public actor Launcher {
   /// Runs the program of a rule, with the encoded NDEF message on its standard input. Returns as soon as it is loaded.
   /// Fails if too many programs of rules still run.
   public func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
-    let rule = command.rule
-    if let obstacle = commands.begin(rule) {
+    let owner = RunningCommands.Owner.rule(command.rule)
+    if let obstacle = commands.begin(owner) {
       return .failed(HandOverFailure(.tooManyPrograms, "\(command.file):\(command.line): \(obstacle)"))
     }
-    let end: @Sendable () -> Void = { [weak self] in self?.ended(rule) }
+    let end: @Sendable () -> Void = { [weak self] in self?.ended(owner) }
     let environment = command.environment(childEnvironment(click, tag: click.tag), tapID: click.tapID)
     let result: Result<pid_t, HandOverFailure>
     do throws(SystemError) {
@@ -202,9 +207,9 @@ public actor Launcher {
     }
   }
 
-  /// A program of a rule has ended. For any thread.
-  private nonisolated func ended(_ rule: String) {
-    loop.execute { [weak self] in self?.assumeIsolated { $0.commands.end(rule) } }
+  /// A program has ended. For any thread.
+  private nonisolated func ended(_ owner: RunningCommands.Owner) {
+    loop.execute { [weak self] in self?.assumeIsolated { $0.commands.end(owner) } }
   }
 
   /// Tells an application that has got a tap over D-Bus that the tap's tag was removed. The application may not have
@@ -214,9 +219,18 @@ public actor Launcher {
     try? await BusHandOver(connection: connection, timeout: timeout, application: application).reportRemoval(click)
   }
 
+  /// Starts the program of an application. Without a click, fails if too many such programs still run.
   private func start(
     _ application: Application, _ contents: HandOverContents, click: Click
   ) async -> HandOverOutcome {
+    var end: @Sendable () -> Void = {}
+    if !click.isByUser {
+      let owner = RunningCommands.Owner.application(application.desktopID)
+      if let obstacle = commands.begin(owner) {
+        return .failed(HandOverFailure(.tooManyPrograms, "\(application.file): \(obstacle)"))
+      }
+      end = { [weak self] in self?.ended(owner) }
+    }
     let environment = childEnvironment(click, tag: contents.wholeMessage == nil ? nil : click.tag)
     let result: Result<pid_t, HandOverFailure>
     do throws(SystemError) {
@@ -224,20 +238,23 @@ public actor Launcher {
         ExecHandOver(application: application, environment: environment).start(contents)
       }
     } catch {
+      end()
       return .failed(HandOverFailure(error))
     }
     switch result {
     case .success(let child):
-      await adopt(child, of: application)
+      await adopt(child, of: application, atEnd: end)
       return .delivered
-    case .failure(let failure): return .failed(failure)
+    case .failure(let failure):
+      end()
+      return .failed(failure)
     }
   }
 
   /// Has the child reaped, and moved into its systemd scope. The application already has its input, so the caller does
   /// not wait for systemd.
   private func adopt(
-    _ child: pid_t, of application: Application, atEnd end: @escaping @Sendable () -> Void = {}
+    _ child: pid_t, of application: Application, atEnd end: @escaping @Sendable () -> Void
   ) async {
     guard let connection else { return await reaper.adopt(child, atEnd: end) }
     let scope = ApplicationScope(application: application, child: child)

@@ -5,7 +5,8 @@ public import Routing
 /// The rules that open one tag with one message without a click, because its user has asked for it in a notification.
 ///
 /// They have UID= and Message=, so a tag that was rewritten asks again, and Handler= if a handler opens the tag, so that
-/// another entry with its id asks as well. There is one for each UID: the next one replaces it.
+/// another entry with its id asks as well. MimeType= comes from the rule that decided before: it names a type that an app
+/// may get as a file. There is one for each UID: the next one replaces it.
 public struct AlwaysRules: Sendable, Hashable {
   private let writer: RuleWriter
 
@@ -14,11 +15,11 @@ public struct AlwaysRules: Sendable, Hashable {
 
   /// Adds the rule for a tag. Does nothing if it is in the file already. Blocks on files.
   ///
-  /// The label is the name of the rule that decides now; nil if none does. The handler is the one that opens the tag
-  /// without rules, and needs no permission for it; nil for another app or a program.
+  /// The label is the name of the rule that decides now; nil if none does. The other conditions are those for which
+  /// ``keeps(_:)`` is true.
   public func add(
-    label: String? = nil, uid: [UInt8], message: [UInt8], handler: String? = nil, action: TapRule.Action,
-    onRemove: [String] = [], sound: String? = nil
+    label: String? = nil, uid: [UInt8], message: [UInt8], conditions: [TapRule.Condition] = [],
+    action: TapRule.Action, onRemove: [String] = [], sound: String? = nil
   ) throws(KeyFileError) {
     guard UIDText.lengths.contains(uid.count), !UIDText.isRandom(uid), !message.isEmpty else {
       throw KeyFileError(
@@ -27,7 +28,7 @@ public struct AlwaysRules: Sendable, Hashable {
     }
     let draft = RuleDraft(
       name: Self.name(label, uid, 1),
-      conditions: [.uid(uid), .message(MessageDigest.sha256(message))] + (handler.map { [.handler($0)] } ?? []),
+      conditions: [.uid(uid), .message(MessageDigest.sha256(message))] + conditions.filter(Self.keeps),
       action: action, asks: false, onRemove: onRemove, sound: sound)
     _ = try writer.change { present in
       guard !present.contains(where: draft.hasSameEffect) else { return (nil, []) }
@@ -47,7 +48,8 @@ public struct AlwaysRules: Sendable, Hashable {
     return try writer.remove(rule)
   }
 
-  /// Whether this rule was written by ``add(label:uid:message:handler:action:onRemove:sound:)``, as far as its file and its form say.
+  /// Whether ``add(label:uid:message:conditions:action:onRemove:sound:)`` wrote this rule, as far as its file and its form
+  /// show.
   public func owns(_ rule: TapRule) -> Bool {
     rule.origin == .user && rule.file == writer.path && Self.isWritten(rule)
   }
@@ -56,6 +58,15 @@ public struct AlwaysRules: Sendable, Hashable {
   public static func precede(_ rule: TapRule) -> Bool {
     let file = rule.file.split(separator: "/").last.map(String.init) ?? ""
     return rule.origin == .system || file > RuleWriter.always
+  }
+
+  /// Whether a rule keeps this condition of the rule that decided before. The others add nothing to UID= and Message=,
+  /// but without these two the same action could open nothing, or another app.
+  public static func keeps(_ condition: TapRule.Condition) -> Bool {
+    switch condition {
+    case .mimeType, .handler: true
+    case .uid, .link, .externalType, .text, .message, .technology, .reader: false
+    }
   }
 
   private static let prefix = "Always: "
@@ -68,10 +79,9 @@ public struct AlwaysRules: Sendable, Hashable {
   }
 
   private static func isWritten(_ rule: TapRule) -> Bool {
-    guard rule.name.hasPrefix(prefix), !rule.asks, (2...3).contains(rule.conditions.count),
-      case .uid = rule.conditions[0], case .message = rule.conditions[1]
+    guard rule.name.hasPrefix(prefix), !rule.asks, rule.conditions.count >= 2, case .uid = rule.conditions[0],
+      case .message = rule.conditions[1]
     else { return false }
-    if rule.conditions.count == 3, case .handler = rule.conditions[2] { return true }
-    return rule.conditions.count == 2
+    return rule.conditions.dropFirst(2).allSatisfy(keeps)
   }
 }

@@ -4,7 +4,7 @@ public import Routing
 public struct RuleDraft: Sendable, Hashable {
   /// The name in the header of its group.
   public var name: String
-  /// The conditions: UIDs, messages and handlers only, whose values need no escapes.
+  /// The conditions: UIDs, messages, media types and handlers only, whose values need no escapes.
   public var conditions: [TapRule.Condition]
   /// What the tag does.
   public var action: TapRule.Action

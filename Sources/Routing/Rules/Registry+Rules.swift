@@ -28,9 +28,10 @@ extension Registry {
     _ route: Route, _ facts: TapFacts, _ rules: RuleSet, _ policy: RoutingPolicy, explaining: Bool
   ) -> Route {
     let isHandlerReady = route.handsOverMessage && route.question == .nothing
-    let decision = rules.decision(
-      for: facts, link: route.uri, handler: isHandlerReady ? route.handler?.desktopID : nil, explaining: explaining)
+    let handler = isHandlerReady ? route.handler?.desktopID : nil
+    let decision = rules.decision(for: facts, link: route.uri, handler: handler, explaining: explaining)
     var result = decision.rule.map { apply($0, to: route, rules, policy) } ?? route
+    if decision.rule != nil { result.handlerWithoutRules = handler }
     let step = Route.Step("rule", result.reason)
     result.steps = decision.steps + (decision.rule == nil || !explaining ? route.steps : [step])
     return result

@@ -64,7 +64,9 @@ extension Registry {
         steps: steps.steps)
     case .failure(let obstacle):
       steps.add("default", obstacle.message)
-      return .none(nil, "\(reason), no handler takes record \(record.number), and \(obstacle.message)", steps)
+      let export = "tagroute inbox export --record \(record.number) ID FILE saves it"
+      return .none(
+        nil, "\(reason), no handler takes record \(record.number), and \(obstacle.message); \(export)", steps)
     }
   }
 

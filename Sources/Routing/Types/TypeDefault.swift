@@ -22,8 +22,8 @@ extension RecordType {
   }
 
   /// Contacts, calendars, plain text, PDF, and the usual formats of images, audio and video, with the names that apps of
-  /// other systems use for them.
-  private static let files: Set<String> = [
+  /// other systems use for them. `FileExtension` in Handlers has the extension of each.
+  static let files: Set<String> = [
     "text/vcard", "text/x-vcard", "text/directory", "text/calendar", "text/x-vcalendar", "text/plain",
     "application/pdf",
     "image/avif", "image/bmp", "image/gif", "image/heic", "image/heif", "image/jpeg", "image/jpg", "image/jxl",

@@ -1,8 +1,8 @@
-import Routing
 import TestSupport
 import Testing
 
 @testable import Handlers
+@testable import Routing
 
 /// Types of records in desktop entries, in the user's choices and in the names of files.
 @Suite struct RecordClaimsTests {
@@ -54,6 +54,12 @@ import Testing
     #expect(suffix("image/x-long") == nil)
     #expect(suffix("image/x-name") == nil)
     #expect(suffix("text/calendar") == "ics")
+  }
+
+  @Test func `each type that a default application may get has an extension without a database`() {
+    let environment = ["XDG_DATA_HOME": data.temporary.file("none"), "XDG_DATA_DIRS": data.temporary.file("none")]
+    let without = RecordType.files.filter { FileExtension.of($0, environment: environment) == nil }
+    #expect(without.isEmpty && !RecordType.files.isEmpty)
   }
 
   @Test func `the link to a file has only unreserved characters`() {

@@ -27,10 +27,11 @@ struct AlwaysOfferTests {
   }
 
   private func rule(
-    _ action: TapRule.Action, file: String = "/x/lamp.conf", asks: Bool = true, onRemove: [String] = []
+    _ action: TapRule.Action, _ conditions: [TapRule.Condition] = [.uid(Self.uid)], file: String = "/x/lamp.conf",
+    asks: Bool = true, onRemove: [String] = []
   ) -> TapRule {
     TapRule(
-      name: "lamp", origin: .user, file: file, line: 3, conditions: [.uid(Self.uid)], action: action, asks: asks,
+      name: "lamp", origin: .user, file: file, line: 3, conditions: conditions, action: action, asks: asks,
       onRemove: onRemove)
   }
 
@@ -69,10 +70,45 @@ struct AlwaysOfferTests {
   @Test func `the rule has the action that was offered`() throws {
     let app = try #require(try offer().alwaysAction)
     #expect(app.action == .open("org.example.Menu.desktop") && app.onRemove.isEmpty)
+    #expect(app.conditions == [.handler("org.example.Menu.desktop")])
     let browser = try #require(try offer("https://elsewhere.example.net/").alwaysAction)
-    #expect(browser.action == .openDefault)
+    #expect(browser.action == .openDefault && browser.conditions.isEmpty)
     let program = try #require(try offer(rule: rule(.run(["/p", "a"]), onRemove: ["/q"])).alwaysAction)
-    #expect(program.action == .run(["/p", "a"]) && program.onRemove == ["/q"])
+    #expect(program.action == .run(["/p", "a"]) && program.onRemove == ["/q"] && program.conditions.isEmpty)
+  }
+
+  @Test func `the rule keeps the handler of the rule that decided, and names the one that opens the tag anyway`() throws
+  {
+    let menu = TapRule.Condition.handler("org.example.Menu.desktop")
+    let kept = try #require(try offer(rule: rule(.run(["/p"]), [menu, .technology("type-2")])).alwaysAction)
+    #expect(kept.action == .run(["/p"]) && kept.conditions == [menu])
+    // The app that the rule opens opens the tag without rules, too.
+    let same = TapRule.Action.open("org.example.Menu.desktop")
+    #expect(try offer(rule: rule(same)).alwaysAction?.conditions == [menu])
+    #expect(try offer(rule: rule(same, [menu])).alwaysAction?.conditions == [menu])
+    // Without rules, the browser opens this link.
+    let elsewhere = try #require(try offer("https://elsewhere.example.net/", rule: rule(same)).alwaysAction)
+    #expect(elsewhere.action == same && elsewhere.conditions.isEmpty)
+  }
+
+  @Test func `a record of a type that a rule names opens at once after the click`() throws {
+    let record = NDEFRecord(typeNameFormat: .mediaType, type: Array("application/x-foo".utf8), payload: [1])
+    let message = try NDEFMessage(records: [record]).encoded()
+    let viewer = sampleApplication("viewer", .system)
+    func offer(_ rules: [TapRule]) throws -> TapOffer {
+      var set = RuleSet(rules)
+      set.applications["viewer.desktop"] = RuleSet.NamedApplication(viewer, takesLinks: false, takesFiles: true)
+      let reading = try TagReading(tapValues(1, message: message, uid: Self.uid), now: sampleTime)
+      return TapOffer(reading, registry: Registry(), policy: RoutingPolicy(), languages: [], rules: set)
+    }
+    let written = rule(.open("viewer.desktop"), [.mimeType("application/x-foo")])
+    let (conditions, action, _, _) = try #require(try offer([written]).alwaysAction)
+    #expect(conditions == [.mimeType("application/x-foo")])
+    let always = rule(
+      action, [.uid(Self.uid), .message(MessageDigest.sha256(message))] + conditions, file: "/x/always.conf",
+      asks: false)
+    let next = try offer([always, written])
+    #expect(next.rule == always && next.handler == viewer && next.mayOpenAtOnce)
   }
 
   @Test func `the rule is written once, after the tap was handed over`() throws {

@@ -64,6 +64,37 @@ struct RecordOfferTests {
     #expect(offer.ending.reason.detail.hasPrefix("the message has no URI record"))
   }
 
+  @Test func `data of a type that no app opens is shown with its size, and cannot be opened or copied`() throws {
+    let offer = try offer([TextRecord("", language: "en").record(), record("Text/HTML; charset=utf-8")])
+    #expect(offer.isShown && !offer.isOpenable && !offer.mayOpenAtOnce)
+    for canCopy in [true, false] {
+      let notification = offer.notification(timeout: -1, canCopy: canCopy)
+      #expect(notification.summary.string == "Data of type text/html")
+      let command = "tagroute inbox export --record 2 \(offer.id.prefix(8)) FILE"
+      #expect(notification.body.string == "11 B. No app opens it. To save it: \(command)")
+      #expect(notification.buttons.map(\.label) == ["Dismiss"] && notification.defaultAction.label == "Dismiss")
+      for action in ["default", "copy", "retry"] {
+        #expect(offer.answer(to: action, canCopy: canCopy) == .dismiss)
+      }
+    }
+    #expect(offer.reason.hasSuffix("gets its type; tagroute inbox export --record 2 ID FILE saves it"))
+    // An app opens it, or the tag has a text.
+    let declaration = HandlerDeclaration(application: own, mimeTypes: ["text/html"])
+    #expect(try self.offer([record("text/html")], [declaration]).data == nil)
+    let text = try self.offer([record("text/html"), TextRecord("Good morning", language: "en").record()])
+    #expect(text.data == nil && text.notification(timeout: -1, canCopy: true).body.string == "Good morning")
+    let wiFi = try self.offer([record("application/vnd.wfa.wsc")])
+    #expect(wiFi.data == nil && !wiFi.isShown)
+  }
+
+  @Test(arguments: [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1499, "1 kB"), (1 << 20, "1049 kB")])
+  func `the size of data is in bytes or kilobytes`(bytes: Int, size: String) {
+    let record = NDEFRecord(
+      typeNameFormat: .mediaType, type: Array("text/html".utf8), payload: Array(repeating: 0, count: bytes))
+    let message = NDEFMessage(records: [record])
+    #expect(TagData(Registry().route(for: message), message)?.size == size)
+  }
+
   @Test func `an empty message has nothing to open`() throws {
     #expect(try offer([.empty]).ending.reason.code == .nothingToOpen)
   }

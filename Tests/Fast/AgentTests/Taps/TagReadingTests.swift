@@ -1,6 +1,7 @@
 import Bus
 import Inbox
 import Names
+import Routing
 import Testing
 
 @testable import Agent
@@ -38,6 +39,34 @@ struct TagReadingTests {
     var values = tapValues(1, message: [])
     values["time"] = .uint64(.max)
     #expect(try TagReading(values, now: sampleTime).time == sampleTime)
+  }
+
+  private func stored(_ message: [UInt8], _ state: TapState, _ reason: TapReason = .none) -> StoredTap {
+    let tap = Tap(
+      id: tapID(1), time: sampleTime, message: message, technology: "type-2", uri: nil, title: "", handler: nil)
+    return StoredTap(tap: tap, state: state, changed: sampleTime, reason: reason)
+  }
+
+  /// The inbox stores no reason if a rule has acted on the tag.
+  @Test func `a stored tap is damaged if it has bytes that are no message, or the inbox says so`() throws {
+    let damaged = TagReading(stored([0xD1, 1], .delivered))
+    #expect(damaged.damage.hasPrefix("the message is not NDEF: at byte ") && !damaged.isBare)
+    #expect(damaged.facts(nil, withDigest: true).digest.isEmpty)
+    #expect(TagReading(stored([0xD1, 1], .delivered).tap).damage == damaged.damage)
+    let empty = TagReading(stored([], .failed, TapReason(.damaged, detail: "damaged: it is cut off")))
+    #expect(empty.damage == "damaged: it is cut off" && !empty.isBare)
+    #expect(TagReading(stored([], .delivered)).isBare)
+    #expect(TagReading(stored(try uriMessage("https://example.com"), .delivered)).damage.isEmpty)
+  }
+
+  @Test func `the inbox tells that a tag is damaged, unless there is another reason for the state`() throws {
+    func code(_ tap: StoredTap) -> String? { AgentAnswers.tap(tap, reason: nil)["state-reason-code"]?.asString }
+    #expect(code(stored([0xD1, 1], .delivered)) == "damaged")
+    let words = AgentAnswers.tap(stored([0xD1, 1], .delivered), reason: nil)["state-reason"]?.asString
+    #expect(words?.hasPrefix("the message is not NDEF: at byte ") == true)
+    #expect(code(stored([0xD1, 1], .dismissed, TapReason(.ignored))) == "ignored")
+    #expect(code(stored([], .delivered)) == "")
+    #expect(code(stored(try uriMessage("https://example.com"), .delivered)) == "")
   }
 
   @Test func `a tag is identified by its UID, or by its content if the UID is random`() throws {

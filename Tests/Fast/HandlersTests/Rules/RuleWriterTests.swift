@@ -144,6 +144,38 @@ import Testing
     #expect(files.read().rules.isEmpty)
   }
 
+  @Test func `a rule that always opens keeps the type and the handler, and no other condition`() throws {
+    let kept: [TapRule.Condition] = [.mimeType("application/x-foo"), .handler("a.desktop")]
+    let others: [TapRule.Condition] = [.reader("0"), .technology("type-2"), .text("a"), .externalType("a.b:c")]
+    for conditions in [[kept[0]], [kept[1]], kept, kept + others] {
+      try always.add(uid: Self.uid, message: [1], conditions: conditions, action: .open("a.desktop"))
+      let rule = try #require(files.read().rules.first)
+      #expect(files.read().rules.count == 1 && always.owns(rule))
+      #expect(
+        rule.conditions == [.uid(Self.uid), .message(MessageDigest.sha256([1]))] + conditions.filter(kept.contains))
+    }
+    #expect(
+      try text("always.conf").hasSuffix(
+        "\nMimeType=application/x-foo\nHandler=a.desktop\nOpen=a.desktop\nAsk=no\n"))
+    #expect(try always.remove(try #require(files.read().rules.first)))
+    #expect(files.read().rules.isEmpty)
+  }
+
+  @Test func `a rule with another condition was not written by a notification`() throws {
+    try directory.write(
+      """
+      [Rule Always: mine]
+      UID=04-A2-19-5A
+      Message=sha256:\(MessageDigest.sha256([1]))
+      MimeType=application/x-foo
+      Reader=0
+      Open=a.desktop
+      Ask=no
+
+      """, to: "config/tagroute/rules.d/always.conf")
+    #expect(!always.owns(try #require(files.read().rules.first)))
+  }
+
   @Test func `a rule that a person wrote stays`() throws {
     let text = "# mine\n[Rule Always: 04-A2-19-5A]\nUID=04-A2-19-5A\nIgnore=yes\n"
     try directory.write(text, to: "config/tagroute/rules.d/always.conf")

@@ -52,6 +52,18 @@ import Testing
     #expect(!third.handsOverMessage)
   }
 
+  @Test func `a record that no app gets because of its type is named, with the command that saves it`() {
+    let found = route(registry(), android, media("application/x-foo"))
+    #expect(found.unopenedRecord?.number == 2 && found.kind == .none)
+    #expect(found.reason.hasSuffix("; tagroute inbox export --record 2 ID FILE saves it"))
+    // Its type may go to an app, but none is there; or it goes to one.
+    #expect(route(registry(), media("text/vcard")).unopenedRecord == nil)
+    #expect(route(registry(), external("example.com:a")).unopenedRecord == nil)
+    #expect(route(registry(), media("application/vnd.wfa.wsc")).unopenedRecord == nil)
+    let handler = declaration("foo", ["application/x-foo"])
+    #expect(route(registry([handler]), media("application/x-foo")).unopenedRecord == nil)
+  }
+
   @Test func `another name of a type finds its handler`() {
     let registry = registry([declaration("cards", ["text/vcard"])])
     #expect(route(registry, media("text/x-vCard;version=2.1")).handler?.desktopID == "cards.desktop")

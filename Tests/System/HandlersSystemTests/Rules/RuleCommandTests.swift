@@ -4,6 +4,7 @@ import Routing
 import TestRig
 import Testing
 @testable import HandlersTests
+import UniversalLinks
 
 @testable import Handlers
 
@@ -66,12 +67,46 @@ import Testing
     try #require(end >= 0)
     defer { close(end) }
     _ = try install("hangs", "#!/bin/sh\nread line < '\(gate)'\n")
-    for _ in 0..<RunningCommands.mostOfRule { #expect(try await fails("hangs") == nil) }
+    for _ in 0..<RunningCommands.mostOfOwner { #expect(try await fails("hangs") == nil) }
     #expect(try await fails("hangs") == .tooManyPrograms)
-    let line = [UInt8](repeating: 0x0A, count: RunningCommands.mostOfRule)
+    let line = [UInt8](repeating: 0x0A, count: RunningCommands.mostOfOwner)
     #expect(write(end, line, line.count) == line.count)
     await launcher.allEnded()
     #expect(try await fails("true") == nil)
+    await launcher.allEnded()
+  }
+
+  @Test func `an app whose programs do not end is started no more without a click`() async throws {
+    let gate = data.temporary.file("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    let end = open(gate, O_RDWR | O_CLOEXEC)
+    try #require(end >= 0)
+    defer { close(end) }
+    _ = try install("hangs", "#!/bin/sh\nread line < '\(gate)'\n")
+    let file = try data.entry("viewer", ["Exec=hangs %u"])
+    let viewer = Application(desktopID: "viewer.desktop", name: "Viewer", file: file, origin: .system)
+    let uri = try URI("https://example.com/")
+    func failure(isByUser: Bool) async -> HandOverFailure? {
+      let click = Launcher.Click(isByUser: isByUser)
+      return await launcher.open(viewer, uri, message: nil, click: click).outcome.failure
+    }
+    for _ in 0..<RunningCommands.mostOfOwner { #expect(await failure(isByUser: false) == nil) }
+    let refused = await failure(isByUser: false)
+    #expect(refused?.code == .tooManyPrograms)
+    #expect(refused?.description == "\(file): 16 programs of this app still run, so no other one is started")
+    #expect(await failure(isByUser: true) == nil)
+    let lines = [UInt8](repeating: 0x0A, count: RunningCommands.mostOfOwner + 1)
+    #expect(write(end, lines, lines.count) == lines.count)
+    await launcher.allEnded()
+    // An entry that cannot be started takes no place.
+    let missing = Application(
+      desktopID: "viewer.desktop", name: "Viewer", file: data.temporary.file("none"), origin: .system)
+    for _ in 0...RunningCommands.mostOfOwner {
+      let outcome = await launcher.open(missing, uri, message: nil, click: Launcher.Click(isByUser: false)).outcome
+      #expect(outcome.failure?.code == .entryMissing)
+    }
+    #expect(write(end, lines, 1) == 1)
+    #expect(await failure(isByUser: false) == nil)
     await launcher.allEnded()
   }
 

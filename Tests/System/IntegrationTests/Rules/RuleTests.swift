@@ -105,6 +105,9 @@ import Testing
     let failed = try #require(taps.first { $0["state"] as? String == "failed" }?["id"] as? String)
     let details = try await stage.desktop.installation.object("inbox", "show", failed)
     #expect(details["stateReasonCode"] as? String == "damaged" && details["message"] as? String == "5101015441")
+    let ruled = try #require(taps.first { $0["state"] as? String == "delivered" }?["id"] as? String)
+    let others = try await stage.desktop.installation.object("inbox", "show", ruled)
+    #expect(others["stateReasonCode"] as? String == "damaged")
   }
 
   @Test func `resolve explains each rule, and rules lists and removes them`() async throws {
