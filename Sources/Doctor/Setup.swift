@@ -185,7 +185,7 @@ package struct Setup: Hashable, Sendable {
         "\(service.systemctl) \(unit?.unmask ?? "unmask") \(service.unit) && "
           + "\(service.systemctl) enable --now \(service.unit)")
     case "not-found"?: installing
-    case "loaded"?: .run("\(service.systemctl) enable --now \(service.unit)")
+    case "loaded"?: .run("\(afterFailure(service, unit))\(service.systemctl) enable --now \(service.unit)")
     default:
       .run(
         "\(service.verify) \(service.unit)",
@@ -208,10 +208,14 @@ package struct Setup: Hashable, Sendable {
   func restarting(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     guard let unit, unit.load == "loaded" else { return .advise(service.restart(hasSystemd: false)) }
     let restart = service.restart(hasSystemd: true)
-    // Bus activation of a failed daemon uses up its start limit, and systemd then refuses this start too. The unit's
-    // Result does not show that. The agent's unit has no such limit.
-    guard service.owner == .system, unit.active == "failed" else { return .run(restart) }
-    return .run("\(service.systemctl) reset-failed \(service.unit) && \(restart)")
+    return .run(afterFailure(service, unit) + restart)
+  }
+
+  /// The beginning of a command for a unit that has failed: it may have used up its start limit, and systemd then refuses
+  /// every start. For the daemon, bus activation does that. The unit's Result does not show it. A reset does no harm to
+  /// a unit without such a limit.
+  private func afterFailure(_ service: RunningProgram, _ unit: Examination.Unit?) -> String {
+    unit?.active == "failed" ? "\(service.systemctl) reset-failed \(service.unit) && " : ""
   }
 
   /// Stops a program with an unknown unit.

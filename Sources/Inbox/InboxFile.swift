@@ -21,8 +21,8 @@ struct InboxFile: Hashable {
 
   /// Creates the directory (0700) and the file (0600) and opens the database.
   ///
-  /// A damaged file, or one with a newer schema, is moved aside, and a new one is created. Throws if even a new one
-  /// cannot be created.
+  /// A damaged file, or one with a newer schema or too many taps, is moved aside, and a new one is created. Throws if even
+  /// a new one cannot be created.
   func open(
     at time: Timestamp, maximumPages: Int = 0, report: (String) -> Void
   ) throws(SQLiteError) -> TapStore {
