@@ -35,7 +35,7 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a session -
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a read -d 'read a tag'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a write -d 'write a message on a tag'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a info -d 'show the type, identifiers and memory of a tag'
-complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a lock -d 'make a tag read-only for ever'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a lock -d 'make a tag read-only'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a transceive -d 'send commands to a tag and print its answers'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a run -d 'lend the reader to another program'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a resolve -d 'show what a tag would do, and why'

@@ -9,10 +9,7 @@ enum SheetMessages {
   static var read: String { translated("Hold the tag that is to be read near the reader.") }
   static var any: String { translated("Hold the tag near the reader.") }
   static var write: String { translated("Hold the tag that is to be written near the reader.") }
-  static var lock: String {
-    // Translators: nothing makes the tag writable again, so “for ever” is not to be left out.
-    translated("Hold the tag that is to be made read-only for ever near the reader.")
-  }
+  static var lock: String { translated("Hold the tag that is to be made read-only near the reader.") }
 
   /// For a timeout.
   static var noTag: String { translated("No tag came in time.") }

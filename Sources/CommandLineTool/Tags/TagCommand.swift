@@ -28,6 +28,10 @@ struct TagCommand: Sendable {
     Command.Option(
       "timeout", "SECONDS", "wait this long for a tag, 1 to 3600; the default is the session's 60 seconds"),
   ]
+  /// For the commands that change a tag.
+  static let severalHelp = """
+    If several tags lie on the reader, the command changes none and ends with 75.
+    """
   static let exitHelp = """
     Exit codes: 1 failed; 69 the daemon or the reader is gone; 75 try again: no tag
     came, it was taken away too soon, several tags lie there, or the reader is in
@@ -117,8 +121,18 @@ private actor TagTasks {
 
   private func began(_ session: ReaderSession) async {
     self.session = session
-    events.yield(.began)
+    events.yield(.began(reportsRounds: await reportsRounds()))
     await follow(session)
+  }
+
+  /// Whether the daemon reports the end of a round. A daemon of interface version 1 does not.
+  ///
+  /// Asked after the session has started. If another daemon replies, or none, this session is over, and the answer does
+  /// not matter.
+  private func reportsRounds() async -> Bool {
+    guard command.options.access == .write, !command.isFollowing, let connection else { return true }
+    guard let status = try? await DaemonClient(connection).status() else { return true }
+    return status.interfaceVersion >= 2
   }
 
   /// How long a daemon may take to restart and find a reader, for example during an update.

@@ -6,8 +6,9 @@ import TagrouteClient
 /// Pure: events in, actions out. It works on one tag at a time, and always closes the session.
 struct TagRun<Tag: Hashable & Sendable>: Sendable {
   enum Event: Sendable {
-    /// The session was started, and may have to wait for the reader.
-    case began
+    /// The session was started, and may have to wait for the reader. A daemon of interface version 1 does not report
+    /// the end of a round.
+    case began(reportsRounds: Bool = true)
     case notBegun(Failure)
     case activated
     /// A tag, and its name, by which the next session recognises it.
@@ -62,8 +63,10 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   /// After how many tags a run that follows is done; nil for no limit.
   let count: Int?
   /// Whether the work may change the tag. A run on one tag then waits for the end of the round, and fails if it has
-  /// several tags: nobody could know which one was changed.
+  /// several tags: nobody could know which one was changed. If the daemon does not report the end, it works on the
+  /// first tag at once, because it would wait in vain.
   let mayChange: Bool
+  private var reportsRounds = true
   /// The names of the tags that are done. Only a run with a count remembers them, and ignores them if they come back.
   private var done: Set<String> = []
   /// Whether the time was over during the work on a tag, which must not be interrupted.
@@ -99,7 +102,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     default: takenAway = [:]
     }
     switch event {
-    case .began:
+    case .began(let reportsRounds):
+      self.reportsRounds = reportsRounds
       (isOpen, isDaemonGone) = (true, false)
       return outcome == nil ? [.show("waiting for the reader")] : [.close(nil)]
     case .notBegun(let failure): return [.hide, .finish(outcome ?? .failed(failure))]
@@ -116,9 +120,11 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       }
       waiting.append(tag)
       if count != nil { names[tag] = name }
-      return mayChange && !isFollowing ? [] : next()
+      return waitsForRound ? [] : next()
     case .roundEnded:
-      guard outcome == nil, current == nil, waiting.count > 1, mayChange, !isFollowing else { return next() }
+      // A command that is closing its session must not change a tag anymore.
+      guard outcome == nil else { return [] }
+      guard waitsForRound, current == nil, waiting.count > 1 else { return next() }
       return fail(
         Failure(
           message: "\(waiting.count) tags lie on the reader: take all but one away and try again",
@@ -146,6 +152,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     (count.map { "\(done.count) of \($0) done: " } ?? "") + "hold a tag near the reader"
   }
 
+  private var waitsForRound: Bool { mayChange && !isFollowing && reportsRounds }
+
   private mutating func next() -> [Action] {
     guard current == nil, !waiting.isEmpty else { return [] }
     let tag = waiting.removeFirst()
@@ -159,6 +167,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     names = names.filter { waiting.contains($0.key) }
     let answer: [Action] = [.hide, .print]
     guard isFollowing else {
+      waiting = []
       // A finished operation is a success, even if the session ended meanwhile.
       if case .signalled? = outcome { return answer + (isOpen ? [] : finish()) }
       outcome = failure.map { isOpen ? .failed($0) : outcome ?? .failed($0) } ?? .done
@@ -178,6 +187,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
 
   private mutating func ended(_ end: ReaderSessionEnd) -> [Action] {
     isOpen = false
+    let isRoundUnfinished = waitsForRound && !waiting.isEmpty
     waiting = []
     guard outcome == nil else { return current == nil ? finish() : [] }
     isDaemonGone = [.daemonStopping, .daemonGone].contains(end.reason)
@@ -187,7 +197,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       present = [:]
       return current == nil ? nextSession() : []
     }
-    outcome = .failed(Failure(end, whileWorking: current != nil))
+    let isCutOff = end.reason == .timedOut && current == nil && isRoundUnfinished
+    outcome = .failed(isCutOff ? Self.unfinishedRound : Failure(end, whileWorking: current != nil))
     // An operation in progress will end with an error.
     return current == nil ? finish() : []
   }
@@ -199,6 +210,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   private mutating func interrupted(_ signal: Int32) -> [Action] {
     let isSecond = if case .signalled? = outcome { true } else { false }
     outcome = .signalled(signal)
+    waiting = []
     return isOpen && !isSecond ? [.hide, .close(nil)] : finish()
   }
 
@@ -212,6 +224,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       isTimeUp = true
       return []
     }
+    guard !waitsForRound || waiting.isEmpty else { return fail(Self.unfinishedRound) }
     let what = count.map { "only \(done.count) of \($0) tags were done" } ?? "no tag came"
     return fail(
       Failure(
@@ -219,8 +232,16 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
         sheet: SheetMessages.noTag))
   }
 
+  /// The time was over while a tag waited for the end of its round.
+  private static var unfinishedRound: Failure {
+    Failure(
+      message: "a tag came, but the reader was still looking for others when the time was up. Nothing was changed: "
+        + "try again", exitCode: Names.ExitCode.tryAgain, sheet: SheetMessages.elsewhere)
+  }
+
   private mutating func fail(_ failure: Failure) -> [Action] {
     outcome = .failed(failure)
+    waiting = []
     return isOpen ? [.hide, .close(failure.sheet)] : finish()
   }
 

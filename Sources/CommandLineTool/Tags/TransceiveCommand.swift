@@ -19,6 +19,9 @@ extension Command {
       SELECT and FeliCa Polling commands reach only declared applications and systems,
       and NDEF. Payment applications are never selected.
 
+      With --write, the command sends nothing and ends with 75 if several tags lie on
+      the reader.
+
       \(TagCommand.exitHelp)
       """,
     options: [

@@ -1,4 +1,5 @@
 import NDEF
+import Notifications
 import Routing
 import UniversalLinks
 
@@ -87,7 +88,7 @@ struct MessageToWrite {
       throw .usage("--\(option.rawValue): \(error.reason)")
     }
     let text = option == .smartPoster ? arguments.options["title"] : try? TextRecord(record).text
-    if let text, text.allSatisfy(\.isWhitespace) {
+    if let text, DisplayText(text).isEmpty {
       throw .usage("--\(option.rawValue): no tap would show this text: it has no visible character")
     }
     let hasType = record.typeNameFormat == .mediaType || record.typeNameFormat == .external

@@ -15,6 +15,9 @@ extension Command {
       --format cannot be undone on an Ultralight or NTAG. A tag that holds data is
       left as it is.
 
+      \(TagCommand.severalHelp)
+      With --count, it writes them one after the other.
+
       \(TagCommand.exitHelp)
       """,
     options: RecordOption.options + [

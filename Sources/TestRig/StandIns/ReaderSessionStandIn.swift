@@ -22,6 +22,7 @@ public actor ReaderSessionStandIn {
   private var refusesWriting = false
   private var isActivating = true
   private var isReadingAvailable = true
+  private var interfaceVersion = Names.interfaceVersion
   private var card: SessionCard?
   private var number = 0
   private var tagNumber = 0
@@ -59,6 +60,7 @@ public actor ReaderSessionStandIn {
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { _ in .string("1.2.3") },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { _ in .uint32(await self.interfaceVersion) },
         ExportedProperty("Readers", "ao", emits: .changed) { _ in .objectPaths(await self.readers) },
       ])
     try await connection.export([manager], at: ObjectPath(Names.Daemon.path), objectManager: true)
@@ -96,6 +98,9 @@ public actor ReaderSessionStandIn {
 
   /// Sets the reply to `ReadingAvailable`.
   public func setReadingAvailable(_ isAvailable: Bool) { isReadingAvailable = isAvailable }
+
+  /// Reports interface version 1 from now on, and sends no end of a round.
+  public func beOfInterfaceVersion1() { interfaceVersion = 1 }
 
   /// Refuses further sessions with the access `write`.
   public func refuseWriting() { refusesWriting = true }
@@ -254,7 +259,8 @@ public actor ReaderSessionStandIn {
     tag = path
     try await emit("TagDetected", [.objectPath(path)])
     guard session.options["first-read"]?.asBool == true, let message = card.message else {
-      return try await emit("RoundEnded")
+      if interfaceVersion > 1 { try await emit("RoundEnded") }
+      return
     }
     try await emit("MessageRead", [.objectPath(path), .bytes(message)])
     try await end(Names.SessionEnd.firstRead.rawValue)

@@ -12,7 +12,7 @@ struct TagRunTests {
   /// A run with an active session.
   private func active(following: Bool = false) -> Run {
     var run = Run(isFollowing: following, timeout: 5)
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     _ = run.handle(.activated)
     return run
   }
@@ -26,7 +26,7 @@ struct TagRunTests {
 
   @Test func `the first tag is processed, then the session is closed`() {
     var run = Run(isFollowing: false, timeout: nil)
-    #expect(run.handle(.began) == [.show("waiting for the reader")])
+    #expect(run.handle(.began()) == [.show("waiting for the reader")])
     #expect(run.handle(.activated) == [.show("hold a tag near the reader")])
     #expect(run.handle(.detected(1, name: "1")) == [.hide, .work(1)])
     #expect(run.handle(.detected(2, name: "2")) == [])
@@ -37,7 +37,7 @@ struct TagRunTests {
 
   @Test func `a run that may change a tag needs it to be the only one`() {
     var run = Run(isFollowing: false, timeout: nil, mayChange: true)
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     _ = run.handle(.activated)
     var other = run
     #expect(run.handle(.detected(1, name: "1")) == [])
@@ -55,9 +55,77 @@ struct TagRunTests {
     #expect(other.handle(.closed) == [.finish(.failed(failure))])
   }
 
+  /// A run that may change a tag, with an active session.
+  private func changing(reportsRounds: Bool = true) -> Run {
+    var run = Run(isFollowing: false, timeout: 5, mayChange: true)
+    _ = run.handle(.began(reportsRounds: reportsRounds))
+    _ = run.handle(.activated)
+    return run
+  }
+
+  @Test(arguments: [Run.Event.interrupted(2), .timeIsUp])
+  private func `a run that is over changes no tag`(end: Run.Event) {
+    var run = changing()
+    #expect(run.handle(.detected(1, name: "1")) == [])
+    #expect(run.handle(end).first == .hide)
+    #expect(run.handle(.roundEnded) == [])
+  }
+
+  @Test func `a run that has refused several tags changes none of them`() {
+    var run = changing()
+    for tag in 1...2 { _ = run.handle(.detected(tag, name: "\(tag)")) }
+    #expect(run.handle(.roundEnded).first == .hide)
+    #expect(run.handle(.roundEnded) == [])
+  }
+
+  @Test func `a run on one tag does not change a second one`() {
+    var run = changing()
+    _ = run.handle(.detected(1, name: "1"))
+    #expect(run.handle(.roundEnded) == [.hide, .work(1)])
+    #expect(run.handle(.detected(2, name: "2")) == [])
+    #expect(run.handle(.worked(nil)) == [.hide, .print, .close(nil)])
+    #expect(run.handle(.roundEnded) == [])
+  }
+
+  @Test func `a daemon that reports no rounds is not waited for`() {
+    var run = changing(reportsRounds: false)
+    #expect(run.handle(.detected(1, name: "1")) == [.hide, .work(1)])
+    #expect(run.handle(.detected(2, name: "2")) == [])
+    #expect(run.handle(.worked(nil)) == [.hide, .print, .close(nil)])
+
+    // The next daemon may be of another version.
+    run = changing(reportsRounds: false)
+    _ = run.handle(.ended(ReaderSessionEnd(.daemonStopping)))
+    _ = run.handle(.began())
+    #expect(run.handle(.detected(1, name: "1")) == [])
+    #expect(run.handle(.roundEnded) == [.hide, .work(1)])
+  }
+
+  @Test(arguments: [Run.Event.timeIsUp, .ended(ReaderSessionEnd(.timedOut))])
+  private func `a time limit that ends before the round does not say that no tag came`(end: Run.Event) {
+    var run = changing()
+    _ = run.handle(.detected(1, name: "1"))
+    var last = run.handle(end)
+    if case .timeIsUp = end {
+      #expect(last == [.hide, .close("The terminal says why.")])
+      last = run.handle(.closed)
+    }
+    guard case .finish(.failed(let failure))? = last.last else {
+      Issue.record("the run goes on: \(last)")
+      return
+    }
+    #expect(failure.exitCode == 75 && failure.message.hasPrefix("a tag came, but"), "\(failure.message)")
+
+    // The tag was taken away in time.
+    run = changing()
+    _ = run.handle(.detected(1, name: "1"))
+    _ = run.handle(.removed(1))
+    #expect(run.handle(.timeIsUp) == [.hide, .close("No tag came in time.")])
+  }
+
   @Test func `a run with a count works on each tag of a round`() {
     var run = Run(isFollowing: true, timeout: nil, count: 2, mayChange: true)
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     _ = run.handle(.activated)
     #expect(run.handle(.detected(1, name: "1")) == [.hide, .work(1)])
     #expect(run.handle(.detected(2, name: "2")) == [] && run.handle(.roundEnded) == [])
@@ -140,7 +208,7 @@ struct TagRunTests {
     #expect(run.handle(.worked(failure)) == [.hide, .print, .report(failure), .hide, .work(2)])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .show("hold a tag near the reader")])
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [.start])
-    #expect(run.handle(.began) == [.show("waiting for the reader")])
+    #expect(run.handle(.began()) == [.show("waiting for the reader")])
     #expect(run.handle(.timeIsUp) == [.hide, .close(nil)])
     #expect(run.handle(.closed) == [.finish(.done)])
   }
@@ -150,7 +218,7 @@ struct TagRunTests {
     var run = active()
     let again: [Run.Action] = [.show("waiting for the daemon"), .startAgain]
     #expect(run.handle(.ended(ReaderSessionEnd(reason))) == again)
-    #expect(run.handle(.began) == [.show("waiting for the reader")])
+    #expect(run.handle(.began()) == [.show("waiting for the reader")])
     #expect(run.handle(.ended(ReaderSessionEnd(reason))) == again)
     #expect(run.handle(.notBegun(failure)) == [.hide, .finish(.failed(failure))])
     // The time limit includes the restart.
@@ -182,7 +250,7 @@ struct TagRunTests {
       run.handle(.worked(failure)) == [
         .hide, .print, .report(failure), .show("waiting for the daemon"), .startAgain,
       ])
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     #expect(run.handle(.activated) == [.show("hold a tag near the reader"), .settle])
     #expect(run.handle(.detected(2, name: "1")) == [])
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [.start])
@@ -191,7 +259,7 @@ struct TagRunTests {
   /// Ends the session with the daemon's events, and starts the next one, which has the reader.
   private func beginAnew(_ run: inout Run) {
     _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     _ = run.handle(.activated)
   }
 
@@ -252,7 +320,7 @@ struct TagRunTests {
     _ = run.handle(.detected(1, name: "a"))
     _ = run.handle(.worked(nil))
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [.start])
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     #expect(run.handle(.activated) == [.show("hold a tag near the reader"), .settle])
     #expect(run.handle(.detected(2, name: "a")) == [])
     #expect(run.handle(.removed(2)) == [.forget(2)])
@@ -260,7 +328,7 @@ struct TagRunTests {
     #expect(run.handle(.detected(3, name: "a")) == [.hide, .work(3)])
     _ = run.handle(.worked(nil))
     _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     _ = run.handle(.settled)
     #expect(run.handle(.detected(4, name: "a")) == [.hide, .work(4)])
   }

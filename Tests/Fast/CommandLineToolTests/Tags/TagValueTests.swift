@@ -21,6 +21,18 @@ struct TagValueTests {
     }
   }
 
+  /// A Type 4 tag and a FeliCa card only say that they are read-only.
+  @Test func `lock promises only what the technology gives`() {
+    for technology in ["type-1", "type-2", "type-5", "mifare-classic"] {
+      #expect(Command.statement(technology) == "is read-only for ever", "\(technology)")
+    }
+    for technology in ["type-3", "type-4a", "type-4b"] {
+      let statement = Command.statement(technology)
+      #expect(
+        statement == "says now that it is read-only, and programs for NDEF respect that", "\(technology): \(statement)")
+    }
+  }
+
   @Test func `each kind of record is described in one line`() throws {
     let poster = SmartPosterRecord(uri: "https://example.com", titles: [TextRecord("A title", language: "en")])
     let records = [

@@ -10,14 +10,14 @@ import Testing
 
   private func active(_ count: Int) -> Run {
     var run = Run(isFollowing: true, timeout: 5, count: count)
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     _ = run.handle(.activated)
     return run
   }
 
   @Test func `the run ends after the last tag`() {
     var run = Run(isFollowing: true, timeout: nil, count: 2)
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     #expect(run.handle(.activated) == [.show("0 of 2 done: hold a tag near the reader")])
     #expect(run.handle(.detected(1, name: "1")) == [.hide, .work(1)])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .show("1 of 2 done: hold a tag near the reader")])
@@ -58,7 +58,7 @@ import Testing
     _ = run.handle(.detected(1, name: "1"))
     _ = run.handle(.worked(nil))
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [.start])
-    _ = run.handle(.began)
+    _ = run.handle(.began())
     _ = run.handle(.activated)
     #expect(run.handle(.detected(2, name: "2")) == [.hide, .work(2)])
     _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))

@@ -15,13 +15,13 @@ import Testing
 
   private static let words = [
     Words(
-      language: "en", lock: "Hold the tag that is to be made read-only for ever near the reader.",
+      language: "en", lock: "Hold the tag that is to be made read-only near the reader.",
       readOnly: "The tag is read-only."),
     Words(
-      language: "de", lock: "Das NFC-Tag, das für immer schreibgeschützt werden soll, an das Lesegerät halten.",
+      language: "de", lock: "Das NFC-Tag, das schreibgeschützt werden soll, an das Lesegerät halten.",
       readOnly: "Das NFC-Tag ist schreibgeschützt."),
-    Words(language: "ja", lock: "永久に読み取り専用にする NFC タグをリーダーにかざしてください。元に戻すことはできません。", readOnly: "NFC タグは読み取り専用です。"),
-    Words(language: "ko", lock: "영구적으로 읽기 전용으로 만들 NFC 태그를 리더에 가까이 대십시오. 되돌릴 수 없습니다.", readOnly: "NFC 태그가 읽기 전용입니다."),
+    Words(language: "ja", lock: "読み取り専用にする NFC タグをリーダーにかざしてください。", readOnly: "NFC タグは読み取り専用です。"),
+    Words(language: "ko", lock: "읽기 전용으로 만들 NFC 태그를 리더에 가까이 대십시오.", readOnly: "NFC 태그가 읽기 전용입니다."),
   ]
 
   @Test(arguments: words)

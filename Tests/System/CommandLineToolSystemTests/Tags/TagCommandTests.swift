@@ -138,7 +138,7 @@ import Testing
     let place = try await Place(with: SessionCard())
     let refused = try await place.run(["lock"])
     #expect(refused.code == .exited(64))
-    #expect(refused.errors.first?.contains("permanent") == true)
+    #expect(refused.errors.first?.contains("cannot be undone") == true)
     #expect(await place.daemon.placed?.status == "read-write")
 
     let script = try BuiltProducts.systemProgram("script", package: "bsdutils")
@@ -147,12 +147,26 @@ import Testing
       let process = try place.start(["-qec", command, "/dev/null"], program: script, input: true)
       try await process.send(answer)
       #expect(try await process.exit() == .exited(answer == "y" ? 0 : 1))
-      #expect(await process.log().joined().contains("permanent"))
+      #expect(await process.log().joined().contains("cannot be undone"))
       #expect(await place.daemon.placed?.status == status)
     }
     let again = try await place.run(["lock", "--yes"])
     #expect(again.code == .exited(77))
     #expect(again.errors == ["tagroute: the tag: the tag is read-only"])
+  }
+
+  /// Such a daemon does not report the end of a round. A command that waited for it would time out.
+  @Test func `a daemon of interface version 1 serves the commands that change a tag`() async throws {
+    let place = try await Place()
+    await place.daemon.beOfInterfaceVersion1()
+    var card = SessionCard()
+    card.answer = { _ in [0x0A] }
+    try await place.daemon.place(card)
+    for command in [["transceive", "--write", "A2040000"], ["write", "--uri", "tel:1"], ["lock", "--yes"]] {
+      let result = try await place.run(command + ["--timeout", "30"])
+      #expect(result.code == .exited(0), "\(command): \(result.errors)")
+    }
+    #expect(await place.daemon.placed?.status == "read-only")
   }
 
   @Test func `progress is shown on a terminal only`() async throws {
