@@ -152,7 +152,9 @@ open class NFCTagReaderSession: NFCReaderSession {
   override func didBecomeActive() { receiver?.tagReaderSessionDidBecomeActive(self) }
 
   override func didDetect(_ tags: [ReaderTag]) {
-    let tags = tags.compactMap { NFCTag($0, in: self) }
+    let found = tags.map { (tag: $0, known: NFCTag($0, in: self)) }
+    run.hide(found.filter { $0.known == nil }.map(\.tag))
+    let tags = found.compactMap(\.known)
     // What is on the reader is of no kind that a tag session knows. The next tag may be.
     guard !tags.isEmpty else { return run.resume(self) }
     remember(tags)

@@ -115,6 +115,9 @@ final class SessionRun: Sendable {
     state.withLock { report($0.resume(), to: session) }
   }
 
+  /// The program does not get these tags of the last round.
+  func hide(_ tags: [ReaderTag]) { state.withLock { $0.hide(tags) } }
+
   // MARK: The session on the bus
 
   /// Starts the session, if it was not started before. From now on until its end, the run keeps it alive.

@@ -36,7 +36,7 @@ struct SessionState<Tag: Hashable> {
   /// Tags that were found and not yet reported to the program.
   private var round: [Tag] = []
   private var isRoundComplete = false
-  /// The tags that were reported last.
+  /// The tags that were reported last, without hidden ones.
   private var reported: [Tag] = []
   private var connected: Tag?
 
@@ -147,6 +147,9 @@ struct SessionState<Tag: Hashable> {
     (reported, round) = (round, [])
     return reported
   }
+
+  /// The program does not get these tags of the last round, because its kind of session has no type for them.
+  mutating func hide(_ tags: [Tag]) { reported.removeAll { tags.contains($0) } }
 
   private mutating func forgetTags() {
     present = []

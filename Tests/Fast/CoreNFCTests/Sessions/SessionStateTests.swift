@@ -165,6 +165,15 @@ import Testing
     #expect(admits(3, &state) && state.connectedTag == 3)
   }
 
+  @Test func `a hidden tag does not count`() throws {
+    var state = Self.active()
+    for tag in [0, 1] { state.detect(tag) }
+    #expect(state.completeRound() == [0, 1])
+    state.hide([1])
+    _ = try state.admit(0, needsConnection: true) { _ in }.get()
+    #expect(state.connectedTag == 0)
+  }
+
   @Test func `the end fails the calls that wait, in their order, and nothing else settles them`() throws {
     let tag = 0
     var state = Self.active()
