@@ -49,6 +49,14 @@ import Testing
     #expect(found.contains { $0.subject == .outbox })
   }
 
+  /// It may have crashed so often that systemd refuses each start.
+  @Test func `a program that has failed is reset before it is started`() {
+    let found = findings(minutes: 1, mqtt: nil) { $0.mqttUnit = .given(Seen.unit(active: "failed", sub: "failed")) }
+    #expect(
+      found.first?.remedy?.command
+        == "systemctl --user reset-failed tagroute-mqtt.service && systemctl --user enable --now tagroute-mqtt.service")
+  }
+
   @Test func `taps that wait for less than ten minutes are right`() {
     #expect(
       findings(minutes: 9) == [
