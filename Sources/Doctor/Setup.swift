@@ -212,10 +212,10 @@ package struct Setup: Hashable, Sendable {
   }
 
   /// The beginning of a command for a unit that has failed: it may have used up its start limit, and systemd then refuses
-  /// every start. For the daemon, bus activation does that. The unit's Result does not show it. A reset does no harm to
-  /// a unit without such a limit.
+  /// every start. For the daemon, bus activation does that. The unit's Result does not show it. The agent's unit has no
+  /// such limit.
   private func afterFailure(_ service: RunningProgram, _ unit: Examination.Unit?) -> String {
-    unit?.active == "failed" ? "\(service.systemctl) reset-failed \(service.unit) && " : ""
+    unit?.active == "failed" && service != .agent ? "\(service.systemctl) reset-failed \(service.unit) && " : ""
   }
 
   /// Stops a program with an unknown unit.

@@ -92,10 +92,18 @@ extension TagActivation {
     guard isVerifying else { return }
     do throws(TagWriteError) {
       if try tag.holds(message, over: &limited) { return }
+      // Tags of other types return what they hold.
+      guard [TagType.type2, .type4A, .type4B].contains(type) else { throw .notAsWritten }
+      let readings = [try tag.message(over: &limited), try tag.message(over: &limited)]
+      switch MirroredText(of: readings, insteadOf: message)?.isPlaced(by: identifier) {
+      case true?: return
+      case false?: throw .mirroring
+      case nil: throw .notAsWritten
+      }
     } catch {
-      if case .channel = error { throw error }
+      if case .refused = error { throw .notAsWritten }
+      throw error
     }
-    throw .notAsWritten
   }
 
   /// Makes the tag read-only. **This is permanent** and cannot be undone.

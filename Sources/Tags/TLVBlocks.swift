@@ -48,7 +48,7 @@ struct TLVBlocks {
     } catch {
       switch error {
       case .needs(let address): return .needs(address: address)
-      case .problem(let problem): return .problem(problem)
+      case .problem(let problem): return .problem(problem.holding(memory.known(at: cursor.addresses)))
       }
     }
   }
@@ -135,6 +135,9 @@ struct TLVBlocks {
         if place >= address { remaining -= 1 }
       }
     }
+
+    /// The addresses of all data bytes.
+    var addresses: [Int] { addresses(from: area.lowerBound) }
 
     func addresses(from start: Int) -> [Int] { (start..<area.upperBound).filter { !isReserved[$0] } }
 

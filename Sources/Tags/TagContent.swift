@@ -35,7 +35,8 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the problem is concluded from the tag's silence after a command. Tags refuse commands by silence, but a
   /// lost frame looks the same. Trust the conclusion only if a retry confirms it.
   public let isConcludedFromSilence: Bool
-  /// The bytes that are no message, at most ``mostContents``; empty if the tag does not say where a message is.
+  /// What is known of damaged contents, at most ``mostContents``: the bytes that are no message, or the memory that was
+  /// read until then. Empty if no memory was read. They never decode as a message.
   public private(set) var contents: [UInt8] = []
   private let detail: String
 
@@ -43,9 +44,13 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
   public static let mostContents = 4096
 
   /// The same problem with these contents.
+  ///
+  /// The memory of a damaged tag may happen to decode as a message. Then the last byte is left out, so that no later
+  /// stage opens that message.
   func holding(_ bytes: [UInt8]) -> TagProblem {
     var problem = self
     problem.contents = Array(bytes.prefix(Self.mostContents))
+    if (try? NDEFMessage(decoding: problem.contents)) != nil { _ = problem.contents.popLast() }
     return problem
   }
 

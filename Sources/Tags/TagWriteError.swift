@@ -15,12 +15,19 @@ public enum TagWriteError: Error, Sendable, Hashable {
   case cannotLock(String)
   /// The message read back differs from the message written.
   case notAsWritten
+  /// The message read back differs from the message written in characters that the tag may have put there.
+  case mirroring
 
   /// The tag looks blank, but formatting it would overwrite data.
   static let holdsData = refused(.unsupported, "the tag is not formatted, because it holds data")
 
   static func refused(_ code: TagProblem.Code, _ detail: String) -> TagWriteError {
     .refused(TagProblem(code, detail))
+  }
+
+  /// Damaged contents, with the bytes that were read.
+  static func damaged(_ detail: String, _ contents: [UInt8]) -> TagWriteError {
+    .refused(TagProblem(.damaged, detail).holding(contents))
   }
 
   /// A state of the tag that is concluded from its silence.
@@ -34,7 +41,7 @@ public enum TagWriteError: Error, Sendable, Hashable {
       switch self {
       case .channel(let error): throw error
       case .refused(let problem): return problem
-      case .readOnly, .tooLong, .cannotLock, .notAsWritten: return TagProblem(.unsupported, description)
+      case .readOnly, .tooLong, .cannotLock, .notAsWritten, .mirroring: return TagProblem(.unsupported, description)
       }
     }
   }
@@ -50,6 +57,9 @@ extension TagWriteError: CustomStringConvertible {
     case .tooLong(let capacity): "the message does not fit: the tag has room for \(capacity) bytes"
     case .cannotLock(let reason): reason
     case .notAsWritten: "the tag does not hold what was written to it; it may be worn out"
+    case .mirroring:
+      "the tag returns other characters than were written to it, as tags do that put their UID, a counter or a "
+        + "code into the message"
     }
   }
 }

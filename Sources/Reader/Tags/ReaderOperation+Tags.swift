@@ -108,7 +108,7 @@ extension TagWriteError {
     case .readOnly: .readOnly
     case .tooLong: .tooLong
     case .cannotLock: .cannotLock
-    case .notAsWritten: .notAsWritten
+    case .notAsWritten, .mirroring: .notAsWritten
     }
   }
 }

@@ -16,19 +16,32 @@ public struct SimulatedType2Model: Sendable, Hashable {
     case zeros
   }
 
+  /// Which text reads return instead of the memory.
+  enum Mirror {
+    case none
+    /// The UID, if there is a page for it.
+    case uid
+    /// The UID, the counter or both, as the settings say.
+    case configured
+  }
+
   /// The name on the control line, for example `ntag215`.
-  public let name: String
+  public private(set) var name: String
+  /// The first byte of the UID.
+  private(set) var manufacturer: UInt8 = 0x04
   /// The existing pages, four bytes each, including those of the configuration. Pages from 256 on are in sector 1.
   let pages: [ClosedRange<Int>]
   /// The answer to GET_VERSION; nil if the chip knows neither this command nor FAST_READ.
-  public let version: [UInt8]?
+  public private(set) var version: [UInt8]?
   /// The third byte of the capability container: the bytes for TLVs from page 4 on, divided by eight.
   let capacityCode: UInt8
   let locks: DynamicLocks
   /// The lock control TLV in the factory state.
   let lockControl: [UInt8]
-  /// Pages that read as zero: the password and its acknowledgement.
+  /// Pages that read as zero: the password and its acknowledgement, or the keys.
   let secrets: ClosedRange<Int>?
+  /// The page with AUTH0. The next one has ACCESS. Nil if there is no password, or for an Ultralight C.
+  let configuration: Int?
   /// The last readable page.
   let lastReadable: Int
   let end: End
@@ -41,8 +54,9 @@ public struct SimulatedType2Model: Sendable, Hashable {
   private init(
     _ name: String, pages: [ClosedRange<Int>], version: [UInt8]? = nil, capacityCode: UInt8,
     locks: DynamicLocks = .none,
-    lockControl: [UInt8] = [], secrets: ClosedRange<Int>? = nil, lastReadable: Int? = nil, end: End = .rollsOver,
-    isSilentAtUnknownCommands: Bool = false, hasSectors: Bool = false, hasTripleDES: Bool = false
+    lockControl: [UInt8] = [], secrets: ClosedRange<Int>? = nil, configuration: Int? = nil,
+    lastReadable: Int? = nil, end: End = .rollsOver, isSilentAtUnknownCommands: Bool = false, hasSectors: Bool = false,
+    hasTripleDES: Bool = false
   ) {
     self.name = name
     self.pages = pages
@@ -51,6 +65,7 @@ public struct SimulatedType2Model: Sendable, Hashable {
     self.locks = locks
     self.lockControl = lockControl
     self.secrets = secrets
+    self.configuration = configuration ?? secrets.map { $0.lowerBound - 2 }
     self.lastReadable = lastReadable ?? pages.last?.upperBound ?? 0
     self.end = end
     self.isSilentAtUnknownCommands = isSilentAtUnknownCommands
@@ -76,6 +91,10 @@ public struct SimulatedType2Model: Sendable, Hashable {
   public static let ultralightEV1Large = SimulatedType2Model(
     "ultralight-ev1-128", pages: [0...40], version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0E, 0x03],
     capacityCode: 0x10, locks: .uniform(page: 36, pagesPerBit: 2), secrets: 39...40)
+  /// MIFARE Ultralight AES, MF0AES20: 240 bytes, 144 of them for TLVs.
+  public static let ultralightAES = SimulatedType2Model(
+    "ultralight-aes", pages: [0...59], version: [0x00, 0x04, 0x03, 0x01, 0x04, 0x00, 0x0F, 0x03], capacityCode: 0x12,
+    locks: .uniform(page: 0x28, pagesPerBit: 2), secrets: 0x30...0x37, configuration: 0x29)
   /// NTAG203: 168 bytes, 144 of them for TLVs.
   public static let ntag203 = SimulatedType2Model(
     "ntag203", pages: [0...41], capacityCode: 0x12, locks: .interleaved(page: 40),
@@ -103,6 +122,10 @@ public struct SimulatedType2Model: Sendable, Hashable {
   public static let ntag216 = SimulatedType2Model(
     "ntag216", pages: [0...230], version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x13, 0x03], capacityCode: 0x6D,
     locks: .uniform(page: 0xE2, pagesPerBit: 16), secrets: 229...230)
+  /// NTAG 224 DNA, NT2H2421: 304 bytes, 208 of them for TLVs. How many pages a lock bit locks is a guess.
+  static let ntag224DNA = SimulatedType2Model(
+    "ntag224-dna", pages: [0...75], version: [0x00, 0x04, 0x04, 0x02, 0x05, 0x00, 0x10, 0x03], capacityCode: 0x1A,
+    locks: .uniform(page: 0x38, pagesPerBit: 4), secrets: 0x44...0x47, configuration: 0x39)
   /// NTAG I2C 1k, NT3H1101: 888 bytes, 872 of them for TLVs.
   public static let ntagI2C1k = SimulatedType2Model(
     "ntag-i2c-1k", pages: [0...0xE2, 0xE8...0xE9], version: [0x00, 0x04, 0x04, 0x05, 0x02, 0x01, 0x13, 0x03],
@@ -115,9 +138,17 @@ public struct SimulatedType2Model: Sendable, Hashable {
   /// All models, the smallest memory first.
   public static let all: [SimulatedType2Model] = [
     .ultralightNano, .ultralight, .ntag210Micro, .ntag210, .ultralightEV1, .ntag212, .ultralightEV1Large, .ntag203,
-    .ntag213, .ultralightC, .ntag215,
-    .ntag216, .ntagI2C1k, .ntagI2C2k,
+    .ntag213, .ultralightC, .ultralightAES, .ntag215, .ntag216, .ntagI2C1k, .ntagI2C2k,
   ]
+
+  /// The same chip by another manufacturer, Shanghai Feiju Microelectronics. It may not know GET_VERSION and FAST_READ.
+  func copied(knowsVersion: Bool) -> SimulatedType2Model {
+    var copy = self
+    copy.name += knowsVersion ? "-copy" : "-silent-copy"
+    copy.manufacturer = 0x53
+    copy.version = knowsVersion ? version.map { [$0[0], copy.manufacturer] + $0[2...] } : nil
+    return copy
+  }
 
   /// The number of pages of four bytes up to the last one, including the gaps.
   public var pageCount: Int { (pages.last?.upperBound ?? 0) + 1 }
@@ -133,8 +164,11 @@ public struct SimulatedType2Model: Sendable, Hashable {
   /// The number of bytes for TLVs, from page 4 on.
   public var capacity: Int { Int(capacityCode) * 8 }
 
-  /// Whether reads may return the UID and the counter as text: NTAG213, NTAG215 and NTAG216.
-  var hasMirror: Bool { version?[2] == 0x04 && version?[3] == 0x02 && secrets != nil }
+  /// NTAG210 and NTAG212: the UID. NTAG213, NTAG215 and NTAG216: what the settings say.
+  var mirror: Mirror {
+    guard let version, version[2] == 0x04, version[4] == 0x01, configuration != nil else { return .none }
+    return version[3] == 0x01 ? .uid : .configured
+  }
 
   func hasPage(_ page: Int) -> Bool { pages.contains { $0.contains(page) } }
 }

@@ -49,9 +49,8 @@ struct Type2Memory: Sendable {
       bytes.replaceSubrange(0..<10, with: first + second)
     }
     bytes.replaceSubrange(12..<16, with: [0xE1, 0x10, model.capacityCode, 0x00])
-    // A model with a password has two configuration pages before it, and its last lock byte is fixed.
-    if let secrets = model.secrets {
-      let configuration = secrets.lowerBound - 2
+    // A model with a password has two configuration pages, and its last lock byte is fixed.
+    if let configuration = model.configuration {
       bytes.replaceSubrange((configuration * 4)..<(configuration * 4 + 8), with: [0x04, 0, 0, 0xFF, 0x00, 0x05, 0, 0])
       if let page = model.dynamicLockPage { bytes[page * 4 + 3] = 0xBD }
     }
@@ -87,13 +86,13 @@ struct Type2Memory: Sendable {
   /// sheet, section 7.5.8).
   private var firstProtectedPage: Int {
     if model.hasTripleDES { return Int(bytes[0x2A * 4]) }
-    return model.secrets.map { Int(bytes[($0.lowerBound - 2) * 4 + 3]) } ?? .max
+    return model.configuration.map { Int(bytes[$0 * 4 + 3]) } ?? .max
   }
 
   /// Bit 7 of ACCESS, or bit 0 of AUTH1: whether reading needs the password or the key too.
   private var isReadingProtected: Bool {
     if model.hasTripleDES { return bytes[0x2B * 4] & 0x01 == 0 }
-    return model.secrets.map { bytes[($0.lowerBound - 1) * 4] & 0x80 != 0 } ?? false
+    return model.configuration.map { bytes[($0 + 1) * 4] & 0x80 != 0 } ?? false
   }
 
   private func contents(of page: Int) -> [UInt8] {
@@ -106,13 +105,13 @@ struct Type2Memory: Sendable {
   }
 
   /// The text that reads return from an address on instead of the memory: the UID, the counter, which is zero here, or
-  /// both (NTAG213_215_216 3.2, section 8.7).
+  /// both (NTAG213_215_216 3.2, section 8.7; NTAG210_212 3.0, section 8.6).
   private var mirror: (start: Int, text: [UInt8]) {
-    guard let secrets = model.secrets, model.hasMirror else { return (0, []) }
-    let settings = bytes[((secrets.lowerBound - 2) * 4)...].prefix(4)
+    guard let configuration = model.configuration, model.mirror != .none else { return (0, []) }
+    let settings = bytes[(configuration * 4)...].prefix(4)
     guard let first = settings.first, let page = settings.dropFirst(2).first, page > 3 else { return (0, []) }
     let uid = Hexadecimal.string(bytes[0..<3] + bytes[4..<8]).uppercased()
-    let text = ["", uid, "000000", uid + "x000000"][Int(first >> 6)]
+    let text = model.mirror == .uid ? uid : ["", uid, "000000", uid + "x000000"][Int(first >> 6)]
     return (Int(page) * 4 + Int(first >> 4 & 3), Array(text.utf8))
   }
 

@@ -18,6 +18,8 @@ struct Type2Access {
   private var fastRead: Type2ReadPlan.FastRead?
   /// The model of the tag, once `identify` has found it.
   private(set) var model: Type2Model?
+  /// The answer to GET_VERSION, if `identify` got one.
+  private var versionAnswer: [UInt8]?
   /// Whether the reader can send GET_VERSION. Some readers can only send READ and WRITE.
   private(set) var canAskForModel = true
   /// The first page that cannot be reached, because the reader cannot send SECTOR SELECT; `Int.max` if it can.
@@ -69,18 +71,26 @@ struct Type2Access {
   /// Finds the model of the tag, and limits the data area to the memory that this model has. The capability container
   /// alone does not bound a write: it is in one-time programmable bits, and some programs write other numbers into it.
   ///
-  /// Without `isExact`, the model stays unknown if it has more memory than the container says.
+  /// Without `isExact`, the model stays unknown if it has more memory than the container says. With it, the model stays
+  /// unknown if the memory may continue with pages that need the password to be read.
   mutating func identify(isExact: Bool = false, _ channel: inout some TagChannel) throws(TagWriteError) {
-    if let answer = try version(&channel) {
-      model = Type2Model.ofVersion(answer)
-      limit(to: model.map(\.bytes) ?? Type2Model.mostBytes(ofVersion: answer))
+    versionAnswer = try version(&channel)
+    if let versionAnswer {
+      model = Type2Model.ofVersion(versionAnswer)
     } else if isNXP, uid.count == 7 {
       model = try modelByEnd(isExact: isExact, &channel)
-      limit(to: model?.bytes ?? Type2Model.mostBytes(claimed: area.count))
     }
+    let mostBytes = versionAnswer.map(Type2Model.mostBytes(ofVersion:)) ?? .max
+    limit(to: model?.bytes ?? Type2Model.mostBytes(claimed: min(area.count, mostBytes)))
     guard model == nil, let last = area.last else { return }
-    guard try isReadable(min(last / Self.pageSize, pageLimit - 1), &channel) else {
-      throw .silence(.damaged, "its capability container claims more memory than the tag has")
+    let page = min(last / Self.pageSize, pageLimit - 1)
+    guard try isReadable(page, &channel) else {
+      throw .silence(
+        .damaged, "its capability container claims more memory than the tag has, or the tag needs its password")
+    }
+    // READ has also returned the next three pages. The last page of some sizes is the password of a smaller model.
+    for end in page + 1...page + 3 where isFirstPage(at: end) {
+      limit(to: Type2Model.ending(at: end)?.bytes ?? .max)
     }
   }
 
@@ -92,13 +102,35 @@ struct Type2Access {
     isExact: Bool, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Type2Model? {
     for end in Type2Model.ends(upTo: isExact ? .max : container[2], isCertain: !canAskForModel && !isExact) {
-      if memory[end * Self.pageSize] == nil {
+      if !isSeen(end) {
         // This page exists, because the memory has not ended before it.
         guard try isReadable(end - 1, &channel) else { return nil }
       }
-      if isFirstPage(at: end) { return Type2Model.ending(at: end) }
+      guard isFirstPage(at: end), let model = Type2Model.ending(at: end) else { continue }
+      let isDoubtful = model.size < container[2] || Type2Model.isProtected(from: end, size: container[2], memory)
+      return isExact && isDoubtful ? nil : model
     }
     return nil
+  }
+
+  /// Whether it is known if the memory ends in front of this page.
+  private func isSeen(_ page: Int) -> Bool {
+    memory[page * Self.pageSize] != nil && (!isFirstPage(at: page) || memory[(page + 2) * Self.pageSize] != nil)
+  }
+
+  /// Whether every page is known to have its lock bits in those of the model, or in the static ones if the model is not
+  /// known. Call this after they were set.
+  ///
+  /// The contents of a page may be a copy of the first pages, so that the memory seems to end there. A copy does not
+  /// have the lock bits that were set just now.
+  mutating func isEndCertain(_ channel: inout some TagChannel) throws(TagWriteError) -> Bool {
+    if let versionAnswer {
+      if model != nil { return true }
+      guard Type2Model.mostBytes(ofVersion: versionAnswer) <= 48 else { return false }
+    }
+    let end = model?.end ?? 0x10
+    guard try isReadable(end - 1, &channel) else { return false }
+    return isFirstPage(at: end)
   }
 
   /// The addresses at which the tag returns other bytes than it holds.
@@ -111,7 +143,9 @@ struct Type2Access {
 
   /// Why the lock bits for the pages from 16 on are not known.
   var whyLocksAreUnknown: String {
-    if model != nil { return "this reader does not reach its lock bits" }
+    if versionAnswer != nil, let model {
+      return model.locks.areCertain ? "this reader does not reach its lock bits" : "its lock bits are not known"
+    }
     return canAskForModel ? "its model is not known" : "this reader cannot ask for its model"
   }
 
@@ -226,11 +260,15 @@ struct Type2Access {
     return isNXP ? try ask(Self.getVersion, &channel) : nil
   }
 
-  /// Whether a page that was read is the tag's first page. READ continues with it behind the last page. It holds the
-  /// first three bytes of the UID and a check byte (ISO/IEC 14443-3, 6.5.4).
+  /// Whether a page that was read is the tag's first page. READ continues with it behind the last page. It and the next
+  /// two hold the UID with its check bytes (ISO/IEC 14443-3, 6.5.4), and the static lock bytes. They count as far as
+  /// they are known.
   private func isFirstPage(at page: Int) -> Bool {
-    let bytes = memory.known(at: page * Self.pageSize..<page * Self.pageSize + Self.pageSize)
-    return uid.count == 7 && bytes == uid[0..<3] + [0x88 ^ uid[0] ^ uid[1] ^ uid[2]]
+    guard uid.count == 7 else { return false }
+    let serial = uid[0..<3] + [uid[0..<3].reduce(0x88, ^)] + uid[3..<7] + [uid[3..<7].reduce(0, ^)]
+    let first = serial + memory.known(at: serial.count..<12)
+    let bytes = memory.known(at: page * Self.pageSize..<page * Self.pageSize + first.count)
+    return !bytes.isEmpty && first.starts(with: bytes)
   }
 
   /// Sends WRITE for one page.

@@ -2,8 +2,12 @@
 struct Type2Locks: Sendable {
   /// The byte addresses, and the lock bits in each byte.
   let bytes: [(address: Int, mask: UInt8)]
+  /// Whether the lock bits are known. If not, these are all bits of the lock bytes. One that is set may lock any page,
+  /// but setting them all may leave a page writable.
+  let areCertain: Bool
 
-  private init(_ address: Int, _ masks: [UInt8]) {
+  private init(_ address: Int, _ masks: [UInt8], areCertain: Bool = true) {
+    self.areCertain = areCertain
     bytes = masks.enumerated().map { (address + $0.offset, $0.element) }
   }
 
@@ -11,7 +15,9 @@ struct Type2Locks: Sendable {
   static let none = Type2Locks(0, [])
 
   /// `masks` are the lock bits in each byte from the first byte of `page` on.
-  static func from(page: Int, _ masks: UInt8...) -> Type2Locks { Type2Locks(page * Type2Access.pageSize, masks) }
+  static func from(page: Int, _ masks: UInt8..., areCertain: Bool = true) -> Type2Locks {
+    Type2Locks(page * Type2Access.pageSize, masks, areCertain: areCertain)
+  }
 
   /// The static lock bytes in page 2, for pages 3 to 15 (section 2.2). Bits 0 to 2 of the first byte freeze the other
   /// bits.

@@ -5,17 +5,22 @@ enum Type2Mirror {
   case uid
   /// What the upper two bits of the first byte say.
   case configured
+  /// The UID, the number of readings, with StatusDetect its state, and a code: 38 or 49 bytes (NTAG 223 DNA and NTAG
+  /// 224 DNA; proxmark3, `ntag22x_suncmac_recovery.py`). The upper three bits of the first byte say which of them.
+  case sun
 
   /// The addresses of these bytes, which `settings`, the page of AUTH0, determines. Empty if the tag returns what it
   /// holds.
   func addresses(_ settings: [UInt8]) -> Range<Int> {
     guard settings.count == Type2Access.pageSize, settings[2] > 3 else { return 0..<0 }
-    let start = Int(settings[2]) * Type2Access.pageSize + Int(settings[0] >> 4 & 3)
+    let offset = self == .sun ? settings[0] >> 3 & 3 : settings[0] >> 4 & 3
+    let start = Int(settings[2]) * Type2Access.pageSize + Int(offset)
     let length =
       switch (self, settings[0] >> 6) {
       case (.uid, _), (.configured, 1): 14
       case (.configured, 2): 6
       case (.configured, 3): 14 + 1 + 6
+      case (.sun, _) where settings[0] >> 5 != 0: 49
       default: 0
       }
     return start..<start + length

@@ -14,20 +14,32 @@
 /// | NTAG I²C plus | NT3H2111_2211 | zeros behind the last | page E2h | page E3h |
 /// | Ultralight C | MF0ICU2 3.3, 7.5.3 and 7.5.8 | 2Ch: not its key | page 28h | page 2Ah |
 /// | NTAG203 | NTAG203 3.0 | 2Ah | page 28h | none |
+/// | Ultralight AES | MF0AES(H)20 | 3Ch | page 28h | page 29h |
+/// | NTAG 223 DNA, NTAG 224 DNA | NT2H2331, NT2H2421 | 3Ch; 4Ch | page 28h; 38h | page 29h; 39h |
 ///
-/// nfcpy (`tt2_nxp.py`) lists the same pages for those tags that it supports.
+/// nfcpy (`tt2_nxp.py`) lists the same pages for those tags that it supports. The data sheets of the last three are not
+/// at hand. Their answers to GET_VERSION, AUTH0 and keys are from proxmark3 (`hf_doegox_auth0.c`,
+/// `ntag22x_suncmac_recovery.py`), the other pages from Native-NFC-Package (`DeepScan.java`). That a lock bit of the
+/// Ultralight AES locks two pages is from StuStaPay (`MifareUltralightAES.kt`).
 struct Type2Model: Sendable {
   /// The pattern that identifies the tag in the answer to GET_VERSION.
   struct Version: Sendable {
     let product: UInt8
-    var subtypes: Set<UInt8> = NTAG.subtypes
-    var major: ClosedRange<UInt8> = 0...0xFF
+    let subtypes: Set<UInt8>
+    let major: ClosedRange<UInt8>
     var minor: ClosedRange<UInt8> = 0...0xFF
     let storage: ClosedRange<UInt8>
 
-    enum NTAG {
+    /// The subtypes that the models have. A chip of another subtype is another model, with other pages.
+    enum Subtype {
+      /// An input capacitance of 17 pF or 50 pF.
+      static let usual: Set<UInt8> = [0x01, 0x02]
+      /// The same, and field detection: table 26 of NTAG213F_216F has 01, and proxmark3 (`cmdhfmfu.c`) 04.
+      static let fieldDetecting: Set<UInt8> = [0x01, 0x02, 0x04]
       static let i2c: Set<UInt8> = [0x05]
-      static let subtypes = Set(0...0xFF).subtracting(i2c)
+      static let ultralightAES: Set<UInt8> = [0x01, 0x02, 0x03]
+      /// The second one has StatusDetect.
+      static let dna: Set<UInt8> = [0x02, 0x08]
     }
 
     func fits(_ answer: [UInt8]) -> Bool {
@@ -47,6 +59,9 @@ struct Type2Model: Sendable {
   let size: UInt8
   /// The bytes for TLVs, from page 4 on.
   var bytes: Int { Int(size) * 8 }
+  /// Whether a container that says this size shows it on a tag of unknown model. 224 DNA: no, because a tag with 60
+  /// pages and 144 bytes has the last page of this size behind its lock bytes.
+  var isSizeBelieved = true
   /// The lock bits for pages from 16 on, without those that only freeze others.
   let locks: Type2Locks
   /// Nil if the tag has no password or key.
@@ -59,17 +74,28 @@ struct Type2Model: Sendable {
 
   /// The most bytes for TLVs of a tag that is not in the table, from its answer to GET_VERSION: 2 to the power of the
   /// upper seven bits of the storage size. If its lowest bit is set, up to twice as much (NTAG213_215_216 3.2, 10.1).
+  /// Lock bytes and passwords may begin far below that.
   static func mostBytes(ofVersion answer: [UInt8]) -> Int {
     guard answer.count == 8, answer[6] < 0x20 else { return .max }
     return 1 << Int(answer[6] >> 1 + answer[6] & 1)
   }
 
-  /// The most bytes for TLVs of an NXP tag that shows no model: the largest size of a model up to this one, which its
-  /// container claims. A size that no model has is wrong, and the lock bytes would be inside it.
-  static func mostBytes(claimed bytes: Int) -> Int { all.map(\.bytes).filter { $0 <= bytes }.max() ?? bytes }
+  /// The most bytes for TLVs of a tag that shows no model: the largest size of a model up to this one, which its
+  /// container claims. Tags of other manufacturers copy the models of NXP. A size that no model has is wrong, and the
+  /// lock bytes would be inside it.
+  static func mostBytes(claimed bytes: Int) -> Int {
+    all.filter { $0.bytes <= bytes && $0.isSizeBelieved }.map(\.bytes).max() ?? bytes
+  }
 
-  /// The model whose memory ends in front of this page.
+  /// The model whose memory ends in front of this page. If there are two, the one with a mirror comes first: the other
+  /// one has zeros in its settings.
   static func ending(at end: Int) -> Type2Model? { all.first { $0.end == end } }
+
+  /// Whether AUTH0 of a model of this size, as in the capability container, protects the pages from this one on. READ
+  /// also continues with page 0 in front of pages that need the password to be read (NTAG213_215_216 3.2, 10.2).
+  static func isProtected(from page: Int, size: UInt8, _ memory: TagMemory) -> Bool {
+    all.contains { $0.size == size && $0.protection?.firstProtectedPage(memory) == page }
+  }
 
   /// The pages at which the memory of a tag may end if its container has this size, ascending. `isCertain` leaves out
   /// the sizes of tags that refuse to have a page behind their memory read.
@@ -87,44 +113,65 @@ struct Type2Model: Sendable {
   }
 
   private static let all: [Type2Model] = [
-    // Ultralight Nano, Ultralight EV1.
-    Type2Model(
-      version: Version(product: 0x03, major: 2...2, storage: 0x0B...0x0B), end: 0x0E, isFastReadCertain: false,
-      size: 0x05, locks: .none),
-    Type2Model(
-      version: Version(product: 0x03, storage: 0x0B...0x0B), end: 0x14, size: 0x06, locks: .none,
-      protection: .atEnd(ofPage: 0x10)),
-    Type2Model(
-      version: Version(product: 0x03, storage: 0x0E...0x0E), end: 0x29, size: 0x10,
-      locks: .from(page: 0x24, 0xFF, 0x03), protection: .atEnd(ofPage: 0x25)),
     // NTAG210µ, NTAG210, NTAG212.
     Type2Model(
-      version: Version(product: 0x04, major: 2...2, storage: 0x0B...0x0B), end: 0x10, size: 0x06, locks: .none),
+      version: Version(product: 0x04, subtypes: Version.Subtype.usual, major: 2...2, storage: 0x0B...0x0B), end: 0x10,
+      size: 0x06, locks: .none),
     Type2Model(
-      version: Version(product: 0x04, storage: 0x0B...0x0B), end: 0x14, size: 0x06, locks: .none,
-      protection: .atEnd(ofPage: 0x10), mirror: .uid),
+      version: Version(product: 0x04, subtypes: Version.Subtype.usual, major: 1...1, storage: 0x0B...0x0B), end: 0x14,
+      size: 0x06, locks: .none, protection: .atEnd(ofPage: 0x10), mirror: .uid),
     Type2Model(
-      version: Version(product: 0x04, storage: 0x0E...0x0E), end: 0x29, size: 0x10,
-      locks: .from(page: 0x24, 0xFF, 0x03), protection: .atEnd(ofPage: 0x25), mirror: .uid),
-    // NTAG213, NTAG215, NTAG216.
+      version: Version(product: 0x04, subtypes: Version.Subtype.usual, major: 1...1, storage: 0x0E...0x0E), end: 0x29,
+      size: 0x10, locks: .from(page: 0x24, 0xFF, 0x03), protection: .atEnd(ofPage: 0x25), mirror: .uid),
+    // Ultralight Nano, Ultralight EV1.
     Type2Model(
-      version: Version(product: 0x04, storage: 0x0F...0x0F), end: 0x2D, size: 0x12,
-      locks: .from(page: 0x28, 0xFF, 0x0F), protection: .atEnd(ofPage: 0x29), mirror: .configured),
+      version: Version(product: 0x03, subtypes: Version.Subtype.usual, major: 2...2, storage: 0x0B...0x0B), end: 0x0E,
+      isFastReadCertain: false, size: 0x05, locks: .none),
     Type2Model(
-      version: Version(product: 0x04, storage: 0x11...0x11), end: 0x87, size: 0x3E, locks: .from(page: 0x82, 0xFF),
-      protection: .atEnd(ofPage: 0x83), mirror: .configured),
+      version: Version(product: 0x03, subtypes: Version.Subtype.usual, major: 1...1, storage: 0x0B...0x0B), end: 0x14,
+      size: 0x06, locks: .none, protection: .atEnd(ofPage: 0x10)),
     Type2Model(
-      version: Version(product: 0x04, storage: 0x12...0x13), end: 0xE7, size: 0x6D,
-      locks: .from(page: 0xE2, 0xFF, 0x3F), protection: .atEnd(ofPage: 0xE3), mirror: .configured),
+      version: Version(product: 0x03, subtypes: Version.Subtype.usual, major: 1...1, storage: 0x0E...0x0E), end: 0x29,
+      size: 0x10, locks: .from(page: 0x24, 0xFF, 0x03), protection: .atEnd(ofPage: 0x25)),
+    // NTAG213 with its variants (major version 3: TagTamper), NTAG215, NTAG216.
+    Type2Model(
+      version: Version(
+        product: 0x04, subtypes: Version.Subtype.fieldDetecting, major: 1...3, storage: 0x0F...0x0F), end: 0x2D,
+      size: 0x12, locks: .from(page: 0x28, 0xFF, 0x0F), protection: .atEnd(ofPage: 0x29), mirror: .configured),
+    Type2Model(
+      version: Version(
+        product: 0x04, subtypes: Version.Subtype.fieldDetecting, major: 1...1, storage: 0x11...0x11), end: 0x87,
+      size: 0x3E, locks: .from(page: 0x82, 0xFF), protection: .atEnd(ofPage: 0x83), mirror: .configured),
+    Type2Model(
+      version: Version(
+        product: 0x04, subtypes: Version.Subtype.fieldDetecting, major: 1...1, storage: 0x12...0x13), end: 0xE7,
+      size: 0x6D, locks: .from(page: 0xE2, 0xFF, 0x3F), protection: .atEnd(ofPage: 0xE3), mirror: .configured),
+    // NTAG 223 DNA and NTAG 224 DNA. Which pages their lock bits lock is not known.
+    Type2Model(
+      version: Version(product: 0x04, subtypes: Version.Subtype.dna, major: 4...4, storage: 0x0F...0x0F), end: 0x3C,
+      isFastReadCertain: false, size: 0x12, locks: .from(page: 0x28, 0xFF, 0xFF, 0xFF, areCertain: false),
+      protection: .atEnd(ofPage: 0x29), mirror: .sun),
+    Type2Model(
+      version: Version(product: 0x04, subtypes: Version.Subtype.dna, major: 5...5, storage: 0x10...0x10), end: 0x4C,
+      isFastReadCertain: false, size: 0x1A, isSizeBelieved: false,
+      locks: .from(page: 0x38, 0xFF, 0xFF, 0xFF, areCertain: false), protection: .atEnd(ofPage: 0x39), mirror: .sun),
+    // Ultralight AES.
+    Type2Model(
+      version: Version(product: 0x03, subtypes: Version.Subtype.ultralightAES, major: 4...4, storage: 0x0F...0x0F),
+      end: 0x3C, isFastReadCertain: false, size: 0x12, locks: .from(page: 0x28, 0xFF, 0x0F),
+      protection: .atEnd(ofPage: 0x29)),
     // NTAG I²C, NTAG I²C plus.
     Type2Model(
-      version: Version(product: 0x04, subtypes: Version.NTAG.i2c, minor: 1...1, storage: 0x13...0x13), end: nil,
+      version: Version(
+        product: 0x04, subtypes: Version.Subtype.i2c, major: 2...2, minor: 1...1, storage: 0x13...0x13), end: nil,
       size: 0x6D, locks: .from(page: 0xE2, 0xFF, 0x3F)),
     Type2Model(
-      version: Version(product: 0x04, subtypes: Version.NTAG.i2c, minor: 1...1, storage: 0x15...0x15), end: nil,
+      version: Version(
+        product: 0x04, subtypes: Version.Subtype.i2c, major: 2...2, minor: 1...1, storage: 0x15...0x15), end: nil,
       size: 0xEA, locks: .from(page: 0x1E0, 0xFF, 0x7F)),
     Type2Model(
-      version: Version(product: 0x04, subtypes: Version.NTAG.i2c, minor: 2...2, storage: 0x13...0x15), end: nil,
+      version: Version(
+        product: 0x04, subtypes: Version.Subtype.i2c, major: 2...2, minor: 2...2, storage: 0x13...0x15), end: nil,
       size: 0x6D, locks: .from(page: 0xE2, 0xFF, 0x3F), protection: .atEnd(ofPage: 0xE3)),
     // Ultralight C and NTAG203. Lock byte 2: bits 1 to 3 lock pages 16, 20 and 24 with the three pages behind each.
     // Bits 5 to 7 lock pages 28, 32 and 36 in the same way. Bits 0 and 4 freeze the three bits that follow. Lock byte

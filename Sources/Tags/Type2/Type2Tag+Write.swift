@@ -1,7 +1,4 @@
 extension Type2Tag {
-  /// The static lock bytes lock the pages in front of this address.
-  private static let endOfStaticMemory = 64
-
   /// The state of a tag that is needed to write or lock it.
   private struct Survey {
     var access: Type2Access
@@ -91,7 +88,8 @@ extension Type2Tag {
     try surveying(isExact: true, &channel) { (survey, channel) throws(TagWriteError) in
       guard !survey.isNew else { throw .cannotLock("there is no NDEF message on the tag: write one first") }
       try Self.findProtection(&survey, &channel)
-      let dynamic = try Self.dynamicLocks(&survey, &channel)
+      let known = try Self.dynamicLocks(&survey, &channel)
+      let dynamic = known?.areCertain == true ? known : nil
       let locks = [dynamic ?? Type2Locks.none, .static]
       guard locks.flatMap(\.pages).allSatisfy({ $0 < survey.firstProtectedPage }) else {
         throw .refused(Type2Protection.problem)
@@ -107,8 +105,8 @@ extension Type2Tag {
         throw .cannotLock(
           "the tag says that it is read-only now, but does not let its lock bits be set: it can still be written")
       }
-      // The container of a tag of another manufacturer may say that there are no other pages.
-      let isComplete = dynamic != nil || survey.access.area.upperBound <= Self.endOfStaticMemory && !survey.access.isNXP
+      var isComplete = dynamic != nil || survey.access.model == nil
+      if isComplete { isComplete = try survey.access.isEndCertain(&channel) }
       guard isComplete else {
         throw .cannotLock(
           "the tag says that it is read-only now, but \(survey.access.whyLocksAreUnknown): programs that ignore what it "

@@ -26,7 +26,7 @@ struct Type3Tag: NDEFTag {
     while block < end {
       let next = min(block + attributes.mostRead, end)
       guard let blocks = try channel.check(block..<next, idm) else {
-        throw .refused(.damaged, "the blocks of the NDEF message cannot be read")
+        throw .damaged("the blocks of the NDEF message cannot be read", attributes.bytes + bytes)
       }
       bytes += blocks
       block = next
@@ -87,7 +87,7 @@ struct Type3Tag: NDEFTag {
 /// The attribute information block (section 6.1).
 struct Type3Attributes {
   /// The block as read from the tag.
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
 
   /// Fails with a problem if the 16 bytes are not a valid block.
   init(_ bytes: [UInt8]) throws(TagWriteError) {
@@ -96,12 +96,12 @@ struct Type3Attributes {
       throw .refused(.notNDEF, "the attribute information block is blank")
     }
     guard bytes.prefix(14).reduce(0, { $0 + Int($1) }) == bytes[14...15].bigEndian else {
-      throw .refused(.damaged, "the checksum of the attribute information block is wrong")
+      throw .damaged("the checksum of the attribute information block is wrong", bytes)
     }
     guard bytes[0] >> 4 == 1 else {
       throw .refused(.unsupported, "it is formatted for mapping version \(bytes[0] >> 4) of Type 3")
     }
-    guard bytes[1] > 0 else { throw .refused(.damaged, "the attribute information block lets no block be read") }
+    guard bytes[1] > 0 else { throw .damaged("the attribute information block lets no block be read", bytes) }
   }
 
   /// Blocks per Check: Nbr, but at most 14. Every reader supports the answer for 14 blocks with its 12 other bytes.
@@ -126,10 +126,10 @@ struct Type3Attributes {
   /// Fails with a problem if WriteF is set, or if the length exceeds the capacity.
   func checkIsWhole() throws(TagWriteError) {
     guard bytes[9] == 0x00 else {
-      throw .refused(.damaged, "the tag was removed while it was written")
+      throw .damaged("the tag was removed while it was written", bytes)
     }
     guard length <= capacity else {
-      throw .refused(.damaged, "the NDEF message is longer than the memory that the tag has for it")
+      throw .damaged("the NDEF message is longer than the memory that the tag has for it", bytes)
     }
   }
 

@@ -19,11 +19,11 @@ struct Type4Tag: NDEFTag {
     // Some cards refuse to read beyond the end of the message. They are asked for the length alone.
     var bytes = try channel.read(0, min(file.mostRead, file.size))
     if bytes.count < file.lengthSize { bytes = try channel.read(0, file.lengthSize) }
-    guard bytes.count >= file.lengthSize else { throw .refused(.damaged, "the NDEF file cannot be read") }
+    guard bytes.count >= file.lengthSize else { throw .damaged("the NDEF file cannot be read", bytes) }
     let length = bytes.prefix(file.lengthSize).bigEndian
     let end = length + file.lengthSize
     guard end <= file.size else {
-      throw .refused(.damaged, "the NDEF message is longer than the file that holds it")
+      throw .damaged("the NDEF message is longer than the file that holds it", bytes)
     }
     guard length <= NDEFLimits.default.messageSize else {
       throw .refused(.unsupported, "the NDEF message is longer than 1 MiB")
@@ -38,7 +38,7 @@ struct Type4Tag: NDEFTag {
       let wanted = min(isFar ? DataObject.room(in: file.mostRead) : file.mostRead, end - bytes.count)
       let piece = try isFar ? channel.readObject(bytes.count, wanted) : channel.read(bytes.count, wanted)
       if piece.count < wanted { shortAnswers += 1 }
-      guard !piece.isEmpty, shortAnswers <= 8 else { throw .refused(.damaged, "the NDEF file cannot be read whole") }
+      guard !piece.isEmpty, shortAnswers <= 8 else { throw .damaged("the NDEF file cannot be read whole", bytes) }
       bytes += piece
     }
     return Array(bytes[file.lengthSize..<end])

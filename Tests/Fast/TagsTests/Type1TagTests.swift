@@ -84,6 +84,11 @@ struct Type1Memory: TagChannel {
     #expect(try problem(Type1Memory(controls + [0x03, 0xFF, 0x01, 0xCF], header: topaz512, size: 512)) == reason)
   }
 
+  @Test func `the problem of a damaged tag has the bytes that were read`() throws {
+    var memory = Type1Memory([0x03, 91, 7, 8, 9])
+    #expect(try tag.readNDEF(over: &memory).problem?.contents == Array(memory.bytes[12..<104]))
+  }
+
   @Test func `an answer of the wrong form is reported as damaged`() throws {
     let rall: [UInt8] = [0, 0, 0] + Type1Memory.uid
     var channel = ScriptedChannel([(rall, [UInt8](repeating: 0x11, count: 121))])

@@ -93,6 +93,44 @@ struct WritableTag: TagChannel {
     #expect(tag.writes.count == 2)
   }
 
+  /// A tag by another manufacturer whose container says that it has 48 bytes, with this number of pages.
+  private func copy(pages: Int, _ version: [UInt8]? = nil) -> WritableTag {
+    var tag = WritableTag(size: 0x06, message: [], version: version, pages: pages)
+    tag.memory.replaceSubrange(0..<4, with: [0x53, 1, 2, 0x88 ^ 0x53 ^ 1 ^ 2])
+    return tag
+  }
+
+  @Test func `the static lock bits lock a tag of unknown model only if its memory ends with page 15`() throws {
+    let activation = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [0x53, 1, 2, 3, 4, 5, 6]))
+    var tag = copy(pages: 16)
+    try activation.lockNDEF(over: &tag)
+    // Page 16 of the last one looks like the first page.
+    var deceiver = copy(pages: 40)
+    deceiver.memory.replaceSubrange(64..<76, with: deceiver.memory[..<12])
+    // The answer to GET_VERSION allows 32 to 64 bytes.
+    for other in [copy(pages: 40), copy(pages: 16, [0, 0x53, 3, 1, 1, 0, 0x0B, 3]), deceiver] {
+      tag = other
+      let error = #expect(throws: TagWriteError.self) { try activation.lockNDEF(over: &tag) }
+      #expect(
+        error?.description.hasSuffix("programs that ignore what it says can still write to its pages from 16 on")
+          == true)
+      #expect(tag.writes.map { $0[1] } == [3, 2])
+    }
+  }
+
+  @Test func `the lock bits of an NTAG 224 DNA are not guessed`() throws {
+    var tag = WritableTag(size: 0x1A, message: message, version: [0, 4, 4, 2, 5, 0, 0x10, 3], pages: 76)
+    tag.memory[0x39 * 4 + 3] = 0xFF
+    let error = #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
+    #expect(error?.description.contains("its lock bits are not known") == true)
+    #expect(tag.writes.map { $0[1] } == [3, 2])
+  }
+
+  @Test func `the container of a tag of another version does not extend its memory`() throws {
+    var tag = WritableTag(size: 0x1A, message: message, version: [0, 4, 4, 6, 0, 0, 0x13, 3], pages: 60)
+    #expect(try TagActivation.type2.queryNDEF(over: &tag) == NDEFStatus(capacity: 142, isWritable: true))
+  }
+
   @Test func `a tag with protected pages is reported as unsupported`() throws {
     var tag = WritableTag(size: 0x12, message: message, version: nil)
     tag.secretPages = 7...40

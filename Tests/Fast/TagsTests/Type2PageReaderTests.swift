@@ -103,6 +103,24 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
     #expect(reader.tag.writes.map { $0[1] } == [3, 2])
   }
 
+  /// The message has copies of the first pages at page 10h, where the memory of an Ultralight ends.
+  @Test func `contents that look like the first page do not end the memory`() throws {
+    var message = try TagsTests.message(ofSize: 200)
+    var reader = PageReader(WritableTag(size: 0x6D, message: message, version: nil))
+    let first = Array(reader.tag.memory[..<12])
+    message.replaceSubrange(46..<50, with: first[..<4])
+    reader.tag.memory.replaceSubrange(18..<218, with: message)
+    // AUTH0.
+    reader.tag.memory[0xE3 * 4 + 3] = 0xFF
+    try TagActivation.type2.lockNDEF(over: &reader)
+    #expect(reader.tag.writes.map { $0[1] } == [3, 0xE2, 2])
+
+    message.replaceSubrange(46..<58, with: first)
+    reader = PageReader(WritableTag(size: 0x6D, message: message, version: nil))
+    #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &reader) }
+    #expect(reader.tag.writes.map { $0[1] } == [3, 2])
+  }
+
   @Test func `a tag whose memory ends elsewhere is locked only as far as its container says`() throws {
     var reader = reader(0x12, pages: 0x100)
     let error = #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &reader) }

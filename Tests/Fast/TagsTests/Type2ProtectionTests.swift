@@ -11,6 +11,11 @@ import Testing
       ([0, 4, 4, 1, 1, 0, 0x0E, 3], 0x25), ([0, 4, 4, 2, 1, 0, 0x0F, 3], 0x29),
       ([0, 4, 4, 2, 1, 0, 0x11, 3], 0x83), ([0, 4, 4, 2, 1, 0, 0x13, 3], 0xE3), ([0, 4, 4, 5, 2, 1, 0x15, 3], nil),
       ([0, 4, 4, 5, 2, 2, 0x15, 3], 0xE3), ([0, 4, 9, 2, 1, 0, 0x11, 3], nil), ([0, 4], nil),
+      // Ultralight AES, NTAG 223 DNA, NTAG 224 DNA with StatusDetect, NTAG213F, NTAG213 TagTamper.
+      ([0, 4, 3, 1, 4, 0, 0x0F, 3], 0x29), ([0, 4, 4, 2, 4, 0, 0x0F, 3], 0x29), ([0, 4, 4, 8, 5, 0, 0x10, 3], 0x39),
+      ([0, 4, 4, 4, 1, 0, 0x0F, 3], 0x29), ([0, 4, 4, 2, 3, 0, 0x0F, 3], 0x29),
+      // Other subtypes and versions, and a copy of an NTAG213 by another manufacturer.
+      ([0, 4, 4, 6, 0, 0, 0x13, 3], nil), ([0, 4, 3, 1, 3, 0, 0x0B, 3], nil), ([0, 0x53, 4, 2, 1, 0, 0x0F, 3], nil),
     ] as [([UInt8], Int?)])
   func `the version gives the address of the protection byte`(version: [UInt8], page: Int?) {
     let place = Type2Model.ofVersion(version)?.protection

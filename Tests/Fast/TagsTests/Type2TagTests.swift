@@ -114,7 +114,19 @@ private struct NoSuchMessage: Error {}
     ] as [[UInt8]])
   func `a TLV that is longer than the memory is reported as damaged`(_ data: [UInt8]) throws {
     #expect(try problem(data) == "damaged: a TLV block is longer than the memory that the tag has for it")
-    #expect(try read(Type2Memory(data)).reads == [3])
+    let (content, reads) = try read(Type2Memory(data))
+    #expect(reads == [3])
+    #expect(content.problem?.contents == data + [UInt8](repeating: 0, count: 12 - data.count))
+  }
+
+  /// Otherwise everyone who gets the bytes without the reason would open the message.
+  @Test func `damaged contents that decode as a message lack their last byte`() throws {
+    // A message without a TLV block around it. F0 is the length of the second block.
+    let bare: [UInt8] = [0xD1, 0x01, 0x08, 0x54, 0xF0, 1, 2, 3, 4, 5, 6, 7]
+    let content = try read(Type2Memory(bare.prefix(4) + [0xF0] + bare.dropFirst(5))).content
+    #expect(content.problem?.code == .damaged && content.problem?.contents == bare.dropLast())
+    let message = try message(ofSize: TagProblem.mostContents)
+    #expect(TagContent.written(message + [1]).problem?.contents == message.dropLast())
   }
 
   @Test func `a TLV that is cut off, of the wrong size or not decodable, and a short answer, are damaged`() throws {

@@ -156,6 +156,20 @@ extension TagActivation {
     #expect(try self.problem(card) == "damaged: the blocks of the NDEF message cannot be read")
   }
 
+  /// The write was not finished, the length is larger than the memory, or the block itself is wrong.
+  @Test(arguments: [[9: 0x0F], [11: 1], [15: 0], [1: 0], [4: 3]] as [[Int: UInt8]])
+  func `the problem of a damaged card has the bytes that were read`(_ fields: [Int: UInt8]) throws {
+    var card = FeliCaCard(try message(ofSize: 60), fields: fields)
+    let problem = try TagActivation.type3().readNDEF(over: &card).problem
+    #expect(problem?.code == .damaged && problem?.contents == card.blocks[0])
+  }
+
+  @Test func `the problem of a card with a missing block has the blocks in front of it`() throws {
+    var card = FeliCaCard(try message(ofSize: 40), mostRead: 1)
+    card.blocks.removeLast(11)
+    #expect(try TagActivation.type3().readNDEF(over: &card).problem?.contents == card.blocks.flatMap(\.self))
+  }
+
   @Test(arguments: [nil, [0x88, 0xB4], [0x12, 0xFC]] as [[UInt8]?])
   func `every operation on a hostile card ends after a bounded number of exchanges`(system: [UInt8]?) throws {
     for seed in 0..<200 as Range<UInt64> {

@@ -52,7 +52,11 @@ import Testing
   @Test(
     arguments: [
       ([10: 0], TagWriteError.readOnly), ([2: 0], .readOnly),
-      ([15: 0], .refused(TagProblem(.damaged, "the checksum of the attribute information block is wrong"))),
+      (
+        [15: 0],
+        .damaged(
+          "the checksum of the attribute information block is wrong", FeliCaCard([], fields: [15: 0]).blocks[0])
+      ),
       ([:], .tooLong(capacity: 208)),
     ] as [([Int: UInt8], TagWriteError)])
   func `a card that cannot take the message is not written`(_ fields: [Int: UInt8], _ error: TagWriteError) throws {

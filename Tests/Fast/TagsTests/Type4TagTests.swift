@@ -132,6 +132,17 @@ struct Type4Card: TagChannel {
     #expect(try problem(card(13, [0x80])) == "unsupported: the card does not let everybody read it")
   }
 
+  @Test func `the problem of a damaged card has the bytes that were read`() throws {
+    var liar = Type4Card(try message(ofSize: 20), fileSize: 200)
+    liar.file.replaceSubrange(0..<2, with: [0, 199])
+    #expect(try read(liar).content.problem?.contents == liar.file)
+    var short = Type4Card(try message(ofSize: 20), fileSize: 200)
+    short.file = Array(short.file.prefix(10))
+    #expect(try read(short).content.problem?.contents == short.file)
+    short.file = [0]
+    #expect(try read(short).content.problem?.contents == [0])
+  }
+
   @Test func `a few short answers are tolerated`() throws {
     let bytes = try message(ofSize: 300)
     var card = Type4Card(bytes)

@@ -11,7 +11,7 @@ import Testing
   private static let sizes: [String: UInt8] = [
     "ultralight-nano": 0x05, "ntag210-micro": 0x06, "ntag210": 0x06, "ultralight-ev1": 0x06, "ntag212": 0x10,
     "ultralight-ev1-128": 0x10, "ntag213": 0x12, "ntag215": 0x3E, "ntag216": 0x6D, "ntag-i2c-1k": 0x6D,
-    "ntag-i2c-2k": 0xEA,
+    "ntag-i2c-2k": 0xEA, "ultralight-aes": 0x12,
   ]
 
   /// The others do not tell their model.

@@ -1,5 +1,6 @@
 import Framing
 import Tags
+import TestSupport
 import Testing
 
 @testable import LibNFCReader
@@ -8,14 +9,21 @@ import Testing
 /// Type 2 tags whose capability container or control TLVs contradict the chip. The long tests try every claim.
 @Suite struct Type2BoundsTests {
   private let bounds = Type2Bounds(
-    claims: [0x00, 0x06, 0x12, 0x13, 0x2D, 0x3E, 0x73, 0x87, 0xE7, 0xFF], step: 64)
+    claims: [0x00, 0x06, 0x12, 0x13, 0x14, 0x1B, 0x2D, 0x3E, 0x73, 0x87, 0xE7, 0xFF], step: 64)
 
-  @Test(arguments: SimulatedType2Model.all)
+  /// The models of the table, one outside it, and copies by another manufacturer.
+  private static let models =
+    Type2Bounds.models
+    + [SimulatedType2Model.ntag212, .ntag213, .ultralightAES, .ntag215, .ntag216].flatMap {
+      [$0.copied(knowsVersion: true), $0.copied(knowsVersion: false)]
+    }
+
+  @Test(arguments: models)
   func `no claim of a container lets a write leave the user's memory`(model: SimulatedType2Model) throws {
     try bounds.checkWrites(model)
   }
 
-  @Test(arguments: SimulatedType2Model.all)
+  @Test(arguments: models)
   func `no claim of a container makes a lock incomplete`(model: SimulatedType2Model) throws {
     try bounds.checkLocks(model)
   }
@@ -25,9 +33,20 @@ import Testing
     try bounds.checkControls(model)
   }
 
-  @Test(arguments: SimulatedType2Model.all)
+  @Test(arguments: models)
   func `formatting writes only the container of the model`(model: SimulatedType2Model) throws {
     try bounds.checkFormat(model)
+  }
+
+  @Test(arguments: [SimulatedType2Model.ultralight, .ntag212, .ntag213, .ultralightAES, .ntag215, .ntag216])
+  func `a copy has the memory that its container claims`(model: SimulatedType2Model) throws {
+    for copy in [model, model.copied(knowsVersion: true), model.copied(knowsVersion: false)] {
+      try bounds.checkCapacity(copy)
+    }
+  }
+
+  @Test func `no claim and control TLVs together change what is written and locked`() throws {
+    try bounds.checkSample(1_500, seed: 20_251_129)
   }
 }
 
@@ -42,7 +61,9 @@ struct Type2Bounds {
     case chip, passThrough, session, pages
   }
 
-  private static let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
+  /// The models of the table, and one whose lock bits are not known.
+  static let models = SimulatedType2Model.all + [.ntag224DNA]
+
   /// The sizes that containers claim.
   let claims: [UInt8]
   /// From one place that a control TLV names to the next.
@@ -87,11 +108,41 @@ struct Type2Bounds {
     }
   }
 
+  /// The capacity of a tag whose container is right.
+  func checkCapacity(_ model: Model) throws {
+    for way in Way.allCases {
+      let (_, outcome) = try run(.write, try image(model, model.capacityCode, []), model, way)
+      #expect(outcome.error == nil && outcome.capacity == model.capacity - (model.capacity > 256 ? 4 : 2), "\(way)")
+    }
+  }
+
+  /// Random models, claims, control TLVs, ways and operations.
+  func checkSample(_ count: Int, seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let models = Self.models.flatMap { [$0, $0, $0.copied(knowsVersion: true), $0.copied(knowsVersion: false)] }
+    for _ in 0..<count {
+      let model = models.randomElement(using: &random) ?? .ultralight
+      let claim = Bool.random(using: &random) ? model.capacityCode : UInt8.random(in: 0...0xFF, using: &random)
+      let control = (0..<Int.random(in: 0...2, using: &random)).flatMap { _ in
+        [UInt8.random(in: 0x01...0x02, using: &random), 3]
+          + (0..<3).map { _ in UInt8.random(in: 0...0xFF, using: &random) }
+      }
+      let way = Way.allCases.randomElement(using: &random) ?? .chip
+      if Bool.random(using: &random) {
+        try expectWrite(model, claim, control, way)
+      } else {
+        try expectLock(model, claim, control, way)
+      }
+    }
+  }
+
   // MARK: One tag
+
+  private func uid(_ model: Model) -> [UInt8] { [model.manufacturer, 1, 2, 3, 4, 5, 6] }
 
   /// A tag with a short message, and a pattern in the rest of the user's memory.
   private func image(_ model: Model, _ claim: UInt8, _ control: [UInt8]) throws -> [UInt8] {
-    let fresh = try SimulatedTag.type2(model, message: [], uid: .fixed(Self.uid)).memory
+    let fresh = try SimulatedTag.type2(model, message: [], uid: .fixed(uid(model))).memory
     let contents = control + [0x03, 3, 0xD0, 0, 0, 0xFE]
     let rest = [UInt8](repeating: 0x5A, count: max(0, model.capacity - contents.count))
     var image = fresh
@@ -124,7 +175,7 @@ struct Type2Bounds {
     let what = "\(model.name), claim \(claim), control \(control), \(way): \(outcome)"
     #expect(others.isEmpty, "\(what), \(others)", sourceLocation: sourceLocation)
     guard outcome.error == nil else { return }
-    var memory = try Type2Memory(model: model, uid: Self.uid, image: after)
+    var memory = try Type2Memory(model: model, uid: uid(model), image: after)
     let writable = (3..<4 + model.capacity / 4).filter {
       memory.write([1, 2, 3, 4], page: $0) && memory.bytes != after
     }

@@ -1,3 +1,4 @@
+import Framing
 import ReaderSimulator
 import Tags
 import Testing
@@ -71,5 +72,28 @@ import Testing
     #expect(throws: TagWriteError.self) { try tag.writeNDEF(ndefMessage(ofSize: 40), over: &channel) }
     let now = reader.memory(of: id)
     #expect(now == image)
+  }
+
+  /// READ continues with page 0 in front of the first page that needs the password, as behind the last page of a
+  /// smaller model. Pages 29h to 2Ch of an NTAG213 are behind its lock bytes.
+  @Test(arguments: [0x08, 0x10, 0x14, 0x28, 0x29, 0x2A, 0x2B, 0x2C] as [UInt8])
+  func `a tag with unreadable pages is not taken for a smaller one`(first: UInt8) throws {
+    var image = try Self.image(try OpenReader(), .ntag213, ndefMessage(ofSize: 6))
+    image[0x29 * 4 + 3] = first
+    image[0x2A * 4] = 0x80
+    var channel = try SlotConnection.channel(to: try .type2(.ntag213, memory: image), on: .omnikey5022)
+    let tag = channel.tag
+    #expect(throws: TagWriteError.self) { try tag.lockNDEF(over: &channel) }
+    let now = channel.link.connection.memory
+    #expect(image.indices.allSatisfy { image[$0] == now[$0] || [10, 11, 15].contains($0) })
+  }
+
+  @Test func `a tag whose last page cannot be read may need its password`() throws {
+    var image = try Self.image(try OpenReader(), .ntag216, ndefMessage(ofSize: 6))
+    image[0xE3 * 4 + 3] = 0x20
+    image[0xE4 * 4] = 0x80
+    var channel = try SlotConnection.channel(to: try .type2(.ntag216, memory: image), on: .omnikey5022)
+    let tag = channel.tag
+    #expect(try tag.queryNDEF(over: &channel).problem?.description.contains("needs its password") == true)
   }
 }

@@ -152,6 +152,9 @@ import Testing
     for data in [[0x03, 0xFF, 0xFF, 0xFE], [0xFD, 0xFF, 0x01, 0x00], [0x03, 0xFE]] as [[UInt8]] {
       let tag = Type5Memory(data, [0xE1, 0x40, 0x10, 0x01])
       #expect(try problem(tag) == reason)
+      var other = tag
+      let contents = try TagActivation.type5.readNDEF(over: &other).problem?.contents
+      #expect(contents?.starts(with: data) == true)
     }
   }
 
