@@ -77,7 +77,12 @@ import Testing
     func afterBreak(at seconds: Double, attempt: UInt64) -> [String] {
       _ = session.handle(.ended(attempt: attempt - 1, .closed), at: Sample.moment(seconds))
       _ = session.handle(.time, at: Sample.moment(seconds + 200))
-      return session.handle(.accepted(attempt: attempt), at: Sample.moment(seconds + 200)).subscriptions
+      let actions = session.handle(.accepted(attempt: attempt), at: Sample.moment(seconds + 200))
+      for publication in actions.publications {
+        _ = session.handle(
+          .confirmed(attempt: attempt, token: publication.token, code: 0), at: Sample.moment(seconds + 200))
+      }
+      return actions.subscriptions
     }
     #expect(afterBreak(at: 100, attempt: 2) == topics.filter { $0 != topic })
     #expect(afterBreak(at: 3600, attempt: 3) == topics)
