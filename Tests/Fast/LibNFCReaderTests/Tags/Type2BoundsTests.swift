@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `no claim and control TLVs together change what is written and locked`() throws {
-    try bounds.checkSample(1_500, seed: 20_251_129)
+    try bounds.checkSample(600, seed: 20_251_129)
   }
 }
 
