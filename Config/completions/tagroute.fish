@@ -112,6 +112,7 @@ complete -c tagroute -n '__fish_seen_subcommand_from inbox; and __fish_seen_subc
 complete -c tagroute -n '__fish_seen_subcommand_from inbox; and begin; __tagroute_behind show open dismiss export; or __fish_seen_subcommand_from clear; end' \
     -a '(__tagroute_values id inbox)'
 complete -c tagroute -n '__fish_seen_subcommand_from export' -l force -d 'overwrite the file'
+complete -c tagroute -n '__fish_seen_subcommand_from export' -l record -x -d 'export the data of this record'
 complete -c tagroute -n '__fish_seen_subcommand_from export' -F
 complete -c tagroute -n '__fish_seen_subcommand_from clear' -l older-than -x -d 'only taps older than this many days'
 
