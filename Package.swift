@@ -20,11 +20,29 @@ let settings: [SwiftSetting] = [
 /// Modules that only compute: every unsafe construct in them is a warning, and so an error.
 let pureSettings = settings + [.strictMemorySafety()]
 
+/// The rooms of `Sources`, by the way of a tap, and of `Tests`. ARCHITECTURE.md has the map.
+enum Room: String {
+  case tag = "Tag"
+  case reader = "Reader"
+  case daemon = "Daemon"
+  case agent = "Agent"
+  case client = "Client"
+  case system = "System"
+  case development = "Development"
+  /// Tests of several rooms together.
+  case whole = "Whole"
+}
+
 func module(
-  _ name: String, _ dependencies: [Target.Dependency] = [], pure: Bool = false, exclude: [String] = []
+  _ name: String, in room: Room, _ dependencies: [Target.Dependency] = [], pure: Bool = false, exclude: [String] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, exclude: exclude, swiftSettings: pure ? pureSettings : settings)
+    name: name, dependencies: dependencies, path: "Sources/\(room.rawValue)/\(name)", exclude: exclude,
+    swiftSettings: pure ? pureSettings : settings)
+}
+
+func library(_ name: String, pkgConfig: String, package: String) -> Target {
+  .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 /// Release executables carry the Swift runtime, so a user's machine needs none.
@@ -32,6 +50,7 @@ func program(_ name: String, _ dependencies: [Target.Dependency], libraries: [St
   .executableTarget(
     name: name,
     dependencies: dependencies,
+    path: "Sources/Programs/\(name)",
     swiftSettings: settings,
     linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
       + libraries.map { .linkedLibrary($0, .when(configuration: .release)) }
@@ -61,11 +80,19 @@ let programs: [Target.Dependency] = [
   "tagrouted",
 ]
 
-func tests(_ tier: Tier, _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+/// Not installed, so it takes the runtime from the toolchain.
+func tool(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Sources/Development/\(name)", swiftSettings: settings)
+}
+
+func tests(
+  _ tier: Tier, _ room: Room, _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
   .testTarget(
     name: name,
     dependencies: dependencies + (tier == .fast ? [] : programs),
-    path: "Tests/\(tier.rawValue)/\(name)",
+    path: "Tests/\(room.rawValue)/\(tier.rawValue)/\(name)",
     exclude: exclude,
     swiftSettings: settings
   )
@@ -83,81 +110,89 @@ let package = Package(
   ],
   targets: [
     // C libraries. Each has one importer; Packaging/check-module-graph holds us to it.
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
-    .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
-    .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
-    .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
-    .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
-    .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
-    .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
-    .target(name: "CShims", cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
+    library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+    library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
+    library("CGIO", pkgConfig: "gio-unix-2.0", package: "libglib2.0-dev"),
+    library("CIDN2", pkgConfig: "libidn2", package: "libidn2-dev"),
+    library("CNFC", pkgConfig: "libnfc", package: "libnfc-dev"),
+    library("CPCSC", pkgConfig: "libpcsclite", package: "libpcsclite-dev"),
+    library("CPSL", pkgConfig: "libpsl", package: "libpsl-dev"),
+    library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+    library("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
+    library("CUdev", pkgConfig: "libudev", package: "libudev-dev"),
+    .target(
+      name: "CShims", path: "Sources/CLibraries/CShims",
+      cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
 
     // The reader simulator's driver for pcscd. It runs in that process, which has no sanitizer's runtime.
     // Nor has it the Swift runtime, which a library in C does not need either.
     .target(
-      name: "CSimulatedIFD", cSettings: [.unsafeFlags(["-fno-sanitize=all"])],
+      name: "CSimulatedIFD", path: "Sources/Development/CSimulatedIFD",
+      cSettings: [.unsafeFlags(["-fno-sanitize=all"])],
       linkerSettings: [.unsafeFlags(["-static-stdlib", "-nostartfiles"], .when(configuration: .release))]),
 
     // What every process stands on.
-    module("EventLoop", ["CShims"]),
-    module("Journal"),
-    module("Localization", ["CShims", "EventLoop", "Names"]),
-    module("Names", pure: true),
+    module("EventLoop", in: .system, ["CShims"]),
+    module("Journal", in: .system),
+    module("Localization", in: .system, ["CShims", "EventLoop", "Names"]),
+    module("Names", in: .system, pure: true),
 
     // Pure: values in, values out.
-    module("Framing", ["Names", "Tags"], pure: true),
-    module("NDEF", pure: true),
-    module("Routing", ["NDEF", "UniversalLinks"], pure: true),
-    module("ScanGate", pure: true),
-    module("Tags", ["NDEF", "Names"], pure: true),
-    module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
+    module("Framing", in: .reader, ["Names", "Tags"], pure: true),
+    module("NDEF", in: .tag, pure: true),
+    module("Routing", in: .agent, ["NDEF", "UniversalLinks"], pure: true),
+    module("ScanGate", in: .daemon, pure: true),
+    module("Tags", in: .tag, ["NDEF", "Names"], pure: true),
+    module("UniversalLinks", in: .tag, ["CIDN2", "CPSL"], pure: true),
 
     // Private processes and buses for the demo, the benchmark and the tests.
-    module("Rig", ["CShims", "EventLoop", "TestSupport"]),
+    module("Rig", in: .development, ["CShims", "EventLoop", "TestSupport"]),
 
     // Borders: hardware, buses, files, the desktop.
-    module("AssociationFetch", ["Associations", "CCurl", "EventLoop", "UniversalLinks"]),
-    module("Associations", ["EventLoop", "KeyFile", "Names", "UniversalLinks"]),
-    module("Bus", ["CDBus", "EventLoop"]),
-    module("Configuration", ["KeyFile", "Names", "ScanGate"]),
-    module("DeviceEvents", ["CUdev", "EventLoop"]),
+    module("AssociationFetch", in: .agent, ["Associations", "CCurl", "EventLoop", "UniversalLinks"]),
+    module("Associations", in: .agent, ["EventLoop", "KeyFile", "Names", "UniversalLinks"]),
+    module("Bus", in: .system, ["CDBus", "EventLoop"]),
+    module("Configuration", in: .system, ["KeyFile", "Names", "ScanGate"]),
+    module("DeviceEvents", in: .daemon, ["CUdev", "EventLoop"]),
     module(
-      "Handlers", ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
-    module("Inbox", ["CSQLite", "EventLoop", "Names"]),
-    module("KeyFile", ["CGIO"]),
-    module("Notifications", ["Bus", "EventLoop", "Names"]),
-    module("LibNFCReader", ["CNFC", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
-    module("PCSCReader", ["CPCSC", "EventLoop", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
-    module("Reader", ["CSeccomp", "CShims", "Framing", "Journal", "Names", "ReaderLink", "Tags"]),
-    module("ReaderLink", ["EventLoop", "Journal", "NDEF", "Names"]),
-    module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),
-    module("Session", ["Bus", "EventLoop", "ScanGate"]),
-    module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
+      "Handlers", in: .agent,
+      ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
+    module("Inbox", in: .agent, ["CSQLite", "EventLoop", "Names"]),
+    module("KeyFile", in: .system, ["CGIO"]),
+    module("Notifications", in: .agent, ["Bus", "EventLoop", "Names"]),
+    module("LibNFCReader", in: .reader, ["CNFC", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
+    module(
+      "PCSCReader", in: .reader, ["CPCSC", "EventLoop", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
+    module("Reader", in: .reader, ["CSeccomp", "CShims", "Framing", "Journal", "Names", "ReaderLink", "Tags"]),
+    module("ReaderLink", in: .reader, ["EventLoop", "Journal", "NDEF", "Names"]),
+    module("ReaderSimulator", in: .development, ["CShims", "EventLoop", "NDEF"]),
+    module("Session", in: .daemon, ["Bus", "EventLoop", "ScanGate"]),
+    module("TagrouteClient", in: .client, ["Bus", "EventLoop", "NDEF", "Names"]),
 
     // Core NFC of iOS, for sources that are written for it.
     // In Swift 5 mode, since the compiler then treats its types as those of an SDK: an older source that hands a session
     // to a completion handler gets no warning. A test compiles it in Swift 6 mode too.
     .target(
       name: "CoreNFC", dependencies: ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient"],
+      path: "Sources/Client/CoreNFC",
       swiftSettings: settings + [.swiftLanguageMode(.v5)]),
 
     // Taps for an MQTT broker.
     module(
-      "Mqtt",
+      "Mqtt", in: .client,
       [
         "Bus", "CCurl", "CGIO", "CShims", "Configuration", "EventLoop", "Journal", "KeyFile", "NDEF", "Names",
         "TagrouteClient",
       ]),
 
     // What keeps tags from their apps, and how to fix it.
-    module("Doctor", ["Bus", "Configuration", "EventLoop", "Framing", "KeyFile", "Names", "Rig", "TagrouteClient"]),
+    module(
+      "Doctor", in: .client,
+      ["Bus", "Configuration", "EventLoop", "Framing", "KeyFile", "Names", "Rig", "TagrouteClient"]),
 
     // Composition roots: the only places where stages meet.
     module(
-      "Agent",
+      "Agent", in: .agent,
       [
         "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile",
         "Localization", "NDEF", "Names",
@@ -165,7 +200,7 @@ let package = Package(
         "Routing", "ScanGate", "Session", "TagrouteClient", "UniversalLinks",
       ]),
     module(
-      "Benchmarks",
+      "Benchmarks", in: .development,
       [
         "Bus", "Configuration", "CoreNFC", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator",
         "Rig", "Routing", "TagrouteClient", "TestRig", "UniversalLinks",
@@ -175,13 +210,13 @@ let package = Package(
         "Nfcpy/nfcpy-reader.py", "PCSC/pyscard-monitor.py",
       ]),
     module(
-      "CommandLineTool",
+      "CommandLineTool", in: .client,
       [
         "AssociationFetch", "Associations", "Bus", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "KeyFile",
         "Localization", "NDEF", "Names", "Notifications", "Rig", "Routing", "TagrouteClient", "UniversalLinks",
       ]),
     module(
-      "Daemon",
+      "Daemon", in: .daemon,
       [
         "Bus", "CShims", "Configuration", "DeviceEvents", "EventLoop", "Framing", "Journal", "KeyFile", "NDEF", "Names",
         "ReaderLink", "ScanGate", "Session",
@@ -202,13 +237,12 @@ let package = Package(
       dependencies: [
         "CSimulatedIFD", "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-reader-pcsc", "tagroute-simulator",
         "tagrouted",
-      ], swiftSettings: settings),
+      ], path: "Sources/Development/DemoPrograms", swiftSettings: settings),
 
-    // Not installed, so they take the runtime from the toolchain. The last two ask one question, for the benchmark.
-    .executableTarget(name: "tagroute-bench", dependencies: ["Benchmarks"], swiftSettings: settings),
-    .executableTarget(name: "availability-core-nfc", dependencies: ["CoreNFC"], swiftSettings: settings),
-    .executableTarget(
-      name: "availability-client", dependencies: ["EventLoop", "TagrouteClient"], swiftSettings: settings),
+    // The last two ask one question, for the benchmark.
+    tool("tagroute-bench", ["Benchmarks"]),
+    tool("availability-core-nfc", ["CoreNFC"]),
+    tool("availability-client", ["EventLoop", "TagrouteClient"]),
 
     // Programs to learn from: a client of the daemon and an app that tags open, in as few lines as it takes.
     .executableTarget(
@@ -224,164 +258,172 @@ let package = Package(
       ], swiftSettings: settings),
 
     // The code that only tests use: values and files; processes and stand-ins.
-    module("TestSupport", ["EventLoop"]),
+    module("TestSupport", in: .development, ["EventLoop"]),
     .target(
       name: "TestRig",
       dependencies: [
         "Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig", "TestSupport",
       ],
+      path: "Sources/Development/TestRig",
       exclude: ["Mqtt/mqtt-proxy.py", "StandIns/association-server.py", "pcsc-client.py", "umockdev-testbed.py"],
       swiftSettings: settings),
 
     tests(
-      .fast, "AgentTests",
+      .fast, .agent, "AgentTests",
       [
         "Agent", "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing",
         "ScanGate", "UniversalLinks",
       ]),
-    tests(.fast, "AssociationFetchTests", ["AssociationFetch"]),
-    tests(.fast, "AssociationsTests", ["Associations", "TestSupport", "UniversalLinks"]),
-    tests(.fast, "BusTests", ["Bus", "EventLoop"]),
+    tests(.fast, .agent, "AssociationFetchTests", ["AssociationFetch"]),
+    tests(.fast, .agent, "AssociationsTests", ["Associations", "TestSupport", "UniversalLinks"]),
+    tests(.fast, .system, "BusTests", ["Bus", "EventLoop"]),
     tests(
-      .fast, "CommandLineToolTests",
+      .fast, .client, "CommandLineToolTests",
       [
         "Bus", "CommandLineTool", "Doctor", "NDEF", "Names", "Routing", "TagrouteClient", "TestSupport",
         "UniversalLinks",
       ],
       exclude: ["Writing/typed-links.jsonl"]),
-    tests(.fast, "ConfigurationTests", ["Configuration", "KeyFile", "Names", "ScanGate", "TestSupport"]),
-    tests(.fast, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
+    tests(.fast, .system, "ConfigurationTests", ["Configuration", "KeyFile", "Names", "ScanGate", "TestSupport"]),
     tests(
-      .fast, "DaemonTests",
+      .fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
+    tests(
+      .fast, .daemon, "DaemonTests",
       [
         "Bus", "Configuration", "Daemon", "DeviceEvents", "EventLoop", "Journal", "KeyFile", "Names", "ReaderLink",
         "ScanGate", "Session", "TestSupport",
       ]),
     tests(
-      .fast, "DoctorTests",
+      .fast, .client, "DoctorTests",
       ["Bus", "Configuration", "Doctor", "Framing", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
-    tests(.fast, "EventLoopTests", ["EventLoop", "TestSupport"]),
-    tests(.fast, "FramingTests", ["Framing", "Names", "Tags"]),
+    tests(.fast, .system, "EventLoopTests", ["EventLoop", "TestSupport"]),
+    tests(.fast, .reader, "FramingTests", ["Framing", "Names", "Tags"]),
     tests(
-      .fast, "HandlersTests",
+      .fast, .agent, "HandlersTests",
       ["Bus", "EventLoop", "Handlers", "KeyFile", "NDEF", "Names", "Routing", "TestSupport", "UniversalLinks"],
       exclude: ["Rules/Decisions"]),
-    tests(.fast, "InboxTests", ["EventLoop", "Inbox", "Names", "TestSupport"]),
-    tests(.fast, "KeyFileTests", ["KeyFile"]),
+    tests(.fast, .agent, "InboxTests", ["EventLoop", "Inbox", "Names", "TestSupport"]),
+    tests(.fast, .system, "KeyFileTests", ["KeyFile"]),
     tests(
-      .fast, "LibNFCReaderTests",
+      .fast, .reader, "LibNFCReaderTests",
       [
         "EventLoop", "Framing", "LibNFCReader", "NDEF", "Names", "Reader", "ReaderLink", "ReaderSimulator", "Tags",
         "TestSupport",
       ]),
-    tests(.fast, "LocalizationTests", ["Localization"]),
+    tests(.fast, .system, "LocalizationTests", ["Localization"]),
     tests(
-      .fast, "MqttTests",
+      .fast, .client, "MqttTests",
       ["Configuration", "Journal", "KeyFile", "Mqtt", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
     tests(
-      .fast, "NDEFTests", ["NDEF", "TestSupport"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
-    tests(.fast, "NotificationsTests", ["Bus", "EventLoop", "Names", "Notifications"]),
-    tests(.fast, "PCSCReaderTests", ["Framing", "Names", "PCSCReader", "ReaderLink", "Tags", "TestSupport"]),
-    tests(.fast, "ReaderLinkTests", ["Journal", "Names", "ReaderLink"]),
-    tests(.fast, "ReaderSimulatorTests", ["EventLoop", "NDEF", "ReaderSimulator", "TestSupport"]),
-    tests(.fast, "RoutingTests", ["NDEF", "Routing", "TestSupport", "UniversalLinks"]),
-    tests(.fast, "ScanGateTests", ["ScanGate"]),
-    tests(.fast, "SessionTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestSupport"]),
-    tests(.fast, "TagrouteClientTests", ["Bus", "Names", "TagrouteClient", "TestSupport"]),
-    tests(.fast, "TagsTests", ["NDEF", "Names", "Tags", "TestSupport"]),
-    tests(.fast, "UniversalLinksTests", ["TestSupport", "UniversalLinks"]),
+      .fast, .tag, "NDEFTests", ["NDEF", "TestSupport"],
+      exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
+    tests(.fast, .agent, "NotificationsTests", ["Bus", "EventLoop", "Names", "Notifications"]),
+    tests(.fast, .reader, "PCSCReaderTests", ["Framing", "Names", "PCSCReader", "ReaderLink", "Tags", "TestSupport"]),
+    tests(.fast, .reader, "ReaderLinkTests", ["Journal", "Names", "ReaderLink"]),
+    tests(.fast, .development, "ReaderSimulatorTests", ["EventLoop", "NDEF", "ReaderSimulator", "TestSupport"]),
+    tests(.fast, .agent, "RoutingTests", ["NDEF", "Routing", "TestSupport", "UniversalLinks"]),
+    tests(.fast, .daemon, "ScanGateTests", ["ScanGate"]),
+    tests(.fast, .daemon, "SessionTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestSupport"]),
+    tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "TagrouteClient", "TestSupport"]),
+    tests(.fast, .tag, "TagsTests", ["NDEF", "Names", "Tags", "TestSupport"]),
+    tests(.fast, .tag, "UniversalLinksTests", ["TestSupport", "UniversalLinks"]),
 
     // A tier uses what is written for the tiers before it.
     tests(
-      .system, "AgentSystemTests",
+      .system, .agent, "AgentSystemTests",
       [
         "Agent", "AgentTests", "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile", "NDEF",
         "Names", "Notifications", "Routing", "TestRig",
       ]),
     tests(
-      .system, "AssociationFetchSystemTests",
+      .system, .agent, "AssociationFetchSystemTests",
       ["AssociationFetch", "Associations", "EventLoop", "TestRig", "UniversalLinks"]),
-    tests(.system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestRig"]),
+    tests(.system, .system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestRig"]),
     tests(
-      .system, "CommandLineToolSystemTests",
+      .system, .client, "CommandLineToolSystemTests",
       ["Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig"]),
     tests(
-      .system, "CoreNFCSystemTests",
+      .system, .client, "CoreNFCSystemTests",
       ["Bus", "CoreNFC", "CoreNFCTests", "EventLoop", "NDEF", "Names", "TestRig"]),
     tests(
-      .system, "DaemonSystemTests",
+      .system, .daemon, "DaemonSystemTests",
       ["Bus", "Daemon", "DaemonTests", "EventLoop", "Journal", "Names", "ReaderLink", "TestRig"]),
-    tests(.system, "EventLoopSystemTests", ["CShims", "EventLoop", "TestRig"]),
+    tests(.system, .system, "EventLoopSystemTests", ["CShims", "EventLoop", "TestRig"]),
     tests(
-      .system, "ExamplesTests",
+      .system, .whole, "ExamplesTests",
       [
         "Bus", "NDEF", "Names", "ReaderSimulator", "TestRig", "chip-reader", "ndef-reader", "suica", "tag-writer",
         "transit-card", "ultralight-writer",
       ]),
     tests(
-      .system, "HandlersSystemTests",
+      .system, .agent, "HandlersSystemTests",
       ["Bus", "EventLoop", "Handlers", "HandlersTests", "NDEF", "Routing", "TestRig", "UniversalLinks"]),
-    tests(.system, "InboxSystemTests", ["EventLoop", "Inbox", "TestRig"]),
+    tests(.system, .agent, "InboxSystemTests", ["EventLoop", "Inbox", "TestRig"]),
     tests(
-      .system, "IntegrationTests",
+      .system, .whole, "IntegrationTests",
       [
         "Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig", "ndef-reader",
         "suica", "tag-handler", "tag-writer",
       ]),
     tests(
-      .system, "LibNFCReaderSystemTests",
+      .system, .reader, "LibNFCReaderSystemTests",
       [
         "CShims", "EventLoop", "Framing", "Journal", "LibNFCReader", "LibNFCReaderTests", "NDEF", "Names", "Reader",
         "ReaderLink", "ReaderSimulator", "Tags", "TestRig",
       ], exclude: ["Confinement/Attempts/attempts.c"]),
     tests(
-      .system, "MqttSystemTests", ["Bus", "EventLoop", "Names", "TagrouteClient", "TestRig"],
+      .system, .client, "MqttSystemTests", ["Bus", "EventLoop", "Names", "TagrouteClient", "TestRig"],
       exclude: ["check-payload.py", "hostile-broker.py", "paho-subscriber.py"]),
     tests(
-      .system, "NotificationsSystemTests",
+      .system, .agent, "NotificationsSystemTests",
       ["Bus", "EventLoop", "Names", "Notifications", "NotificationsTests", "TestRig"]),
     tests(
-      .system, "PCSCReaderSystemTests",
+      .system, .reader, "PCSCReaderSystemTests",
       [
         "CShims", "EventLoop", "Framing", "Journal", "Names", "PCSCReader", "Reader", "ReaderLink",
         "ReaderSimulator", "TestRig",
       ], exclude: ["Confinement/Attempts/card-attempts.c"]),
-    tests(.system, "ReaderLinkSystemTests", ["EventLoop", "ReaderLink", "TestRig"]),
-    tests(.system, "ReaderSimulatorSystemTests", ["EventLoop", "ReaderSimulator", "ReaderSimulatorTests", "TestRig"]),
-    tests(.system, "RigTests", ["Rig", "TestRig"]),
-    tests(.system, "SessionSystemTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestRig"]),
+    tests(.system, .reader, "ReaderLinkSystemTests", ["EventLoop", "ReaderLink", "TestRig"]),
     tests(
-      .system, "TagrouteClientSystemTests",
+      .system, .development, "ReaderSimulatorSystemTests",
+      ["EventLoop", "ReaderSimulator", "ReaderSimulatorTests", "TestRig"]),
+    tests(.system, .development, "RigTests", ["Rig", "TestRig"]),
+    tests(.system, .daemon, "SessionSystemTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestRig"]),
+    tests(
+      .system, .client, "TagrouteClientSystemTests",
       ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig", "tag-handler"]),
 
-    tests(.long, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "NDEF", "TestRig"]),
-    tests(.long, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestRig"]),
-    tests(.long, "BusLongTests", ["Bus", "BusSystemTests", "EventLoop", "TestRig"]),
-    tests(.long, "DaemonLongTests", ["DaemonTests"]),
+    tests(.long, .agent, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "NDEF", "TestRig"]),
+    tests(.long, .agent, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestRig"]),
+    tests(.long, .system, "BusLongTests", ["Bus", "BusSystemTests", "EventLoop", "TestRig"]),
+    tests(.long, .daemon, "DaemonLongTests", ["DaemonTests"]),
     tests(
-      .long, "IntegrationLongTests",
+      .long, .whole, "IntegrationLongTests",
       ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig"]),
     tests(
-      .long, "LibNFCReaderLongTests",
+      .long, .reader, "LibNFCReaderLongTests",
       [
         "LibNFCReader", "LibNFCReaderSystemTests", "LibNFCReaderTests", "ReaderLink", "ReaderSimulator",
         "Tags", "TestRig",
       ]),
-    tests(.long, "MqttLongTests", ["Bus", "MqttSystemTests", "MqttTests", "TestRig"]),
+    tests(.long, .client, "MqttLongTests", ["Bus", "MqttSystemTests", "MqttTests", "TestRig"]),
     tests(
-      .long, "PCSCReaderLongTests", ["Names", "PCSCReaderSystemTests", "ReaderLink", "ReaderSimulator", "TestRig"]),
-    tests(.long, "SessionLongTests", ["SessionTests"]),
+      .long, .reader, "PCSCReaderLongTests",
+      ["Names", "PCSCReaderSystemTests", "ReaderLink", "ReaderSimulator", "TestRig"]),
+    tests(.long, .daemon, "SessionLongTests", ["SessionTests"]),
     .testTarget(
       name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "CoreNFCTests", "EventLoop", "TestRig"],
-      path: "Tests/Long/CoreNFCInterfaceTests", exclude: ["TypeChecked"],
+      path: "Tests/Client/Long/CoreNFCInterfaceTests", exclude: ["TypeChecked"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
   ],
   swiftLanguageModes: [.v6]
 )
 
-// Packaging/test builds only the tests that it runs: folders below Tests, such as "Fast System/BusSystemTests".
+// Packaging/test builds only the tests that it runs: folders below those of the rooms, such as "Fast System/BusSystemTests".
 if let folders = Context.environment["TAGROUTE_TESTS"]?.split(separator: " ") {
   package.targets.removeAll { target in
-    target.type == .test && !folders.contains { "\(target.path ?? "")/".hasPrefix("Tests/\($0)/") }
+    // Tests/ROOM/TIER/NAME
+    let place = (target.path ?? "").split(separator: "/").dropFirst(2).joined(separator: "/") + "/"
+    return target.type == .test && !folders.contains { place.hasPrefix("\($0)/") }
   }
 }

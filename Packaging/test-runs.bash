@@ -32,7 +32,7 @@ build_tests() {
 }
 
 # A pattern for the tests in all targets of a tier.
-tests_of() { printf '^(%s)\\.' "$(ls "Tests/$1" | paste -sd '|')"; }
+tests_of() { printf '^(%s)\\.' "$(ls -d Tests/*/"$1"/* | xargs --max-args=1 basename | paste -sd '|')"; }
 
 # Runs tests, named for the last lines. Fails if the filter fits no test, as after a target was renamed. Ends a test that waits
 # for ever and ignores its time limit. Prints only the beginning of a line, because a test's argument may be a megabyte.

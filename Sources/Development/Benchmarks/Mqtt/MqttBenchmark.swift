@@ -1,0 +1,155 @@
+import Bus
+import Glibc
+import Rig
+import TestRig
+
+/// The time from a tag on the reader, and from a tap at the agent, until a local broker has it, beside mosquitto_pub and
+/// paho with the same broker. And the cost of `tagroute-mqtt` while nothing happens.
+///
+/// For a tap at the agent, the clock of a tap starts before the call of `TagRead`, so it includes the commit of the inbox. It ends when the agent
+/// has no tap that waits. mosquitto_pub starts a process and connects for each message; paho keeps its connection, and
+/// has nothing to store.
+struct MqttBenchmark {
+  let taps: Int
+  private let idleSeconds = 30
+
+  func run() async throws {
+    try await Programs.build(and: ["tagroute-mqtt"])
+    var broker = Mosquitto.Options()
+    (broker.hasPort, broker.isPersistent) = (true, false)
+    let mosquitto = try await Mosquitto(broker)
+    var options = Installation.Options()
+    options.reader = .others
+    options.environment["TAGROUTE_LOG"] = "notice"
+    let station = try await MqttStation(broker: "mqtt://localhost:\(mosquitto.port)", options: options)
+    try await station.startAgent()
+    try await station.startMqtt()
+    try await station.isConnected()
+    let referee = try await MosquittoSubscriber(on: mosquitto.socket)
+
+    print(Distribution(try await fromTag(mosquitto, referee)).line("a tag on the reader to another subscriber"))
+    print(Distribution(try await ours(station)).line("TagRead to acknowledged in the agent"))
+    print(Distribution(try await atSubscriber(referee)).line("  TagRead to another subscriber of the broker"))
+    print(Distribution(try await publisher(mosquitto)).line("a process of mosquitto_pub -q 1", of: "messages"))
+    print(Distribution(try await paho(mosquitto)).line("publish to PUBACK in paho, connected before", of: "messages"))
+    try await printIdleCost(station)
+    try await printOutage(station, mosquitto, referee)
+    await station.stop()
+    try await mosquitto.kill()
+  }
+
+  /// From a tag that is placed on the simulated reader, through the real daemon. By the wall clock, since mosquitto_sub
+  /// prints that.
+  private func fromTag(_ mosquitto: Mosquitto, _ referee: MosquittoSubscriber) async throws -> [Duration] {
+    let options = Installation.Options()
+    let station = try await MqttStation("door", broker: "mqtt://localhost:\(mosquitto.port)", options: options)
+    try await station.installation.startSimulator()
+    try await station.installation.startDaemon()
+    try await station.startAgent()
+    try await station.startMqtt()
+    try await station.isConnected()
+    guard let daemon = await station.installation.daemon else { throw RigError("the daemon does not run") }
+    _ = try await daemon.line { $0.hasSuffix(": scanning") }
+    var latencies: [Duration] = []
+    for number in 1...taps {
+      let (mark, seen) = (await referee.mark(), await daemon.log().count)
+      let start = SampleTap.now
+      try await station.installation.simulate("tap https://menu.example.com/table/\(number)")
+      let message = try await referee.message(after: mark) { $0.topic == "tagroute/door/log" }
+      latencies.append(.microseconds(message.time - start))
+      try await station.installation.simulate("remove")
+      _ = try await daemon.line(after: seen) { $0.hasSuffix("its tag was removed") }
+    }
+    await station.stop()
+    return latencies
+  }
+
+  private func ours(_ station: MqttStation) async throws -> [Duration] {
+    var latencies: [Duration] = []
+    for number in 1...taps {
+      let tap = SampleTap(number)
+      let start = SuspendingClock.now
+      try await station.give([tap])
+      // No signal reports that.
+      while try await station.outgoing()["waiting"]?.asUInt32 != 0 {}
+      latencies.append(SuspendingClock.now - start)
+    }
+    return latencies
+  }
+
+  /// By the wall clock, since mosquitto_sub prints that.
+  private func atSubscriber(_ referee: MosquittoSubscriber) async throws -> [Duration] {
+    try await referee.taps((1...taps).map { SampleTap($0).id })
+    return try await referee.messages().compactMap { message in
+      guard message.topic == "tagroute/desk/log", let tap = message.tap, let read = TapTime.microseconds(tap.time)
+      else {
+        return nil
+      }
+      return .microseconds(message.time - read)
+    }
+  }
+
+  private func publisher(_ mosquitto: Mosquitto) async throws -> [Duration] {
+    var latencies: [Duration] = []
+    for number in 1...taps {
+      let start = SuspendingClock.now
+      try await mosquitto.publish("{\"tap_id\": \"\(number)\"}", to: "peer/log")
+      latencies.append(SuspendingClock.now - start)
+    }
+    return latencies
+  }
+
+  private func paho(_ mosquitto: Mosquitto) async throws -> [Duration] {
+    let script = "Sources/Development/Benchmarks/Mqtt/paho-publisher.py"
+    guard access(script, R_OK) == 0 else { throw RigError("\(script) is not here: start this in the package's folder") }
+    let run = try await ChildProcess.run("/usr/bin/python3", [script, "\(mosquitto.port)", "\(taps)"])
+    guard run.status == .exited(0) else { throw RigError("paho: \(run.log.suffix(5))") }
+    return run.output.split(separator: "\n").compactMap { Int64($0).map(Duration.microseconds) }
+  }
+
+  /// Many taps while the broker is stopped, and how long they take afterwards.
+  private func printOutage(_ station: MqttStation, _ mosquitto: Mosquitto, _ referee: MosquittoSubscriber) async throws
+  {
+    let offline = (1...10_000).map { SampleTap(100_000 + $0) }
+    await mosquitto.signal(SIGSTOP)
+    try await station.give(offline)
+    await mosquitto.signal(SIGCONT)
+    let start = ContinuousClock.now
+    try await referee.taps(offline.map(\.id))
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let known = Set(offline.map(\.id))
+    let ids = try await referee.messages().filter { $0.topic.hasSuffix("/log") }.compactMap { $0.tap?.tap_id }
+    let arrived = ids.filter(known.contains)
+    var seen: Set<String> = []
+    let first = arrived.filter { seen.insert($0).inserted }
+    print(
+      "\(offline.count) taps while the broker was stopped: \(first.count) arrived in \(Distribution.tenths(seconds)) s, "
+        + "\(arrived.count - first.count) twice, \(first == offline.map(\.id) ? "in order" : "not in order")")
+  }
+
+  private func printIdleCost(_ station: MqttStation) async throws {
+    guard let process = await station.mqtt?.identifier else { throw RigError("tagroute-mqtt does not run") }
+    let before = (try ProcessorTime.of(process), try ForeignProcess(process).wakeUps())
+    try await Task.sleep(for: .seconds(idleSeconds))
+    let time = try ProcessorTime.of(process) - before.0
+    let wakeUps = try ForeignProcess(process).wakeUps().reduce(0) { $0 + $1.value - before.1[$1.key, default: 0] }
+    let share = time / .seconds(idleSeconds) * 10000
+    let memory = try ProcessMemory(of: process)
+    print(
+      "tagroute-mqtt, idle and connected for \(idleSeconds) s: \(memory.kinds), "
+        + "\(Distribution.tenths(share)) hundredths of a percent of a core, woken \(wakeUps) times")
+  }
+}
+
+/// The time in a payload.
+enum TapTime {
+  /// `2026-11-27T08:12:32.123Z` in microseconds since 1970; nil for another form.
+  static func microseconds(_ text: String) -> Int64? {
+    let numbers = text.split { !$0.isWholeNumber }.compactMap { Int64($0) }
+    guard numbers.count == 7 else { return nil }
+    var parts = tm()
+    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(numbers[0] - 1900), Int32(numbers[1] - 1), Int32(numbers[2]))
+    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (Int32(numbers[3]), Int32(numbers[4]), Int32(numbers[5]))
+    return Int64(timegm(&parts)) * 1_000_000 + numbers[6] * 1000
+  }
+}

@@ -1,0 +1,95 @@
+import Bus
+import Glibc
+import Rig
+import TestRig
+
+/// The time from a tag that a PC/SC reader reports to the call of Notify, through the real pcscd. Next to it: pyscard's
+/// CardMonitor, which reads the same tag in the same pcscd. And the cost of a reader that waits.
+///
+/// The clock starts when the simulated reader gets the tag. pcscd reports the insertion to its clients about half a
+/// millisecond later.
+struct PCSCBenchmark {
+  let taps: Int
+  private let idleSeconds = 10
+
+  func run() async throws {
+    try await Programs.build(and: ["tagroute-reader-pcsc"])
+    var options = Installation.Options()
+    options.reader = .pcsc
+    let installation = try await Installation(options)
+    let server = try await installation.startWithMenu()
+    print(Distribution(try await ours(installation, server)).line("NTAG215 with 37 bytes placed to Notify"))
+    try await printIdleCost(installation)
+
+    await installation.daemon?.signal(SIGTERM)
+    try await installation.daemon?.exit()
+    print(Distribution(try await pyscard(installation)).line("the same to its first 48 bytes in pyscard's CardMonitor"))
+    await installation.stop()
+  }
+
+  private func ours(_ installation: Installation, _ server: NotificationServerStandIn) async throws -> [Duration] {
+    var latencies: [Duration] = []
+    for number in 0..<taps {
+      try await rest()
+      let uri = uri(number)
+      let placed = SuspendingClock.now
+      try await installation.simulate("tap \(uri)")
+      let shown = try await server.next()
+      latencies.append(SuspendingClock.now - placed)
+      guard "\(shown.summary) \(shown.body)".contains(uri.suffix(8)) else {
+        throw RigError("tap \(number): the notification is for another tag: \(shown.summary): \(shown.body)")
+      }
+      try await installation.simulate("remove")
+    }
+    return latencies
+  }
+
+  /// A message of 37 bytes: a record header of 4, the prefix https://, and 32 bytes.
+  private func uri(_ number: Int) -> String {
+    let digits = String(number)
+    return "https://menu.example.com/table/" + String(repeating: "0", count: 9 - digits.count) + digits
+  }
+
+  private func pyscard(_ installation: Installation) async throws -> [Duration] {
+    // Debian's own interpreter, because the package is only for that.
+    let python = "/usr/bin/python3"
+    let script = "Sources/Development/Benchmarks/PCSC/pyscard-monitor.py"
+    guard access(script, R_OK) == 0 else { throw RigError("\(script) is not here: start this in the package's folder") }
+    let monitor = try await installation.start(python, [script], input: true)
+    try await monitor.line(containing: "ready")
+    var latencies: [Duration] = []
+    for number in 0..<taps {
+      try await rest()
+      let seen = await monitor.log().count
+      let placed = SuspendingClock.now
+      try await installation.simulate("tap \(uri(number))")
+      let line = try await monitor.line(after: seen) { $0.hasPrefix("message") || $0.hasPrefix("error") }
+      latencies.append(SuspendingClock.now - placed)
+      guard line.hasPrefix("message") else { throw RigError("tap \(number): pyscard: \(line)") }
+      try await installation.simulate("remove")
+      try await monitor.line(containing: "gone", after: seen)
+    }
+    return latencies
+  }
+
+  /// Processor time and wake-ups of the daemon and its children while a tag rests and nothing happens.
+  private func printIdleCost(_ installation: Installation) async throws {
+    guard let daemon = await installation.daemon?.identifier else { throw RigError("tagrouted does not run") }
+    try await installation.simulate("tap \(uri(0))")
+    try await rest()
+    let processes = [("tagrouted", daemon)] + (try ProcessTree.children(of: daemon)).map { ("its child", $0) }
+    let before = try processes.map { (try ProcessorTime.of($0.1), try ForeignProcess($0.1).wakeUps()) }
+    try await Task.sleep(for: .seconds(idleSeconds))
+    for (index, process) in processes.enumerated() {
+      let time = try ProcessorTime.of(process.1) - before[index].0
+      let earlier = before[index].1
+      let wakeUps = try ForeignProcess(process.1).wakeUps().reduce(0) { $0 + $1.value - earlier[$1.key, default: 0] }
+      print(
+        "  idle with a resting tag for \(idleSeconds) s: \(process.0) \(process.1): "
+          + "\(Distribution.milliseconds(time)) ms of processor time, woken \(wakeUps) times")
+    }
+    try await installation.simulate("remove")
+  }
+
+  private func rest() async throws { try await Task.sleep(for: .milliseconds(Int.random(in: 150...350))) }
+}
