@@ -275,7 +275,9 @@ struct TransceivePolicy: Sendable, Hashable {
   /// Whether a command reaches no application of ISO 7816: SELECT, and DESFire's commands in their class.
   private func needsNoApplication(_ command: CommandAPDU, _ bytes: [UInt8]) -> Bool {
     if command.ins == Self.select || bytes == DESFire.getVersion { return true }
-    return command.cla == DESFire.wrapping && (kind != .isoDEP || hasVersion) && command.p1 == 0 && command.p2 == 0
+    // A wrapped command has an expected length.
+    return command.cla == DESFire.wrapping && (kind != .isoDEP || hasVersion) && bytes.count > 4 && command.p1 == 0
+      && command.p2 == 0
       && DESFire.codes.contains(command.ins)
   }
 

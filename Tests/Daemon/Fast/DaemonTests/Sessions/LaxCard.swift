@@ -42,6 +42,7 @@ struct LaxCard {
   /// Carries out a command that the policy has let through. Returns its answer.
   mutating func answer(_ bytes: [UInt8]) -> [UInt8] {
     if let native = nativeCode(of: bytes) {
+      chain = []
       if Self.nativeWrites.contains(native) { breaches.insert(.wrote) }
       return native == 0x60 && hasVersion ? [4, 1, 1, 0x33, 0, 0x16, 5, 0x91, 0xAF] : [0x91, 0x00]
     }

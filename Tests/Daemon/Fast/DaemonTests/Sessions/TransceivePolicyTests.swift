@@ -229,7 +229,8 @@ import Testing
     for kind in [TransceivePolicy.Kind.desfire, .mifarePlus] {
       let fresh = TransceivePolicy(kind: kind, mayWrite: true)
       for command in [
-        "80A8 0000 02 8300", "80AE 8000 00", "80CA 9F36 00", "10B2 010C 00", "90B2 010C 00", "60B2 010C 00",
+        "80A8 0000 02 8300", "80AE 8000 00", "80CA 9F36 00", "10B2 010C 00", "90B2 010C 00", "90DA 0000",
+        "60B2 010C 00",
       ] {
         #expect(Self.verdict(Self.bytes(command), fresh) == .refused, "\(command)")
       }
