@@ -43,7 +43,8 @@ struct LaxCard {
   mutating func answer(_ bytes: [UInt8]) -> [UInt8] {
     if let native = nativeCode(of: bytes) {
       chain = []
-      if Self.nativeWrites.contains(native) { breaches.insert(.wrote) }
+      let writes = kind == .mifarePlus ? Self.plusWrites : Self.desfireWrites
+      if writes.contains(native) { breaches.insert(.wrote) }
       return native == 0x60 && hasVersion ? [4, 1, 1, 0x33, 0, 0x16, 5, 0x91, 0xAF] : [0x91, 0x00]
     }
     guard bytes.count >= 4 else { return [0x67, 0x00] }
@@ -91,10 +92,13 @@ struct LaxCard {
 
   // MARK: The chip's own commands
 
-  /// Commands of DESFire and MIFARE Plus that change data.
-  private static let nativeWrites: Set<UInt8> = [
+  /// Commands of DESFire that change data.
+  private static let desfireWrites: Set<UInt8> = [
     0x3D, 0x8D, 0x3B, 0x8B, 0xDB, 0xBA, 0x0C, 0x1C, 0xDC, 0xCA, 0xDA, 0xFC, 0xC4, 0x54, 0x5F, 0xCD, 0xCC, 0xC1, 0xDF,
-    0xA0, 0xA1, 0xA3, 0xA6, 0xA7, 0xB4, 0xB5, 0xB6, 0xB7,
+  ]
+  /// Commands of MIFARE Plus that change data. What its codes mean differs from DESFire's.
+  private static let plusWrites: Set<UInt8> = [
+    0xA0, 0xA1, 0xA2, 0xA3, 0xA6, 0xA7, 0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8, 0xB9,
   ]
 
   /// The code of a command that the chip carries out itself. A frame of four bytes is one whatever ISO 7816 would say.
