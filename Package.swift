@@ -132,43 +132,55 @@ let package = Package(
       linkerSettings: [.unsafeFlags(["-static-stdlib", "-nostartfiles"], .when(configuration: .release))]),
 
     // What every process stands on.
+    module("Bus", in: .system, ["CDBus", "EventLoop"]),
     module("EventLoop", in: .system, ["CShims"]),
-    module("Journal", in: .system),
+    module("Journal", in: .system, []),
     module("Localization", in: .system, ["CShims", "EventLoop", "Names"]),
-    module("Names", in: .system, pure: true),
+    module("Names", in: .system, [], pure: true),
+    module("Settings", in: .system, ["CGIO", "Names"]),
 
-    // Pure: values in, values out.
-    module("Framing", in: .reader, ["Names", "Tags"], pure: true),
-    module("NDEF", in: .tag, pure: true),
-    module("Routing", in: .agent, ["NDEF", "UniversalLinks"], pure: true),
-    module("ScanGate", in: .daemon, pure: true),
+    // Messages on tags, and the links in them.
+    module("NDEF", in: .tag, [], pure: true),
     module("Tags", in: .tag, ["NDEF", "Names"], pure: true),
     module("UniversalLinks", in: .tag, ["CIDN2", "CPSL"], pure: true),
 
-    // Private processes and buses for the demo, the benchmark and the tests.
-    module("Rig", in: .development, ["CShims", "EventLoop", "TestSupport"]),
+    // The programs that use readers.
+    module("PN53x", in: .reader, ["Names", "Tags"], pure: true),
+    module("ReaderModels", in: .reader, ["Names"], pure: true),
+    module("ReaderProtocol", in: .reader, ["Journal", "NDEF", "Names"]),
+    module(
+      "ReaderKit", in: .reader, ["CSeccomp", "CShims", "Journal", "Names", "PN53x", "ReaderProtocol", "Tags"]),
+    module("LibNFCReader", in: .reader, ["CNFC", "Journal", "Names", "PN53x", "ReaderKit", "ReaderProtocol", "Tags"]),
+    module(
+      "PCSCReader", in: .reader,
+      ["CPCSC", "EventLoop", "Journal", "Names", "PN53x", "ReaderKit", "ReaderModels", "ReaderProtocol", "Tags"]),
 
-    // Borders: hardware, buses, files, the desktop.
-    module("AssociationFetch", in: .agent, ["Associations", "CCurl", "EventLoop", "UniversalLinks"]),
-    module("Associations", in: .agent, ["EventLoop", "KeyFile", "Names", "UniversalLinks"]),
-    module("Bus", in: .system, ["CDBus", "EventLoop"]),
-    module("Configuration", in: .system, ["KeyFile", "Names", "ScanGate"]),
-    module("DeviceEvents", in: .daemon, ["CUdev", "EventLoop"]),
+    // The system's daemon.
+    module("Presence", in: .daemon, ["Bus", "EventLoop", "Settings"]),
+    module(
+      "Daemon", in: .daemon,
+      [
+        "Bus", "CShims", "CUdev", "EventLoop", "Journal", "NDEF", "Names", "Presence", "ReaderModels", "ReaderProtocol",
+        "Settings",
+      ]),
+
+    // The user's agent.
+    module("Associations", in: .agent, ["EventLoop", "Names", "Settings", "UniversalLinks"]),
+    module("Routing", in: .agent, ["NDEF", "UniversalLinks"], pure: true),
     module(
       "Handlers", in: .agent,
-      ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
+      ["Bus", "CGIO", "CShims", "EventLoop", "NDEF", "Names", "Routing", "Settings", "UniversalLinks"]),
     module("Inbox", in: .agent, ["CSQLite", "EventLoop", "Names"]),
-    module("KeyFile", in: .system, ["CGIO"]),
     module("Notifications", in: .agent, ["Bus", "EventLoop", "Names"]),
-    module("LibNFCReader", in: .reader, ["CNFC", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
     module(
-      "PCSCReader", in: .reader, ["CPCSC", "EventLoop", "Framing", "Journal", "Names", "Reader", "ReaderLink", "Tags"]),
-    module("Reader", in: .reader, ["CSeccomp", "CShims", "Framing", "Journal", "Names", "ReaderLink", "Tags"]),
-    module("ReaderLink", in: .reader, ["EventLoop", "Journal", "NDEF", "Names"]),
-    module("ReaderSimulator", in: .development, ["CShims", "EventLoop", "NDEF"]),
-    module("Session", in: .daemon, ["Bus", "EventLoop", "ScanGate"]),
-    module("TagrouteClient", in: .client, ["Bus", "EventLoop", "NDEF", "Names"]),
+      "Agent", in: .agent,
+      [
+        "Associations", "Bus", "CShims", "EventLoop", "Handlers", "Inbox", "Journal", "Localization", "NDEF", "Names",
+        "Notifications", "Presence", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
+      ]),
 
+    // Clients.
+    module("TagrouteClient", in: .client, ["Bus", "EventLoop", "NDEF", "Names"]),
     // Core NFC of iOS, for sources that are written for it.
     // In Swift 5 mode, since the compiler then treats its types as those of an SDK: an older source that hands a session
     // to a completion handler gets no warning. A test compiles it in Swift 6 mode too.
@@ -176,50 +188,35 @@ let package = Package(
       name: "CoreNFC", dependencies: ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient"],
       path: "Sources/Client/CoreNFC",
       swiftSettings: settings + [.swiftLanguageMode(.v5)]),
-
-    // Taps for an MQTT broker.
     module(
       "Mqtt", in: .client,
+      ["Bus", "CCurl", "CGIO", "CShims", "EventLoop", "Journal", "NDEF", "Names", "Settings", "TagrouteClient"]),
+    module(
+      "CommandLineTool", in: .client,
       [
-        "Bus", "CCurl", "CGIO", "CShims", "Configuration", "EventLoop", "Journal", "KeyFile", "NDEF", "Names",
-        "TagrouteClient",
+        "Associations", "Bus", "CCurl", "CShims", "EventLoop", "Handlers", "Journal", "Localization", "NDEF", "Names",
+        "Notifications", "ReaderModels", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
       ]),
 
-    // What keeps tags from their apps, and how to fix it.
+    // What users never run, but for the simulator with its demo.
+    module("ReaderSimulator", in: .development, ["CShims", "EventLoop", "NDEF"]),
+    // Private processes, buses and folders, for tests, benchmarks and the demo.
+    module("Rig", in: .development, ["CShims", "EventLoop"]),
     module(
-      "Doctor", in: .client,
-      ["Bus", "Configuration", "EventLoop", "Framing", "KeyFile", "Names", "Rig", "TagrouteClient"]),
-
-    // Composition roots: the only places where stages meet.
+      "Demo", in: .development, ["Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     module(
-      "Agent", in: .agent,
-      [
-        "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile",
-        "Localization", "NDEF", "Names",
-        "Notifications",
-        "Routing", "ScanGate", "Session", "TagrouteClient", "UniversalLinks",
-      ]),
+      "TestKit", in: .development,
+      ["Bus", "CShims", "Daemon", "EventLoop", "NDEF", "Names", "ReaderProtocol", "ReaderSimulator", "Rig"],
+      exclude: ["Mqtt/mqtt-proxy.py", "StandIns/association-server.py", "pcsc-client.py", "umockdev-testbed.py"]),
     module(
       "Benchmarks", in: .development,
       [
-        "Bus", "Configuration", "CoreNFC", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator",
-        "Rig", "Routing", "TagrouteClient", "TestRig", "UniversalLinks",
+        "Bus", "CoreNFC", "Daemon", "EventLoop", "Handlers", "NDEF", "Names", "ReaderProtocol", "ReaderSimulator",
+        "Routing", "Settings", "TagrouteClient", "TestKit", "UniversalLinks",
       ],
       exclude: [
         "HomeAssistant/home-assistant.py", "HomeAssistant/requirements.txt", "Mqtt/paho-publisher.py",
         "Nfcpy/nfcpy-reader.py", "PCSC/pyscard-monitor.py",
-      ]),
-    module(
-      "CommandLineTool", in: .client,
-      [
-        "AssociationFetch", "Associations", "Bus", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "KeyFile",
-        "Localization", "NDEF", "Names", "Notifications", "Rig", "Routing", "TagrouteClient", "UniversalLinks",
-      ]),
-    module(
-      "Daemon", in: .daemon,
-      [
-        "Bus", "CShims", "Configuration", "DeviceEvents", "EventLoop", "Framing", "Journal", "KeyFile", "NDEF", "Names",
-        "ReaderLink", "ScanGate", "Session",
       ]),
 
     // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
@@ -228,7 +225,8 @@ let package = Package(
     program("tagroute-mqtt", ["Mqtt"]),
     program("tagroute-reader", ["LibNFCReader"]),
     program("tagroute-reader-pcsc", ["PCSCReader"]),
-    program("tagroute-simulator", ["ReaderSimulator"]),
+    program(
+      "tagroute-simulator", ["Demo", "ReaderSimulator"], libraries: ["_FoundationCShims", "_FoundationCollections"]),
     program("tagrouted", ["Daemon"]),
 
     // The programs that Packaging/demo builds, in one call of `swift build`.
@@ -257,162 +255,132 @@ let package = Package(
         "org.example.SwiftHandler.service",
       ], swiftSettings: settings),
 
-    // The code that only tests use: values and files; processes and stand-ins.
-    module("TestSupport", in: .development, ["EventLoop"]),
-    .target(
-      name: "TestRig",
-      dependencies: [
-        "Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig", "TestSupport",
-      ],
-      path: "Sources/Development/TestRig",
-      exclude: ["Mqtt/mqtt-proxy.py", "StandIns/association-server.py", "pcsc-client.py", "umockdev-testbed.py"],
-      swiftSettings: settings),
-
     tests(
       .fast, .agent, "AgentTests",
       [
-        "Agent", "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing",
-        "ScanGate", "UniversalLinks",
+        "Agent", "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Presence", "Routing",
+        "Settings", "UniversalLinks",
       ]),
-    tests(.fast, .agent, "AssociationFetchTests", ["AssociationFetch"]),
-    tests(.fast, .agent, "AssociationsTests", ["Associations", "TestSupport", "UniversalLinks"]),
+    tests(.fast, .agent, "AssociationsTests", ["Associations", "Rig", "UniversalLinks"]),
     tests(.fast, .system, "BusTests", ["Bus", "EventLoop"]),
     tests(
       .fast, .client, "CommandLineToolTests",
       [
-        "Bus", "CommandLineTool", "Doctor", "NDEF", "Names", "Routing", "TagrouteClient", "TestSupport",
-        "UniversalLinks",
+        "Bus", "CommandLineTool", "NDEF", "Names", "Presence", "ReaderModels", "Rig", "Routing", "Settings",
+        "TagrouteClient", "UniversalLinks",
       ],
       exclude: ["Writing/typed-links.jsonl"]),
-    tests(.fast, .system, "ConfigurationTests", ["Configuration", "KeyFile", "Names", "ScanGate", "TestSupport"]),
-    tests(
-      .fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
+    tests(.fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     tests(
       .fast, .daemon, "DaemonTests",
-      [
-        "Bus", "Configuration", "Daemon", "DeviceEvents", "EventLoop", "Journal", "KeyFile", "Names", "ReaderLink",
-        "ScanGate", "Session", "TestSupport",
-      ]),
-    tests(
-      .fast, .client, "DoctorTests",
-      ["Bus", "Configuration", "Doctor", "Framing", "KeyFile", "Names", "ScanGate", "TagrouteClient", "TestSupport"]),
-    tests(.fast, .system, "EventLoopTests", ["EventLoop", "TestSupport"]),
-    tests(.fast, .reader, "FramingTests", ["Framing", "Names", "Tags"]),
+      ["Bus", "Daemon", "EventLoop", "Journal", "Names", "Presence", "ReaderProtocol", "Rig", "Settings"]),
+    tests(.fast, .system, "EventLoopTests", ["EventLoop", "Rig"]),
     tests(
       .fast, .agent, "HandlersTests",
-      ["Bus", "EventLoop", "Handlers", "KeyFile", "NDEF", "Names", "Routing", "TestSupport", "UniversalLinks"],
+      ["Bus", "EventLoop", "Handlers", "NDEF", "Names", "Rig", "Routing", "Settings", "UniversalLinks"],
       exclude: ["Rules/Decisions"]),
-    tests(.fast, .agent, "InboxTests", ["EventLoop", "Inbox", "Names", "TestSupport"]),
-    tests(.fast, .system, "KeyFileTests", ["KeyFile"]),
+    tests(.fast, .agent, "InboxTests", ["EventLoop", "Inbox", "Names", "Rig"]),
     tests(
       .fast, .reader, "LibNFCReaderTests",
       [
-        "EventLoop", "Framing", "LibNFCReader", "NDEF", "Names", "Reader", "ReaderLink", "ReaderSimulator", "Tags",
-        "TestSupport",
+        "Daemon", "EventLoop", "LibNFCReader", "NDEF", "Names", "PCSCReader", "PN53x", "ReaderKit", "ReaderModels",
+        "ReaderProtocol", "ReaderSimulator", "Rig", "Tags",
       ]),
     tests(.fast, .system, "LocalizationTests", ["Localization"]),
+    tests(.fast, .client, "MqttTests", ["Journal", "Mqtt", "NDEF", "Names", "Rig", "Settings", "TagrouteClient"]),
     tests(
-      .fast, .client, "MqttTests",
-      ["Configuration", "Journal", "KeyFile", "Mqtt", "NDEF", "Names", "TagrouteClient", "TestSupport"]),
-    tests(
-      .fast, .tag, "NDEFTests", ["NDEF", "TestSupport"],
+      .fast, .tag, "NDEFTests", ["NDEF", "Rig"],
       exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
     tests(.fast, .agent, "NotificationsTests", ["Bus", "EventLoop", "Names", "Notifications"]),
-    tests(.fast, .reader, "PCSCReaderTests", ["Framing", "Names", "PCSCReader", "ReaderLink", "Tags", "TestSupport"]),
-    tests(.fast, .reader, "ReaderLinkTests", ["Journal", "Names", "ReaderLink"]),
-    tests(.fast, .development, "ReaderSimulatorTests", ["EventLoop", "NDEF", "ReaderSimulator", "TestSupport"]),
-    tests(.fast, .agent, "RoutingTests", ["NDEF", "Routing", "TestSupport", "UniversalLinks"]),
-    tests(.fast, .daemon, "ScanGateTests", ["ScanGate"]),
-    tests(.fast, .daemon, "SessionTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestSupport"]),
-    tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "TagrouteClient", "TestSupport"]),
-    tests(.fast, .tag, "TagsTests", ["NDEF", "Names", "Tags", "TestSupport"]),
-    tests(.fast, .tag, "UniversalLinksTests", ["TestSupport", "UniversalLinks"]),
+    tests(.fast, .reader, "PCSCReaderTests", ["Names", "PCSCReader", "ReaderModels", "ReaderProtocol", "Rig", "Tags"]),
+    tests(.fast, .daemon, "PresenceTests", ["Bus", "EventLoop", "Presence", "Rig", "Settings"]),
+    tests(.fast, .reader, "ReaderModelsTests", ["ReaderModels"]),
+    tests(.fast, .reader, "ReaderProtocolTests", ["Journal", "Names", "ReaderProtocol"]),
+    tests(.fast, .development, "ReaderSimulatorTests", ["EventLoop", "NDEF", "ReaderSimulator", "Rig"]),
+    tests(.fast, .agent, "RoutingTests", ["NDEF", "Rig", "Routing", "UniversalLinks"]),
+    tests(.fast, .system, "SettingsTests", ["Names", "Presence", "Rig", "Settings"]),
+    tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "Rig", "TagrouteClient"]),
+    tests(.fast, .tag, "TagsTests", ["NDEF", "Names", "Rig", "Tags"]),
+    tests(.fast, .tag, "UniversalLinksTests", ["Rig", "UniversalLinks"]),
 
     // A tier uses what is written for the tiers before it.
     tests(
       .system, .agent, "AgentSystemTests",
       [
-        "Agent", "AgentTests", "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile", "NDEF",
-        "Names", "Notifications", "Routing", "TestRig",
+        "Agent", "AgentTests", "Bus", "EventLoop", "Handlers", "Inbox", "Journal", "NDEF", "Names", "Notifications",
+        "Routing", "Settings", "TestKit",
       ]),
-    tests(
-      .system, .agent, "AssociationFetchSystemTests",
-      ["AssociationFetch", "Associations", "EventLoop", "TestRig", "UniversalLinks"]),
-    tests(.system, .system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestRig"]),
+    tests(.system, .system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestKit"]),
     tests(
       .system, .client, "CommandLineToolSystemTests",
-      ["Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig"]),
+      [
+        "Associations", "Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestKit",
+        "UniversalLinks",
+      ]),
     tests(
       .system, .client, "CoreNFCSystemTests",
-      ["Bus", "CoreNFC", "CoreNFCTests", "EventLoop", "NDEF", "Names", "TestRig"]),
+      ["Bus", "CoreNFC", "CoreNFCTests", "EventLoop", "NDEF", "Names", "TestKit"]),
     tests(
       .system, .daemon, "DaemonSystemTests",
-      ["Bus", "Daemon", "DaemonTests", "EventLoop", "Journal", "Names", "ReaderLink", "TestRig"]),
-    tests(.system, .system, "EventLoopSystemTests", ["CShims", "EventLoop", "TestRig"]),
-    tests(
-      .system, .whole, "ExamplesTests",
-      [
-        "Bus", "NDEF", "Names", "ReaderSimulator", "TestRig", "chip-reader", "ndef-reader", "suica", "tag-writer",
-        "transit-card", "ultralight-writer",
-      ]),
+      ["Bus", "Daemon", "DaemonTests", "EventLoop", "Journal", "Names", "ReaderProtocol", "TestKit"]),
+    tests(.system, .development, "DemoTests", ["Demo", "Rig", "TagrouteClient"]),
+    tests(.system, .system, "EventLoopSystemTests", ["CShims", "EventLoop", "TestKit"]),
+    tests(.system, .whole, "ExamplesTests", ["Bus", "NDEF", "Names", "ReaderSimulator", "TestKit"]),
     tests(
       .system, .agent, "HandlersSystemTests",
-      ["Bus", "EventLoop", "Handlers", "HandlersTests", "NDEF", "Routing", "TestRig", "UniversalLinks"]),
-    tests(.system, .agent, "InboxSystemTests", ["EventLoop", "Inbox", "TestRig"]),
+      ["Bus", "EventLoop", "Handlers", "HandlersTests", "NDEF", "Routing", "TestKit", "UniversalLinks"]),
+    tests(.system, .agent, "InboxSystemTests", ["EventLoop", "Inbox", "TestKit"]),
     tests(
       .system, .whole, "IntegrationTests",
-      [
-        "Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig", "ndef-reader",
-        "suica", "tag-handler", "tag-writer",
-      ]),
+      ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestKit"]),
     tests(
       .system, .reader, "LibNFCReaderSystemTests",
       [
-        "CShims", "EventLoop", "Framing", "Journal", "LibNFCReader", "LibNFCReaderTests", "NDEF", "Names", "Reader",
-        "ReaderLink", "ReaderSimulator", "Tags", "TestRig",
-      ], exclude: ["Confinement/Attempts/attempts.c"]),
+        "CShims", "Daemon", "EventLoop", "Journal", "LibNFCReader", "LibNFCReaderTests", "NDEF", "Names", "ReaderKit",
+        "ReaderProtocol", "ReaderSimulator", "Tags", "TestKit",
+      ],
+      exclude: ["Confinement/Attempts/attempts.c"]),
     tests(
-      .system, .client, "MqttSystemTests", ["Bus", "EventLoop", "Names", "TagrouteClient", "TestRig"],
+      .system, .client, "MqttSystemTests", ["Bus", "EventLoop", "Names", "TagrouteClient", "TestKit"],
       exclude: ["check-payload.py", "hostile-broker.py", "paho-subscriber.py"]),
     tests(
       .system, .agent, "NotificationsSystemTests",
-      ["Bus", "EventLoop", "Names", "Notifications", "NotificationsTests", "TestRig"]),
+      ["Bus", "EventLoop", "Names", "Notifications", "NotificationsTests", "TestKit"]),
     tests(
       .system, .reader, "PCSCReaderSystemTests",
       [
-        "CShims", "EventLoop", "Framing", "Journal", "Names", "PCSCReader", "Reader", "ReaderLink",
-        "ReaderSimulator", "TestRig",
-      ], exclude: ["Confinement/Attempts/card-attempts.c"]),
-    tests(.system, .reader, "ReaderLinkSystemTests", ["EventLoop", "ReaderLink", "TestRig"]),
+        "CShims", "Daemon", "EventLoop", "Journal", "Names", "PCSCReader", "ReaderKit", "ReaderModels",
+        "ReaderProtocol", "ReaderSimulator", "TestKit",
+      ],
+      exclude: ["Confinement/Attempts/card-attempts.c"]),
+    tests(.system, .daemon, "PresenceSystemTests", ["Bus", "EventLoop", "Presence", "TestKit"]),
     tests(
       .system, .development, "ReaderSimulatorSystemTests",
-      ["EventLoop", "ReaderSimulator", "ReaderSimulatorTests", "TestRig"]),
-    tests(.system, .development, "RigTests", ["Rig", "TestRig"]),
-    tests(.system, .daemon, "SessionSystemTests", ["Bus", "EventLoop", "ScanGate", "Session", "TestRig"]),
+      ["EventLoop", "ReaderSimulator", "ReaderSimulatorTests", "TestKit"]),
+    tests(.system, .development, "RigTests", ["Rig"]),
     tests(
-      .system, .client, "TagrouteClientSystemTests",
-      ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestRig", "tag-handler"]),
+      .system, .client, "TagrouteClientSystemTests", ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestKit"]),
 
-    tests(.long, .agent, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "NDEF", "TestRig"]),
-    tests(.long, .agent, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestRig"]),
-    tests(.long, .system, "BusLongTests", ["Bus", "BusSystemTests", "EventLoop", "TestRig"]),
+    tests(.long, .agent, "AgentLongTests", ["AgentSystemTests", "AgentTests", "Bus", "NDEF", "TestKit"]),
+    tests(.long, .system, "BusLongTests", ["Bus", "BusSystemTests", "EventLoop", "TestKit"]),
     tests(.long, .daemon, "DaemonLongTests", ["DaemonTests"]),
+    tests(.long, .agent, "HandlersLongTests", ["Bus", "EventLoop", "Handlers", "NDEF", "Routing", "TestKit"]),
     tests(
       .long, .whole, "IntegrationLongTests",
-      ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestRig"]),
+      ["Bus", "EventLoop", "IntegrationTests", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestKit"]),
     tests(
       .long, .reader, "LibNFCReaderLongTests",
       [
-        "LibNFCReader", "LibNFCReaderSystemTests", "LibNFCReaderTests", "ReaderLink", "ReaderSimulator",
-        "Tags", "TestRig",
+        "Daemon", "LibNFCReader", "LibNFCReaderSystemTests", "LibNFCReaderTests", "ReaderProtocol", "ReaderSimulator",
+        "Tags", "TestKit",
       ]),
-    tests(.long, .client, "MqttLongTests", ["Bus", "MqttSystemTests", "MqttTests", "TestRig"]),
+    tests(.long, .client, "MqttLongTests", ["Bus", "MqttSystemTests", "MqttTests", "TestKit"]),
     tests(
       .long, .reader, "PCSCReaderLongTests",
-      ["Names", "PCSCReaderSystemTests", "ReaderLink", "ReaderSimulator", "TestRig"]),
-    tests(.long, .daemon, "SessionLongTests", ["SessionTests"]),
+      ["Daemon", "Names", "PCSCReaderSystemTests", "ReaderProtocol", "ReaderSimulator", "TestKit"]),
+    tests(.long, .daemon, "PresenceLongTests", ["PresenceTests"]),
     .testTarget(
-      name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "CoreNFCTests", "EventLoop", "TestRig"],
+      name: "CoreNFCInterfaceTests", dependencies: ["CoreNFC", "CoreNFCTests", "EventLoop", "TestKit"],
       path: "Tests/Client/Long/CoreNFCInterfaceTests", exclude: ["TypeChecked"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
   ],

@@ -1,10 +1,11 @@
-// Modules: NDEF Names Tags Framing
+// Modules: NDEF Names Tags PN53x ReaderModels
+// Sources: Reader/PCSCReader/Cards Reader/PCSCReader/Channel
 
 import NDEF
 import Names
 import Tags
 
-@testable import Framing
+@testable import ReaderModels
 
 /// A hostile card in a hostile PC/SC reader. The first byte of the input selects the reader's model, the second the
 /// answer to reset, and the third the length of a message to write. The others are the answers to all APDUs, an answer

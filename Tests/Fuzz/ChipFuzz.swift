@@ -1,9 +1,9 @@
-// Modules: NDEF Names Tags Framing
+// Modules: NDEF Names Tags PN53x
 // Sources: Reader/LibNFCReader/Device/Modulation.swift Reader/LibNFCReader/Device/TargetList.swift Reader/LibNFCReader/Device/TagType+Modulations.swift
 
 import Tags
 
-@testable import Framing
+@testable import PN53x
 
 /// A hostile chip. It makes up the targets that it reports, and its answers to the commands for one exchange with each
 /// kind of tag. The first byte of the input selects the test. The others are the chip's answers.

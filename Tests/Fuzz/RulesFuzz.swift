@@ -1,11 +1,11 @@
-// Modules: Names NDEF UniversalLinks Routing KeyFile
+// Modules: Names NDEF UniversalLinks Routing Settings
 // Libraries: gio-unix-2.0 libidn2 libpsl
 // Sources: Agent/Handlers/Rules/RuleFile.swift Agent/Handlers/Rules/RuleFileLayout.swift Agent/Handlers/Rules/RuleReader.swift Agent/Handlers/Choices/SalvagedKeyFile.swift
 
-import KeyFile
 import NDEF
 import Names
 import Routing
+import Settings
 import UniversalLinks
 
 /// A file of rules is read in a bounded time. A rule has conditions, a name that can be printed and a line of the file.

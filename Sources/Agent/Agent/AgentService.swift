@@ -1,14 +1,13 @@
 import Associations
 import Bus
-import Configuration
 import EventLoop
 import Handlers
 import Inbox
 import Journal
-import KeyFile
 import Names
 import Notifications
 import Routing
+import Settings
 
 /// Carries out the actions of ``TapPolicy``, and answers `org.tagroute.Agent1`.
 actor AgentService {

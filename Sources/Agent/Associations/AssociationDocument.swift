@@ -1,14 +1,14 @@
 import UniversalLinks
 
 /// A file in which a domain names the applications that may open its links.
-public enum AssociationDocument: String, Sendable, Hashable, CaseIterable {
+package enum AssociationDocument: String, Sendable, Hashable, CaseIterable {
   /// Apple, "Supporting associated domains".
   case appSiteAssociation = "apple-app-site-association"
   /// Google, "Digital Asset Links", with the targets that ``AssetLinks`` documents.
   case assetLinks = "assetlinks.json"
 
   /// Its path on the domain (RFC 8615).
-  public var path: String { "/.well-known/\(rawValue)" }
+  package var path: String { "/.well-known/\(rawValue)" }
 
   /// The error in a file; nil if the file is valid.
   func mistake(in file: [UInt8]) -> AssociationError? {

@@ -1,15 +1,15 @@
-public import EventLoop
+package import EventLoop
 import Glibc
-import KeyFile
 import Names
-public import UniversalLinks
+import Settings
+package import UniversalLinks
 
 /// The stored records, one file each: `<directory>/<document>/<domain>`. Only the user can read a file, and it is
 /// replaced as a whole.
 ///
 /// The files are in the state directory, not in the cache. If a cleanup deleted them while there is no network, the
 /// user would be asked about trusted handlers. A dedicated thread reads and writes the files.
-public struct AssociationStore: Sendable, Hashable {
+package struct AssociationStore: Sendable, Hashable {
   /// The maximum number of domains to load documents for. No user's handlers claim as many.
   static let maximumDomains = 1000
   /// The maximum cost of the rules of all loaded documents: the limit for one document. They take about 20 MB.
@@ -21,17 +21,17 @@ public struct AssociationStore: Sendable, Hashable {
   private let directory: String
 
   /// The records in a directory. It is created if it does not exist.
-  public init(directory: String) { self.directory = directory }
+  package init(directory: String) { self.directory = directory }
 
   /// The store in the state directory of the user (XDG Base Directory Specification). Nil if neither `XDG_STATE_HOME`
   /// nor `HOME` names it.
-  public init?(environment: [String: String]) {
+  package init?(environment: [String: String]) {
     guard let state = BaseDirectories(environment: environment).state else { return nil }
     directory = "\(state)/\(Names.Files.agentState)/\(Names.Files.associations)"
   }
 
   /// The record of a document at a domain in IDNA form. A new record if there is none, or if it cannot be read.
-  public func record(of document: AssociationDocument, at domain: String) async -> AssociationRecord {
+  package func record(of document: AssociationDocument, at domain: String) async -> AssociationRecord {
     (try? await DedicatedThread.run { readRecord(of: document, at: domain) }) ?? AssociationRecord()
   }
 
@@ -47,7 +47,7 @@ public struct AssociationStore: Sendable, Hashable {
   }
 
   /// Stores the record of a domain in IDNA form. If this throws, the previous record is still there.
-  public func keep(
+  package func keep(
     _ record: AssociationRecord, of document: AssociationDocument, at domain: String
   ) async throws(SystemError) {
     let result = try await DedicatedThread.run { () -> Result<Void, SystemError> in
@@ -75,7 +75,7 @@ public struct AssociationStore: Sendable, Hashable {
   ///
   /// `claims` are the desktop ids of the applications to look up, by domain. No other domain is read, and no statement
   /// about other applications is kept.
-  public func associations(of claims: [String: Set<String>], at now: Int64) async -> [String: DomainAssociation] {
+  package func associations(of claims: [String: Set<String>], at now: Int64) async -> [String: DomainAssociation] {
     (try? await DedicatedThread.run { load(claims, at: now) }) ?? [:]
   }
 
@@ -109,7 +109,7 @@ public struct AssociationStore: Sendable, Hashable {
 
   /// Sorts domains in IDNA form by the time of the last request. Domains that were never asked come first, then the one
   /// that was asked longest ago.
-  public func longestAgoFirst(_ domains: [String]) async -> [String] {
+  package func longestAgoFirst(_ domains: [String]) async -> [String] {
     let times = try? await DedicatedThread.run {
       domains.map { domain in
         AssociationDocument.allCases.map { document in
@@ -124,7 +124,7 @@ public struct AssociationStore: Sendable, Hashable {
   }
 
   /// Deletes the records of all domains except those that an application claims.
-  public func forget(allBut domains: Set<String>) async {
+  package func forget(allBut domains: Set<String>) async {
     _ = try? await DedicatedThread.run {
       for document in AssociationDocument.allCases {
         let folder = "\(directory)/\(document.rawValue)"

@@ -2,14 +2,14 @@
 ///
 /// The server sets it with `Cache-Control` (RFC 9111, section 5.2.2), within bounds. The lower bound keeps the server
 /// from being asked all the time. The upper bound ends the trust in a handler that the domain no longer names.
-public enum CacheLifetime {
+package enum CacheLifetime {
   /// In seconds: from an hour to seven days.
-  public static let bounds: ClosedRange<Int64> = 3600...604_800
+  package static let bounds: ClosedRange<Int64> = 3600...604_800
   /// In seconds: a day. Used if the server sets no time.
-  public static let standard: Int64 = 86_400
+  package static let standard: Int64 = 86_400
 
   /// The seconds, within ``bounds``, from the value of the field as it was sent.
-  public static func seconds(_ cacheControl: String?) -> Int64 {
+  package static func seconds(_ cacheControl: String?) -> Int64 {
     var lifetime = standard
     for directive in (cacheControl ?? "").lowercased().split(separator: ",") {
       let parts = directive.split(separator: "=", maxSplits: 1).map { part in

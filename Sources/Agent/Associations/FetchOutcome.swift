@@ -1,7 +1,7 @@
 import UniversalLinks
 
 /// The result of asking a domain for a document.
-public enum FetchOutcome: Sendable, Hashable {
+package enum FetchOutcome: Sendable, Hashable {
   /// The domain has this document of at most 128 KiB, sent with this `Cache-Control`.
   case found([UInt8], cacheControl: String?)
   /// The domain has no such document (404 or 410). That is an answer too.
@@ -10,16 +10,16 @@ public enum FetchOutcome: Sendable, Hashable {
   case failed(FetchFailure)
 
   /// This outcome, or for an invalid file of this kind a failure with the place of the error.
-  public func checked(as document: AssociationDocument) -> FetchOutcome {
+  package func checked(as document: AssociationDocument) -> FetchOutcome {
     guard case .found(let file, _) = self, let mistake = document.mistake(in: file) else { return self }
     return .failed(FetchFailure(.malformed, "the file is wrong: \(mistake)"))
   }
 }
 
 /// Why there is no answer.
-public struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kinds of failures. Scripts read the raw values. More may be added.
-  public enum Code: String, Sendable, Hashable {
+  package enum Code: String, Sendable, Hashable {
     /// The domain is one that is never asked, or all its addresses are private.
     case refused = "refused"
     /// The name has no address.
@@ -45,17 +45,17 @@ public struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The kind of failure.
-  public let code: Code
+  package let code: Code
   /// The reason, as a sentence without its full stop. It repeats no data from the server except locations and quoted
   /// names in a file.
-  public let message: String
+  package let message: String
 
   /// The message is a sentence without its full stop.
-  public init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
   /// The message.
-  public var description: String { message }
+  package var description: String { message }
 }

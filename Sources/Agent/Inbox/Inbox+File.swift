@@ -1,5 +1,5 @@
-import Names
 import EventLoop
+import Names
 
 /// Writing to the file, and its failures.
 extension Inbox {
@@ -124,7 +124,7 @@ extension Inbox {
 
   /// Searches the whole file for damage: a tap notices damage only in the pages that it uses. A large file takes a
   /// second, so this runs on its own thread.
-  public func check() async {
+  package func check() async {
     openIfNeeded()
     guard let file, case .open(let checked) = storage else { return }
     guard let damage = (try? await DedicatedThread.run { file.damage() }) ?? nil else { return }

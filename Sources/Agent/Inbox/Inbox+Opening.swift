@@ -80,7 +80,7 @@ extension Inbox {
 
   /// Tries again to open or write the file. Returns the open taps and notifications of an earlier run, at most as many
   /// taps as in ``resume(maximum:)``; nil unless the file was opened only now.
-  public func retryFile(maximum: Int) -> Leftovers? {
+  package func retryFile(maximum: Int) -> Leftovers? {
     switch storage {
     case .open, .failing, .off:
       commit()
@@ -93,7 +93,7 @@ extension Inbox {
   /// Waits until the process that uses the file releases it, and opens it then. Returns the open taps and notifications
   /// of that process, as ``resume(maximum:)`` does; nil if there was no such process, another call waits already, or
   /// the file cannot be used.
-  public func waitForFile(maximum: Int) async -> Leftovers? {
+  package func waitForFile(maximum: Int) async -> Leftovers? {
     guard case .taken = storage, let file, !isWaitingForLock else { return nil }
     isWaitingForLock = true
     let lock = await InboxLock.wait(file.lockPath)
@@ -107,7 +107,7 @@ extension Inbox {
   ///
   /// Taps that were being opened become ``TapState/failed``, because the handler may or may not have received them. Of
   /// the taps that wait for the user, the newest are to be shown; older ones become ``TapState/expired``.
-  public func resume(maximum: Int) -> Leftovers {
+  package func resume(maximum: Int) -> Leftovers {
     openIfNeeded()
     return settle((Set(live.keys), otherPlaces), maximum: maximum)
   }
@@ -134,7 +134,7 @@ extension Inbox {
   ///
   /// A file that is no longer used is deleted at once; its taps that wait to be sent stay in memory.
   /// ``retryFile(maximum:)`` opens one that is newly used. The next ``prune()`` applies the retention.
-  public func configure(_ location: Location, _ retention: Retention) {
+  package func configure(_ location: Location, _ retention: Retention) {
     self.retention = retention
     guard location != self.location else { return }
     if !location.keepsFinished { loadOutgoing() }
@@ -155,7 +155,7 @@ extension Inbox {
   }
 
   /// Closes the file and forgets what memory has. The next call opens the file again.
-  public func close() {
+  package func close() {
     storage = .unopened
     lock = nil
     (live, dirty, otherPlaces) = ([:], [], [])

@@ -10,7 +10,7 @@ extension Inbox {
   /// `limit` is at most ``InboxQuery/maximumLimit``. The messages may have `bytes` bytes together; the first tap is
   /// returned in any case, so the list is empty only if there are no more. Taps that the file does not have yet are
   /// numbered from 2^52, and get a lower number when it has them.
-  public func outgoing(limit: Int, after sequence: Int64? = nil, bytes: Int) -> [ListedTap] {
+  package func outgoing(limit: Int, after sequence: Int64? = nil, bytes: Int) -> [ListedTap] {
     var (taps, size) = ([ListedTap](), 0)
     for id in waitingToBeSent(after: sequence ?? 0, limit: min(max(limit, 1), InboxQuery.maximumLimit)).map(\.id) {
       guard let tap = find(id) else { continue }
@@ -25,7 +25,7 @@ extension Inbox {
   ///
   /// If the file cannot be written, memory keeps the change. A process that ends before it can be written sends these
   /// taps again.
-  public func acknowledge(_ ids: [String]) {
+  package func acknowledge(_ ids: [String]) {
     openIfNeeded()
     // Only ids that the file has: with a full disk, the set grows no further than the outbox.
     let stored = withStore { store throws(SQLiteError) -> [String] in
@@ -40,7 +40,7 @@ extension Inbox {
   }
 
   /// How many taps wait, since when, and how many were dropped.
-  public func outgoingCounts() -> OutgoingCounts {
+  package func outgoingCounts() -> OutgoingCounts {
     let waiting = waitingToBeSent(after: 0, limit: 2 * Retention.maximumOutgoing)
     return OutgoingCounts(
       waiting: waiting.count, oldest: waiting.first?.time, dropped: dropped.stored + dropped.unsaved)
@@ -98,12 +98,12 @@ extension Inbox {
 }
 
 /// The state of the outbox.
-public struct OutgoingCounts: Sendable, Hashable {
+package struct OutgoingCounts: Sendable, Hashable {
   /// How many taps wait to be sent.
-  public let waiting: Int
+  package let waiting: Int
   /// When the first of them was read; nil if none waits.
-  public let oldest: Timestamp?
+  package let oldest: Timestamp?
   /// How many taps were removed before they were sent: by a limit, by ``Inbox/clear(_:)``, or with a damaged file. The
   /// file keeps this number, and it never goes down.
-  public let dropped: Int64
+  package let dropped: Int64
 }

@@ -1,7 +1,7 @@
 /// How long taps are kept, and what is removed.
 extension Inbox {
   /// Applies the retention. Returns the ids of taps that were waiting and are now ``TapState/expired``.
-  public func prune() -> [String] {
+  package func prune() -> [String] {
     let expired = applyRetention(to: Set(live.keys))
     commit()
     if storage.store != nil { file?.removeAside(before: now().before(days: retention.days)) }
@@ -11,7 +11,7 @@ extension Inbox {
 
   /// Overwrites removed taps in the file, and shortens a file that is mostly empty. If the disk is too full for that,
   /// the next ``prune()`` tries again.
-  public func compact() {
+  package func compact() {
     guard let store = storage.store else { return }
     _ = try? store.compact()
     store.stamp = file?.stamp(after: store.stamp)
@@ -21,7 +21,7 @@ extension Inbox {
   /// damaged files that were moved aside. Returns their ids. After a whole portion there may be more.
   ///
   /// Throws ``InboxError/Code/storage`` if the file cannot be written: its taps would come back.
-  public func clear(_ clearing: InboxClearing) throws(InboxError) -> [String] {
+  package func clear(_ clearing: InboxClearing) throws(InboxError) -> [String] {
     var removed: [String] = []
     if location.keepsFinished {
       let isRemoved = commit { store throws(SQLiteError) in

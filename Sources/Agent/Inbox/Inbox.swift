@@ -1,5 +1,5 @@
 import EventLoop
-public import Names
+package import Names
 
 /// The taps and their states, safe over a crash.
 ///
@@ -12,9 +12,9 @@ public import Names
 /// (``waitForFile(maximum:)``).
 ///
 /// SQLite blocks, so the actor has its own loop. It never runs on the one that owns the buses.
-public actor Inbox {
+package actor Inbox {
   /// The place of the taps.
-  public enum Location: Sendable, Hashable {
+  package enum Location: Sendable, Hashable {
     /// A file in a directory that only the inbox uses (an absolute path, created if it is missing).
     case file(directory: String, name: String)
     /// Memory, finished taps included.
@@ -76,14 +76,14 @@ public actor Inbox {
   var finished = RecentIdentifiers(limit: 64)
 
   /// The inbox's own loop.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// Creates an inbox. The first call opens the file. `maximumPages` limits the file's size in SQLite's pages, as a
   /// full disk does in tests; 0 for no limit.
   ///
   /// `notice` receives a log line when the file is deleted because taps are not to be kept. `report` receives one when
   /// history is lost, or no longer written. No line contains tag contents.
-  public init(
+  package init(
     _ location: Location, retention: Retention = Retention(), maximumPages: Int = 0,
     now: @escaping @Sendable () -> Timestamp, notice: @escaping @Sendable (String) -> Void = { _ in },
     report: @escaping @Sendable (String) -> Void
@@ -101,13 +101,13 @@ public actor Inbox {
 
   /// Stores a tap in the state ``TapState/received`` unless its id is known, and makes room for it. With `outgoing`, it
   /// waits to be sent from the same commit on (``outgoing(limit:after:bytes:)``).
-  public func receive(_ tap: Tap, outgoing: Bool = false) -> Receipt {
+  package func receive(_ tap: Tap, outgoing: Bool = false) -> Receipt {
     store(tap, as: .received, reason: .none, outgoing)
   }
 
   /// Stores a tap that is never shown, because nothing on the tag may be opened. The state is ``TapState/dismissed`` or
   /// ``TapState/failed``. `outgoing` is as in ``receive(_:outgoing:)``.
-  public func keep(_ tap: Tap, as state: TapState, because reason: TapReason, outgoing: Bool = false) -> Receipt {
+  package func keep(_ tap: Tap, as state: TapState, because reason: TapReason, outgoing: Bool = false) -> Receipt {
     store(tap, as: state, reason: reason, outgoing)
   }
 
@@ -124,7 +124,7 @@ public actor Inbox {
   /// Moves a tap to one of the present state's ``TapState/successors``. Without `handler`, its handler stays.
   ///
   /// Throws ``InboxError/Code/unknownTap`` or ``InboxError/Code/illegalTransition``.
-  public func move(
+  package func move(
     _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) throws(InboxError) {
     let present = try tap(id).state
@@ -149,7 +149,7 @@ public actor Inbox {
 
   /// Records that a notification shows a tap. A ``TapState/received`` tap becomes ``TapState/shown``. If another tap
   /// had this place, it has none from now on. Throws ``InboxError/Code/unknownTap``.
-  public func show(_ id: String, at place: NotificationPlace) throws(InboxError) {
+  package func show(_ id: String, at place: NotificationPlace) throws(InboxError) {
     vacate(place)
     defer { commit() }
     if try tap(id).state == .received { change(id, to: .shown, reason: .none) }
@@ -159,14 +159,14 @@ public actor Inbox {
   }
 
   /// Records that a notification is up that shows no tap. The newest 256 are remembered.
-  public func showOther(at place: NotificationPlace) {
+  package func showOther(at place: NotificationPlace) {
     vacate(place)
     addOther(place)
     commit()
   }
 
   /// Records that notifications are gone, whether or not they showed taps.
-  public func leave(_ places: [NotificationPlace]) {
+  package func leave(_ places: [NotificationPlace]) {
     places.forEach(vacate)
     commit()
   }
@@ -189,7 +189,7 @@ public actor Inbox {
   // MARK: Lists
 
   /// One tap, whole. Throws ``InboxError/Code/unknownTap``.
-  public func tap(_ id: String) throws(InboxError) -> StoredTap {
+  package func tap(_ id: String) throws(InboxError) -> StoredTap {
     guard let tap = find(id) else { throw .unknownTap(id) }
     return tap.stored
   }
@@ -205,7 +205,7 @@ public actor Inbox {
 
   /// A list without the messages. Throws ``InboxError/Code/unknownTap`` if there is no tap with the id
   /// ``InboxQuery/before``.
-  public func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
+  package func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
     var end = query.beforeSequence ?? .max
     if let before = query.before {
       guard let tap = find(before) else { throw .unknownTap(before) }
@@ -219,7 +219,7 @@ public actor Inbox {
 
   /// The first taps of a query with their messages, which may have `bytes` bytes together. The first tap is returned in
   /// any case, so the list is empty only if there are no more. Throws as ``list(_:)``.
-  public func list(_ query: InboxQuery, bytes: Int) throws(InboxError) -> [ListedTap] {
+  package func list(_ query: InboxQuery, bytes: Int) throws(InboxError) -> [ListedTap] {
     var (taps, size) = ([ListedTap](), 0)
     for summary in try list(query) {
       guard let tap = find(summary.id) else { continue }
@@ -232,7 +232,7 @@ public actor Inbox {
 
   /// Finds taps by the beginning of their ids: at most `limit`, up to ``InboxQuery/maximumLimit``, in the order of
   /// their ids.
-  public func list(idPrefix prefix: String, limit: Int) -> [TapSummary] {
+  package func list(idPrefix prefix: String, limit: Int) -> [TapSummary] {
     let limit = min(max(limit, 1), InboxQuery.maximumLimit)
     let kept = withStore { store throws(SQLiteError) in try store.list(idPrefix: prefix, limit: limit + dirty.count) }
     return Array(overlaid(kept) { $0.id.hasPrefix(prefix) }.sorted { $0.id < $1.id }.prefix(limit))

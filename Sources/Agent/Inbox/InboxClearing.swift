@@ -1,19 +1,19 @@
 /// Which taps to remove from the inbox for good. A tap that is being opened always stays.
-public struct InboxClearing: Sendable, Hashable {
+package struct InboxClearing: Sendable, Hashable {
   /// Only these taps; nil for all.
-  public let ids: [String]?
+  package let ids: [String]?
   /// Only taps that were read before this time.
-  public let before: Timestamp?
+  package let before: Timestamp?
   /// The ids of the taps that have a notification. Other waiting taps always stay, because they are about to get one.
-  public let onScreen: Set<String>
+  package let onScreen: Set<String>
   /// Whether the taps with a notification are removed, too.
-  public let includesOnScreen: Bool
+  package let includesOnScreen: Bool
 
   /// At most this many are removed at once, so that a new tap does not have to wait long.
-  public static let portion = 1000
+  package static let portion = 1000
 
   /// Of `ids`, only the first ``portion`` are removed.
-  public init(
+  package init(
     ids: [String]? = nil, before: Timestamp? = nil, onScreen: Set<String> = [], includesOnScreen: Bool = false
   ) {
     self.ids = ids.map { Array($0.prefix(Self.portion)) }

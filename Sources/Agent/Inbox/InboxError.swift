@@ -1,21 +1,21 @@
 /// A call that the inbox refused.
-public struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of refusal; later versions may add some.
-  public struct Code: Sendable, Hashable {
+  package struct Code: Sendable, Hashable {
     private let name: String
 
     /// No tap has this id.
-    public static let unknownTap = Code(name: "unknown-tap")
+    package static let unknownTap = Code(name: "unknown-tap")
     /// A tap in this state cannot move to that state.
-    public static let illegalTransition = Code(name: "illegal-transition")
+    package static let illegalTransition = Code(name: "illegal-transition")
     /// The file cannot be written.
-    public static let storage = Code(name: "storage")
+    package static let storage = Code(name: "storage")
   }
 
   /// The kind of refusal.
-  public let code: Code
+  package let code: Code
   /// What happened, to which tap, and how to fix it if that is possible.
-  public let message: String
+  package let message: String
 
   static func unknownTap(_ id: String) -> InboxError {
     InboxError(code: .unknownTap, message: "no tap has the id \(id)")
@@ -36,5 +36,5 @@ public struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The message.
-  public var description: String { message }
+  package var description: String { message }
 }

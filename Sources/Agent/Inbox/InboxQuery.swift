@@ -1,21 +1,21 @@
 /// Which taps a list holds, and how many.
-public struct InboxQuery: Sendable, Hashable {
+package struct InboxQuery: Sendable, Hashable {
   /// No list is longer than this.
-  public static let maximumLimit = 1000
+  package static let maximumLimit = 1000
 
   /// Only taps in one of these states.
-  public let states: Set<TapState>
+  package let states: Set<TapState>
   /// Whether the newest tap comes first.
-  public let newestFirst: Bool
+  package let newestFirst: Bool
   /// At most this many, from 1 to ``maximumLimit``.
-  public let limit: Int
+  package let limit: Int
   /// Only taps that arrived before the one with this id; nil for all.
-  public let before: String?
+  package let before: String?
   /// Only taps with a smaller ``TapSummary/sequence``; nil for all. Unlike a tap, a number cannot be removed meanwhile.
-  public let beforeSequence: Int64?
+  package let beforeSequence: Int64?
 
   /// Clamps the limit to the range from 1 to ``maximumLimit``.
-  public init(
+  package init(
     states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100, before: String? = nil,
     beforeSequence: Int64? = nil
   ) {
@@ -28,33 +28,33 @@ public struct InboxQuery: Sendable, Hashable {
 }
 
 /// A line of a list of taps, without the message, the UID, the technology and the reader. `StoredTap` has them.
-public struct TapSummary: Sendable, Hashable {
+package struct TapSummary: Sendable, Hashable {
   /// The daemon's UUID for this reading.
-  public let id: String
+  package let id: String
   /// When the tag was read.
-  public let time: Timestamp
+  package let time: Timestamp
   /// The link in its normal form.
-  public let uri: String?
+  package let uri: String?
   /// The text of the notification, or a name for contents without a link or a text.
-  public let title: String
+  package let title: String
   /// The handler's desktop id.
-  public let handler: String?
+  package let handler: String?
   /// The tap's state.
-  public let state: TapState
+  package let state: TapState
   /// When it reached this state.
-  public let changed: Timestamp
+  package let changed: Timestamp
   /// Why it is in this state.
-  public let reason: TapReason
+  package let reason: TapReason
   /// Greater than that of every earlier tap. Pages of a list are read by it.
-  public let sequence: Int64
+  package let sequence: Int64
 }
 
 /// A tap with its message and its place in the order.
-public struct ListedTap: Sendable, Hashable {
+package struct ListedTap: Sendable, Hashable {
   /// The tap.
-  public internal(set) var stored: StoredTap
+  package internal(set) var stored: StoredTap
   /// As in ``TapSummary/sequence``.
-  public internal(set) var sequence: Int64
+  package internal(set) var sequence: Int64
 
   var id: String { stored.tap.id }
 }
@@ -69,19 +69,19 @@ extension TapSummary {
 }
 
 /// How long and how many taps are kept.
-public struct Retention: Sendable, Hashable {
+package struct Retention: Sendable, Hashable {
   /// Finished taps older than this are removed, and open ones expire.
-  public let days: Int
+  package let days: Int
   /// At most this many taps are kept, plus those that are being opened. The oldest finished ones are removed first,
   /// then the oldest waiting ones. Taps that wait to be sent stay, and do not count.
-  public let maximumTaps: Int
+  package let maximumTaps: Int
   /// At most this many taps wait to be sent; the oldest are given up.
-  public static let maximumOutgoing = 20_000
+  package static let maximumOutgoing = 20_000
   /// In memory, the messages of these taps have at most this many bytes together.
   static let maximumOutgoingBytes = 32 << 20
 
   /// Raises both to at least 1.
-  public init(days: Int = 30, maximumTaps: Int = 500) {
+  package init(days: Int = 30, maximumTaps: Int = 500) {
     self.days = max(days, 1)
     self.maximumTaps = max(maximumTaps, 1)
   }

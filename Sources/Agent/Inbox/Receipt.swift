@@ -1,23 +1,23 @@
-public import Names
+package import Names
 
 /// The result of storing a tap.
-public struct Receipt: Sendable, Hashable {
+package struct Receipt: Sendable, Hashable {
   /// Whether the id was new. If not, the inbox is unchanged.
-  public let isNew: Bool
+  package let isNew: Bool
   /// The ids of waiting taps that were removed to make room.
-  public let expired: [String]
+  package let expired: [String]
 
   static let known = Receipt(isNew: false, expired: [])
 }
 
 /// The taps and notifications that an earlier run left in the inbox and on the screen.
-public struct Leftovers: Sendable, Hashable {
+package struct Leftovers: Sendable, Hashable {
   /// Taps to show again, in their present states, oldest first.
-  public let waiting: [TapSummary]
+  package let waiting: [TapSummary]
   /// The ids of older taps that were waiting and are now ``TapState/expired``.
-  public let expired: [String]
+  package let expired: [String]
   /// The notifications of taps that may still be up, by tap id. The taps may be in any state.
-  public let places: [String: NotificationPlace]
+  package let places: [String: NotificationPlace]
   /// Other notifications that may still be up. They show no tap, or one that is not in the inbox any more.
-  public let otherPlaces: [NotificationPlace]
+  package let otherPlaces: [NotificationPlace]
 }

@@ -1,18 +1,18 @@
-public import Names
+package import Names
 
 /// Microseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
-public struct Timestamp: Sendable, Hashable, Comparable {
+package struct Timestamp: Sendable, Hashable, Comparable {
   /// The number of microseconds.
-  public let microseconds: Int64
+  package let microseconds: Int64
 
   /// Microseconds since 1970-01-01 00:00 UTC.
-  public init(microseconds: Int64) { self.microseconds = microseconds }
+  package init(microseconds: Int64) { self.microseconds = microseconds }
 
   /// The earlier one is the lesser.
-  public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
+  package static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
   /// The moment `days` days earlier, or the earliest possible one if that is out of range.
-  public func before(days: Int) -> Timestamp {
+  package func before(days: Int) -> Timestamp {
     let (span, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400_000_000)
     let (result, underflow) = microseconds.subtractingReportingOverflow(span)
     return Timestamp(microseconds: overflow || underflow ? .min : result)
@@ -20,28 +20,28 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 /// A tag that was read: the daemon's data, and the agent's decision about it.
-public struct Tap: Sendable, Hashable {
+package struct Tap: Sendable, Hashable {
   /// The daemon's UUID for this reading. The inbox holds it once.
-  public let id: String
+  package let id: String
   /// When the tag was read.
-  public let time: Timestamp
+  package let time: Timestamp
   /// The whole NDEF message.
-  public let message: [UInt8]
+  package let message: [UInt8]
   /// The tag's technology, for example `"type-2"`.
-  public let technology: String
+  package let technology: String
   /// The tag's UID. One that starts with 08 is random (see the NFC Forum's Digital specification).
-  public let uid: [UInt8]
+  package let uid: [UInt8]
   /// The reader's object path at the daemon.
-  public let reader: String
+  package let reader: String
   /// The link in its normal form; nil if the message contains none that may be opened.
-  public let uri: String?
+  package let uri: String?
   /// The text of the notification, or a name for contents without a link or a text.
-  public let title: String
+  package let title: String
   /// The handler's desktop id; nil if no handler opens this tap.
-  public internal(set) var handler: String?
+  package internal(set) var handler: String?
 
   /// A reading of a tag.
-  public init(
+  package init(
     id: String, time: Timestamp, message: [UInt8], technology: String, uid: [UInt8] = [], reader: String = "",
     uri: String?, title: String, handler: String?
   ) {
@@ -58,22 +58,22 @@ public struct Tap: Sendable, Hashable {
 }
 
 /// A tap with its state.
-public struct StoredTap: Sendable, Hashable {
+package struct StoredTap: Sendable, Hashable {
   /// What was read.
-  public var tap: Tap
+  package var tap: Tap
   /// Its state.
-  public var state: TapState
+  package var state: TapState
   /// When it reached that state.
-  public var changed: Timestamp
+  package var changed: Timestamp
   /// Why it is in that state.
-  public var reason: TapReason
+  package var reason: TapReason
   /// The notification that shows it, or showed it last; nil once that is gone.
-  public var place: NotificationPlace?
+  package var place: NotificationPlace?
   /// Whether it waits to be sent to another machine.
-  public var isOutgoing: Bool
+  package var isOutgoing: Bool
 
   /// A tap in this state.
-  public init(
+  package init(
     tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: NotificationPlace? = nil,
     isOutgoing: Bool = false
   ) {

@@ -2,60 +2,60 @@
 ///
 /// The stored code is the same in all languages and versions. The words that a person reads are made when they are
 /// shown.
-public struct TapReason: Sendable, Hashable {
+package struct TapReason: Sendable, Hashable {
   /// The kind of reason. Later versions may add some; of an unknown code only the ``TapReason/detail`` is shown.
-  public struct Code: RawRepresentable, Sendable, Hashable {
+  package struct Code: RawRepresentable, Sendable, Hashable {
     /// The code in the database and in the bus interface.
-    public let rawValue: String
+    package let rawValue: String
 
     /// The code in the database and in the bus interface.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// The state needs no reason, or the detail is the reason.
-    public static let none = Code(rawValue: "")
+    package static let none = Code(rawValue: "")
     /// The agent ended while the tap was being opened.
-    public static let endedWhileOpening = Code(rawValue: "ended-while-opening")
+    package static let endedWhileOpening = Code(rawValue: "ended-while-opening")
     /// The handler was sent the message and may have received it; the detail says more. Only older agents store this
     /// code. Newer ones use those of `HandOverDoubt`.
-    public static let noAnswer = Code(rawValue: "no-answer")
+    package static let noAnswer = Code(rawValue: "no-answer")
     /// The handler refused the message; the detail may be its own error text.
-    public static let handlerFailed = Code(rawValue: "handler-failed")
+    package static let handlerFailed = Code(rawValue: "handler-failed")
     /// The handler was not reached: it is not installed, or did not start.
-    public static let notStarted = Code(rawValue: "not-started")
+    package static let notStarted = Code(rawValue: "not-started")
     /// The tag contains neither a link nor a text nor a record for apps. The tap is kept, without a notification.
-    public static let nothingToOpen = Code(rawValue: "nothing-to-open")
+    package static let nothingToOpen = Code(rawValue: "nothing-to-open")
     /// A rule of the user or the administrator ignores the tag, and the detail names it. Or no app takes the tag's
     /// record, for example a contact card, and the detail says why. Or the tag has no message, and no rule acts on it.
     /// The tap is kept, without a notification.
-    public static let ignored = Code(rawValue: "ignored")
+    package static let ignored = Code(rawValue: "ignored")
     /// The agent runs on a station without a desktop, where nobody can be asked. Only rules with `Ask=no` act there. The
     /// tap is kept, without a notification.
-    public static let headless = Code(rawValue: "headless")
+    package static let headless = Code(rawValue: "headless")
     /// The contents of the tag are no message, and the detail says why.
-    public static let damaged = Code(rawValue: "damaged")
+    package static let damaged = Code(rawValue: "damaged")
     /// The link on the tag may not be opened.
-    public static let refused = Code(rawValue: "refused")
+    package static let refused = Code(rawValue: "refused")
     /// The same tag was read again, and its newer tap replaced this one.
-    public static let tappedAgain = Code(rawValue: "tapped-again")
+    package static let tappedAgain = Code(rawValue: "tapped-again")
     /// Newer taps took its place on the screen.
-    public static let madeRoom = Code(rawValue: "made-room")
+    package static let madeRoom = Code(rawValue: "made-room")
     /// It waited longer than the retention allows.
-    public static let overdue = Code(rawValue: "overdue")
+    package static let overdue = Code(rawValue: "overdue")
   }
 
   /// The kind of reason.
-  public let code: Code
+  package let code: Code
   /// One line, possibly from another program; empty if the code is enough.
-  public let detail: String
+  package let detail: String
 
   /// No reason.
-  public static let none = TapReason(.none)
+  package static let none = TapReason(.none)
 
   /// The length to which a detail is cut, in Unicode scalars.
-  public static let maximumDetail = 500
+  package static let maximumDetail = 500
 
   /// Makes one line of the detail. Control characters become spaces, and a long line is cut.
-  public init(_ code: Code, detail: String = "") {
+  package init(_ code: Code, detail: String = "") {
     self.code = code
     var line = String.UnicodeScalarView()
     for scalar in detail.unicodeScalars.prefix(Self.maximumDetail) {

@@ -13,7 +13,7 @@
 /// ```
 ///
 /// The database and the bus interface use the raw value.
-public enum TapState: String, Sendable, Hashable, CaseIterable {
+package enum TapState: String, Sendable, Hashable, CaseIterable {
   /// Stored, but not on the screen yet. After a crash it is shown.
   case received
   /// A notification server accepted it. After a crash it is shown again.
@@ -34,7 +34,7 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
   case expired
 
   /// The states that may follow.
-  public var successors: Set<TapState> {
+  package var successors: Set<TapState> {
     switch self {
     case .received: [.shown, .opening, .dismissed, .failed, .expired]
     case .shown: [.opening, .dismissed, .failed, .expired]
@@ -47,7 +47,7 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether the tap still waits for the user or for the handler.
-  public var isOpen: Bool {
+  package var isOpen: Bool {
     switch self {
     case .received, .shown, .opening: true
     case .delivered, .dismissed, .failed, .expired: false

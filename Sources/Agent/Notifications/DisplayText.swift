@@ -5,18 +5,18 @@
 /// Bidirectional controls, invisible format characters, tag characters, and private or unassigned code points are
 /// removed. Long runs of combining marks are cut. Text of any language remains, including emoji and the joiners of
 /// scripts. The text is **not** escaped; the code that knows the markup does that.
-public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
+package struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   /// The text.
-  public let string: String
+  package let string: String
 
   /// Whether the text is empty.
-  public var isEmpty: Bool { string.isEmpty }
+  package var isEmpty: Bool { string.isEmpty }
 
   /// Keeps at most `limit` characters, and at most twice as many scalars that are not marks. Swift may count a whole
   /// line of Hangul letters, or of emoji with joiners, as one character. Longer text ends in "…".
   ///
   /// Keeps at most `lines` lines, and at most one empty line in a row. Further line feeds become spaces.
-  public init(_ raw: String, limit: Int = 200, lines: Int = 1) {
+  package init(_ raw: String, limit: Int = 200, lines: Int = 1) {
     let limit = min(max(limit, 0), DisplayText.maximumLimit)
     var clean = String.UnicodeScalarView()
     var marks = 0
@@ -61,12 +61,12 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The text.
-  public var description: String { string }
+  package var description: String { string }
 
   /// The same text with every `http://`, `https://` and `ftp://` left out.
   ///
   /// A server that turns plain addresses into links (GNOME Shell does so for these) would open them without the agent.
-  public var withoutSchemes: DisplayText {
+  package var withoutSchemes: DisplayText {
     var result = String.UnicodeScalarView()
     // Go through scalars, as a server does: Swift merges a slash and a mark after it into another character.
     for scalar in string.unicodeScalars {

@@ -1,38 +1,38 @@
 /// A notification as the agent describes it, independent of any server.
-public struct Notification: Sendable, Hashable {
+package struct Notification: Sendable, Hashable {
   /// The name of the program, as the server shows it.
-  public var applicationName: String
+  package var applicationName: String
   /// An icon name of the desktop's theme, or an absolute path; empty for none.
-  public var icon: String
+  package var icon: String
   /// The title; never markup.
-  public var summary: DisplayText
+  package var summary: DisplayText
   /// The text below the title. It is plain here, and escaped for a server that reads markup.
-  public var body: DisplayText
+  package var body: DisplayText
   /// Added to the body on a server without actions: how to continue without buttons.
-  public var bodyWithoutActions: DisplayText
+  package var bodyWithoutActions: DisplayText
   /// The effect of a click on the notification itself. It may have the key of a button, or one that no button has.
-  public var defaultAction: NotificationButton
+  package var defaultAction: NotificationButton
   /// The object of the actions, in any form; never shown.
-  public var subject: String
+  package var subject: String
   /// The visible buttons, in their order.
-  public var buttons: [NotificationButton]
+  package var buttons: [NotificationButton]
   /// The `category` hint, empty for none.
-  public var category: String
+  package var category: String
   /// The `urgency` hint.
-  public var urgency: NotificationUrgency
+  package var urgency: NotificationUrgency
   /// The `desktop-entry` hint without ".desktop", empty for none.
   ///
   /// GNOME Shell removes the notifications of an entry that it knows when their sender leaves the bus.
-  public var desktopEntry: String
+  package var desktopEntry: String
   /// After how many milliseconds the server may remove the notification by itself; -1 if it decides, 0 for never.
-  public var timeout: Int32
+  package var timeout: Int32
   /// The `transient` hint: the notification is of no use later, so a server with a history does not keep it.
-  public var isTransient: Bool
+  package var isTransient: Bool
   /// The sound. A server plays it once, however often the notification is shown again.
-  public var sound: NotificationSound
+  package var sound: NotificationSound
 
   /// By default, the urgency is normal, the server decides when to remove the notification, and it is silent.
-  public init(
+  package init(
     applicationName: String, icon: String = "", summary: DisplayText, body: DisplayText,
     bodyWithoutActions: DisplayText, defaultAction: NotificationButton, subject: String = "",
     buttons: [NotificationButton],
@@ -71,24 +71,24 @@ public struct Notification: Sendable, Hashable {
 }
 
 /// A visible button: its key and its label.
-public struct NotificationButton: Sendable, Hashable {
+package struct NotificationButton: Sendable, Hashable {
   /// The key in ``NotificationEvent/activated(_:action:token:)``.
-  public let key: String
+  package let key: String
   /// The effect of the button, in the user's language.
-  public let label: String
+  package let label: String
 
   /// The key that servers use for a click on the notification itself (Desktop Notifications Specification, "Actions").
-  public static let defaultKey = "default"
+  package static let defaultKey = "default"
 
   /// The key `"default"` is only for a click on the notification itself that has no button.
-  public init(key: String, label: String) {
+  package init(key: String, label: String) {
     self.key = key
     self.label = label
   }
 }
 
 /// The `urgency` hint (Desktop Notifications Specification, "Urgency Levels").
-public enum NotificationUrgency: UInt8, Sendable {
+package enum NotificationUrgency: UInt8, Sendable {
   /// Information of passing interest.
   case low = 0
   /// The usual urgency.
@@ -98,10 +98,10 @@ public enum NotificationUrgency: UInt8, Sendable {
 }
 
 /// The caller's name for a notification. It is the same on every server.
-public struct NotificationKey: Sendable, Hashable {
+package struct NotificationKey: Sendable, Hashable {
   /// Any text that the caller chooses.
-  public let rawValue: String
+  package let rawValue: String
 
   /// A key with any text that the caller chooses.
-  public init(_ rawValue: String) { self.rawValue = rawValue }
+  package init(_ rawValue: String) { self.rawValue = rawValue }
 }

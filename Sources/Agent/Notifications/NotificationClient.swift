@@ -1,11 +1,11 @@
-public import Bus
-public import Names
+package import Bus
+package import Names
 
 /// A client of `org.freedesktop.Notifications`. It works with any server, and through every change of the server.
 ///
 /// Performs the actions of ``NotificationBoard``, on the connection's loop. The connection must stay open while a
 /// notification may be up, because servers tie a notification to the connection of its sender.
-public actor NotificationClient {
+package actor NotificationClient {
   private let connection: Connection
   private let clock: any Clock<Duration>
   private let isMuted: Bool
@@ -30,14 +30,14 @@ public actor NotificationClient {
   static let maximumDueEvents = 32
 
   /// The events of all notifications, in order. For one reader, which calls ``handled()`` after each event.
-  public nonisolated let events: AsyncStream<NotificationEvent>
+  package nonisolated let events: AsyncStream<NotificationEvent>
 
   /// The connection's loop.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Uses the session bus. Notifications that are shown before ``run()`` wait for it. A muted client shows nothing, and
   /// calls no server.
-  public init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock(), isMuted: Bool = false) {
+  package init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock(), isMuted: Bool = false) {
     self.connection = connection
     self.clock = clock
     self.isMuted = isMuted
@@ -46,7 +46,7 @@ public actor NotificationClient {
 
   /// Follows the server until the task is cancelled or the connection closed. Throws if the bus refuses to send us
   /// signals.
-  public func run() async throws(BusError) {
+  package func run() async throws(BusError) {
     let rule = MatchRule(path: Self.path, interface: Self.interface)
     let signals = try await connection.signals(rule)
     let owners = try await connection.owners(of: Self.name)
@@ -60,7 +60,7 @@ public actor NotificationClient {
 
   /// Shows a notification, now or as soon as there is a server. A notification that is up under `key` or `previous` is
   /// replaced. No more events of `previous` are reported.
-  public func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
+  package func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
     // The program is about to end, and could not react to the buttons.
     guard gone == nil, !isMuted else { return }
     handle(.show(key, notification, replacing: previous))
@@ -68,19 +68,19 @@ public actor NotificationClient {
 
   /// Takes over notifications that an earlier run may have left on the screen. Call this before the first `show`. Show
   /// or close every name after this.
-  public func takeOver(_ places: [NotificationKey: NotificationPlace]) {
+  package func takeOver(_ places: [NotificationKey: NotificationPlace]) {
     if !isMuted { handle(.left(places)) }
   }
 
   /// Closes a notification. No more events of it are reported, unless it was clicked just before.
-  public func close(_ key: NotificationKey) {
+  package func close(_ key: NotificationKey) {
     handle(.close(key))
   }
 
   /// Closes all notifications for good. Returns when the server has replied to all calls, or after 300 ms. A
   /// notification without a reply yet is closed once the server reports its id. It would otherwise stay beside those of
   /// the next run. Returns the places that are empty.
-  public func closeAll() async -> [NotificationPlace] {
+  package func closeAll() async -> [NotificationPlace] {
     guard gone == nil else { return [] }
     gone = []
     handle(.closeAll)
@@ -97,7 +97,7 @@ public actor NotificationClient {
   }
 
   /// Called by the reader of ``events`` after each event.
-  public func handled() {
+  package func handled() {
     dueEvents -= 1
     guard dueEvents < Self.maximumDueEvents else { return }
     for continuation in settling { continuation.resume() }
@@ -105,7 +105,7 @@ public actor NotificationClient {
   }
 
   /// Waits for the reader of ``events``. Call this between many notifications, so that events do not pile up.
-  public func settled() async {
+  package func settled() async {
     while dueEvents >= Self.maximumDueEvents { await withCheckedContinuation { settling.append($0) } }
   }
 

@@ -1,7 +1,7 @@
-public import Names
+package import Names
 
 /// A change of a notification.
-public enum NotificationEvent: Sendable, Hashable {
+package enum NotificationEvent: Sendable, Hashable {
   /// A server shows the notification at this place. Sent again if it is replaced, or if another server shows it.
   case shown(NotificationKey, at: NotificationPlace)
   /// The user has clicked. The key is a button's, or that of ``Notification/defaultAction`` for a click on the
@@ -23,7 +23,7 @@ public enum NotificationEvent: Sendable, Hashable {
 }
 
 /// Why a notification has gone, with the numbers of `NotificationClosed`.
-public enum NotificationCloseReason: UInt32, Sendable {
+package enum NotificationCloseReason: UInt32, Sendable {
   /// Its time was over.
   case expired = 1
   /// The user closed it.

@@ -1,18 +1,18 @@
 /// A running notification server: one owner of the bus name, and its capabilities.
-public struct NotificationServer: Sendable, Hashable {
+package struct NotificationServer: Sendable, Hashable {
   /// The identifier of its bus; empty if that is not known.
-  public let bus: String
+  package let bus: String
   /// Its unique name on the bus, which sends its signals.
-  public let owner: String
+  package let owner: String
   /// The name that it reports, for example `"gnome-shell"`; empty if it has not described itself.
-  public let name: String
+  package let name: String
   /// Its version.
-  public let version: String
+  package let version: String
   /// The reply to `GetCapabilities`.
-  public let capabilities: Set<String>
+  package let capabilities: Set<String>
 
   /// The owner of the server's name, with its reply to `GetCapabilities`.
-  public init(bus: String = "", owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
+  package init(bus: String = "", owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
     self.bus = bus
     self.owner = owner
     self.name = name

@@ -1,5 +1,5 @@
 /// The sound of a notification, on a server that plays sounds.
-public enum NotificationSound: Sendable, Hashable {
+package enum NotificationSound: Sendable, Hashable {
   /// None, even if the server plays a sound for every other notification.
   case silent
   /// Something has arrived.
@@ -10,7 +10,7 @@ public enum NotificationSound: Sendable, Hashable {
   case named(String)
 
   /// The name in the Sound Naming Specification 0.1; nil for silence.
-  public var name: String? {
+  package var name: String? {
     switch self {
     case .silent: nil
     case .arrival: "message-new-instant"

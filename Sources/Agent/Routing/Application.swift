@@ -1,7 +1,7 @@
 /// An installed application, as its desktop entry describes it.
-public struct Application: Sendable, Hashable {
+package struct Application: Sendable, Hashable {
   /// Who can write the desktop entry, which decides whether the application is trusted. Scripts read the raw values.
-  public enum Origin: String, Sendable, Hashable, Comparable, CaseIterable {
+  package enum Origin: String, Sendable, Hashable, Comparable, CaseIterable {
     /// Only root can change it. A person with the right to install programs put it there.
     case system
     /// Only root can change it, and a store's tool (Flatpak, Snap) wrote it. The tool makes sure that the desktop id is
@@ -12,7 +12,7 @@ public struct Application: Sendable, Hashable {
     case user
 
     /// The most trusted origin comes first.
-    public static func < (a: Origin, b: Origin) -> Bool { a.rank < b.rank }
+    package static func < (a: Origin, b: Origin) -> Bool { a.rank < b.rank }
 
     private var rank: Int {
       switch self {
@@ -24,23 +24,23 @@ public struct Application: Sendable, Hashable {
   }
 
   /// The desktop file id, for example `org.example.Menu.desktop`.
-  public let desktopID: String
+  package let desktopID: String
   /// The name in the user's language, neither escaped nor limited in length. Others write the file that it comes from.
-  public let name: String
+  package let name: String
   /// The icon's name or absolute path.
-  public let icon: String?
+  package let icon: String?
   /// The absolute path of the desktop entry.
-  public let file: String
+  package let file: String
   /// Whether the application is started and called over D-Bus, under its id without `.desktop`.
-  public let isDBusActivatable: Bool
+  package let isDBusActivatable: Bool
   /// Who can write the desktop entry.
-  public let origin: Origin
+  package let origin: Origin
   /// What the desktop entry starts: its `Exec`, and whether it is D-Bus activatable. Only used for comparison: the
   /// user's permission does not apply to an entry that starts something else. Empty if unknown.
-  public let launch: String
+  package let launch: String
 
   /// The description of an application. The desktop id includes `.desktop`.
-  public init(
+  package init(
     desktopID: String, name: String, icon: String? = nil, file: String, isDBusActivatable: Bool = false, origin: Origin,
     launch: String = ""
   ) {

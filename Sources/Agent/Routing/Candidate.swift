@@ -1,7 +1,7 @@
 /// An application that claims a link, and why it opens the link or does not.
-public struct Candidate: Sendable, Hashable {
+package struct Candidate: Sendable, Hashable {
   /// Why the application won or lost. Scripts read the raw values.
-  public enum Outcome: String, Sendable, Hashable, CaseIterable {
+  package enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// It is the only application with the most exact claim.
     case only
     /// The user prefers it.
@@ -25,7 +25,7 @@ public struct Candidate: Sendable, Hashable {
   }
 
   /// Why the application may be opened without asking the user first, or may not. Scripts read the raw values.
-  public enum Trust: String, Sendable, Hashable, CaseIterable {
+  package enum Trust: String, Sendable, Hashable, CaseIterable {
     /// Only root can have installed it.
     case system
     /// The link's domain names it.
@@ -37,17 +37,17 @@ public struct Candidate: Sendable, Hashable {
   }
 
   /// The application.
-  public let application: Application
+  package let application: Application
   /// Its most exact claim that covers the link, in the spelling of ``HandlerChoices``.
-  public let claim: String
+  package let claim: String
   /// Why it won or lost.
-  public let outcome: Outcome
+  package let outcome: Outcome
   /// Why it may be opened without asking the user first, or may not. Always `unconfirmed`, without being examined, for
   /// an application that is blocked or does not take the link.
-  public let trust: Trust
+  package let trust: Trust
 
   /// For `excluded`: the location of the rule in the file of rules.
-  public let rule: String?
+  package let rule: String?
 
   init(_ application: Application, claim: String, outcome: Outcome, trust: Trust, rule: String? = nil) {
     self.application = application
@@ -60,10 +60,10 @@ public struct Candidate: Sendable, Hashable {
 
 extension Candidate {
   /// Whether the application may open the link.
-  public var wins: Bool { outcome == .only || outcome == .preferred || outcome == .offered }
+  package var wins: Bool { outcome == .only || outcome == .preferred || outcome == .offered }
 
   /// Why the application won or lost and, if it won, why it is trusted: a sentence without its full stop.
-  public var sentence: String {
+  package var sentence: String {
     let id = application.desktopID
     let why =
       switch outcome {

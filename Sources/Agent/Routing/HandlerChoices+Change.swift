@@ -1,6 +1,6 @@
 extension HandlerChoices {
   /// A change of the user's choices, by a click or a command.
-  public enum Change: Sendable, Hashable {
+  package enum Change: Sendable, Hashable {
     /// From now on, this handler opens the links that this claim covers, and needs no confirmation for them.
     case prefer(Application, claim: String)
     /// This handler is not offered for the links that this claim covers, or for any link if the claim is nil. Its
@@ -11,7 +11,7 @@ extension HandlerChoices {
   }
 
   /// Makes a change. Returns false, and leaves the choices unchanged, if there would be too many claims.
-  public mutating func apply(_ change: Change) -> Bool {
+  package mutating func apply(_ change: Change) -> Bool {
     var next = self
     switch change {
     case .prefer(let application, let claim): next.prefer(application, claim)
@@ -25,7 +25,7 @@ extension HandlerChoices {
   }
 
   /// The number of all claims.
-  public var count: Int {
+  package var count: Int {
     preferred.count + allowed.values.reduce(0) { $0 + $1.claims.count }
       + blocked.values.reduce(0) { $0 + $1.count }
   }

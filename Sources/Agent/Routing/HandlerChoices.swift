@@ -6,16 +6,16 @@ import UniversalLinks
 /// Each choice is about a *claim*, in one spelling: `menu.example.com`, `*.example.com` (the hosts below it), `tel:` (a
 /// scheme), `text/vcard`, `image/*` (media types), or `example.com:ticket` (an external type). It applies to every link
 /// or record that the claim covers. The choice about the most exact claim comes first.
-public struct HandlerChoices: Sendable, Hashable {
+package struct HandlerChoices: Sendable, Hashable {
   /// The desktop entry that the user allowed, with its command. Another entry with the same id is not allowed.
-  public struct Place: Sendable, Hashable {
+  package struct Place: Sendable, Hashable {
     /// The absolute path of the desktop entry.
-    public let file: String
+    package let file: String
     /// ``Application/launch``.
-    public let launch: String
+    package let launch: String
 
     /// The desktop entry at this path, with this command.
-    public init(file: String, launch: String) {
+    package init(file: String, launch: String) {
       self.file = file
       self.launch = launch
     }
@@ -27,36 +27,36 @@ public struct HandlerChoices: Sendable, Hashable {
   }
 
   /// A handler's permission to open links.
-  public struct Permission: Sendable, Hashable {
+  package struct Permission: Sendable, Hashable {
     /// The desktop entry that has the permission.
-    public var place: Place
+    package var place: Place
     /// The claims that the handler may open.
-    public var claims: Set<String>
+    package var claims: Set<String>
 
     /// Allows the claims to the desktop entry.
-    public init(place: Place, claims: Set<String>) {
+    package init(place: Place, claims: Set<String>) {
       self.place = place
       self.claims = claims
     }
   }
 
   /// Used instead of a claim: all that the handler claims.
-  public static let everything = "*"
+  package static let everything = "*"
   /// The maximum number of claims in all three collections. Each takes memory and space in a file, and no user makes
   /// that many choices.
-  public static let maximumClaims = 2000
+  package static let maximumClaims = 2000
   /// The maximum number of preferred desktop ids for a claim.
-  public static let maximumPreferences = 32
+  package static let maximumPreferences = 32
 
   /// The preferred desktop ids by claim, the best first.
-  public var preferred: [String: [String]]
+  package var preferred: [String: [String]]
   /// Permissions by desktop id.
-  public var allowed: [String: Permission]
+  package var allowed: [String: Permission]
   /// Blocked claims by desktop id, or ``everything``.
-  public var blocked: [String: Set<String>]
+  package var blocked: [String: Set<String>]
 
   /// No choices by default.
-  public init(
+  package init(
     preferred: [String: [String]] = [:], allowed: [String: Permission] = [:], blocked: [String: Set<String>] = [:]
   ) {
     self.preferred = preferred
@@ -68,7 +68,7 @@ public struct HandlerChoices: Sendable, Hashable {
 
   /// The claims that cover a host in IDNA form, the most exact first: the host, then a wildcard for each domain above
   /// it.
-  public static func claims(covering host: String) -> [String] {
+  package static func claims(covering host: String) -> [String] {
     var result = [host]
     var rest = host[...]
     while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
@@ -79,11 +79,11 @@ public struct HandlerChoices: Sendable, Hashable {
   }
 
   /// The claim on a whole scheme, lower-case.
-  public static func claim(onScheme scheme: String) -> String { scheme + ":" }
+  package static func claim(onScheme scheme: String) -> String { scheme + ":" }
 
   /// Reads a claim from a person or a file: a domain, `*.` and a domain, a scheme and a colon, a media type, or an
   /// external type. Returns it in its one spelling; nil if handlers cannot make such a claim.
-  public static func claim(_ text: String) -> String? {
+  package static func claim(_ text: String) -> String? {
     guard text.hasSuffix(":") else { return RecordType.claim(text) ?? (try? DomainPattern(text).description) }
     guard let scheme = try? URI(text + "x").scheme, scheme + ":" == text.lowercased(), Registry.isClaimable(scheme)
     else { return nil }
@@ -116,7 +116,7 @@ public struct HandlerChoices: Sendable, Hashable {
   }
 
   /// For each desktop id, the claims that have it as their first choice, in alphabetical order.
-  public var claimsByPreferredHandler: [String: [String]] {
+  package var claimsByPreferredHandler: [String: [String]] {
     var result: [String: [String]] = [:]
     for (claim, ids) in preferred.sorted(by: { $0.key < $1.key }) {
       if let id = ids.first { result[id, default: []].append(claim) }
@@ -125,7 +125,7 @@ public struct HandlerChoices: Sendable, Hashable {
   }
 
   /// The claims that the user allowed exactly this desktop entry to open, in alphabetical order.
-  public func claims(allowedTo application: Application) -> [String] {
+  package func claims(allowedTo application: Application) -> [String] {
     guard let permission = allowed[application.desktopID], permission.place == Place(application) else { return [] }
     return permission.claims.sorted()
   }

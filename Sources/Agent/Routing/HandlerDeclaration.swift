@@ -1,27 +1,27 @@
-public import UniversalLinks
+package import UniversalLinks
 
 /// An application's declaration of the links and the records that it handles.
-public struct HandlerDeclaration: Sendable, Hashable {
+package struct HandlerDeclaration: Sendable, Hashable {
   /// The application.
-  public let application: Application
+  package let application: Application
   /// The domains from which it wants http and https links.
-  public let domains: [DomainPattern]
+  package let domains: [DomainPattern]
   /// Other schemes it wants from tags, lower-case. http and https have no effect here, because web links are claimed by
   /// domain.
-  public let schemes: [String]
+  package let schemes: [String]
   /// The links of its domains that it wants; nil if it wants all of them.
-  public let links: AppSiteAssociation?
+  package let links: AppSiteAssociation?
   /// Whether it names rules that cannot be used. It then gets no links of its domains, because a rule might have
   /// excluded them.
-  public let hasUnusableLinks: Bool
+  package let hasUnusableLinks: Bool
 
   /// The media types of records that it wants, each exact or `type/*`. In lower case.
-  public let mimeTypes: [String]
+  package let mimeTypes: [String]
   /// The external types of records that it wants. In lower case.
-  public let externalTypes: [String]
+  package let externalTypes: [String]
 
   /// The schemes may be in any case. Malformed types are left out.
-  public init(
+  package init(
     application: Application, domains: [DomainPattern] = [], schemes: [String] = [], links: AppSiteAssociation? = nil,
     hasUnusableLinks: Bool = false, mimeTypes: [String] = [], externalTypes: [String] = []
   ) {
@@ -35,13 +35,13 @@ public struct HandlerDeclaration: Sendable, Hashable {
   }
 
   /// The claims to record types.
-  public var types: [String] { mimeTypes + externalTypes }
+  package var types: [String] { mimeTypes + externalTypes }
 
   /// The domains from which it can get links.
-  public var usableDomains: [DomainPattern] { hasUnusableLinks ? [] : domains }
+  package var usableDomains: [DomainPattern] { hasUnusableLinks ? [] : domains }
 
   /// Whether a claim, in the spelling of ``HandlerChoices``, is one of the application's claims or is within one.
-  public func covers(_ claim: String) -> Bool {
+  package func covers(_ claim: String) -> Bool {
     if claim.hasSuffix(":") { return schemes.contains(String(claim.dropLast())) }
     if RecordType.claim(claim) != nil {
       return types.contains(claim) || RecordType.claims(covering: claim).contains(where: types.contains)

@@ -1,4 +1,4 @@
-public import NDEF
+package import NDEF
 import UniversalLinks
 
 extension Registry {
@@ -13,7 +13,7 @@ extension Registry {
   /// even if no application takes it. Android application records do not count.
   ///
   /// Recording the steps of the answer takes longer than the decision.
-  public func route(
+  package func route(
     for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
   ) -> Route {
     var steps = Explanation(isWanted: explaining)

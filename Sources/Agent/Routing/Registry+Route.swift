@@ -1,15 +1,15 @@
-public import UniversalLinks
+package import UniversalLinks
 
 extension Registry {
   /// Decides which application opens a URI from a tag or a person. A text that is not a URI gets an answer too.
   ///
   /// Recording the steps of the answer takes longer than the decision.
-  public func route(for text: String, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
+  package func route(for text: String, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
     route(for: text, policy: policy, Explanation(isWanted: explaining))
   }
 
   /// Decides which application opens a URI that is already parsed.
-  public func route(for uri: URI, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
+  package func route(for uri: URI, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
     route(for: uri, policy: policy, Explanation(isWanted: explaining))
   }
 

@@ -2,13 +2,13 @@ import UniversalLinks
 
 /// Knows which applications handle which links: a value, built from declarations, with look-ups independent of their
 /// number.
-public struct Registry: Sendable, Equatable {
+package struct Registry: Sendable, Equatable {
   /// The declarations, each application once, in the order in which candidates are offered.
-  public let declarations: [HandlerDeclaration]
+  package let declarations: [HandlerDeclaration]
   /// The default application of each scheme that has one.
-  public let defaults: [String: Application]
+  package let defaults: [String: Application]
   /// Why a scheme has no default application although one is set, as a sentence without its full stop.
-  public let unusableDefaults: [String: String]
+  package let unusableDefaults: [String: String]
   /// Indices into `declarations` by domain.
   let domains: DomainTable<Int32>
   /// Indices into `declarations` by scheme.
@@ -17,7 +17,7 @@ public struct Registry: Sendable, Equatable {
   let types: [String: [Int32]]
   /// What the desktop says about the default applications of media types, in lower case. Only those that a decision
   /// needs are looked up.
-  public var typeDefaults: [String: TypeDefault] = [:]
+  package var typeDefaults: [String: TypeDefault] = [:]
   /// How many applications have each form of ``Likeness``.
   private let namesakes: [String: Int]
 
@@ -27,7 +27,7 @@ public struct Registry: Sendable, Equatable {
   /// ("Desktop File ID"). Callers that load declarations from directories already keep only one of them.
   ///
   /// The schemes of the defaults are lower-case. `shownName` is the name of an application as displayed to people.
-  public init(
+  package init(
     declarations: [HandlerDeclaration] = [], defaults: [String: Application] = [:],
     unusableDefaults: [String: String] = [:], shownName: (Application) -> String = { $0.name }
   ) {
@@ -64,20 +64,20 @@ public struct Registry: Sendable, Equatable {
 
   /// Whether another handler or default application has the displayed name of one of the registry's applications, or a
   /// name that looks like it.
-  public func hasNamesake(_ shownName: String) -> Bool {
+  package func hasNamesake(_ shownName: String) -> Bool {
     Likeness(shownName).forms.contains { namesakes[$0, default: 0] > 1 }
   }
 
   /// Whether a handler can claim `scheme` as a whole. http and https are claimed by domain, and forbidden schemes are
   /// never opened.
-  public static func isClaimable(_ scheme: String) -> Bool {
+  package static func isClaimable(_ scheme: String) -> Bool {
     scheme != "http" && scheme != "https" && !URI.forbiddenSchemes.contains(scheme)
   }
 
   /// The desktop ids of the handlers that a store has installed, by the domain that can vouch for them.
   ///
   /// For a wildcard it is the domain above that vouches, as with Apple and Android.
-  public var claimsOfStores: [String: Set<String>] {
+  package var claimsOfStores: [String: Set<String>] {
     var claims: [String: Set<String>] = [:]
     for declaration in declarations where declaration.application.origin == .store {
       for pattern in declaration.usableDomains {

@@ -1,9 +1,9 @@
-public import UniversalLinks
+package import UniversalLinks
 
 /// The application that opens the link or the record of a tag, and why.
-public struct Route: Sendable, Hashable {
+package struct Route: Sendable, Hashable {
   /// The kinds of answers. Scripts read the raw values.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A handler claims the link's domain and gets the whole message.
     case universalLink = "universal-link"
     /// A handler claims the scheme for tags and gets the whole message.
@@ -25,7 +25,7 @@ public struct Route: Sendable, Hashable {
   }
 
   /// The question to the user before the handler is opened. Scripts read the raw values.
-  public enum Question: String, Sendable, Hashable, CaseIterable {
+  package enum Question: String, Sendable, Hashable, CaseIterable {
     /// Only whether to open it now.
     case nothing
     /// Whether this handler may open such links. The handler is not trusted yet.
@@ -35,65 +35,65 @@ public struct Route: Sendable, Hashable {
   }
 
   /// One step of the explanation.
-  public struct Step: Sendable, Hashable, CustomStringConvertible {
+  package struct Step: Sendable, Hashable, CustomStringConvertible {
     /// What was examined: `rule`, `record`, `uri`, `domain`, `scheme`, `type`, `default`, `wifi` or `choice`.
     /// More may be added.
-    public let subject: String
+    package let subject: String
     /// The finding, as a sentence without its full stop.
-    public let finding: String
+    package let finding: String
 
     /// The finding is a sentence without its full stop.
-    public init(_ subject: String, _ finding: String) {
+    package init(_ subject: String, _ finding: String) {
       self.subject = subject
       self.finding = finding
     }
 
     /// Subject and finding.
-    public var description: String { "\(subject): \(finding)" }
+    package var description: String { "\(subject): \(finding)" }
   }
 
   /// The kind of answer.
-  public let kind: Kind
+  package let kind: Kind
   /// The URI that decided; nil if there is none or it is refused.
-  public let uri: URI?
+  package let uri: URI?
   /// The application that opens the URI: the first candidate, or the default application. Nil for `none` and `refused`.
-  public let handler: Application?
+  package let handler: Application?
   /// All applications that may open the URI, in the order in which they are offered. Empty for `none` and `refused`.
-  public let candidates: [Application]
+  package let candidates: [Application]
   /// The candidates that claim the link, then some of the applications that claim it but do not open it.
-  public internal(set) var claimants: [Candidate] = []
+  package internal(set) var claimants: [Candidate] = []
   /// How many more applications claim the link but do not open it and are not in `claimants`.
-  public internal(set) var claimantsLeftOut = 0
+  package internal(set) var claimantsLeftOut = 0
   /// The question to the user before the handler is opened.
-  public internal(set) var question = Question.nothing
+  package internal(set) var question = Question.nothing
   /// The default application of the scheme or of the record's type, if the user does not want the handler. It gets the
   /// URI alone, or a file. Nil for `default` and `recordDefault`, and if no default application may be offered.
-  public internal(set) var alternative: Application?
+  package internal(set) var alternative: Application?
   /// Whether `handler` may be offered without asking the user first.
-  public let trusted: Bool
+  package let trusted: Bool
   /// The error in the URI, for `refused`. Nil for all other kinds, and if the URI cannot even be decoded.
-  public internal(set) var refusal: URIError.Code?
+  package internal(set) var refusal: URIError.Code?
   /// The reason, as a sentence without its full stop. For `refused` it quotes only single characters and the scheme of
   /// the URI.
-  public let reason: String
+  package let reason: String
   /// The steps to the answer, in order. Empty if the caller did not ask for them.
-  public internal(set) var steps: [Step]
+  package internal(set) var steps: [Step]
 
   /// The rule that decides; nil for all kinds but `rule`.
-  public internal(set) var rule: TapRule?
+  package internal(set) var rule: TapRule?
   /// Whether the application that a rule opens is a handler.
   var opensHandler = false
   /// If a rule decides, the desktop id of the handler that opens the tag without rules, and needs no permission for it.
   /// Nil if there is no such handler, or no rule decides.
-  public internal(set) var handlerWithoutRules: String? = nil
+  package internal(set) var handlerWithoutRules: String? = nil
 
   /// The record that decides, if the message has no link; nil if it has one, or no record has a type that apps can
   /// declare.
-  public internal(set) var record: TypedRecord? = nil
+  package internal(set) var record: TypedRecord? = nil
 
   /// The record that no application gets because its type is neither shown nor played; nil if there is none. A caller can
   /// show its type and size.
-  public var unopenedRecord: TypedRecord? {
+  package var unopenedRecord: TypedRecord? {
     guard handler == nil, uri == nil, network == nil, let record, case .media = record.type, !record.type.mayBeFile,
       !record.holdsWiFi
     else { return nil }
@@ -101,8 +101,8 @@ public struct Route: Sendable, Hashable {
   }
 
   /// The Wi-Fi network that decides, for `wifi`, and for `none` if it cannot be used. Nil for all other kinds.
-  public internal(set) var network: WiFiOffer? = nil
+  package internal(set) var network: WiFiOffer? = nil
 
   /// Whether the handler gets the whole NDEF message. If not, it gets the URI alone, or a file with the record.
-  public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme || kind == .record || opensHandler }
+  package var handsOverMessage: Bool { kind == .universalLink || kind == .scheme || kind == .record || opensHandler }
 }

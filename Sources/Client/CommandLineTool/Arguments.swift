@@ -1,10 +1,10 @@
 import Names
 
-struct Arguments {
+package struct Arguments {
   /// The words that are not options.
   private(set) var words: [String] = []
   /// Options by their long name, without the dashes; the value is empty if the option takes none.
-  private(set) var options: [String: String] = [:]
+  package private(set) var options: [String: String] = [:]
   /// All options in their order, with all their values.
   private(set) var given: [(name: String, values: [String])] = []
 
@@ -47,7 +47,7 @@ struct Arguments {
     }
   }
 
-  func has(_ option: String) -> Bool { options[option] != nil }
+  package func has(_ option: String) -> Bool { options[option] != nil }
 
   /// The number of an option; nil if the option was not given.
   func number(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
@@ -60,20 +60,20 @@ struct Arguments {
 }
 
 /// Why a command failed: a message for a person, and an exit code for a script.
-struct Failure: Error, Equatable {
+package struct Failure: Error, Equatable {
   /// `what: why`, without the program's name.
-  let message: String
-  let exitCode: Int32
+  package let message: String
+  package let exitCode: Int32
   /// The message for the sheet of a reader session, in the user's language; nil if there is none.
   var sheet: String?
 
-  init(message: String, exitCode: Int32, sheet: String? = nil) {
+  package init(message: String, exitCode: Int32, sheet: String? = nil) {
     self.message = message
     self.exitCode = exitCode
     self.sheet = sheet
   }
 
-  static func usage(_ message: String) -> Failure {
+  package static func usage(_ message: String) -> Failure {
     Failure(message: "\(message); see tagroute --help", exitCode: Names.ExitCode.usage)
   }
 }

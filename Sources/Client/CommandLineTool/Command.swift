@@ -1,5 +1,5 @@
 /// One command of `tagroute`.
-struct Command: Sendable {
+package struct Command: Sendable {
   let name: String
   /// One line, which starts with a verb.
   let summary: String
@@ -62,7 +62,7 @@ struct Command: Sendable {
   static var all: [Command] { groups.flatMap(\.commands) }
 
   /// Parses what follows the command's name. An option that belongs to another form is a usage failure.
-  func parse(_ arguments: [String]) throws(Failure) -> Arguments {
+  package func parse(_ arguments: [String]) throws(Failure) -> Arguments {
     let options = Option.common + forms.flatMap(\.options)
     let parsed = try Arguments(
       arguments, flags: Set(options.filter { $0.valueCount == 0 }.map(\.name)),

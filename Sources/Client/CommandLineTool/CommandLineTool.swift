@@ -4,9 +4,9 @@ import Localization
 import Names
 
 /// The command line: `tagroute COMMAND`.
-public enum CommandLineTool {
+package enum CommandLineTool {
   /// Runs one command, given without the program's name. Returns 0 or one of `Names.ExitCode`.
-  public static func run(_ arguments: [String]) async -> Int32 {
+  package static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     // If the reader of the output closes it, end by SIGPIPE and without a core dump.
     signal(SIGPIPE, SIG_DFL)

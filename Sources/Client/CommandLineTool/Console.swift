@@ -5,16 +5,20 @@ import Journal
 import Names
 
 /// The output of a command: lines for a person, or JSON for a script.
-struct Console {
-  let json: Bool
+package struct Console: Sendable {
+  package let json: Bool
+
+  package init(json: Bool) { self.json = json }
 
   /// Prints a command's result: the value as JSON, or the lines.
-  func answer(_ value: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String] = []) throws(Failure) {
+  package func answer(_ value: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String] = [])
+    throws(Failure)
+  {
     if json { try object(value()) } else { try self.lines(lines()) }
   }
 
   /// Prints a line on standard output. Line breaks and control characters in it are printed as escapes.
-  func line(_ text: String) throws(Failure) { try lines([text]) }
+  package func line(_ text: String) throws(Failure) { try lines([text]) }
 
   /// Prints lines in one write.
   func lines(_ texts: [String]) throws(Failure) { try Console.write(Console.text(texts)) }
@@ -44,7 +48,7 @@ struct Console {
   }
 
   /// Prints a failure on standard error, as `tagroute: what: why`.
-  static func report(_ failure: Failure) {
+  package static func report(_ failure: Failure) {
     tell("tagroute: \(printable(failure.message))\n")
   }
 

@@ -1,5 +1,5 @@
 /// The texts of `--help`.
-enum Help {
+package enum Help {
   /// What `tagroute --help` prints.
   static var overview: String {
     let width = Command.all.map(\.name.count).max() ?? 0
@@ -24,7 +24,7 @@ enum Help {
   }
 
   /// What `tagroute COMMAND --help` prints.
-  static func text(for command: Command) -> String {
+  package static func text(for command: Command) -> String {
     let usages = command.forms.map { usage($0, of: command) }
     let isSingle = command.forms.count == 1
     let rows = command.forms.flatMap { form in
@@ -105,7 +105,7 @@ enum Help {
 }
 
 extension Console {
-  func page(_ text: String) throws(Failure) {
+  package func page(_ text: String) throws(Failure) {
     try lines(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
   }
 }

@@ -1,4 +1,4 @@
-import Configuration
+import Settings
 
 /// What to do when a new configuration replaces the one in force. Pure.
 struct ConfigurationChanges: Hashable, Sendable {

@@ -1,16 +1,15 @@
 import Bus
 import CShims
-import Configuration
 import EventLoop
 import Glibc
 import Journal
-import KeyFile
 import Names
+import Settings
 
 /// `tagrouted`.
-public enum DaemonProgram {
+package enum DaemonProgram {
   /// Runs the daemon until it gets SIGTERM or SIGINT, or fails. Returns 0 or one of `Names.ExitCode`.
-  public static func run(_ arguments: [String]) async -> Int32 {
+  package static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     let options: DaemonOptions
     do throws(DaemonOptions.Mistake) {

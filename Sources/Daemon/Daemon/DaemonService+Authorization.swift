@@ -1,7 +1,7 @@
 import Bus
 import Journal
 import Names
-import Session
+import Presence
 
 extension DaemonService {
   /// Asks polkit about an action (`Names.PolkitAction`) of the caller, and returns the caller's credentials. `attempt`

@@ -1,9 +1,9 @@
 import Bus
-import Configuration
 import EventLoop
 import Journal
 import Names
-import Session
+import Presence
+import Settings
 
 extension DaemonService {
   /// The properties of the manager object that can change.

@@ -1,11 +1,10 @@
 import Bus
-import Configuration
 import EventLoop
 import Glibc
 import Journal
-import KeyFile
 import Names
-import ReaderLink
+import ReaderProtocol
+import Settings
 
 /// The configuration, read again while the daemon runs.
 extension DaemonService {

@@ -1,13 +1,11 @@
 import Bus
-import Configuration
-import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
-import KeyFile
 import Names
-import ReaderLink
-import Session
+import Presence
+import ReaderProtocol
+import Settings
 
 /// Connects the daemon's parts: passes events to `DaemonState`, and carries out its actions.
 actor DaemonService {

@@ -1,5 +1,5 @@
-import ReaderLink
-import Session
+import Presence
+import ReaderProtocol
 
 /// Changes of the policy while the daemon runs.
 extension DaemonState {

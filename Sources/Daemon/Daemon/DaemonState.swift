@@ -2,9 +2,9 @@ import Bus
 import Journal
 import NDEF
 import Names
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
+import Settings
 
 /// Everything the daemon decides: which reader scans, which agents are registered, and which session a tap belongs to.
 ///

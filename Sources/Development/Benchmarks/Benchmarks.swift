@@ -1,8 +1,8 @@
 import Glibc
-import Rig
+import TestKit
 
 /// The measurements of `tagroute-bench`.
-public enum Benchmarks {
+package enum Benchmarks {
   private static let usage = """
     Usage: tagroute-bench tap [--taps NUMBER]
            tagroute-bench read
@@ -57,7 +57,7 @@ public enum Benchmarks {
 
   /// Runs the benchmark that the arguments name, prints its figures, and returns the exit code. `arguments` excludes
   /// the program's name.
-  public static func run(_ arguments: [String]) async -> Int32 {
+  package static func run(_ arguments: [String]) async -> Int32 {
     let number = arguments.count == 3 ? Int(arguments[2]).flatMap { $0 > 0 ? $0 : nil } : nil
     let work: @Sendable () async throws -> Void
     switch (arguments.first, arguments.dropFirst().first, number) {

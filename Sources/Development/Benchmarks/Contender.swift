@@ -1,9 +1,10 @@
+import Daemon
 import EventLoop
 import Glibc
 import NDEF
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import Rig
+import TestKit
 
 /// A program that polls for tags on a simulated reader.
 protocol Contender: AnyObject {

@@ -1,6 +1,6 @@
-import Configuration
 import Glibc
-import Rig
+import Settings
+import TestKit
 
 /// The cost of the daemon and its reader process while they poll: memory, and processor time over a period. Both poll
 /// intervals are measured: the one in the minutes after a tap, and the idle one after that.

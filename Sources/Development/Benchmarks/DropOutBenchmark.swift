@@ -1,6 +1,5 @@
 import Bus
-import Rig
-import TestRig
+import TestKit
 
 /// How many drop-outs of a resting tag count as a removal and a new tap: with the default `RemovalDelay=`, and without a
 /// delay. The programs, libnfc, pcscd and the buses are real. The server of notifications is a stand-in that counts.

@@ -3,8 +3,7 @@ import EventLoop
 import Glibc
 import NDEF
 import ReaderSimulator
-import Rig
-import TestRig
+import TestKit
 
 /// The effect of one user's flood of calls on everyone else: how long the field stays on after a lock, and how long a
 /// tap takes. For comparison, the benchmark times a call and its reply between two other connections of the bus.

@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import Names
-import Rig
+import TestKit
 
 /// The connections of one user, in a separate process. Each calls the daemon as fast as the daemon replies.
 struct FloodClient {

@@ -3,9 +3,8 @@ import EventLoop
 import Glibc
 import Names
 import ReaderSimulator
-import Rig
 import TagrouteClient
-import TestRig
+import TestKit
 
 /// The time from a change of a condition to the field being off. Daemon, agent, reader process and libnfc are real. The
 /// stand-ins are logind, polkit, a screen saver and a compositor, so the times of their signals are known. A tag rests

@@ -1,8 +1,8 @@
 import Bus
 import EventLoop
 import Names
-import Rig
 import TagrouteClient
+import TestKit
 
 /// The time to list taps of a large inbox: with the whole command, from the agent alone, and with the sqlite3 tool, which
 /// sends the same query to the same file.

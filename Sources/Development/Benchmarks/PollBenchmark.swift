@@ -1,7 +1,6 @@
 import Glibc
 import ReaderSimulator
-import Rig
-import TestRig
+import TestKit
 
 /// Measures three things. Detection: the time from a tag placed at a random moment to the end of the chip's answer that
 /// names it. This is the same for every program, since the use of the answer is not included. Waiting: field and

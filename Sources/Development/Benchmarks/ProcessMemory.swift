@@ -1,5 +1,5 @@
 import EventLoop
-import Rig
+import TestKit
 
 /// What smaps_rollup says about a process, in kilobytes, see proc_pid_smaps(5).
 struct ProcessMemory {

@@ -1,4 +1,4 @@
-import Rig
+import TestKit
 
 /// What /proc says about a process and its children.
 enum ProcessTree {

@@ -1,5 +1,5 @@
 import Glibc
-import Rig
+import TestKit
 
 enum ProcessorTime {
   /// User and system time since the start of the process, in steps of a clock tick.

@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-import Rig
+import TestKit
 
 /// The programs under measurement.
 enum Programs {

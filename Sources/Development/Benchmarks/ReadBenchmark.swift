@@ -1,6 +1,6 @@
 import Glibc
 import ReaderSimulator
-import Rig
+import TestKit
 
 /// The cost of reading a tag, from the answer that names it to the message, by type, size and program.
 struct ReadBenchmark {

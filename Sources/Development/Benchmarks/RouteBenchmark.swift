@@ -1,9 +1,8 @@
 import EventLoop
 import Glibc
 import Handlers
-import Rig
 import Routing
-import TestRig
+import TestKit
 import UniversalLinks
 
 /// The time to find the handler of a link among very many handlers, compared with a search in the desktop entries for

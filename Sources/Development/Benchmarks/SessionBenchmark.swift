@@ -4,9 +4,8 @@ import Glibc
 import NDEF
 import Names
 import ReaderSimulator
-import Rig
 import TagrouteClient
-import TestRig
+import TestKit
 
 /// The time from a client's death during a reader session to the return of scanning, at each step of a session. Daemon,
 /// reader process and libnfc are real, with the timing of a real PN532.

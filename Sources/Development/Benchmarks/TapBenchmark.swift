@@ -1,9 +1,8 @@
 import Bus
 import EventLoop
 import Glibc
-import Rig
 import TagrouteClient
-import TestRig
+import TestKit
 
 /// The time from a tag placed at a random moment to the call of Notify, and to the start of a rule's program. Simulator, libnfc, daemon, agent and two buses
 /// are real. Only the notification server is a stand-in, because it has to report the time of the call.

@@ -1,6 +1,6 @@
 /// A fault to inject into the simulated reader, once or repeatedly. Commands, answers and exchanges are counted from 1
 /// for the next one. If `commands` or `times` is nil, all following ones are affected.
-public struct Fault: Sendable, Hashable {
+package struct Fault: Sendable, Hashable {
   enum Kind: Hashable {
     case silence
     case stall
@@ -30,7 +30,7 @@ public struct Fault: Sendable, Hashable {
   }
 
   /// A disturbance of one exchange on the air. The tag stays in place.
-  public enum Disturbance: Sendable, Hashable {
+  package enum Disturbance: Sendable, Hashable {
     /// The tag does not receive the frame.
     case unheard
     /// The tag receives the frame with inverted bits.
@@ -50,58 +50,60 @@ public struct Fault: Sendable, Hashable {
   var times: Int? = 1
 
   /// The chip ignores commands: it sends neither an acknowledgement nor an answer.
-  public static func silence(commands: Int? = nil, from first: Int = 1) -> Fault {
+  package static func silence(commands: Int? = nil, from first: Int = 1) -> Fault {
     Fault(kind: .silence, number: first, times: commands)
   }
 
   /// The chip acknowledges a command and then hangs until it is plugged in again. It sends no answer and no further
   /// acknowledgement, and does not react to an abort.
-  public static func stall(command: Int = 1) -> Fault { Fault(kind: .stall, number: command) }
+  package static func stall(command: Int = 1) -> Fault { Fault(kind: .stall, number: command) }
 
   /// The line is cut when a command arrives.
-  public static func unplug(command: Int = 1) -> Fault { Fault(kind: .unplug, number: command) }
+  package static func unplug(command: Int = 1) -> Fault { Fault(kind: .unplug, number: command) }
 
   /// The data checksum of an answer is wrong.
-  public static func corruptChecksum(command: Int = 1) -> Fault { Fault(kind: .corruptChecksum, number: command) }
+  package static func corruptChecksum(command: Int = 1) -> Fault { Fault(kind: .corruptChecksum, number: command) }
 
   /// The chip answers a command with its previous answer.
-  public static func staleAnswer(command: Int = 1) -> Fault { Fault(kind: .staleAnswer, number: command) }
+  package static func staleAnswer(command: Int = 1) -> Fault { Fault(kind: .staleAnswer, number: command) }
 
   /// An answer is well formed but holds only the first half of its data.
-  public static func shortAnswer(command: Int = 1) -> Fault { Fault(kind: .shortAnswer, number: command) }
+  package static func shortAnswer(command: Int = 1) -> Fault { Fault(kind: .shortAnswer, number: command) }
 
   /// An answer breaks off half-way. The chip never sends the rest of the frame.
-  public static func brokenOff(command: Int = 1) -> Fault { Fault(kind: .brokenOff, number: command) }
+  package static func brokenOff(command: Int = 1) -> Fault { Fault(kind: .brokenOff, number: command) }
 
   /// The chip answers commands, or only those that send data to a tag, with an error frame and does not execute them.
-  public static func refusal(commands: Int? = nil, exchangesOnly: Bool = false) -> Fault {
+  package static func refusal(commands: Int? = nil, exchangesOnly: Bool = false) -> Fault {
     Fault(kind: .refusal(exchangesOnly: exchangesOnly), number: 1, times: commands)
   }
 
   /// A command fails with this status byte, and the chip sends no frame on the air. Only commands with a status byte in
   /// their answer are affected: exchanges, selects, releases, PowerDown. If bit 7 is set, libnfc ends its process. The
   /// first affected one is the `command`th of those.
-  public static func status(_ status: UInt8, command: Int = 1, times: Int? = 1) -> Fault {
+  package static func status(_ status: UInt8, command: Int = 1, times: Int? = 1) -> Fault {
     Fault(kind: .status(status), number: command, times: times)
   }
 
   /// An answer is delayed.
-  public static func delay(_ delay: Duration, command: Int = 1) -> Fault { Fault(kind: .delay(delay), number: command) }
+  package static func delay(_ delay: Duration, command: Int = 1) -> Fault {
+    Fault(kind: .delay(delay), number: command)
+  }
 
   /// Every tag is removed during an exchange. If `heard`, the tags still execute the command (a WRITE, for example), so
   /// that only the answer is lost.
-  public static func removal(exchange: Int = 1, heard: Bool = false) -> Fault {
+  package static func removal(exchange: Int = 1, heard: Bool = false) -> Fault {
     Fault(kind: .removal(heard: heard), number: exchange)
   }
 
   /// Every tag is removed while it programs the data of a write. A tag that is not writing executes the command and is
   /// then removed.
-  public static func tear(exchange: Int = 1, _ tear: WriteTear) -> Fault { Fault(kind: .tear(tear), number: exchange) }
+  package static func tear(exchange: Int = 1, _ tear: WriteTear) -> Fault { Fault(kind: .tear(tear), number: exchange) }
 
   /// `times` exchanges in a row on the air are disturbed; the chip's own retries count as exchanges. The status in the
   /// chip's answer reports a missing answer (01) or a broken one (02, 13), after the chip has retried. The chip retries
   /// if the host set MaxRtyCOM with RFConfiguration, and with an ISO-DEP card as the protocol demands.
-  public static func radio(_ disturbance: Disturbance, exchange: Int = 1, times: Int = 1) -> Fault {
+  package static func radio(_ disturbance: Disturbance, exchange: Int = 1, times: Int = 1) -> Fault {
     Fault(kind: .disturbance(disturbance), number: exchange, times: times)
   }
 }

@@ -4,12 +4,12 @@ import Glibc
 /// A PN532 chip on a pseudo-terminal, with the tags that a test places on it.
 ///
 /// libnfc opens it as `connectionString`. The reader runs on its own thread, so the chip answers while the test waits.
-public actor SimulatedReader {
+package actor SimulatedReader {
   /// A condition that a test waits for.
-  public typealias Condition = @Sendable (isolated SimulatedReader) -> Bool
+  package typealias Condition = @Sendable (isolated SimulatedReader) -> Bool
 
   /// The loop that owns the line and the chip.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// If a frame stops half-way for this long, its sender is gone, and the decoder discards the frame.
   private static let frameTimeout = Duration.milliseconds(100)
@@ -33,7 +33,7 @@ public actor SimulatedReader {
   /// Plugs a new reader in, without tags. Each time it is plugged in, `link` becomes a symbolic link to the
   /// pseudo-terminal. If `wakesTypeB`, a poll for Type B wakes halted cards (WUPB, otherwise REQB); the chip's manual
   /// leaves this open. Fails if the system has no pseudo-terminal left, or the link cannot be created.
-  public static func start(
+  package static func start(
     timing: TimingModel = .immediate, link: String? = nil, clock: any SimulatorClock = MachineClock(),
     wakesTypeB: Bool = true
   ) async throws(SimulatorError) -> SimulatedReader {
@@ -58,20 +58,20 @@ public actor SimulatedReader {
   }
 
   /// The path to open: the link if there is one, otherwise the pseudo-terminal.
-  public var path: String { link?.path ?? lastPath }
+  package var path: String { link?.path ?? lastPath }
 
   /// The path of the pseudo-terminal. It changes with each `plug`.
-  public var terminalPath: String { lastPath }
+  package var terminalPath: String { lastPath }
 
   /// The libnfc connection string of the device.
-  public var connectionString: String { "pn532_uart:\(path)" }
+  package var connectionString: String { "pn532_uart:\(path)" }
 
   /// Whether the reader is plugged in.
-  public var isPluggedIn: Bool { line != nil }
+  package var isPluggedIn: Bool { line != nil }
 
   /// Plugs the reader in: opens the line and resets the chip. Tags and counters are kept. Has no effect if the reader
   /// is plugged in already. Fails like `start`.
-  public func plug() throws(SimulatorError) {
+  package func plug() throws(SimulatorError) {
     guard line == nil else { return }
     let terminal = try PseudoTerminal()
     try link?.point(to: terminal.path)
@@ -90,7 +90,7 @@ public actor SimulatedReader {
   }
 
   /// Unplugs the reader: closes both ends of the line and cuts the chip's power.
-  public func unplug() {
+  package func unplug() {
     guard let line else { return }
     self.line = nil
     generation += 1
@@ -100,11 +100,11 @@ public actor SimulatedReader {
   }
 
   /// Stops the reader.
-  public func stop() { unplug() }
+  package func stop() { unplug() }
 
   /// Places a tag on the reader. Returns the placement, for `remove(_:)`.
   @discardableResult
-  public func place(_ tag: SimulatedTag) -> TagID {
+  package func place(_ tag: SimulatedTag) -> TagID {
     let id = TagID(number: nextTag)
     nextTag += 1
     chip.radio.field.place(tag.tag, as: id, at: clock.now)
@@ -113,50 +113,50 @@ public actor SimulatedReader {
   }
 
   /// Places tags on the reader at the same time.
-  public func place(_ tags: [SimulatedTag]) { for tag in tags { place(tag) } }
+  package func place(_ tags: [SimulatedTag]) { for tag in tags { place(tag) } }
 
   /// Removes a tag and returns it with its current contents; nil if it is not on the reader. A tag that a fault removed
   /// is returned once.
   @discardableResult
-  public func remove(_ id: TagID) -> SimulatedTag? {
+  package func remove(_ id: TagID) -> SimulatedTag? {
     let tag = chip.radio.field.remove(id) ?? chip.radio.forgetTakenAway(id)
     perform(chip.fieldChanged(at: clock.now))
     return tag.map(SimulatedTag.init)
   }
 
   /// Removes all tags.
-  public func removeAll() { for id in tags { remove(id) } }
+  package func removeAll() { for id in tags { remove(id) } }
 
   /// The tags on the reader, in the order of their placement.
-  public var tags: [TagID] { chip.radio.field.tags }
+  package var tags: [TagID] { chip.radio.field.tags }
 
   /// The tag's whole memory; nil if the tag is not on the reader.
-  public func memory(of id: TagID) -> [UInt8]? { chip.radio.field.memory(of: id) }
+  package func memory(of id: TagID) -> [UInt8]? { chip.radio.field.memory(of: id) }
 
   /// Injects a fault.
-  public func add(_ fault: Fault) { chip.radio.faults.add(fault) }
+  package func add(_ fault: Fault) { chip.radio.faults.add(fault) }
 
   /// Discards the pending faults. A chip that already hangs keeps hanging.
-  public func clearFaults() { chip.radio.faults.clear() }
+  package func clearFaults() { chip.radio.faults.clear() }
 
   /// How often a fault has struck since the last `clearFaults`.
-  public var strikes: Int { chip.radio.faults.strikes }
+  package var strikes: Int { chip.radio.faults.strikes }
 
   /// The chip's activity since the last `resetCounters`.
-  public var counters: Counters { chip.counters(at: clock.now) }
+  package var counters: Counters { chip.counters(at: clock.now) }
 
   /// Resets the counters and the list of commands.
-  public func resetCounters() { chip.resetCounters(at: clock.now) }
+  package func resetCounters() { chip.resetCounters(at: clock.now) }
 
   /// Whether the RF field is on.
-  public var isFieldOn: Bool { chip.radio.field.isOn }
+  package var isFieldOn: Bool { chip.radio.field.isOn }
 
   /// The commands since the last `resetCounters`. Of more than 8,192 commands, at least the last 4,096 are kept.
-  public var commands: [CommandRecord] { chip.trace }
+  package var commands: [CommandRecord] { chip.trace }
 
   /// Waits until `condition` is true. The reader checks it each time bytes arrive from the host.
   /// Fails if the task is cancelled, as by the time limit of a test.
-  public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
+  package func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
     let (number, met) = waiters.add(condition)
     for await _ in met {}

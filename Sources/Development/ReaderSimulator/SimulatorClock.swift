@@ -1,7 +1,7 @@
-public import EventLoop
+package import EventLoop
 
 /// The clock of a simulated reader: a test's own, or the machine's.
-public protocol SimulatorClock: Sendable {
+package protocol SimulatorClock: Sendable {
   /// The time since a fixed moment. Never goes back.
   var now: Duration { get }
 
@@ -10,17 +10,17 @@ public protocol SimulatorClock: Sendable {
 }
 
 /// The machine's monotonic clock.
-public struct MachineClock: SimulatorClock {
+package struct MachineClock: SimulatorClock {
   private let start = ContinuousClock.now
 
   /// A clock that starts at zero.
-  public init() {}
+  package init() {}
 
   /// The time since the clock was created.
-  public var now: Duration { ContinuousClock.now - start }
+  package var now: Duration { ContinuousClock.now - start }
 
   /// Runs `body` on `loop` after `delay`. The modelled line takes 87 µs per byte, and the loop's timers are as exact.
-  public func schedule(after delay: Duration, on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
+  package func schedule(after delay: Duration, on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
     loop.schedule(after: delay, body)
   }
 }

@@ -21,7 +21,7 @@
 /// leave no rest. Two durations are assumed: the firmware waits 5 ms after it switches the field on, and 5 ms for an
 /// answer to a request. The first is enough for Type A and B, but FeliCa tags may take longer: other drivers wait
 /// before they poll.
-public struct TimingModel: Sendable, Hashable {
+package struct TimingModel: Sendable, Hashable {
   /// One byte on the line at 115,200 baud, the chip's initial rate.
   let lineByte: Duration
   /// One carrier cycle at 13.56 MHz: the unit of all durations on the air.
@@ -42,7 +42,7 @@ public struct TimingModel: Sendable, Hashable {
   let hasPollingSlots: Bool
 
   /// All answers come at once.
-  public static let immediate = TimingModel(
+  package static let immediate = TimingModel(
     lineByte: .zero, carrierCycle: .zero, guardTime: .zero, startUpFeliCa: .zero, keptPower: .zero, activation: .zero,
     fruitlessRequest: .zero, timeoutUnit: .zero, hasPollingSlots: false)
 
@@ -59,13 +59,13 @@ public struct TimingModel: Sendable, Hashable {
   /// | InDataExchange, READ of 16 bytes | 5.8 ms |
   ///
   /// With the field off, each InListPassiveTarget takes 5 ms more.
-  public static let realistic = TimingModel(
+  package static let realistic = TimingModel(
     lineByte: .nanoseconds(86_806), carrierCycle: .nanoseconds(73.746), guardTime: .milliseconds(5),
     startUpFeliCa: .milliseconds(20), keptPower: .milliseconds(5), activation: .microseconds(13_600),
     fruitlessRequest: .milliseconds(5), timeoutUnit: .microseconds(100), hasPollingSlots: true)
 
   /// The same timing, but tags keep their power for a moment, as on a real reader.
-  public var keepingPower: TimingModel {
+  package var keepingPower: TimingModel {
     var timing = self
     timing.keptPower = Self.realistic.keptPower
     return timing

@@ -2,9 +2,9 @@ import EventLoop
 import Glibc
 
 /// Finds our own programs: in the build folder of this program, or installed together with it.
-public enum BuiltProducts {
+package enum BuiltProducts {
   /// The absolute path of an executable of the package. The test's target must depend on it.
-  public static func program(_ name: String) throws -> String {
+  package static func program(_ name: String) throws -> String {
     guard let folder = OwnProgram.directory else { throw RigError("cannot read /proc/self/exe") }
     return try program(name, beside: folder)
   }
@@ -21,7 +21,7 @@ public enum BuiltProducts {
 
   /// The path of a program of the system, found in `PATH` and the sbin folders. The error names the Debian package that
   /// holds it.
-  public static func systemProgram(_ name: String, package: String) throws -> String {
+  package static func systemProgram(_ name: String, package: String) throws -> String {
     let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
     for folder in "\(path):/usr/sbin:/sbin".split(separator: ":") where access("\(folder)/\(name)", X_OK) == 0 {
       return "\(folder)/\(name)"

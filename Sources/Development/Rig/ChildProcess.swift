@@ -6,9 +6,9 @@ import Glibc
 ///
 /// The process is killed when the last reference is released. Every line is also appended to a file in
 /// `$TAGROUTE_TEST_LOGS`, named after the test. After a failure, the logs of all processes of the test can be printed.
-public final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
   /// How a process ended.
-  public enum ExitStatus: Sendable, Hashable {
+  package enum ExitStatus: Sendable, Hashable {
     /// The process exited with this code.
     case exited(Int32)
     /// This signal killed the process.
@@ -17,17 +17,17 @@ public final class ChildProcess: Sendable {
 
   /// The most that a wait takes. It is not a measurement: a busy machine with a sanitizer may take half a minute for a
   /// step that takes a second elsewhere.
-  public static let timeout = Duration.seconds(120)
+  package static let timeout = Duration.seconds(120)
 
   /// The process id.
-  public let identifier: Int32
+  package let identifier: Int32
   /// The program's name, for messages.
-  public let name: String
+  package let name: String
   private let output: ProcessOutput
 
   /// Starts a program, given by an absolute path, and collects its output. Standard input is `/dev/null`, unless the
   /// caller will use `send` and asks for `input`. A nil `environment` inherits the test's own. `starter` names the log.
-  public init(
+  package init(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: Bool = false,
     starter: String = #function
   ) throws {
@@ -51,25 +51,25 @@ public final class ChildProcess: Sendable {
   /// Waits for a line that contains `text`, on either output. Skips `index` lines at the beginning of the log. Throws a
   /// `RigError` with the log if the process ends, or ``timeout`` passes, without such a line.
   @discardableResult
-  public func line(containing text: String, after index: Int = 0) async throws -> String {
+  package func line(containing text: String, after index: Int = 0) async throws -> String {
     try await output.line(after: index) { $0.contains(text) }
   }
 
   /// Waits for a line that `matches` accepts, on either output. Otherwise like `line(containing:after:)`.
-  public func line(after index: Int = 0, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String
+  package func line(after index: Int = 0, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String
   {
     try await output.line(after: index, matching: matches)
   }
 
   /// Waits until the process ends. Throws a `RigError` with the log if it still runs after the limit.
   @discardableResult
-  public func exit(within limit: Duration = timeout) async throws -> ExitStatus {
+  package func exit(within limit: Duration = timeout) async throws -> ExitStatus {
     try await output.exit(within: limit)
   }
 
   /// Sends a signal to the process and waits until it has ended. Throws like ``exit(within:)``.
   @discardableResult
-  public func exit(after signal: Int32) async throws -> ExitStatus {
+  package func exit(after signal: Int32) async throws -> ExitStatus {
     self.signal(signal)
     return try await exit()
   }
@@ -77,25 +77,25 @@ public final class ChildProcess: Sendable {
   /// Waits until no process can write to the outputs any more: neither this one nor one that inherited them. Returns
   /// false if the wait timed out.
   @discardableResult
-  public func outputsClosed(within limit: Duration) async -> Bool { await output.outputsClosed(within: limit) }
+  package func outputsClosed(within limit: Duration) async -> Bool { await output.outputsClosed(within: limit) }
 
   /// All lines so far, of both outputs in the order of their arrival.
-  public func log() async -> [String] { await output.lines.map(\.text) }
+  package func log() async -> [String] { await output.lines.map(\.text) }
 
   /// The standard output so far. Each line ends with a newline.
-  public func standardOutput() async -> String {
+  package func standardOutput() async -> String {
     await output.lines.filter(\.isOutput).map { $0.text + "\n" }.joined()
   }
 
   /// Sends a signal, unless the process has ended: its id may belong to another process then.
-  public func signal(_ number: Int32) { output.signal(number) }
+  package func signal(_ number: Int32) { output.signal(number) }
 
   /// Writes a line without its newline to standard input. Fails if the process was started without `input`, or no
   /// longer reads it.
-  public func send(_ line: String) async throws { try await output.send(line) }
+  package func send(_ line: String) async throws { try await output.send(line) }
 
   /// Runs a program to its end, with the arguments of `init`. The log is of both outputs.
-  public static func run(
+  package static func run(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, starter: String = #function
   )
     async throws -> (status: ExitStatus, output: String, log: [String])

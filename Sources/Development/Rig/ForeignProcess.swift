@@ -3,13 +3,13 @@ import EventLoop
 import Glibc
 
 /// A process that one of the started programs has started: a reader process, for example.
-public struct ForeignProcess: Sendable {
+package struct ForeignProcess: Sendable {
   /// The process id.
-  public let identifier: Int32
+  package let identifier: Int32
   private let descriptor: FileDescriptor
 
   /// Refers to a running process. Fails if there is none with this id.
-  public init(_ identifier: Int32) throws {
+  package init(_ identifier: Int32) throws {
     let number = tagroute_process_descriptor(identifier)
     guard number >= 0 else { throw RigError("there is no process \(identifier)") }
     self.identifier = identifier
@@ -17,10 +17,10 @@ public struct ForeignProcess: Sendable {
   }
 
   /// Sends a signal.
-  public func signal(_ number: Int32) { kill(identifier, number) }
+  package func signal(_ number: Int32) { kill(identifier, number) }
 
   /// Suspends the process, and waits until it is. Fails if the process is gone.
-  public func suspend() async throws {
+  package func suspend() async throws {
     signal(SIGSTOP)
     // Only a parent or a tracer gets an event for this.
     // The state follows the name, which is in brackets (proc_pid_stat(5)).
@@ -33,7 +33,7 @@ public struct ForeignProcess: Sendable {
   }
 
   /// The working directory of the process. Fails if the process is gone.
-  public func workingDirectory() throws -> String {
+  package func workingDirectory() throws -> String {
     guard let path = realpath("/proc/\(identifier)/cwd", nil) else {
       throw RigError("there is no process \(identifier)")
     }
@@ -42,14 +42,14 @@ public struct ForeignProcess: Sendable {
   }
 
   /// The arguments of the process, the program's name first; empty if the process is gone.
-  public var commandLine: [String] {
+  package var commandLine: [String] {
     let bytes = (try? readFile("/proc/\(identifier)/cmdline")) ?? []
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// How often each thread of the process has slept and was woken, by the thread's id (voluntary_ctxt_switches in
   /// proc_pid_status(5)). A thread that was not woken has used no processor time. Fails if the process is gone.
-  public func wakeUps() throws -> [Int32: Int] {
+  package func wakeUps() throws -> [Int32: Int] {
     let folder = "/proc/\(identifier)/task"
     guard let names = fileNames(in: folder) else { throw RigError("there is no process \(identifier)") }
     var counts: [Int32: Int] = [:]
@@ -62,10 +62,10 @@ public struct ForeignProcess: Sendable {
   }
 
   /// Whether the process has ended and was reaped.
-  public var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
+  package var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
 
   /// Waits until the process has ended for any reason.
-  public func end() async throws {
+  package func end() async throws {
     let loop = EventLoop(label: "test.process.\(identifier)")
     let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
     do {
@@ -81,7 +81,7 @@ public struct ForeignProcess: Sendable {
 
 extension ChildProcess {
   /// The running processes that this process has started.
-  public func children() throws -> [ForeignProcess] {
+  package func children() throws -> [ForeignProcess] {
     guard let names = fileNames(in: "/proc") else { throw RigError("cannot read /proc") }
     var children: [ForeignProcess] = []
     for name in names {

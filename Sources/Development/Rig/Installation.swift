@@ -4,9 +4,9 @@ import Glibc
 ///
 /// It does not touch the machine's own buses, its devices or the user's files. Each process can be stopped and
 /// restarted separately, as by a crash and systemd.
-public actor Installation {
+package actor Installation {
   /// The kind of the simulated reader.
-  public enum Reader: Sendable {
+  package enum Reader: Sendable {
     /// A PN532 on a serial line, for libnfc.
     case serial
     /// An ACR1252U behind a pcscd of its own.
@@ -19,44 +19,44 @@ public actor Installation {
   }
 
   /// The options of an installation.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The kind of the simulated reader.
-    public var reader = Reader.serial
+    package var reader = Reader.serial
     /// Lines for the daemon's configuration, by group.
-    public var daemonSettings: [String: [String]] = ["Scan": ["Sessions=any"]]
+    package var daemonSettings: [String: [String]] = ["Scan": ["Sessions=any"]]
     /// Lines for the agent's configuration, by group.
-    public var agentSettings: [String: [String]] = [:]
+    package var agentSettings: [String: [String]] = [:]
     /// More arguments for the agent.
-    public var agentArguments: [String] = []
+    package var agentArguments: [String] = []
     /// The timing of the simulated chip: `fast` or `real`.
-    public var timing = "fast"
+    package var timing = "fast"
     /// The session bus to use instead of a private one, so that notifications appear on the user's own desktop.
-    public var sessionBus: String?
+    package var sessionBus: String?
     /// The program that runs the private system bus.
-    public var systemBus = PrivateBus.Program.daemon
+    package var systemBus = PrivateBus.Program.daemon
     /// More environment variables for every process, for example `DISPLAY`.
-    public var environment: [String: String] = [:]
+    package var environment: [String: String] = [:]
     /// More data folders, which are searched after the installation's own, for example `/usr/share`.
-    public var dataDirectories: [String] = []
+    package var dataDirectories: [String] = []
 
     /// Creates the default options.
-    public init() {}
+    package init() {}
   }
 
   /// The directory of the installation.
-  public nonisolated let directory: TemporaryDirectory
+  package nonisolated let directory: TemporaryDirectory
   /// The private system bus.
-  public nonisolated let systemBus: PrivateBus
+  package nonisolated let systemBus: PrivateBus
   /// The private session bus; nil if the user's own is used.
-  public nonisolated let sessionBus: PrivateBus?
+  package nonisolated let sessionBus: PrivateBus?
   /// The whole environment of every process.
-  public nonisolated let environment: [String: String]
+  package nonisolated let environment: [String: String]
   /// The simulated reader, which takes commands on standard input.
-  public private(set) var simulator: ChildProcess?
+  package private(set) var simulator: ChildProcess?
   /// `tagrouted`.
-  public private(set) var daemon: ChildProcess?
+  package private(set) var daemon: ChildProcess?
   /// `tagroute-agent`.
-  public private(set) var agent: ChildProcess?
+  package private(set) var agent: ChildProcess?
 
   /// As in Config/dbus/system.d: the bus refuses file descriptors, which it would otherwise count against the daemon.
   private static let descriptorRule = "<deny send_destination=\"org.tagroute.Tagroute1\" min_fds=\"1\"/>"
@@ -67,10 +67,10 @@ public actor Installation {
   private var pcscdSocket: String?
 
   /// The data directory of the system. Entries in its `applications` folder are treated as installed by the system.
-  public nonisolated var systemData: String { directory.file("share") }
+  package nonisolated var systemData: String { directory.file("share") }
 
   /// Creates the directory and starts only the buses. `starter` names the logs.
-  public init(_ options: Options = Options(), starter: String = #function) async throws {
+  package init(_ options: Options = Options(), starter: String = #function) async throws {
     self.options = options
     self.starter = starter
     directory = try TemporaryDirectory()
@@ -120,7 +120,7 @@ public actor Installation {
 
   /// Starts one of our programs, or one of the system, in the installation's environment. `program` is the name of one
   /// of ours, or an absolute path. With `input`, the caller can send lines to it.
-  public func start(_ program: String, _ arguments: [String] = [], input: Bool = false) throws -> ChildProcess {
+  package func start(_ program: String, _ arguments: [String] = [], input: Bool = false) throws -> ChildProcess {
     var environment = environment
     if let pcscdSocket { environment["PCSCLITE_CSOCK_NAME"] = pcscdSocket }
     return try ChildProcess(
@@ -130,7 +130,7 @@ public actor Installation {
 
   /// Starts the simulated reader, or plugs a new one into the same place. A pcscd has another socket each time, so start
   /// the daemon after it.
-  public func startSimulator() async throws {
+  package func startSimulator() async throws {
     let arguments =
       switch options.reader {
       case .serial: ["--link", directory.file("reader"), "--timing", options.timing]
@@ -144,17 +144,17 @@ public actor Installation {
   }
 
   /// Starts the daemon.
-  public func startDaemon() throws {
+  package func startDaemon() throws {
     daemon = try start("tagrouted", ["--config", directory.file("tagroute.conf")])
   }
 
   /// Starts the agent.
-  public func startAgent() throws {
+  package func startAgent() throws {
     agent = try start("tagroute-agent", ["--config", directory.file("agent.conf")] + options.agentArguments)
   }
 
   /// Starts the simulated reader, the daemon and the agent.
-  public func startAll() async throws {
+  package func startAll() async throws {
     try await startSimulator()
     try startDaemon()
     try startAgent()
@@ -163,7 +163,7 @@ public actor Installation {
   /// Sends the simulated reader a command, for example `tap https://example.com` or `remove`. Returns the answer
   /// without its `ok`. Throws an error as a `RigError`.
   @discardableResult
-  public func simulate(_ command: String) async throws -> String {
+  package func simulate(_ command: String) async throws -> String {
     guard let simulator else { throw RigError("the simulator is not running") }
     let seen = await simulator.log().count
     try await simulator.send(command)
@@ -173,7 +173,7 @@ public actor Installation {
   }
 
   /// Stops all processes.
-  public func stop() async {
+  package func stop() async {
     for process in [agent, daemon, simulator] { process?.signal(SIGTERM) }
     for process in [agent, daemon, simulator] { _ = try? await process?.exit() }
     (agent, daemon, simulator) = (nil, nil, nil)

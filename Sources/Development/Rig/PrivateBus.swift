@@ -4,18 +4,18 @@ import Glibc
 /// address.
 ///
 /// Everyone may own any name and call any other connection. The bus activates only services in `servicesDirectory`.
-public actor PrivateBus {
+package actor PrivateBus {
   /// The program that runs the bus.
-  public enum Program: String, Sendable {
+  package enum Program: String, Sendable {
     case daemon = "dbus-daemon"
     /// Needs journald's socket, and a second bus on which it looks for systemd. It then activates no services.
     case broker = "dbus-broker"
   }
 
   /// The address for clients.
-  public nonisolated let address: String
+  package nonisolated let address: String
   /// The folder of `.service` files for activation. The bus reads it when it starts, and at `ReloadConfig`.
-  public nonisolated let servicesDirectory: String
+  package nonisolated let servicesDirectory: String
   private nonisolated let directory: TemporaryDirectory
   private nonisolated let type: String
   private nonisolated let rules: [String]
@@ -28,7 +28,7 @@ public actor PrivateBus {
   /// Starts a bus and waits until it listens. Its type is `session` or `system`. `environment` is for activated
   /// services, besides the bus's own address. `rules` are added to the bus's policy (dbus-daemon(1)), and override the
   /// default, which allows everything. `starter` names the log.
-  public static func start(
+  package static func start(
     type: String = "session", environment: [String: String] = [:], rules: [String] = [],
     program: Program = .daemon, starter: String = #function
   ) async throws -> PrivateBus {
@@ -51,7 +51,7 @@ public actor PrivateBus {
   }
 
   /// Limits the number of match rules of each connection. Takes effect at the bus's `ReloadConfig`.
-  public func limitMatchRules(to count: Int) throws {
+  package func limitMatchRules(to count: Int) throws {
     try configure("<limit name=\"max_match_rules_per_connection\">\(count)</limit>")
   }
 
@@ -78,7 +78,7 @@ public actor PrivateBus {
   }
 
   /// Kills the bus, as a crash would. Every connection breaks.
-  public func stop() async throws {
+  package func stop() async throws {
     guard let process else { return }
     process.signal(SIGKILL)
     try await process.exit()
@@ -87,7 +87,7 @@ public actor PrivateBus {
 
   /// Kills the bus, and waits up to `limit` for the programs that it has started, which then lose their connection.
   /// Returns the lines that they have printed, without the bus's own.
-  public func end(within limit: Duration) async throws -> [String] {
+  package func end(within limit: Duration) async throws -> [String] {
     guard let process else { return [] }
     try await stop()
     await process.outputsClosed(within: limit)
@@ -95,10 +95,10 @@ public actor PrivateBus {
   }
 
   /// Sends a signal to the bus. SIGSTOP makes it unresponsive until SIGCONT.
-  public func signal(_ number: Int32) { process?.signal(number) }
+  package func signal(_ number: Int32) { process?.signal(number) }
 
   /// Starts the bus, after stopping the running one.
-  public func restart() async throws {
+  package func restart() async throws {
     try await stop()
     unlink(directory.file("bus"))
     process = program == .daemon ? try await startDaemon() : try await startBroker()

@@ -243,6 +243,6 @@ private func openLog(of name: String, starter: String) -> FileDescriptor? {
 
 /// Keeps the log of a process that writes it to a file, as those of the other processes of the test. `name` is the
 /// process, `starter` the test.
-public func keepLog(_ text: String, of name: String, starter: String) {
+package func keepLog(_ text: String, of name: String, starter: String) {
   try? openLog(of: name, starter: starter)?.write(Array(text.utf8))
 }

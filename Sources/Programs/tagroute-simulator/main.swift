@@ -1,4 +1,7 @@
+import Demo
 import Glibc
 import ReaderSimulator
 
-exit(await SimulatorProgram.main(Array(CommandLine.arguments.dropFirst())))
+let arguments = Array(CommandLine.arguments.dropFirst())
+let isDemo = arguments.first == "demo"
+exit(await isDemo ? DemoProgram.main(Array(arguments.dropFirst())) : SimulatorProgram.main(arguments))

@@ -1,17 +1,17 @@
 import CNFC
 import Glibc
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 
 /// The program `tagroute-reader`. It has a single thread, which alone uses libnfc.
 ///
 /// It needs no second thread to listen to the daemon. No command to the chip takes longer than `ReaderTiming` says, and
 /// the thread checks the link between commands. A second thread would have to call `nfc_abort_command`. That leaks a
 /// descriptor each time it comes too late, and must not be called after the device is closed.
-public enum ReaderProgram {
+package enum ReaderProgram {
   /// Runs the program with an argument vector, whose first element is the program's name, and returns the exit code.
-  public static func run(_ arguments: [String]) -> Int32 {
+  package static func run(_ arguments: [String]) -> Int32 {
     let options: ReaderOptions
     do throws(ReaderOptions.Mistake) {
       options = try ReaderOptions(Array(arguments.dropFirst()))

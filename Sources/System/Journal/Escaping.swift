@@ -1,7 +1,7 @@
 /// Decides which scalars of a text must be escaped if a person reads it on one line of a terminal or a log. These are
 /// scalars that a terminal obeys, that change how their neighbours look, or that are invisible. Ask about each scalar
 /// in turn.
-public struct Escaping {
+package struct Escaping {
   /// The maximum number of combining marks on one character, more than any language needs.
   private static let maximumMarks = 4
   /// The number of marks on the current character. It starts at the maximum if there is no character that can carry a
@@ -9,10 +9,10 @@ public struct Escaping {
   private var marks = Escaping.maximumMarks
 
   /// Starts at the beginning of a text.
-  public init() {}
+  package init() {}
 
   /// Whether to escape this scalar, the next of the text.
-  public mutating func escapes(_ scalar: Unicode.Scalar) -> Bool {
+  package mutating func escapes(_ scalar: Unicode.Scalar) -> Bool {
     let properties = scalar.properties
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
@@ -35,7 +35,7 @@ public struct Escaping {
   }
 
   /// The text with its escapes, in Swift's notation: `\u{1b}`.
-  public static func printable(_ text: String) -> String {
+  package static func printable(_ text: String) -> String {
     var escaping = Escaping()
     var result = ""
     for scalar in text.unicodeScalars {

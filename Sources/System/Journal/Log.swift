@@ -7,7 +7,7 @@ import Glibc
 /// - `notice`: a change of state that a person may look for later (a reader was added or removed).
 /// - `info`: normal work, at most one line per tap.
 /// - `debug`: all other lines, and the only level at which the contents of a tag may appear.
-public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
+package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
   case error = 3
   case warning = 4
   case notice = 5
@@ -15,53 +15,53 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
   case debug = 7
 
   /// The more severe level is the lesser one.
-  public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
+  package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// The contents of a tag, or the target of its link. Both are private, so only a debug line shows them; other lines
 /// show the size.
-public struct Redacted: Sendable, CustomStringConvertible {
+package struct Redacted: Sendable, CustomStringConvertible {
   /// The text for debug lines.
-  public let plain: String
+  package let plain: String
   private let shape: String
 
   /// Creates a text for debug lines, and one for all other lines, such as `"uri, 31 bytes"`. The second never contains
   /// the private content.
-  public init(_ plain: String, as shape: String) {
+  package init(_ plain: String, as shape: String) {
     self.plain = plain
     self.shape = shape
   }
 
   /// The shape alone, in angle brackets.
-  public var description: String { "<\(shape)>" }
+  package var description: String { "<\(shape)>" }
 }
 
 /// Writes lines to standard error with the journal's priority prefix (`<4>`), one `write` per line.
 ///
 /// Each text becomes a single line. Characters that a terminal or a log viewer would act on are escaped, regardless of
 /// their source.
-public struct Log: Sendable {
+package struct Log: Sendable {
   /// The least severe level that is written.
-  public let threshold: LogLevel
+  package let threshold: LogLevel
   private let prefixed: Bool
 
   /// Writes lines of at least the threshold's severity. If `prefixed`, each starts with its priority in angle brackets,
   /// for journald.
-  public init(threshold: LogLevel, prefixed: Bool) {
+  package init(threshold: LogLevel, prefixed: Bool) {
     self.threshold = threshold
     self.prefixed = prefixed
   }
 
   /// The log that the environment configures. `TAGROUTE_LOG` names the threshold (`error` to `debug`, `info` by
   /// default). Lines carry priorities if systemd reads them (`JOURNAL_STREAM`) or standard error is not a terminal.
-  public static func fromEnvironment() -> Log {
+  package static func fromEnvironment() -> Log {
     let name = getenv("TAGROUTE_LOG").map { String(cString: $0) }
     let threshold = LogLevel.allCases.first { "\($0)" == name } ?? .info
     return Log(threshold: threshold, prefixed: getenv("JOURNAL_STREAM") != nil || isatty(STDERR_FILENO) == 0)
   }
 
   /// Writes one line. `text` is not evaluated if the level is below the threshold.
-  public func callAsFunction(_ level: LogLevel, _ text: @autoclosure () -> String) {
+  package func callAsFunction(_ level: LogLevel, _ text: @autoclosure () -> String) {
     guard level <= threshold else { return }
     var line = prefixed ? "<\(level.rawValue)>" : ""
     line += Escaping.printable(text()) + "\n"
@@ -76,7 +76,7 @@ public struct Log: Sendable {
   }
 
   /// Writes a debug line with private data. At any other threshold it writes no line.
-  public func debug(_ text: @autoclosure () -> String, _ secret: Redacted) {
+  package func debug(_ text: @autoclosure () -> String, _ secret: Redacted) {
     self(.debug, "\(text()) \(secret.plain)")
   }
 

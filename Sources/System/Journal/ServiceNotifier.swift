@@ -3,13 +3,13 @@ import Glibc
 /// The sd_notify(3) protocol: reports to systemd that a service is ready, its status, and that it is alive.
 ///
 /// Implemented here because it is one datagram; otherwise libsystemd would be linked for a single `sendto`.
-public struct ServiceNotifier: Sendable {
+package struct ServiceNotifier: Sendable {
   private let address: String?
   /// How often to send `WATCHDOG=1`: half of `WATCHDOG_USEC`. nil if systemd does not expect it.
-  public let watchdogInterval: Duration?
+  package let watchdogInterval: Duration?
 
   /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`. Without `NOTIFY_SOCKET`, all messages are dropped.
-  public static func fromEnvironment() -> ServiceNotifier {
+  package static func fromEnvironment() -> ServiceNotifier {
     func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     var interval: Duration?
     if let microseconds = value("WATCHDOG_USEC").flatMap(Int64.init), microseconds > 0,
@@ -22,30 +22,30 @@ public struct ServiceNotifier: Sendable {
 
   /// Takes the socket's path, with a leading `@` for the abstract namespace. If it is nil, all messages are dropped.
   /// `WATCHDOG=1` is sent at `watchdogInterval`.
-  public init(address: String?, watchdogInterval: Duration?) {
+  package init(address: String?, watchdogInterval: Duration?) {
     self.address = address
     self.watchdogInterval = watchdogInterval
   }
 
   /// Reports that start-up, or a reload of the configuration, is complete.
-  public func ready(status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
+  package func ready(status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
 
   /// Reports that a reload of the configuration has started. It ends with ``ready(status:)``. With
   /// `Type=notify-reload`, systemd 253 and later require the time of the start (sd_notify(3), `MONOTONIC_USEC`).
-  public func reloading() {
+  package func reloading() {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     send("RELOADING=1\nMONOTONIC_USEC=\(Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)")
   }
 
   /// Sets the status that `systemctl status` shows.
-  public func status(_ text: String) { send("STATUS=\(oneLine(text))") }
+  package func status(_ text: String) { send("STATUS=\(oneLine(text))") }
 
   /// Reports that the service is alive.
-  public func watchdog() { send("WATCHDOG=1") }
+  package func watchdog() { send("WATCHDOG=1") }
 
   /// Reports that the service is stopping.
-  public func stopping() { send("STOPPING=1") }
+  package func stopping() { send("STOPPING=1") }
 
   private func oneLine(_ text: String) -> String { String(text.map { $0.isNewline ? " " : $0 }) }
 

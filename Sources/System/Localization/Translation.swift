@@ -6,13 +6,13 @@ import Names
 ///
 /// The texts of a catalogue are foreign: they are only concatenated, never used as a format. glibc reads the file
 /// itself and trusts its tables like those of a library. The person who installed the program also installed that file.
-public enum Translation {
+package enum Translation {
   /// Binds the catalogues in ``directory(environment:beside:)`` for the whole process, in the language of its
   /// environment. Before this call, or if there is no translation, ``text(_:_:)`` returns the English text.
   ///
   /// - Precondition: call it once, before any code requests a text, while no code changes the environment. Other
   ///   threads may run (bindtextdomain(3), newlocale(3)).
-  public static func start() {
+  package static func start() {
     guard let directory = directory(environment: ProcessEnvironment.current, beside: OwnProgram.directory) else {
       return
     }
@@ -32,7 +32,7 @@ public enum Translation {
   /// unchanged.
   ///
   /// The text stays English if there is no translation with exactly these places.
-  public static func text(_ message: String, _ values: [String: String]) -> String {
+  package static func text(_ message: String, _ values: [String: String]) -> String {
     // Without a translation, gettext returns its argument, so the argument has to exist until the result is copied.
     let translation = message.withCString { text in
       String(validatingCString: tagroute_translation(Names.translationDomain, text))

@@ -1,64 +1,64 @@
 /// Every name that crosses a process boundary: buses, paths, interfaces, errors, polkit actions, files.
 ///
 /// No other file in the project spells out one of these.
-public enum Names {
+package enum Names {
   /// The version of every program, ``major.minor.patch``.
-  public static let version = "0.1.0"
+  package static let version = "0.1.0"
 
   /// The version of all D-Bus interfaces together. The daemon and the agent publish it as `InterfaceVersion`.
   ///
   /// It is raised by one for all additions between two releases. A released member is never changed or removed:
   /// `Config/dbus/released` holds the members of each version, and `Packaging/check-interfaces` compares them.
-  public static let interfaceVersion: UInt32 = 2
+  package static let interfaceVersion: UInt32 = 2
 
   /// The keys of the options of `RegisterAgent`, with which an agent describes itself.
-  public enum Registration {
+  package enum Registration {
     /// The conditions of the session (`a{sb}`), as for `ReportConditions`.
-    public static let conditions = "conditions"
+    package static let conditions = "conditions"
     /// The agent's version (`s`).
-    public static let version = "version"
+    package static let version = "version"
     /// The version of the interfaces that the agent knows (`u`).
-    public static let interfaceVersion = "interface-version"
+    package static let interfaceVersion = "interface-version"
   }
 
   /// The daemon, on the system bus.
-  public enum Daemon {
+  package enum Daemon {
     /// The well-known name that the daemon owns.
-    public static let busName = "org.tagroute.Tagroute1"
+    package static let busName = "org.tagroute.Tagroute1"
     /// The manager object.
-    public static let path = "/org/tagroute/Tagroute1"
+    package static let path = "/org/tagroute/Tagroute1"
     /// The manager's interface.
-    public static let managerInterface = "org.tagroute.Tagroute1"
+    package static let managerInterface = "org.tagroute.Tagroute1"
     /// One object per reader.
-    public static let readerInterface = "org.tagroute.Tagroute1.Reader"
+    package static let readerInterface = "org.tagroute.Tagroute1.Reader"
     /// One object per manual reader session.
-    public static let readerSessionInterface = "org.tagroute.Tagroute1.ReaderSession"
+    package static let readerSessionInterface = "org.tagroute.Tagroute1.ReaderSession"
     /// One object per tag in a reader session.
-    public static let tagInterface = "org.tagroute.Tagroute1.Tag"
+    package static let tagInterface = "org.tagroute.Tagroute1.Tag"
     /// Exported by agents on their own connection to the system bus. Only the daemon calls it.
-    public static let agentInterface = "org.tagroute.Tagroute1.Agent"
+    package static let agentInterface = "org.tagroute.Tagroute1.Agent"
     /// Readers are children of this path, numbered in the order in which they were found.
-    public static let readersPath = "/org/tagroute/Tagroute1/readers"
+    package static let readersPath = "/org/tagroute/Tagroute1/readers"
     /// Reader sessions are children of this path. Only the bus connection that began a session can see its object.
-    public static let readerSessionsPath = "/org/tagroute/Tagroute1/sessions"
+    package static let readerSessionsPath = "/org/tagroute/Tagroute1/sessions"
   }
 
   /// The conditions that an agent reports for its session: the keys of `ReportConditions`.
-  public enum Condition {
+  package enum Condition {
     /// The session is locked.
-    public static let locked = "locked"
+    package static let locked = "locked"
     /// The display is off.
-    public static let displayOff = "display-off"
+    package static let displayOff = "display-off"
     /// A camera is in use.
-    public static let camera = "camera"
+    package static let camera = "camera"
     /// Every radio is switched off.
-    public static let airplaneMode = "airplane-mode"
+    package static let airplaneMode = "airplane-mode"
     /// The user has just confirmed that the session is unlocked. This is an event, not a state, and is reported once.
-    public static let unlockedByUser = "unlocked-by-user"
+    package static let unlockedByUser = "unlocked-by-user"
   }
 
   /// Why a reader session ended: the values of the signal `Ended` and of the property `EndReason`.
-  public enum SessionEnd: String, Sendable, CaseIterable {
+  package enum SessionEnd: String, Sendable, CaseIterable {
     /// Its client called `Invalidate`.
     case invalidated = "invalidated"
     /// The user cancelled it.
@@ -78,209 +78,209 @@ public enum Names {
   }
 
   /// The per-user agent, on the session bus.
-  public enum Agent {
+  package enum Agent {
     /// The well-known name that the agent owns. Owning it makes an agent the only one.
-    public static let busName = "org.tagroute.Agent1"
+    package static let busName = "org.tagroute.Agent1"
     /// The prefix of the names of agents that run beside the session's own, for the demo. A process id follows.
-    public static let demoNamePrefix = "org.tagroute.Demo1.Process"
+    package static let demoNamePrefix = "org.tagroute.Demo1.Process"
     /// The agent's object.
-    public static let path = "/org/tagroute/Agent1"
+    package static let path = "/org/tagroute/Agent1"
     /// The agent's interface.
-    public static let interface = "org.tagroute.Agent1"
+    package static let interface = "org.tagroute.Agent1"
     /// The path at which the agent exports `Daemon.agentInterface` on the system bus.
-    public static let tapReceiverPath = "/org/tagroute/Tagroute1/Agent"
+    package static let tapReceiverPath = "/org/tagroute/Tagroute1/Agent"
     /// A tap that the inbox's file does not have yet is numbered from here: after all others, and exact in JSON.
-    public static let firstUnsavedSequence: Int64 = 1 << 52
+    package static let firstUnsavedSequence: Int64 = 1 << 52
   }
 
   /// The program that sends taps to an MQTT broker, on the session bus.
-  public enum Mqtt {
+  package enum Mqtt {
     /// The well-known name that it owns. Owning it makes a program the only one.
-    public static let busName = "org.tagroute.Mqtt1"
+    package static let busName = "org.tagroute.Mqtt1"
     /// Its object.
-    public static let path = "/org/tagroute/Mqtt1"
+    package static let path = "/org/tagroute/Mqtt1"
     /// Its interface.
-    public static let interface = "org.tagroute.Mqtt1"
+    package static let interface = "org.tagroute.Mqtt1"
   }
 
   /// The names for a handler app.
-  public enum Handler {
+  package enum Handler {
     /// The interface that a handler implements, and the group in a desktop entry that declares it.
-    public static let interface = "org.tagroute.Handler1"
+    package static let interface = "org.tagroute.Handler1"
     /// The method that receives a message: `HandleTag(s uri, ay message, a{sv} platform_data)`.
-    public static let handleTag = "HandleTag"
+    package static let handleTag = "HandleTag"
     /// The optional method that says that a tag was removed: `TagRemoved(s tap_id, a{sv} tag)`.
-    public static let tagRemoved = "TagRemoved"
+    package static let tagRemoved = "TagRemoved"
     /// The interface that every application with D-Bus activation implements (Desktop Entry Specification).
-    public static let applicationInterface = "org.freedesktop.Application"
+    package static let applicationInterface = "org.freedesktop.Application"
     /// Its method that opens URIs: `Open(as uris, a{sv} platform_data)`.
-    public static let open = "Open"
+    package static let open = "Open"
     /// The group of a draft that other desktops discuss; it is read too.
-    public static let uriHandlerGroup = "org.freedesktop.UriHandler"
+    package static let uriHandlerGroup = "org.freedesktop.UriHandler"
     /// The xdg-activation token (`s`) in `platform_data`.
-    public static let activationTokenKey = "activation-token"
+    package static let activationTokenKey = "activation-token"
     /// The startup notification id (`s`) in `platform_data`, the same as the token.
-    public static let startupIDKey = "desktop-startup-id"
+    package static let startupIDKey = "desktop-startup-id"
     /// The tap's id (`s`, a UUID) in `platform_data`.
-    public static let tapIDKey = "tap-id"
+    package static let tapIDKey = "tap-id"
     /// The tag's UID (`ay`) in `platform_data`.
-    public static let uidKey = "uid"
+    package static let uidKey = "uid"
     /// The tag's technology (`s`) in `platform_data`, as in the inbox.
-    public static let technologyKey = "technology"
+    package static let technologyKey = "technology"
     /// The reader's object path at the daemon (`s`) in `platform_data`.
-    public static let readerKey = "reader"
+    package static let readerKey = "reader"
     /// When the tag was read (`t`), in microseconds since 1970-01-01 00:00 UTC, in `platform_data`.
-    public static let timeKey = "time"
+    package static let timeKey = "time"
 
     /// The environment variables of a started program: the same values as text.
-    public enum Variable {
+    package enum Variable {
       /// The UID, in the form of ``UIDText``.
-      public static let uid = "TAGROUTE_UID"
+      package static let uid = "TAGROUTE_UID"
       /// The technology.
-      public static let technology = "TAGROUTE_TECHNOLOGY"
+      package static let technology = "TAGROUTE_TECHNOLOGY"
       /// The reader's object path.
-      public static let reader = "TAGROUTE_READER"
+      package static let reader = "TAGROUTE_READER"
       /// The time, in decimal digits and in the same unit.
-      public static let time = "TAGROUTE_TIME"
+      package static let time = "TAGROUTE_TIME"
       /// All of them.
-      public static let all = [uid, technology, reader, time]
+      package static let all = [uid, technology, reader, time]
     }
   }
 
   /// D-Bus error names.
-  public enum Errors {
+  package enum Errors {
     /// The prefix of all our error names.
-    public static let prefix = "org.tagroute.Error."
+    package static let prefix = "org.tagroute.Error."
     /// The caller may not do this.
-    public static let notAuthorized = prefix + "NotAuthorized"
+    package static let notAuthorized = prefix + "NotAuthorized"
     /// The caller has no session that the daemon serves.
-    public static let notASession = prefix + "NotASession"
+    package static let notASession = prefix + "NotASession"
     /// An argument is out of range; the message names it.
-    public static let invalidArgument = prefix + "InvalidArgument"
+    package static let invalidArgument = prefix + "InvalidArgument"
     /// The configuration has a mistake, which the message names. The previous configuration stays in force.
-    public static let invalidConfiguration = prefix + "InvalidConfiguration"
+    package static let invalidConfiguration = prefix + "InvalidConfiguration"
     /// A limit per caller or per user is reached; the message names it.
-    public static let tooMany = prefix + "TooMany"
+    package static let tooMany = prefix + "TooMany"
     /// No tap has this id.
-    public static let noSuchTap = prefix + "NoSuchTap"
+    package static let noSuchTap = prefix + "NoSuchTap"
     /// Another agent serves this session.
-    public static let alreadyRegistered = prefix + "AlreadyRegistered"
+    package static let alreadyRegistered = prefix + "AlreadyRegistered"
     /// The tag, the reader or the tap does not allow this.
-    public static let notPossible = prefix + "NotPossible"
+    package static let notPossible = prefix + "NotPossible"
     /// An app already has this tap; the message names the app.
-    public static let alreadyDelivered = prefix + "AlreadyDelivered"
+    package static let alreadyDelivered = prefix + "AlreadyDelivered"
     /// The attempt failed; the message gives the reason.
-    public static let failed = prefix + "Failed"
+    package static let failed = prefix + "Failed"
     /// It is unknown whether the attempt succeeded; the message gives the reason.
-    public static let outcomeUnknown = prefix + "OutcomeUnknown"
+    package static let outcomeUnknown = prefix + "OutcomeUnknown"
 
     // Errors of operations on the tag of a reader session.
 
     /// The tag is no longer on the reader.
-    public static let tagLost = prefix + "TagLost"
+    package static let tagLost = prefix + "TagLost"
     /// This kind of tag cannot do it, or the tag is not formatted for NDEF.
-    public static let notSupported = prefix + "NotSupported"
+    package static let notSupported = prefix + "NotSupported"
     /// The tag is read-only.
-    public static let readOnly = prefix + "ReadOnly"
+    package static let readOnly = prefix + "ReadOnly"
     /// The message, or the command, is too long for the tag or the reader.
-    public static let tooLong = prefix + "TooLong"
+    package static let tooLong = prefix + "TooLong"
     /// The tag refuses: it is protected, or its contents are contradictory.
-    public static let refused = prefix + "Refused"
+    package static let refused = prefix + "Refused"
     /// The tag is on the reader and did not answer in time.
-    public static let timedOut = prefix + "TimedOut"
+    package static let timedOut = prefix + "TimedOut"
     /// Too many operations are already waiting.
-    public static let busy = prefix + "Busy"
+    package static let busy = prefix + "Busy"
     /// The data that was read back differs from the data that was written.
-    public static let notAsWritten = prefix + "NotAsWritten"
+    package static let notAsWritten = prefix + "NotAsWritten"
     /// The tag cannot be made read-only.
-    public static let cannotLock = prefix + "CannotLock"
+    package static let cannotLock = prefix + "CannotLock"
     /// The tag is formatted and holds no message.
-    public static let empty = prefix + "Empty"
+    package static let empty = prefix + "Empty"
     /// The tag is blank, and the session does not format tags.
-    public static let notFormatted = prefix + "NotFormatted"
+    package static let notFormatted = prefix + "NotFormatted"
     /// The reader failed or was removed.
-    public static let readerLost = prefix + "ReaderLost"
+    package static let readerLost = prefix + "ReaderLost"
     /// The session has ended.
-    public static let sessionEnded = prefix + "SessionEnded"
+    package static let sessionEnded = prefix + "SessionEnded"
   }
 
   /// polkit actions.
-  public enum PolkitAction {
+  package enum PolkitAction {
     /// Switching background scanning on and off.
-    public static let configure = "org.tagroute.Tagroute1.configure"
+    package static let configure = "org.tagroute.Tagroute1.configure"
     /// Keeping background scanning off for a while.
-    public static let inhibit = "org.tagroute.Tagroute1.inhibit"
+    package static let inhibit = "org.tagroute.Tagroute1.inhibit"
     /// A manual reader session that only reads.
-    public static let readTags = "org.tagroute.Tagroute1.read-tags"
+    package static let readTags = "org.tagroute.Tagroute1.read-tags"
     /// A manual reader session that writes or locks.
-    public static let writeTags = "org.tagroute.Tagroute1.write-tags"
+    package static let writeTags = "org.tagroute.Tagroute1.write-tags"
   }
 
   /// Files and directories.
-  public enum Files {
+  package enum Files {
     /// The daemon's configuration file.
-    public static let daemonConfiguration = "/etc/tagroute.conf"
+    package static let daemonConfiguration = "/etc/tagroute.conf"
     /// Drop-in directories in ascending precedence: the last one wins.
-    public static let daemonDropIns = ["/usr/lib/tagroute.conf.d", "/run/tagroute.conf.d", "/etc/tagroute.conf.d"]
+    package static let daemonDropIns = ["/usr/lib/tagroute.conf.d", "/run/tagroute.conf.d", "/etc/tagroute.conf.d"]
     /// The directory for the state that the daemon keeps across restarts.
-    public static let daemonState = "/var/lib/tagroute"
+    package static let daemonState = "/var/lib/tagroute"
     /// The directory for programs that users do not start themselves.
-    public static let libexec = "/usr/libexec"
+    package static let libexec = "/usr/libexec"
     /// The reader process, beside `tagrouted` or in libexec.
-    public static let readerProgram = "tagroute-reader"
+    package static let readerProgram = "tagroute-reader"
     /// Below `$XDG_CONFIG_HOME`.
-    public static let agentConfiguration = "tagroute/agent.conf"
+    package static let agentConfiguration = "tagroute/agent.conf"
     /// The allowed and the blocked handlers, below `$XDG_CONFIG_HOME`.
-    public static let handlerChoices = "tagroute/handlers.conf"
+    package static let handlerChoices = "tagroute/handlers.conf"
     /// The user's rules for taps, a directory below `$XDG_CONFIG_HOME`.
-    public static let rules = "tagroute/rules.d"
+    package static let rules = "tagroute/rules.d"
     /// The administrator's rules for taps.
-    public static let systemRules = "/etc/tagroute/rules.d"
+    package static let systemRules = "/etc/tagroute/rules.d"
     /// The broker and the station, below `$XDG_CONFIG_HOME`. If it exists, the agent keeps an outbox.
-    public static let mqttConfiguration = "tagroute/mqtt.conf"
+    package static let mqttConfiguration = "tagroute/mqtt.conf"
     /// The same by the administrator; read if the user has no file.
-    public static let systemMqttConfiguration = "/etc/tagroute/mqtt.conf"
+    package static let systemMqttConfiguration = "/etc/tagroute/mqtt.conf"
     /// The preferred applications, below `$XDG_CONFIG_HOME` (freedesktop.org's draft "Intent Apps", section 2).
-    public static let intentApplications = "intentapps.list"
+    package static let intentApplications = "intentapps.list"
     /// Below `$XDG_STATE_HOME`.
-    public static let agentState = "tagroute"
+    package static let agentState = "tagroute"
     /// The inbox, below the agent's state directory.
-    public static let inboxDatabase = "inbox.sqlite"
+    package static let inboxDatabase = "inbox.sqlite"
     /// The domains' statements about handlers, a directory below the agent's state directory.
-    public static let associations = "associations"
+    package static let associations = "associations"
     /// The command-line program, beside the agent or in the directory for user programs.
-    public static let commandLineProgram = "tagroute"
+    package static let commandLineProgram = "tagroute"
   }
 
   /// The gettext domain, which is the name of the translation catalogues.
-  public static let translationDomain = "tagroute"
+  package static let translationDomain = "tagroute"
 
   /// The poll intervals that can be configured, in milliseconds.
-  public static let pollIntervals = 10...10_000
+  package static let pollIntervals = 10...10_000
 
   /// Exit codes of every program, after sysexits.h.
-  public enum ExitCode {
+  package enum ExitCode {
     /// A failure without a more specific code.
-    public static let failure: Int32 = 1
+    package static let failure: Int32 = 1
     /// The command line is wrong (EX_USAGE).
-    public static let usage: Int32 = 64
+    package static let usage: Int32 = 64
     /// The named file or object does not exist (EX_NOINPUT).
-    public static let noInput: Int32 = 66
+    package static let noInput: Int32 = 66
     /// The daemon, the agent or a bus cannot be reached (EX_UNAVAILABLE).
-    public static let unavailable: Int32 = 69
+    package static let unavailable: Int32 = 69
     /// Another instance is already running and owns the bus name (EX_CANTCREAT).
-    public static let alreadyRunning: Int32 = 73
+    package static let alreadyRunning: Int32 = 73
     /// A file cannot be written (EX_CANTCREAT).
-    public static let cannotCreate: Int32 = 73
+    package static let cannotCreate: Int32 = 73
     /// The output cannot be written (EX_IOERR).
-    public static let outputFailed: Int32 = 74
+    package static let outputFailed: Int32 = 74
     /// A later attempt may succeed (EX_TEMPFAIL).
-    public static let tryAgain: Int32 = 75
+    package static let tryAgain: Int32 = 75
     /// The tap was handed over to an app that did not answer, so the app may have opened it (EX_PROTOCOL).
-    public static let outcomeUnknown: Int32 = 76
+    package static let outcomeUnknown: Int32 = 76
     /// Permission denied (EX_NOPERM).
-    public static let notAllowed: Int32 = 77
+    package static let notAllowed: Int32 = 77
     /// A configuration file is wrong (EX_CONFIG).
-    public static let configuration: Int32 = 78
+    package static let configuration: Int32 = 78
   }
 }

@@ -2,16 +2,16 @@
 ///
 /// A place is not reused: a bus has a new identifier after each start, and so has a server. A server reuses a number
 /// only after 2^32 notifications.
-public struct NotificationPlace: Sendable, Hashable {
+package struct NotificationPlace: Sendable, Hashable {
   /// The bus's own identifier, `org.freedesktop.DBus.GetId`; empty if the bus did not report it.
-  public let bus: String
+  package let bus: String
   /// The server's unique name on that bus.
-  public let owner: String
+  package let owner: String
   /// The reply to `Notify`.
-  public let id: UInt32
+  package let id: UInt32
 
   /// The place of the notification with the id that `Notify` returned.
-  public init(bus: String, owner: String, id: UInt32) {
+  package init(bus: String, owner: String, id: UInt32) {
     self.bus = bus
     self.owner = owner
     self.id = id

@@ -1,40 +1,40 @@
 /// Commands that remove the cause if a reader cannot be opened. The daemon names them in a reader's `StateReason`, and
 /// `tagroute doctor` among its remedies.
-public enum ReaderRemedy {
+package enum ReaderRemedy {
   /// Unloads a kernel module (modprobe(8)). A user of the module may load it again.
-  public static func unloading(_ module: String) -> String { "sudo modprobe -r \(module)" }
+  package static func unloading(_ module: String) -> String { "sudo modprobe -r \(module)" }
 
   /// Keeps a kernel module from being loaded automatically (modprobe.d(5)), but does not unload it. The administrator's
   /// lines in the file stay. The leading line break is for a file without one at its end.
-  public static func keepingOff(_ module: String) -> String {
+  package static func keepingOff(_ module: String) -> String {
     "printf '\\nblacklist \(module)\\n' | sudo tee --append \(moduleFile)"
   }
 
   /// The administrator's modprobe.d(5) file. It replaces the installed file of the same name.
-  public static let moduleFile = "/etc/modprobe.d/tagroute.conf"
+  package static let moduleFile = "/etc/modprobe.d/tagroute.conf"
 
   /// Stops pcscd permanently, if systemd starts it.
-  public static let stoppingPCSCD = "sudo systemctl disable --now pcscd.socket pcscd.service"
+  package static let stoppingPCSCD = "sudo systemctl disable --now pcscd.socket pcscd.service"
 
   /// Installs pcscd.
-  public static let installingPCSCD = "install it (on Debian and Ubuntu: sudo apt install pcscd)"
+  package static let installingPCSCD = "install it (on Debian and Ubuntu: sudo apt install pcscd)"
 
   /// Lets systemd start pcscd when a program connects to it.
-  public static let startingPCSCD = "sudo systemctl enable --now pcscd.socket"
+  package static let startingPCSCD = "sudo systemctl enable --now pcscd.socket"
 
   /// Installs the driver of most readers for pcscd.
-  public static let installingCCID = "install libccid (on Debian and Ubuntu: sudo apt install libccid)"
+  package static let installingCCID = "install libccid (on Debian and Ubuntu: sudo apt install libccid)"
 
   /// The polkit(8) rule that lets the daemon's user use pcscd.
-  public static let pcscRule = "/usr/share/polkit-1/rules.d/tagroute-pcscd.rules"
+  package static let pcscRule = "/usr/share/polkit-1/rules.d/tagroute-pcscd.rules"
 
   /// Makes udev reload its rules and apply them to the devices that are plugged in (udevadm(8)).
-  public static let applyingUdevRules =
+  package static let applyingUdevRules =
     "sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=usb --action=change"
 
   /// The group to which the udev rules assign readers, and the user that the daemon runs as.
-  public static let owner = "tagroute"
+  package static let owner = "tagroute"
 
   /// The udev(7) rules file that assigns readers to ``owner``, in one of the rules folders.
-  public static let udevRules = "94-tagroute.rules"
+  package static let udevRules = "94-tagroute.rules"
 }

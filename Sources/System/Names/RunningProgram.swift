@@ -1,5 +1,5 @@
 /// One of our programs that keeps running during an update, in its old version until it is restarted.
-public enum RunningProgram: String, Sendable, Hashable {
+package enum RunningProgram: String, Sendable, Hashable {
   /// On the system bus.
   case daemon = "tagrouted"
   /// On the session bus.
@@ -8,10 +8,10 @@ public enum RunningProgram: String, Sendable, Hashable {
   case mqtt = "tagroute-mqtt"
 
   /// Its systemd unit.
-  public var unit: String { "\(rawValue).service" }
+  package var unit: String { "\(rawValue).service" }
 
   /// The command that controls its systemd unit.
-  public var systemctl: String {
+  package var systemctl: String {
     switch self {
     case .daemon: "sudo systemctl"
     case .agent, .mqtt: "systemctl --user"
@@ -22,7 +22,7 @@ public enum RunningProgram: String, Sendable, Hashable {
   ///
   /// - Parameter hasSystemd: whether systemd is the system's manager (sd_booted(3)).
   /// - Returns: a command on a system with systemd, else an instruction in words.
-  public func restart(hasSystemd: Bool) -> String {
+  package func restart(hasSystemd: Bool) -> String {
     hasSystemd ? "\(systemctl) restart \(unit)" : "end \(rawValue) and start it again, in the way it was started"
   }
 
@@ -30,5 +30,5 @@ public enum RunningProgram: String, Sendable, Hashable {
   ///
   /// - Parameter version: the version that it reports, untrusted.
   /// - Returns: the difference; nil if the versions are the same, or if it does not report one.
-  public func difference(version: String) -> VersionDifference? { VersionDifference(self, version) }
+  package func difference(version: String) -> VersionDifference? { VersionDifference(self, version) }
 }

@@ -1,6 +1,6 @@
 /// A kind of tag. It determines how the tag is read. The raw value is its name in the configuration, on the bus, in
 /// files and in logs.
-public enum TagType: String, Sendable, CaseIterable, CustomStringConvertible {
+package enum TagType: String, Sendable, CaseIterable, CustomStringConvertible {
   /// NFC Forum Type 1: Topaz, Jewel.
   case type1 = "type-1"
   /// NFC Forum Type 2: MIFARE Ultralight, NTAG.
@@ -19,8 +19,8 @@ public enum TagType: String, Sendable, CaseIterable, CustomStringConvertible {
   case peer = "nfc-dep"
 
   /// The kinds of tags that can be read, in the order of all lists.
-  public static let readable: [TagType] = allCases.filter { $0 != .peer }
+  package static let readable: [TagType] = allCases.filter { $0 != .peer }
 
   /// The name.
-  public var description: String { rawValue }
+  package var description: String { rawValue }
 }

@@ -1,15 +1,15 @@
 /// The spelling of a tag's UID in files and on the command line: `04-A2-19-5A`.
-public enum UIDText {
+package enum UIDText {
   /// The lengths of UIDs, in bytes.
-  public static let lengths = 4...10
+  package static let lengths = 4...10
 
   /// Upper-case hexadecimal digits, with a hyphen between bytes.
-  public static func text(_ bytes: [UInt8]) -> String {
+  package static func text(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: "-")
   }
 
   /// Reads a UID with hyphens, with colons, or without a separator; nil if the text is not one.
-  public static func bytes(_ text: String) -> [UInt8]? {
+  package static func bytes(_ text: String) -> [UInt8]? {
     guard text.utf8.count <= 3 * lengths.upperBound else { return nil }
     let separated = text.utf8.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
     let digits = Array(text.utf8)
@@ -33,11 +33,11 @@ public enum UIDText {
 
   /// Whether the tag chooses a new UID at each activation: four bytes, the first of them 08 (ISO/IEC 14443-3, section
   /// 6.5.4). Phones and bank cards do.
-  public static func isRandom(_ bytes: [UInt8]) -> Bool { bytes.count == 4 && bytes.first == 0x08 }
+  package static func isRandom(_ bytes: [UInt8]) -> Bool { bytes.count == 4 && bytes.first == 0x08 }
 
   /// Whether the tag may choose a new UID at each activation: a random one, or the PUPI of a Type B tag, which may be
   /// generated dynamically (ISO/IEC 14443-3, section 7.9.2).
-  public static func mayChange(_ bytes: [UInt8], technology: String) -> Bool {
+  package static func mayChange(_ bytes: [UInt8], technology: String) -> Bool {
     isRandom(bytes) || technology == TagType.type4B.rawValue
   }
 }

@@ -1,5 +1,5 @@
 /// Describes a peer of ours with another version than this program.
-public struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
+package struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
   private let peer: RunningProgram
   private let version: String
 
@@ -13,17 +13,17 @@ public struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The two versions in words.
-  public var description: String { "\(peer.rawValue) is version \(version), this is \(Names.version)" }
+  package var description: String { "\(peer.rawValue) is version \(version), this is \(Names.version)" }
 
   /// The older of the two programs, which has to be restarted. The versions are compared number by number.
   ///
   /// - Parameter own: this program.
   /// - Returns: nil if the peer's version is not ``major.minor.patch``, or has the same numbers in other digits.
-  public func older(beside own: RunningProgram) -> RunningProgram? { isPeerOlder.map { $0 ? peer : own } }
+  package func older(beside own: RunningProgram) -> RunningProgram? { isPeerOlder.map { $0 ? peer : own } }
 
   /// Whether the peer's version is older than this program's, compared number by number. nil if it is not
   /// ``major.minor.patch``, or has the same numbers in other digits.
-  public var isPeerOlder: Bool? {
+  package var isPeerOlder: Bool? {
     guard let other = Self.numbers(version), let this = Self.numbers(Names.version), other != this else { return nil }
     return other.lexicographicallyPrecedes(this)
   }
@@ -35,7 +35,7 @@ public struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
   ///   - own: the program that writes the log.
   ///   - hasSystemd: whether systemd is the system's manager.
   /// - Returns: the difference, its effect, and the remedy.
-  public func notice(interfaceVersion: UInt32?, to own: RunningProgram, hasSystemd: Bool) -> String {
+  package func notice(interfaceVersion: UInt32?, to own: RunningProgram, hasSystemd: Bool) -> String {
     let interfaces = interfaceVersion.map(String.init) ?? "unknown"
     let remedy = older(beside: own).map { "; for what is new: \($0.restart(hasSystemd: hasSystemd))" } ?? ""
     return "\(self) (interface version \(interfaces), here \(Names.interfaceVersion)). Tags are shown all the same"

@@ -1,5 +1,5 @@
 import NDEF
-public import Names
+package import Names
 
 /// The command and answer lengths in bytes that every reader supports in one exchange.
 ///
@@ -30,7 +30,7 @@ extension TagType {
   /// Type 4 adds nine short answers: the ninth ends the operation. It also adds 15 exchanges to reopen and lock the
   /// card. They suffice unless the container arrives byte by byte twice. `size` is the length of the NDEF message in
   /// bytes, zero for the status alone. It matters for types 3 and 4.
-  public func mostExchanges(reading size: Int) -> Int {
+  package func mostExchanges(reading size: Int) -> Int {
     func ofMemory(_ pieces: Int) -> Int { 3 * pieces + 32 }
     switch self {
     case .type1: return ofMemory(256 + 15 * 8)
@@ -52,7 +52,7 @@ extension TagType {
   ///
   /// Only mapping 3.0 requires an MLc of at least 13 (Type 4 Tag, 5.1). Cards with a smaller MLc are written as well.
   /// `size` is the length of the NDEF message in bytes. It matters for types 3 and 4.
-  public func mostExchanges(writing size: Int) -> Int {
+  package func mostExchanges(writing size: Int) -> Int {
     let reading = mostExchanges(reading: size)
     switch self {
     case .type1, .type2, .type5, .mifareClassic: return reading

@@ -1,18 +1,18 @@
 /// The NDEF access and capacity of a tag.
-public struct NDEFStatus: Sendable, Hashable {
+package struct NDEFStatus: Sendable, Hashable {
   /// The same three values as in Core NFC.
-  public enum Access: String, Sendable, Hashable {
+  package enum Access: String, Sendable, Hashable {
     case notSupported = "not supported"
     case readWrite = "read-write"
     case readOnly = "read-only"
   }
 
   /// How the tag can be accessed.
-  public let access: Access
+  package let access: Access
   /// The length in bytes of the longest NDEF message that fits; 0 if NDEF is not supported.
-  public let capacity: Int
+  package let capacity: Int
   /// Why NDEF is not supported, or why a password or key makes the tag read-only; else nil.
-  public let problem: TagProblem?
+  package let problem: TagProblem?
 
   init(capacity: Int, isWritable: Bool) {
     access = isWritable ? .readWrite : .readOnly

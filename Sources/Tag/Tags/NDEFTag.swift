@@ -42,7 +42,7 @@ extension NDEFTag {
 extension TagActivation {
   /// Reads the NDEF message of the selected tag in as few exchanges as its specification allows. It writes no data to
   /// the tag. If it fails, only the caller can find out if the tag was removed or a retry helps.
-  public func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+  package func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     do throws(TagWriteError) {
       let tag = try ndefTag
       var limited = LimitedChannel(channel, most: type.mostExchangesToRead)
@@ -54,7 +54,7 @@ extension TagActivation {
   }
 
   /// Finds out if the selected tag is formatted for NDEF, if it can be written, and its capacity.
-  public func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+  package func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     do throws(TagWriteError) {
       let tag = try ndefTag
       var limited = LimitedChannel(channel, most: type.mostExchanges(reading: 0))
@@ -68,7 +68,7 @@ extension TagActivation {
   /// Writes an NDEF message. It marks the tag as empty first, then writes the message, then its length. If the tag is
   /// removed before the end, it holds no message. An empty message erases the present one. With `isVerifying`, reads
   /// the message back and compares it. With `isFormatting`, formats a blank tag first.
-  public func writeNDEF(
+  package func writeNDEF(
     _ message: [UInt8], isVerifying: Bool = false, isFormatting: Bool = false, over channel: inout some TagChannel
   ) throws(TagWriteError) {
     let tag = try ndefTag
@@ -114,7 +114,7 @@ extension TagActivation {
   ///
   /// A tag with damaged contents is not locked, because a half-written message would become permanent. An empty tag is
   /// locked.
-  public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
+  package func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
     let tag = try ndefTag
     var limited = LimitedChannel(channel, most: type.mostExchangesToRead)
     defer { channel = limited.channel }

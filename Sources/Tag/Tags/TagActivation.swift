@@ -1,7 +1,7 @@
-public import Names
+package import Names
 
 /// The data that a tag sent when it was found, by technology.
-public enum TagActivation: Sendable, Hashable {
+package enum TagActivation: Sendable, Hashable {
   case typeA(TypeAActivation)
   case typeB(TypeBActivation)
   case felica(FeliCaActivation)
@@ -9,7 +9,7 @@ public enum TagActivation: Sendable, Hashable {
   case typeV(TypeVActivation)
 
   /// The type that determines how to read the tag.
-  public var type: TagType {
+  package var type: TagType {
     switch self {
     case .typeA(let tag): tag.type
     case .typeB: .type4B
@@ -20,7 +20,7 @@ public enum TagActivation: Sendable, Hashable {
   }
 
   /// UID, PUPI or IDm: 4 to 10 bytes.
-  public var identifier: [UInt8] {
+  package var identifier: [UInt8] {
     switch self {
     case .typeA(let tag): tag.uid
     case .typeB(let tag): tag.pupi
@@ -32,24 +32,24 @@ public enum TagActivation: Sendable, Hashable {
 }
 
 /// The activation data of a Type A tag (ISO/IEC 14443-3, 6.5).
-public struct TypeAActivation: Sendable, Hashable {
+package struct TypeAActivation: Sendable, Hashable {
   /// The type that determines how to read the tag.
-  public let type: TagType
+  package let type: TagType
   /// Answer to request, two bytes; empty if the reader does not report it. The byte that the standard sends last comes
   /// first: `00 44` for an Ultralight.
-  public let atqa: [UInt8]
+  package let atqa: [UInt8]
   /// Select acknowledge; nil if the reader does not report it.
-  public let sak: UInt8?
+  package let sak: UInt8?
   /// 4, 7 or 10 bytes, without cascade tags.
-  public let uid: [UInt8]
+  package let uid: [UInt8]
   /// Answer to select as received, including its length byte; empty if there is none, or if the reader does not report
   /// it.
-  public let ats: [UInt8]
+  package let ats: [UInt8]
   /// The bytes after the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2.7); empty if there are none.
-  public let historicalBytes: [UInt8]
+  package let historicalBytes: [UInt8]
 
   /// A tag with these data. Its type and its historical bytes follow from them; `atqa` has two bytes.
-  public init(atqa: [UInt8], sak: UInt8, uid: [UInt8], ats: [UInt8] = []) {
+  package init(atqa: [UInt8], sak: UInt8, uid: [UInt8], ats: [UInt8] = []) {
     type = Self.type(sak: sak)
     self.atqa = atqa
     self.sak = sak
@@ -60,7 +60,7 @@ public struct TypeAActivation: Sendable, Hashable {
 
   /// A tag on a reader that reports neither answer to request nor select acknowledge nor answer to select, such as a
   /// PC/SC reader. `type` is the type that the reader's own report suggests.
-  public init(type: TagType, uid: [UInt8], historicalBytes: [UInt8] = []) {
+  package init(type: TagType, uid: [UInt8], historicalBytes: [UInt8] = []) {
     self.type = type
     atqa = []
     sak = nil
@@ -71,7 +71,7 @@ public struct TypeAActivation: Sendable, Hashable {
 
   /// Whether the first byte of the answer to select is its length, as ISO/IEC 14443-4, 5.2 requires. True if there is
   /// no answer to select.
-  public var hasValidATS: Bool { Self.isValid(ats) }
+  package var hasValidATS: Bool { Self.isValid(ats) }
 
   private static func isValid(_ ats: [UInt8]) -> Bool { ats.isEmpty || Int(ats.first ?? 0) == ats.count }
 
@@ -90,18 +90,18 @@ public struct TypeAActivation: Sendable, Hashable {
 }
 
 /// The activation data of a Type B tag (ISO/IEC 14443-3, 7.9 and 7.11).
-public struct TypeBActivation: Sendable, Hashable {
+package struct TypeBActivation: Sendable, Hashable {
   /// Pseudo-unique PICC identifier, 4 bytes. A card may generate a new one at each activation.
-  public let pupi: [UInt8]
+  package let pupi: [UInt8]
   /// Application data, 4 bytes.
-  public let applicationData: [UInt8]
+  package let applicationData: [UInt8]
   /// Protocol info, 3 or 4 bytes.
-  public let protocolInfo: [UInt8]
+  package let protocolInfo: [UInt8]
   /// Answer to ATTRIB as received; empty if there is none.
-  public let attribResponse: [UInt8]
+  package let attribResponse: [UInt8]
 
   /// A tag with these data.
-  public init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8], attribResponse: [UInt8]) {
+  package init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8], attribResponse: [UInt8]) {
     self.pupi = pupi
     self.applicationData = applicationData
     self.protocolInfo = protocolInfo
@@ -110,18 +110,18 @@ public struct TypeBActivation: Sendable, Hashable {
 }
 
 /// The data that a FeliCa tag sends in answer to a poll (JIS X 6319-4).
-public struct FeliCaActivation: Sendable, Hashable {
+package struct FeliCaActivation: Sendable, Hashable {
   /// Manufacture ID, 8 bytes.
-  public let idm: [UInt8]
+  package let idm: [UInt8]
   /// Manufacture parameters, 8 bytes; empty if the reader does not report them.
-  public let pmm: [UInt8]
+  package let pmm: [UInt8]
   /// The system code that the tag sent, 2 bytes; nil if it sent none, or if the reader does not report it.
-  public let systemCode: [UInt8]?
+  package let systemCode: [UInt8]?
   /// Kilobits per second: 212 or 424.
-  public let bitRate: Int
+  package let bitRate: Int
 
   /// A tag with these data.
-  public init(idm: [UInt8], pmm: [UInt8], systemCode: [UInt8]?, bitRate: Int) {
+  package init(idm: [UInt8], pmm: [UInt8], systemCode: [UInt8]?, bitRate: Int) {
     self.idm = idm
     self.pmm = pmm
     self.systemCode = systemCode
@@ -130,24 +130,24 @@ public struct FeliCaActivation: Sendable, Hashable {
 }
 
 /// The activation data of a Topaz or Jewel tag.
-public struct JewelActivation: Sendable, Hashable {
+package struct JewelActivation: Sendable, Hashable {
   /// Answer to request. The byte that the standard sends last comes first: `0C 00` for a Topaz.
-  public let atqa: [UInt8]
+  package let atqa: [UInt8]
   /// UID0 to UID3: the part of the UID that commands contain.
-  public let uid: [UInt8]
+  package let uid: [UInt8]
 
   /// A tag with these data; `atqa` has two bytes, `uid` four.
-  public init(atqa: [UInt8], uid: [UInt8]) {
+  package init(atqa: [UInt8], uid: [UInt8]) {
     self.atqa = atqa
     self.uid = uid
   }
 }
 
 /// The identification of a Type 5 tag (ISO/IEC 15693-3, 4.1).
-public struct TypeVActivation: Sendable, Hashable {
+package struct TypeVActivation: Sendable, Hashable {
   /// 8 bytes. The most significant byte, E0, comes first. On the air it comes last.
-  public let uid: [UInt8]
+  package let uid: [UInt8]
 
   /// A tag with this UID.
-  public init(uid: [UInt8]) { self.uid = uid }
+  package init(uid: [UInt8]) { self.uid = uid }
 }

@@ -20,7 +20,7 @@
 /// flags are 02: high data rate, one subcarrier. With the option flag (42), the tag answers a write or lock request
 /// only after another EOF, which the reader sends 20 ms later. The answer `01 0F` is an error. A Type 5 tag may also
 /// refuse a command with silence, but then accepts the next one.
-public protocol TagChannel {
+package protocol TagChannel {
   /// Sends a command, as in the table, and waits for the answer, which may have any length and content.
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8]
 
@@ -36,40 +36,40 @@ public protocol TagChannel {
 
 extension TagChannel {
   /// True: the reader passes on every command.
-  public func canSend(_ command: [UInt8]) -> Bool { true }
+  package func canSend(_ command: [UInt8]) -> Bool { true }
 }
 
 /// Why a tag gave no answer.
-public struct TagChannelError: Error, Sendable, Hashable {
+package struct TagChannelError: Error, Sendable, Hashable {
   /// The kinds of failure. Later versions may add more.
-  public struct Code: Sendable, Hashable {
+  package struct Code: Sendable, Hashable {
     private let name: String
 
     private init(_ name: String) { self.name = name }
 
     /// The tag did not answer. It was removed, or it refuses the command by silence, as Type 2 tags do.
-    public static let noAnswer = Code("no answer")
+    package static let noAnswer = Code("no answer")
     /// The answer is invalid: a wrong checksum, a collision or a protocol error.
-    public static let transmission = Code("transmission")
+    package static let transmission = Code("transmission")
     /// The reader cannot send this command. There was no exchange, and the tag is as it was.
-    public static let unsupported = Code("unsupported")
+    package static let unsupported = Code("unsupported")
     /// The reader itself does not answer.
-    public static let readerGone = Code("reader gone")
+    package static let readerGone = Code("reader gone")
     /// The reader process aborted the exchange.
-    public static let aborted = Code("aborted")
+    package static let aborted = Code("aborted")
     /// The time for one operation is used up.
-    public static let tooSlow = Code("too slow")
+    package static let tooSlow = Code("too slow")
     /// The exchanges for one operation are used up.
-    public static let tooManyExchanges = Code("too many exchanges")
+    package static let tooManyExchanges = Code("too many exchanges")
   }
 
   /// The kind of failure.
-  public let code: Code
+  package let code: Code
   /// The reason, as the end of a sentence: "the tag does not answer".
-  public let reason: String
+  package let reason: String
 
   /// A failure with a reason, which is the end of a sentence.
-  public init(_ code: Code, _ reason: String) {
+  package init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason
   }

@@ -1,7 +1,7 @@
 import NDEF
 
 /// The message on a tag, or why there is none.
-public enum TagContent: Sendable, Hashable {
+package enum TagContent: Sendable, Hashable {
   /// An NDEF message that decodes, with its bytes as they are on the tag.
   case message([UInt8])
   /// There is no message, for this reason.
@@ -9,39 +9,39 @@ public enum TagContent: Sendable, Hashable {
 }
 
 /// Why a tag has no usable message. It describes the state of the tag, not a failed exchange.
-public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kinds of problem. Later versions may add more.
-  public struct Code: Sendable, Hashable {
+  package struct Code: Sendable, Hashable {
     let words: String
 
     private init(_ words: String) { self.words = words }
 
     /// Formatted for NDEF, but without a message.
-    public static let empty = Code("empty")
+    package static let empty = Code("empty")
     /// Not formatted for NDEF.
-    public static let notNDEF = Code("not NDEF")
+    package static let notNDEF = Code("not NDEF")
     /// Not formatted for NDEF, but it can be. Only writing finds this out.
-    public static let blank = Code("blank")
+    package static let blank = Code("blank")
     /// Formatted for NDEF, but its contents contradict each other.
-    public static let damaged = Code("damaged")
+    package static let damaged = Code("damaged")
     /// Formatted for NDEF, but writing requires a password or key.
-    public static let protected = Code("protected")
+    package static let protected = Code("protected")
     /// A tag, or a use of a tag, that this module does not support.
-    public static let unsupported = Code("unsupported")
+    package static let unsupported = Code("unsupported")
   }
 
   /// The kind of problem.
-  public let code: Code
+  package let code: Code
   /// Whether the problem is concluded from the tag's silence after a command. Tags refuse commands by silence, but a
   /// lost frame looks the same. Trust the conclusion only if a retry confirms it.
-  public let isConcludedFromSilence: Bool
+  package let isConcludedFromSilence: Bool
   /// What is known of damaged contents, at most ``mostContents``: the bytes that are no message, or the memory that was
   /// read until then. Empty if no memory was read. They never decode as a message.
-  public private(set) var contents: [UInt8] = []
+  package private(set) var contents: [UInt8] = []
   private let detail: String
 
   /// The most bytes of damaged contents that are kept.
-  public static let mostContents = 4096
+  package static let mostContents = 4096
 
   /// The same problem with these contents.
   ///
@@ -68,7 +68,7 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The kind and the reason: "damaged: the NDEF message is longer than the file that holds it".
-  public var description: String { "\(code.words): \(detail)" }
+  package var description: String { "\(code.words): \(detail)" }
 }
 
 extension TagContent {

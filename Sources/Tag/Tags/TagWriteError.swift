@@ -1,7 +1,7 @@
 /// Why a tag was not read, written or locked. Unless a case says otherwise, the tag still holds its previous message.
 ///
 /// Reading ends only with `channel` and `refused`.
-public enum TagWriteError: Error, Sendable, Hashable {
+package enum TagWriteError: Error, Sendable, Hashable {
   /// An exchange failed. If writing had begun, the tag may hold no message now.
   case channel(TagChannelError)
   /// The tag cannot be read or written for this reason. If a tag of Type 3 or 5 refuses a write after others, it may
@@ -49,7 +49,7 @@ public enum TagWriteError: Error, Sendable, Hashable {
 
 extension TagWriteError: CustomStringConvertible {
   /// A sentence for people: "the tag is read-only".
-  public var description: String {
+  package var description: String {
     switch self {
     case .channel(let error): error.reason
     case .refused(let problem): problem.description

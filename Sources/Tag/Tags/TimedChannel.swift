@@ -1,12 +1,12 @@
 /// A channel with a deadline. It stops a tag that answers each command just in time from blocking the reader.
-public struct TimedChannel<Channel: TagChannel>: TagChannel {
+package struct TimedChannel<Channel: TagChannel>: TagChannel {
   /// The channel to the tag.
-  public private(set) var channel: Channel
+  package private(set) var channel: Channel
   private let now: () -> SuspendingClock.Instant
   private let end: SuspendingClock.Instant
 
   /// `now` returns the current time.
-  public init(
+  package init(
     _ channel: Channel, until end: SuspendingClock.Instant, now: @escaping () -> SuspendingClock.Instant = { .now }
   ) {
     self.channel = channel
@@ -15,19 +15,19 @@ public struct TimedChannel<Channel: TagChannel>: TagChannel {
   }
 
   /// Sends a command and waits for the answer. Fails with `tooSlow` after the deadline.
-  public mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+  package mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     try checkTime()
     return try channel.exchange(command)
   }
 
   /// Selects the same tag again. Fails with `tooSlow` after the deadline.
-  public mutating func reselect() throws(TagChannelError) {
+  package mutating func reselect() throws(TagChannelError) {
     try checkTime()
     try channel.reselect()
   }
 
   /// Whether the reader can send this command.
-  public func canSend(_ command: [UInt8]) -> Bool { channel.canSend(command) }
+  package func canSend(_ command: [UInt8]) -> Bool { channel.canSend(command) }
 
   private func checkTime() throws(TagChannelError) {
     guard now() < end else { throw TagChannelError(.tooSlow, "the tag takes too long to answer") }

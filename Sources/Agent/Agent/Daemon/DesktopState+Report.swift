@@ -1,6 +1,5 @@
 import Names
-import ScanGate
-import Session
+import Presence
 
 extension DesktopState {
   /// The known conditions, as `ReportConditions` has them. Unknown ones are missing.

@@ -1,4 +1,4 @@
-import ScanGate
+import Presence
 
 /// Whether the agent has to watch the display, by the daemon's reasons for not scanning.
 ///

@@ -1,13 +1,12 @@
 import Associations
 import Bus
-import Configuration
 import Handlers
 import Inbox
 import Journal
-import KeyFile
 import Names
 import Notifications
 import Routing
+import Settings
 
 /// The members of `org.tagroute.Agent1` that do not list or clear the inbox.
 extension AgentService {

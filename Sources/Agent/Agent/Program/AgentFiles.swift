@@ -1,8 +1,8 @@
-import Configuration
 import EventLoop
 import Glibc
 import Inbox
 import Names
+import Settings
 
 /// The locations of the agent's files (XDG Base Directory Specification).
 struct AgentFiles: Sendable, Hashable {

@@ -1,20 +1,19 @@
 import Bus
 import CShims
-import Configuration
 import EventLoop
 import Glibc
 import Handlers
 import Inbox
 import Journal
-import KeyFile
 import Localization
 import Names
+import Settings
 
 /// `tagroute-agent`: from the command line to the exit code.
-public enum AgentProgram {
+package enum AgentProgram {
   /// Runs until a signal arrives, or until the agent cannot continue. The command line begins with the program's name.
   /// Returns one of the exit codes in ``AgentArguments/help``.
-  public static func run(_ arguments: [String]) async -> Int32 {
+  package static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     switch AgentArguments(Array(arguments.dropFirst())) {
     case .print(let text):

@@ -1,13 +1,12 @@
 import Bus
-import Configuration
 import EventLoop
 import Glibc
 import Handlers
 import Inbox
 import Journal
-import KeyFile
 import Names
-import Session
+import Presence
+import Settings
 
 /// One run of the agent: it connects both buses.
 actor AgentRun {

@@ -1,6 +1,6 @@
-import Configuration
 import Notifications
 import Routing
+import Settings
 
 extension AgentConfiguration.Sound {
   /// The sound that the user wants for a notification with something new.

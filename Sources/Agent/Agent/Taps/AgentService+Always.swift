@@ -2,10 +2,10 @@ import EventLoop
 import Handlers
 import Inbox
 import Journal
-import KeyFile
 import Names
 import Notifications
 import Routing
+import Settings
 
 /// “Always open this tag at once”, and its end.
 extension AgentService {

@@ -1,8 +1,8 @@
 import Handlers
 import Inbox
 import Journal
-import KeyFile
 import Routing
+import Settings
 
 /// The rules of the user and the administrator.
 extension AgentService {

@@ -1,6 +1,6 @@
-import KeyFile
 import Names
 import Routing
+import Settings
 
 /// The two key files that hold the user's choices. Each is written as a whole, and may be edited by hand.
 ///

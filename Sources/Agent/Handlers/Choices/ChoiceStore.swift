@@ -1,12 +1,12 @@
-public import EventLoop
+package import EventLoop
 import Glibc
-public import KeyFile
-public import Routing
+package import Routing
+package import Settings
 
 /// The user's choices about handlers, kept up to date with their files. Of our programs, only the agent writes them.
-public actor ChoiceStore {
+package actor ChoiceStore {
   /// The event loop that runs this actor.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
   /// Attributes that show whether a file has changed.
@@ -30,7 +30,7 @@ public actor ChoiceStore {
   private var lastWork: Task<Void, Never>?
 
   /// `XDG_CONFIG_HOME` and `HOME` locate the files if they are absolute. Otherwise choices are kept only in memory.
-  public init(environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop) {
+  package init(environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop) {
     files = DataDirectories(environment: environment).userConfiguration.map { ChoiceFiles(directory: $0) }
     self.loop = loop
   }
@@ -42,7 +42,7 @@ public actor ChoiceStore {
 
   /// The choices. The files are read again only if one of them has changed. Also returns the problems of the files that
   /// are new.
-  public func current() async -> (choices: HandlerChoices, newProblems: [KeyFileError]) {
+  package func current() async -> (choices: HandlerChoices, newProblems: [KeyFileError]) {
     await inTurn { await self.refreshed() }
   }
 
@@ -57,7 +57,7 @@ public actor ChoiceStore {
   /// Throws in two cases. If a file cannot be changed, the file stays as it was. The change then holds until the agent
   /// ends, and is written once the file is repaired. If there would be too many choices, or a name that no file can
   /// hold, the change is not applied.
-  public func apply(_ change: HandlerChoices.Change) async throws(KeyFileError) {
+  package func apply(_ change: HandlerChoices.Change) async throws(KeyFileError) {
     try await inTurn { await self.applied(change) }.get()
   }
 

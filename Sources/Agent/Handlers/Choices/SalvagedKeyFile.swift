@@ -1,4 +1,4 @@
-import KeyFile
+import Settings
 
 /// Reads the valid parts of a key file that may be damaged.
 ///

@@ -1,24 +1,24 @@
-public import EventLoop
+import EventLoop
 import Glibc
 import Routing
 
 /// The directories of desktop entries and of the lists of default applications (XDG Base Directory Specification).
 ///
 /// GLib reads the environment only once per process. A caller that needs other directories passes them here.
-public struct DataDirectories: Sendable, Hashable {
+package struct DataDirectories: Sendable, Hashable {
   /// `XDG_DATA_HOME`; nil if there is no home.
-  public var user: String?
+  package var user: String?
   /// `XDG_DATA_DIRS`, the most important first.
-  public var system: [String]
+  package var system: [String]
   /// `XDG_CONFIG_HOME` and `XDG_CONFIG_DIRS`, which may contain `mimeapps.list`. The registry watches them, and only
   /// GIO reads them.
-  public var configuration: [String]
+  package var configuration: [String]
 
   /// `XDG_CONFIG_HOME`; nil if there is no home.
-  public var userConfiguration: String?
+  package var userConfiguration: String?
 
   /// The user's own directories, and those of the system, the most important first.
-  public init(user: String?, system: [String], configuration: [String] = [], userConfiguration: String? = nil) {
+  package init(user: String?, system: [String], configuration: [String] = [], userConfiguration: String? = nil) {
     self.user = user.map(DataDirectories.withoutTrailingSlash)
     self.system = system.map(DataDirectories.withoutTrailingSlash)
     self.configuration = configuration.map(DataDirectories.withoutTrailingSlash)
@@ -31,7 +31,7 @@ public struct DataDirectories: Sendable, Hashable {
   /// Flatpak and Snap add their export directories to `XDG_DATA_DIRS` when a session begins. If an agent starts before
   /// that, the variable may be missing. The export directories are then added at the end: otherwise an application that
   /// is in every menu would be unknown. If the variable is set, only its directories are used.
-  public init(environment: [String: String] = ProcessEnvironment.current) {
+  package init(environment: [String: String] = ProcessEnvironment.current) {
     let base = BaseDirectories(environment: environment)
     let user = base.data.map(Self.withoutTrailingSlash)
     let exported =

@@ -1,24 +1,24 @@
 import CGIO
-import KeyFile
-public import Routing
+package import Routing
+import Settings
 
 /// The applications that the user has made the default of a scheme or a media type.
-public enum DefaultApplications {
+package enum DefaultApplications {
   /// Looks up the default application of a lower-case scheme or media type. Runs off the loop.
-  public typealias Lookup = @Sendable (_ name: String) -> Application?
+  package typealias Lookup = @Sendable (_ name: String) -> Application?
 
   /// A lookup by GIO, which reads `mimeapps.list` in the order of the MIME Applications Associations specification.
   ///
   /// GIO uses the directories of the process's environment as they were at its first lookup. It reads files, so do not
   /// call it on a loop. Pass the same directories, which tell which applications are the system's.
-  public static func gio(_ directories: DataDirectories) -> Lookup {
+  package static func gio(_ directories: DataDirectories) -> Lookup {
     { scheme in g_app_info_get_default_for_uri_scheme(scheme).flatMap { application($0, directories) } }
   }
 
   /// The same for the default application of a media type, which opens a file.
   ///
   /// GIO follows the aliases and the parents of shared-mime-info: a text editor may be the default of all texts.
-  public static func gioByType(_ directories: DataDirectories) -> Lookup {
+  package static func gioByType(_ directories: DataDirectories) -> Lookup {
     { type in g_app_info_get_default_for_type(type, 0).flatMap { application($0, directories) } }
   }
 

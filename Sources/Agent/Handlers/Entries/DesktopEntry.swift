@@ -1,6 +1,6 @@
-import KeyFile
 import Names
 import Routing
+import Settings
 import UniversalLinks
 
 /// A desktop entry: the values needed to name, start and call an application (Desktop Entry Specification 1.5).

@@ -1,12 +1,12 @@
 import Glibc
 
 /// Tells whether only root can change the file at a path.
-public struct FileOwnership: Sendable {
+package struct FileOwnership: Sendable {
   /// Whether only root can change the file at a path, or replace it by another.
   let isRootsAlone: @Sendable (_ path: String) -> Bool
 
   /// Asks the file system. Blocks on files.
-  public static let real = FileOwnership { path in
+  package static let real = FileOwnership { path in
     var walk = Walk(user: nil)
     return walk.follow(path)
   }

@@ -1,5 +1,5 @@
 import Glibc
-import KeyFile
+import Settings
 
 /// Reads files that other programs write. Each call reads a bounded amount, and does not wait for a pipe or a device.
 enum Files {

@@ -1,8 +1,8 @@
-public import EventLoop
+import EventLoop
 import Glibc
-import KeyFile
 import Names
 import Routing
+import Settings
 
 /// Checks the parts of an app other than its desktop entry.
 extension HandlerCheck {
@@ -16,7 +16,7 @@ extension HandlerCheck {
   /// The service file may lie beside the entry, if neither is installed yet. Without `id`, the path gives the desktop
   /// file id. The agent's `PATH` and directories of service files may differ from those in `environment`. Returns nil
   /// if no part is missing, or if the entry cannot be read.
-  public static func missing(
+  package static func missing(
     for path: String, id: String? = nil, environment: [String: String] = ProcessEnvironment.current
   ) -> HandlerProblem? {
     let path = path.contains("/") ? path : "./" + path

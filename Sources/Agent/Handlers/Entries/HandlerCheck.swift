@@ -1,13 +1,13 @@
-public import EventLoop
+import EventLoop
 import Glibc
 import UniversalLinks
 
 /// Checks a file for its author before it is installed.
-public enum HandlerCheck {
+package enum HandlerCheck {
   /// Checks one file. A path that ends in `.desktop` is a desktop entry, which is checked with the file of path rules
   /// that it names. Any other path is a file of path rules. Blocks on files. Returns the errors, and the parts without
   /// effect; empty if all is well.
-  public static func problems(
+  package static func problems(
     in path: String, environment: [String: String] = ProcessEnvironment.current
   ) -> [HandlerProblem] {
     // Problems show a relative path as it was given. A bare name gets `./`, so that files the entry names are found

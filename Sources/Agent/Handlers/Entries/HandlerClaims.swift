@@ -1,6 +1,6 @@
-import KeyFile
 import Names
 import Routing
+import Settings
 import UniversalLinks
 
 /// The claims of a desktop entry: those in our own group, and those in the drafts that other desktops discuss.

@@ -1,18 +1,18 @@
 /// Why a desktop entry, or a part of one, is not used as a handler.
-public struct HandlerProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct HandlerProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path of the desktop entry, of the file of path rules that it names, or of the directory.
-  public let file: String
+  package let file: String
   /// The line, from 1, if the problem is about one.
-  public let line: Int?
+  package let line: Int?
   /// The column in that line, from 1 and in Unicode scalars, if the problem is about one.
-  public let column: Int?
+  package let column: Int?
   /// The mistake and its correction.
-  public let message: String
+  package let message: String
   /// The desktop file id of the affected entry; nil if the problem is not about an entry.
-  public internal(set) var desktopID: String?
+  package internal(set) var desktopID: String?
 
   /// A problem in a file, at a place if it is about one.
-  public init(file: String, line: Int? = nil, column: Int? = nil, message: String, desktopID: String? = nil) {
+  package init(file: String, line: Int? = nil, column: Int? = nil, message: String, desktopID: String? = nil) {
     self.file = file
     self.line = line
     self.column = column
@@ -21,7 +21,7 @@ public struct HandlerProblem: Error, Sendable, Hashable, CustomStringConvertible
   }
 
   /// `file:line:column: message`.
-  public var description: String {
+  package var description: String {
     "\(file)\(line.map { ":\($0)" } ?? "")\(column.map { ":\($0)" } ?? ""): \(message)"
   }
 }

@@ -1,20 +1,20 @@
-public import EventLoop
-public import NDEF
-public import Routing
+package import EventLoop
+package import NDEF
+package import Routing
 
 /// The installed handlers, kept up to date.
 ///
 /// Desktop entries are read on a separate thread. A route in progress keeps the registry that it began with, because
 /// the registry is a value.
-public actor HandlerRegistry {
+package actor HandlerRegistry {
   /// The event loop that runs this actor.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
   /// The handlers of each domain and scheme, as of the last load.
-  public private(set) var registry = Registry()
+  package private(set) var registry = Registry()
   /// The problems with desktop entries at the last load, in the order of their paths.
-  public private(set) var problems: [HandlerProblem] = []
+  package private(set) var problems: [HandlerProblem] = []
 
   private let directories: DataDirectories
   private var schemes: [String]
@@ -45,7 +45,7 @@ public actor HandlerRegistry {
   /// The schemes are those whose default application may be looked up, by default with GIO, as for media types. The
   /// environment contains the user's languages, and `PATH` for `TryExec`. `ownership` decides how far an entry is
   /// trusted. `shownName` is the name of an application as a user reads it.
-  public init(
+  package init(
     directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
     environment: [String: String] = ProcessEnvironment.current, ownership: FileOwnership = .real,
     settling: Duration = .milliseconds(300),
@@ -68,7 +68,7 @@ public actor HandlerRegistry {
 
   /// The registry for a decision about a message, with the default application of its media type. Waits two seconds at
   /// most. A message that is nil needs none.
-  public func registry(for message: NDEFMessage?) async -> Registry {
+  package func registry(for message: NDEFMessage?) async -> Registry {
     guard let type = message.flatMap(Registry.typeOfDefault) else { return registry }
     let answer = await typeDefaults.answer(for: type)
     var result = registry
@@ -77,7 +77,7 @@ public actor HandlerRegistry {
   }
 
   /// Reads the directories for the first time, and starts to follow their changes.
-  public func start() async {
+  package func start() async {
     do {
       watch = try DirectoryWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.changed(events) } }
     } catch {
@@ -89,7 +89,7 @@ public actor HandlerRegistry {
   }
 
   /// Reads the directories again, after any load that is in progress.
-  public func reload() async {
+  package func reload() async {
     let previous = loading
     let task = Task {
       await previous?.value
@@ -101,7 +101,7 @@ public actor HandlerRegistry {
 
   /// Changes the schemes whose default applications are looked up, and reads the directories again if they differ. They
   /// are lower-case.
-  public func setSchemes(_ schemes: Set<String>) async {
+  package func setSchemes(_ schemes: Set<String>) async {
     guard schemes.sorted() != self.schemes else { return }
     self.schemes = schemes.sorted()
     await reload()
@@ -109,7 +109,7 @@ public actor HandlerRegistry {
 
   /// A stream with an element after each change of `registry` or `problems`. Changes that the reader has not received
   /// yet are merged into one.
-  public func changes() -> AsyncStream<Void> {
+  package func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = nextListener
     nextListener += 1

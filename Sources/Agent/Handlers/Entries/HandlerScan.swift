@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
-import KeyFile
 import Names
 import Routing
+import Settings
 import UniversalLinks
 
 /// One walk through the directories of desktop entries. It collects the claims, the problems, and the paths to watch.

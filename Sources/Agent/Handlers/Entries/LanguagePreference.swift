@@ -1,10 +1,10 @@
 /// The user's languages, in the form in which desktop entries mark translations.
-public enum LanguagePreference {
+package enum LanguagePreference {
   /// The variants to look for, the best first (Desktop Entry Specification 1.5, "Localized values for keys"). For
   /// `de_AT.UTF-8@euro`: `de_AT@euro`, `de_AT`, `de@euro`, `de`.
   ///
   /// The environment contains `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`.
-  public static func languages(in environment: [String: String]) -> [String] {
+  package static func languages(in environment: [String: String]) -> [String] {
     func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     guard let locale = value("LC_ALL") ?? value("LC_MESSAGES") ?? value("LANG"), locale != "C", locale != "POSIX" else {
       return []

@@ -1,4 +1,4 @@
-import KeyFile
+import Settings
 import UniversalLinks
 
 /// The path rules of a desktop entry. They say which links of its domains an application handles, in the form of an

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
-import KeyFile
 import Routing
+import Settings
 
 /// Starts an application from the `Exec` that its desktop entry has now, not the one it had when routes were made.
 struct ExecHandOver: Sendable {

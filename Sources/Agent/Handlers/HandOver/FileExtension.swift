@@ -1,4 +1,4 @@
-import KeyFile
+import Settings
 
 /// The extensions of file names, by media type.
 enum FileExtension {

@@ -1,29 +1,29 @@
 import EventLoop
 
 /// A hand-over that has ended, or still waits for an answer.
-public struct HandOver: Sendable {
+package struct HandOver: Sendable {
   /// How the hand-over ended; ``HandOverDoubt/Code/unanswered`` if that is not known yet.
-  public let outcome: HandOverOutcome
+  package let outcome: HandOverOutcome
   /// The answer that may still come; nil if the outcome is final.
-  public let answer: PendingAnswer?
+  package let answer: PendingAnswer?
 
   /// Final if there is no answer.
-  public init(outcome: HandOverOutcome, answer: PendingAnswer? = nil) {
+  package init(outcome: HandOverOutcome, answer: PendingAnswer? = nil) {
     self.outcome = outcome
     self.answer = answer
   }
 }
 
 /// An application's answer that did not come in time, and may still come.
-public struct PendingAnswer: Sendable, Hashable {
+package struct PendingAnswer: Sendable, Hashable {
   private let task: Task<HandOverOutcome, Never>
   private let loop: EventLoop
 
   /// Whether both are about the same call.
-  public static func == (a: PendingAnswer, b: PendingAnswer) -> Bool { a.task == b.task }
+  package static func == (a: PendingAnswer, b: PendingAnswer) -> Bool { a.task == b.task }
 
   /// Hashes the call.
-  public func hash(into hasher: inout Hasher) { hasher.combine(task) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(task) }
 
   init(_ task: Task<HandOverOutcome, Never>, on loop: EventLoop) {
     self.task = task
@@ -31,10 +31,10 @@ public struct PendingAnswer: Sendable, Hashable {
   }
 
   /// The final outcome. It is a doubt if the application left, or did not answer within the launcher's limit.
-  public var outcome: HandOverOutcome { get async { await task.value } }
+  package var outcome: HandOverOutcome { get async { await task.value } }
 
   /// Waits again, and returns the final outcome, or `unanswered` with this answer.
-  public func handOver(within timeout: Duration) async -> HandOver {
+  package func handOver(within timeout: Duration) async -> HandOver {
     let (words, word) = AsyncStream.makeStream(of: HandOverOutcome?.self)
     Task { word.yield(await task.value) }
     let alarm = loop.schedule(after: timeout) { word.yield(nil) }

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 
 /// How a hand-over ended.
-public enum HandOverOutcome: Sendable, Hashable {
+package enum HandOverOutcome: Sendable, Hashable {
   /// The application has taken the message: it replied, or it was started.
   case delivered
   /// The application has not taken it.
@@ -12,9 +12,9 @@ public enum HandOverOutcome: Sendable, Hashable {
 }
 
 /// Why a message was not handed over.
-public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure. Its raw value is kept in files, so it never changes its meaning.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The link leads to no application; the detail is the route's reason.
     case nowhere
     /// The application's desktop entry is gone; the detail is its path.
@@ -67,22 +67,22 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
   }
 
   /// The kind of failure.
-  public let code: Code
+  package let code: Code
   /// More about the failure, as documented for each code. For the user only. At most 1024 Unicode scalars, and not yet
   /// sanitized for display.
-  public let detail: String
+  package let detail: String
   /// The name of the D-Bus error with which an application has refused. A log may contain it.
-  public let error: String?
+  package let error: String?
 
   /// Cuts the detail after 1024 Unicode scalars.
-  public init(_ code: Code, _ detail: String = "", error: String? = nil) {
+  package init(_ code: Code, _ detail: String = "", error: String? = nil) {
     self.code = code
     self.detail = String(String.UnicodeScalarView(detail.unicodeScalars.prefix(1024)))
     self.error = error
   }
 
   /// A message in English.
-  public var description: String {
+  package var description: String {
     switch code {
     case .nowhere, .entryUnusable, .tooManyPrograms, .messageMissing, .fileNotWritten, .noResources: detail
     case .entryMissing: "\(detail): is no longer there"
@@ -121,9 +121,9 @@ extension HandOverFailure {
 }
 
 /// Why it is not known whether a message was handed over.
-public struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
+package struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
   /// The kind of doubt. Its raw value is kept in files, so it never changes its meaning.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The application did not reply in time; the detail is the time in seconds.
     case unanswered
     /// The application left the bus, or exited, without a reply.
@@ -135,18 +135,18 @@ public struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The kind of doubt.
-  public let code: Code
+  package let code: Code
   /// More about the doubt, as documented for each code.
-  public let detail: String
+  package let detail: String
 
   /// A doubt of this kind.
-  public init(_ code: Code, _ detail: String = "") {
+  package init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
   }
 
   /// A message in English.
-  public var description: String {
+  package var description: String {
     switch code {
     case .unanswered: "the app did not answer within \(detail) seconds"
     case .leftWithoutAnswer: "the app left without an answer"

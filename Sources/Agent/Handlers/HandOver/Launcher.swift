@@ -1,34 +1,34 @@
-public import Bus
-public import EventLoop
+package import Bus
+package import EventLoop
 import Glibc
 import NDEF
 import Names
-public import Routing
-public import UniversalLinks
+package import Routing
+package import UniversalLinks
 
 /// Hands a tap over to an application.
 ///
 /// A handler gets the whole NDEF message, over D-Bus (`org.tagroute.Handler1`) or on its standard input, and the data
 /// about the tag. A default application gets only the URI, or a file with a record. The launcher never passes text to a
 /// shell.
-public actor Launcher {
+package actor Launcher {
   /// The event loop that runs this actor.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
   /// The data that belongs to a user's click, or to a tap that a rule opens without one.
-  public struct Click: Sendable, Hashable {
+  package struct Click: Sendable, Hashable {
     /// The xdg-activation token, if the desktop provided one.
-    public var activationToken: String?
+    package var activationToken: String?
     /// The tap's id, a UUID.
-    public var tapID: String?
+    package var tapID: String?
     /// The data about the tag. Only an app that gets the message gets it.
-    public var tag: TagDetails?
+    package var tag: TagDetails?
     /// Whether the user clicked. Without a click, only a limited number of programs is started.
-    public var isByUser: Bool
+    package var isByUser: Bool
 
     /// Omits an invalid token.
-    public init(
+    package init(
       activationToken: String? = nil, tapID: String? = nil, tag: TagDetails? = nil, isByUser: Bool = true
     ) {
       // The token becomes an environment variable of a started program. It need not come from the notification client:
@@ -56,7 +56,7 @@ public actor Launcher {
   /// `environment` is that of started programs, without the variables that concern only this process. `report` gets a
   /// line for the log if systemd refuses the scope of a started program. A file with a record is removed after
   /// `fileLifetime`.
-  public init(
+  package init(
     connection: Connection?, timeout: Duration = .seconds(25), limit: Duration = .seconds(300),
     fileLifetime: Duration = .seconds(600),
     environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop,
@@ -74,7 +74,7 @@ public actor Launcher {
 
   /// Opens the application that a route leads to, or returns `failed` if it leads to none. A default application does
   /// not get the encoded NDEF message.
-  public func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
+  package func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
     guard let application = route.handler else {
       return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
     }
@@ -89,7 +89,7 @@ public actor Launcher {
 
   /// Opens a record of an encoded NDEF message without a link. A handler gets the whole message, another application a
   /// file with the record's payload.
-  public func open(
+  package func open(
     _ application: Application, _ record: TypedRecord, of message: [UInt8], whole: Bool, click: Click = Click()
   ) async -> HandOver {
     if whole { return await open(application, .message(message, nil), click) }
@@ -104,14 +104,14 @@ public actor Launcher {
   }
 
   /// Removes the files that killed processes have left, as soon as their lifetime has passed.
-  public func removeLeftFiles() async { await files.removeLeft() }
+  package func removeLeftFiles() async { await files.removeLeft() }
 
   /// Removes all files that were written for applications. Call this before the process ends.
-  public func removeFiles() async { await files.removeAll() }
+  package func removeFiles() async { await files.removeAll() }
 
   /// Opens a URI in an application. Without the encoded NDEF message, it gets only the URI. Returns the outcome as soon
   /// as it is known, within the launcher's timeout.
-  public func open(
+  package func open(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
   ) async -> HandOver {
     let contents: HandOverContents = if let message { .message(message, uri) } else { .link(uri) }
@@ -125,7 +125,7 @@ public actor Launcher {
 
   /// Waits again, for the same time as for a new hand-over. Returns the final outcome, or `unanswered` with the same
   /// answer.
-  public func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: timeout) }
+  package func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: timeout) }
 
   private func handOver(
     to application: Application, _ contents: HandOverContents, click: Click
@@ -150,11 +150,11 @@ public actor Launcher {
 
   /// Whether ``copy(_:)`` can work. Blocks on files: a directory of `PATH` may be on a file system that does not
   /// answer.
-  public nonisolated var canCopy: Bool { Clipboard(environment: environment) != nil }
+  package nonisolated var canCopy: Bool { Clipboard(environment: environment) != nil }
 
   /// Puts a plain text without U+0000 on the clipboard. Returns `failed` if no clipboard program is installed, or if it
   /// did not take the text.
-  public func copy(_ text: String) async -> HandOverOutcome {
+  package func copy(_ text: String) async -> HandOverOutcome {
     let environment = childEnvironment(Click())
     do throws(SystemError) {
       return try await DedicatedThread.run {
@@ -168,7 +168,7 @@ public actor Launcher {
 
   /// Plays a sound of the desktop's theme, and returns when it has ended. `sound` is a name of the Sound Naming
   /// Specification. Does nothing while another sound is played, without `canberra-gtk-play`, or without a display.
-  public func play(_ sound: String) async {
+  package func play(_ sound: String) async {
     guard !isPlaying else { return }
     isPlaying = true
     defer { isPlaying = false }
@@ -183,7 +183,7 @@ public actor Launcher {
 
   /// Runs the program of a rule, with the encoded NDEF message on its standard input. Returns as soon as it is loaded.
   /// Fails if too many programs of rules still run.
-  public func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
+  package func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
     let owner = RunningCommands.Owner.rule(command.rule)
     if let obstacle = commands.begin(owner) {
       return .failed(HandOverFailure(.tooManyPrograms, "\(command.file):\(command.line): \(obstacle)"))
@@ -214,7 +214,7 @@ public actor Launcher {
 
   /// Tells an application that has got a tap over D-Bus that the tap's tag was removed. The application may not have
   /// the method, or may have ended, so an error has no effect.
-  public func reportRemoval(to application: Application, click: Click) async {
+  package func reportRemoval(to application: Application, click: Click) async {
     guard let connection, application.isDBusActivatable else { return }
     try? await BusHandOver(connection: connection, timeout: timeout, application: application).reportRemoval(click)
   }

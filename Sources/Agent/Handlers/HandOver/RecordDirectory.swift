@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-import KeyFile
+import Settings
 
 /// The directory of ``RecordFiles``. Every function blocks on files.
 struct RecordDirectory {

@@ -2,10 +2,10 @@ import Bus
 import Names
 
 /// The data about a tag that a handler gets beside the message. An app that gets the link alone gets none of it.
-public struct TagDetails: Sendable, Hashable {
+package struct TagDetails: Sendable, Hashable {
   private let uid: [UInt8]
   /// For example `type-2`; empty if it is unknown.
-  public let technology: String
+  package let technology: String
   private let reader: String
   private let time: UInt64
 
@@ -16,7 +16,7 @@ public struct TagDetails: Sendable, Hashable {
   ///   - technology: for example `type-2`.
   ///   - reader: the reader's object path at the daemon.
   ///   - time: when the tag was read, in microseconds since 1970-01-01 00:00 UTC.
-  public init(uid: [UInt8], technology: String, reader: String, time: UInt64) {
+  package init(uid: [UInt8], technology: String, reader: String, time: UInt64) {
     self.uid = uid.count <= UIDText.lengths.upperBound ? uid : []
     self.technology = Names.Handler.isTechnology(technology) ? technology : ""
     self.reader = Names.Handler.isReader(reader) ? reader : ""

@@ -1,18 +1,18 @@
 import EventLoop
 import Glibc
 import Names
-public import Routing
-public import UniversalLinks
+package import Routing
+package import UniversalLinks
 
 /// The program of a rule's `Run` or `OnRemove`, for one tap.
 ///
 /// It gets its arguments as they are in the rule. What is on the tag is only in its standard input and in variables of
 /// its environment, so no shell and no argument parser sees it.
-public struct TapCommand: Sendable, Hashable {
+package struct TapCommand: Sendable, Hashable {
   /// The program and its arguments.
-  public let arguments: [String]
+  package let arguments: [String]
   /// The name of the rule.
-  public let rule: String
+  package let rule: String
   /// The rule's file and line.
   let file: String
   let line: Int
@@ -20,19 +20,19 @@ public struct TapCommand: Sendable, Hashable {
   let uri: URI?
 
   /// The program of a rule; nil if the rule has another action.
-  public init?(_ rule: TapRule, uri: URI?) {
+  package init?(_ rule: TapRule, uri: URI?) {
     guard case .run(let arguments) = rule.action else { return nil }
     self.init(arguments, rule, uri: uri)
   }
 
   /// The program that runs when the tag of a tap is removed; nil if the rule has none.
-  public init?(onRemovalFor rule: TapRule, uri: URI?) {
+  package init?(onRemovalFor rule: TapRule, uri: URI?) {
     guard !rule.onRemove.isEmpty else { return nil }
     self.init(rule.onRemove, rule, uri: uri)
   }
 
   /// Whether the other program is the same. Its rule may have moved within the file, for example below a new comment.
-  public func isSame(as other: TapCommand) -> Bool {
+  package func isSame(as other: TapCommand) -> Bool {
     arguments == other.arguments && rule == other.rule && file == other.file && uri == other.uri
   }
 

@@ -1,23 +1,23 @@
-public import KeyFile
 import Names
-public import Routing
+package import Routing
+package import Settings
 
 /// The rules that open one tag with one message without a click, because its user has asked for it in a notification.
 ///
 /// They have UID= and Message=, so a tag that was rewritten asks again, and Handler= if a handler opens the tag, so that
 /// another entry with its id asks as well. MimeType= comes from the rule that decided before: it names a type that an app
 /// may get as a file. There is one for each UID: the next one replaces it.
-public struct AlwaysRules: Sendable, Hashable {
+package struct AlwaysRules: Sendable, Hashable {
   private let writer: RuleWriter
 
   /// The rules in ``RuleWriter/always``.
-  public init(_ files: RuleFiles = RuleFiles()) { writer = RuleWriter(files, file: RuleWriter.always) }
+  package init(_ files: RuleFiles = RuleFiles()) { writer = RuleWriter(files, file: RuleWriter.always) }
 
   /// Adds the rule for a tag. Does nothing if it is in the file already. Blocks on files.
   ///
   /// The label is the name of the rule that decides now; nil if none does. The other conditions are those for which
   /// ``keeps(_:)`` is true.
-  public func add(
+  package func add(
     label: String? = nil, uid: [UInt8], message: [UInt8], conditions: [TapRule.Condition] = [],
     action: TapRule.Action, onRemove: [String] = [], sound: String? = nil
   ) throws(KeyFileError) {
@@ -43,26 +43,26 @@ public struct AlwaysRules: Sendable, Hashable {
   }
 
   /// Removes a rule. Returns false if the user wrote it by hand, or the file has it no more. Blocks on files.
-  public func remove(_ rule: TapRule) throws(KeyFileError) -> Bool {
+  package func remove(_ rule: TapRule) throws(KeyFileError) -> Bool {
     guard owns(rule) else { return false }
     return try writer.remove(rule)
   }
 
   /// Whether ``add(label:uid:message:conditions:action:onRemove:sound:)`` wrote this rule, as far as its file and its form
   /// show.
-  public func owns(_ rule: TapRule) -> Bool {
+  package func owns(_ rule: TapRule) -> Bool {
     rule.origin == .user && rule.file == writer.path && Self.isWritten(rule)
   }
 
   /// Whether an added rule would be tried before this one.
-  public static func precede(_ rule: TapRule) -> Bool {
+  package static func precede(_ rule: TapRule) -> Bool {
     let file = rule.file.split(separator: "/").last.map(String.init) ?? ""
     return rule.origin == .system || file > RuleWriter.always
   }
 
   /// Whether a rule keeps this condition of the rule that decided before. The others add nothing to UID= and Message=,
   /// but without these two the same action could open nothing, or another app.
-  public static func keeps(_ condition: TapRule.Condition) -> Bool {
+  package static func keeps(_ condition: TapRule.Condition) -> Bool {
     switch condition {
     case .mimeType, .handler: true
     case .uid, .link, .externalType, .text, .message, .technology, .reader: false

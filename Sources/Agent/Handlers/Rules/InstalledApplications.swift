@@ -1,5 +1,5 @@
-import KeyFile
 import Routing
+import Settings
 
 /// Finds the applications that rules name. They need not be handlers.
 struct InstalledApplications {

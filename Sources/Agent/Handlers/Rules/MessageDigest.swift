@@ -1,9 +1,9 @@
 import CGIO
 
 /// The hash by which a rule names a message.
-public enum MessageDigest {
+package enum MessageDigest {
   /// The SHA-256 of `bytes` in lower-case hexadecimal digits.
-  public static func sha256(_ bytes: [UInt8]) -> String {
+  package static func sha256(_ bytes: [UInt8]) -> String {
     bytes.withUnsafeBufferPointer { buffer in
       guard let text = g_compute_checksum_for_data(G_CHECKSUM_SHA256, buffer.baseAddress, gsize(buffer.count)) else {
         return ""

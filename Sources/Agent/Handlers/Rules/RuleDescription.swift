@@ -1,30 +1,30 @@
-public import KeyFile
 import Names
 import Routing
+package import Settings
 import UniversalLinks
 
 /// A rule in words, for a list.
-public struct RuleDescription: Sendable, Hashable, Codable {
+package struct RuleDescription: Sendable, Hashable, Codable {
   /// The name of the rule.
-  public let name: String
+  package let name: String
   /// Whose rule it is: `user` or `system`.
-  public let origin: String
+  package let origin: String
   /// The path of its file.
-  public let file: String
+  package let file: String
   /// The line of its header.
-  public let line: Int
+  package let line: Int
   /// Its conditions, as in the file.
-  public let conditions: [String]
+  package let conditions: [String]
   /// Its action: `open`, `open-default`, `run`, `show` or `ignore`.
-  public let action: String
+  package let action: String
   /// The app that it opens, or the program and its arguments. Empty for other actions.
-  public let arguments: [String]
+  package let arguments: [String]
   /// Whether the user is asked first.
-  public let asks: Bool
+  package let asks: Bool
   /// The program and its arguments that runs when the tag is removed. Empty if none does.
-  public let onRemove: [String]
+  package let onRemove: [String]
   /// The name of its sound; empty for the usual one.
-  public let sound: String
+  package let sound: String
 
   init(_ rule: TapRule) {
     name = rule.name
@@ -47,7 +47,7 @@ public struct RuleDescription: Sendable, Hashable, Codable {
 
 extension RuleFiles.Content {
   /// The rules in words, in the order in which they are tried.
-  public var descriptions: [RuleDescription] { RuleSet(rules).rules.map(RuleDescription.init) }
+  package var descriptions: [RuleDescription] { RuleSet(rules).rules.map(RuleDescription.init) }
 }
 
 extension TapRule.Condition {
@@ -69,7 +69,7 @@ extension RuleFiles {
   ///
   /// Throws if it is the administrator's, if several rules have it, or if the file cannot be changed. A file
   /// that is a link is not changed.
-  public func remove(_ name: String) throws(KeyFileError) -> String? {
+  package func remove(_ name: String) throws(KeyFileError) -> String? {
     let named = read().rules.filter { $0.name == name }
     guard let rule = named.first else { return nil }
     guard rule.origin == .user else {

@@ -1,22 +1,22 @@
-public import Routing
+package import Routing
 
 /// A rule that is not in a file yet.
-public struct RuleDraft: Sendable, Hashable {
+package struct RuleDraft: Sendable, Hashable {
   /// The name in the header of its group.
-  public var name: String
+  package var name: String
   /// The conditions: UIDs, messages, media types and handlers only, whose values need no escapes.
-  public var conditions: [TapRule.Condition]
+  package var conditions: [TapRule.Condition]
   /// What the tag does.
-  public var action: TapRule.Action
+  package var action: TapRule.Action
   /// Whether the user is asked first. Without meaning for ``TapRule/Action/show`` and ``TapRule/Action/ignore``.
-  public var asks: Bool
+  package var asks: Bool
   /// The program, and its arguments, that runs when the tag is removed. Empty if none does.
-  public var onRemove: [String]
+  package var onRemove: [String]
   /// The name of its sound; nil for the usual one.
-  public var sound: String?
+  package var sound: String?
 
   /// A rule with these conditions. ``RuleWriter`` checks all parts.
-  public init(
+  package init(
     name: String, conditions: [TapRule.Condition], action: TapRule.Action, asks: Bool = true, onRemove: [String] = [],
     sound: String? = nil
   ) {

@@ -1,23 +1,23 @@
-public import KeyFile
-public import Routing
+package import Routing
+package import Settings
 
 /// A file of rules for taps: `[Rule NAME]` groups.
 ///
 /// A rule with a mistake is left out, and so is a rule with a line that is not understood: without that line, it might
 /// match tags that it should not. The other rules of the file hold.
-public struct RuleFile: Sendable {
+package struct RuleFile: Sendable {
   /// The most bytes of a file.
-  public static let maximumSize = 64 << 10
+  package static let maximumSize = 64 << 10
   /// Further mistakes of a file are not reported, nor are those of further files.
-  public static let maximumProblems = 100
+  package static let maximumProblems = 100
 
   /// The valid rules, in their order.
-  public private(set) var rules: [TapRule] = []
+  package private(set) var rules: [TapRule] = []
   /// The mistakes, in the order of their lines.
-  public private(set) var problems: [KeyFileError] = []
+  package private(set) var problems: [KeyFileError] = []
 
   /// Reads the bytes of a file. Errors show the path `file`.
-  public init(_ bytes: [UInt8], file: String, origin: TapRule.Origin) {
+  package init(_ bytes: [UInt8], file: String, origin: TapRule.Origin) {
     guard bytes.count <= Self.maximumSize else {
       problems = [
         KeyFileError(

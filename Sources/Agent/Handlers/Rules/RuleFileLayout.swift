@@ -1,4 +1,4 @@
-import KeyFile
+import Settings
 
 /// The lines of a file of rules: which group each belongs to, and what is repeated.
 ///

@@ -1,28 +1,28 @@
-public import EventLoop
+import EventLoop
 import Glibc
-public import KeyFile
 import Names
-public import Routing
+package import Routing
+package import Settings
 
 /// The directories of rules, and one reading of all their files.
-public struct RuleFiles: Sendable, Hashable {
+package struct RuleFiles: Sendable, Hashable {
   /// The user's directory; nil if there is no home.
-  public let user: String?
+  package let user: String?
   /// The administrator's directory.
-  public let system: String
+  package let system: String
 
   /// The directory below `XDG_CONFIG_HOME`, and the administrator's, by default in `/etc`.
-  public init(environment: [String: String] = ProcessEnvironment.current, system: String? = nil) {
+  package init(environment: [String: String] = ProcessEnvironment.current, system: String? = nil) {
     user = BaseDirectories(environment: environment).configuration.map { "\($0)/\(Names.Files.rules)" }
     self.system = system ?? Names.Files.systemRules
   }
 
   /// The rules that were found, and the mistakes.
-  public struct Content: Sendable, Hashable {
+  package struct Content: Sendable, Hashable {
     /// The valid rules, at most ``RuleSet/maximumRules``.
-    public var rules: [TapRule] = []
+    package var rules: [TapRule] = []
     /// The mistakes, in the order of the files. Of those in the files, at most ``RuleFile/maximumProblems``.
-    public var problems: [KeyFileError] = []
+    package var problems: [KeyFileError] = []
   }
 
   /// Names in a directory. More are reported, and the directory is ignored.
@@ -34,7 +34,7 @@ public struct RuleFiles: Sendable, Hashable {
   }
 
   /// Reads all files, in the order of their names. Blocks on files.
-  public func read() -> Content {
+  package func read() -> Content {
     var content = Content()
     for (directory, origin) in directories { read(directory, origin, &content) }
     let most = RuleSet.maximumRules
@@ -119,7 +119,7 @@ public struct RuleFiles: Sendable, Hashable {
   }
 
   /// Checks a file before it is installed. Blocks on files. Returns its rules and its mistakes.
-  public static func check(_ path: String) -> Content {
+  package static func check(_ path: String) -> Content {
     let (rules, problems) = read(path, .user)
     return Content(rules: rules, problems: problems)
   }

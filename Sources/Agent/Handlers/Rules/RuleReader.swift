@@ -1,6 +1,6 @@
-import KeyFile
 import Names
 import Routing
+import Settings
 import UniversalLinks
 
 /// Reads one group of a file of rules.

@@ -1,18 +1,18 @@
-public import EventLoop
+package import EventLoop
 import Glibc
-public import KeyFile
-public import Routing
+package import Routing
+package import Settings
 
 /// The rules for taps, kept up to date with their files.
-public actor RuleStore {
+package actor RuleStore {
   /// The event loop that runs this actor.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
   /// The rules in force, with the applications that they name.
-  public private(set) var rules = RuleSet()
+  package private(set) var rules = RuleSet()
   /// The mistakes of the last reading.
-  public private(set) var problems: [KeyFileError] = []
+  package private(set) var problems: [KeyFileError] = []
 
   /// More directories than a path has below the home directory.
   private static let mostLooks = 8
@@ -29,7 +29,7 @@ public actor RuleStore {
   private var nextListener = 0
 
   /// Reads the files again `settling` after a change, because an editor makes several.
-  public init(
+  package init(
     files: RuleFiles = RuleFiles(), directories: DataDirectories = DataDirectories(),
     environment: [String: String] = ProcessEnvironment.current, settling: Duration = .milliseconds(30),
     on loop: EventLoop
@@ -41,14 +41,14 @@ public actor RuleStore {
   }
 
   /// Reads the files for the first time, and starts to follow their changes.
-  public func start() async {
+  package func start() async {
     // Without a watch, changes are seen at the next reload.
     watch = try? DirectoryWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.changed(events) } }
     await reload()
   }
 
   /// Reads the files and the named applications again, after any reading that is in progress.
-  public func reload() async {
+  package func reload() async {
     let previous = loading
     let task = Task {
       await previous?.value
@@ -60,7 +60,7 @@ public actor RuleStore {
 
   /// A stream with an element after each change of `rules` or `problems`. Changes that the reader has not received yet
   /// are merged into one.
-  public func changes() -> AsyncStream<Void> {
+  package func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = nextListener
     nextListener += 1

@@ -1,19 +1,19 @@
 import CGIO
 import EventLoop
 import Glibc
-public import KeyFile
-public import Routing
+package import Routing
+package import Settings
 
 /// Adds rules to one of the user's files of rules, and removes them.
 ///
 /// The file is replaced as a whole, readable and writable by its user only. Other rules and comments stay. A link is
 /// not followed, and a file that another user owns or can change is not written. Each result is read back before it
 /// replaces the file: it has the wanted rule, and all others. Two writers wait for each other. All functions block.
-public struct RuleWriter: Sendable, Hashable {
+package struct RuleWriter: Sendable, Hashable {
   /// The file with the rules that “Always open this tag at once” has written.
-  public static let always = "always.conf"
+  package static let always = "always.conf"
   /// The file with the rules of `tagroute rules add`. It is read before the other one.
-  public static let added = "added.conf"
+  package static let added = "added.conf"
 
   private let files: RuleFiles
   private let name: String
@@ -22,26 +22,26 @@ public struct RuleWriter: Sendable, Hashable {
   var attempts = 100
 
   /// The file is in the user's directory.
-  public init(_ files: RuleFiles = RuleFiles(), file name: String) {
+  package init(_ files: RuleFiles = RuleFiles(), file name: String) {
     self.files = files
     self.name = name
   }
 
   /// The path of the file; nil if there is no home.
-  public var path: String? { files.user.map { "\($0)/\(name)" } }
+  package var path: String? { files.user.map { "\($0)/\(name)" } }
 
   /// Adds a rule at the end of the file.
   ///
   /// Throws if a rule of the user has this name, or if there are ``RuleSet/maximumRules`` rules. Also throws if a reader
   /// would not find the rule as it is meant.
   @discardableResult
-  public func add(_ draft: RuleDraft) throws(KeyFileError) -> TapRule {
+  package func add(_ draft: RuleDraft) throws(KeyFileError) -> TapRule {
     guard let rule = try change({ _ in (draft, []) }) else { throw mistake("was not changed", "try again") }
     return rule
   }
 
   /// Removes the rule that says the same as this one, under the same name. Returns false if the file has no such rule.
-  public func remove(_ rule: TapRule) throws(KeyFileError) -> Bool {
+  package func remove(_ rule: TapRule) throws(KeyFileError) -> Bool {
     var isFound = false
     _ = try change { present in
       let same = present.filter {

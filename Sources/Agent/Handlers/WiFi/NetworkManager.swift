@@ -1,13 +1,13 @@
-public import Bus
+package import Bus
 import EventLoop
 import Glibc
-public import NDEF
+package import NDEF
 
 /// Connects to Wi-Fi networks of tags, over the D-Bus interface of NetworkManager on the system bus.
 ///
 /// A profile is only in NetworkManager's memory until the network was joined, and is deleted if it was not. The
 /// password goes to NetworkManager and nowhere else: not into an outcome, an error or a log.
-public struct NetworkManager: Sendable {
+package struct NetworkManager: Sendable {
   private let connection: Connection
   /// How long a question may take. A notification waits for the answers.
   private let timeout: Duration
@@ -15,14 +15,14 @@ public struct NetworkManager: Sendable {
   private let limit: Duration
 
   /// Uses this connection to the system bus.
-  public init(_ connection: Connection, timeout: Duration = .seconds(2), limit: Duration = .seconds(45)) {
+  package init(_ connection: Connection, timeout: Duration = .seconds(2), limit: Duration = .seconds(45)) {
     self.connection = connection
     self.timeout = timeout
     self.limit = limit
   }
 
   /// Whether a network could be joined now.
-  public func availability() async -> WiFiAvailability {
+  package func availability() async -> WiFiAvailability {
     switch await device() {
     case .success: .available
     case .failure(let obstacle): obstacle.availability
@@ -35,7 +35,7 @@ public struct NetworkManager: Sendable {
   /// Each call adds a profile, because the sticker's password may be new. It replaces the unsaved profile of an earlier
   /// call first: NetworkManager refuses a second profile with the same UUID. It removes a saved one only after a new one
   /// was joined and saved.
-  public func join(_ network: WiFiNetwork, saving: Bool) async -> HandOverOutcome {
+  package func join(_ network: WiFiNetwork, saving: Bool) async -> HandOverOutcome {
     let device: ObjectPath
     switch await self.device() {
     case .success(let path): device = path

@@ -1,5 +1,5 @@
 /// Whether NetworkManager can connect to a Wi-Fi network now.
-public enum WiFiAvailability: Sendable, Hashable, CaseIterable {
+package enum WiFiAvailability: Sendable, Hashable, CaseIterable {
   /// There is a Wi-Fi device, and it is on.
   case available
   /// NetworkManager does not run, or does not answer.

@@ -5,7 +5,7 @@ extension Registry {
   /// Decides what a tap does: by the first rule that matches, or else by its message alone.
   ///
   /// Recording the steps of the answer takes longer than the decision.
-  public func route(
+  package func route(
     for facts: TapFacts, rules: RuleSet, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
   ) -> Route {
     var steps = Explanation(isWanted: explaining)
@@ -17,7 +17,7 @@ extension Registry {
   }
 
   /// Decides what a tag with this text as its only link does.
-  public func route(
+  package func route(
     for text: String, rules: RuleSet, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
   ) -> Route {
     let base = route(for: text, policy: policy, explaining: explaining)

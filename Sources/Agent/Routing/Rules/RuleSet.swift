@@ -1,50 +1,50 @@
-public import UniversalLinks
+package import UniversalLinks
 
 /// The rules in force, in the order in which they are tried: the user's, then the administrator's.
-public struct RuleSet: Sendable, Hashable {
+package struct RuleSet: Sendable, Hashable {
   /// The rules in their order.
-  public let rules: [TapRule]
+  package let rules: [TapRule]
   /// The installed applications that rules name, by desktop id.
-  public var applications: [String: NamedApplication] = [:]
+  package var applications: [String: NamedApplication] = [:]
 
   /// The number of rules that are used. Further ones are reported and ignored.
-  public static let maximumRules = 1000
+  package static let maximumRules = 1000
   /// The steps for all patterns of one tap. A thousand patterns that are slow on purpose take more; such a set then
   /// decides nothing.
-  public static let maximumSteps = 1 << 24
+  package static let maximumSteps = 1 << 24
 
   /// An installed application that a rule names, and what it can be given without being a handler.
-  public struct NamedApplication: Sendable, Hashable {
+  package struct NamedApplication: Sendable, Hashable {
     let application: Application
     /// Whether it can be given a link.
-    public let takesLinks: Bool
+    package let takesLinks: Bool
     /// Whether it can be given a file.
-    public let takesFiles: Bool
+    package let takesFiles: Bool
 
     /// An application that takes one of both, or both.
-    public init(_ application: Application, takesLinks: Bool, takesFiles: Bool) {
+    package init(_ application: Application, takesLinks: Bool, takesFiles: Bool) {
       (self.application, self.takesLinks, self.takesFiles) = (application, takesLinks, takesFiles)
     }
   }
 
   /// Sorts the rules by origin. Rules of one origin keep their order.
-  public init(_ rules: [TapRule] = []) {
+  package init(_ rules: [TapRule] = []) {
     self.rules = rules.filter { $0.origin == .user } + rules.filter { $0.origin == .system }
   }
 
   /// Whether a rule examines the message's SHA-256, so that it has to be computed.
-  public var needsDigest: Bool {
+  package var needsDigest: Bool {
     rules.contains { rule in
       rule.conditions.contains { if case .message = $0 { true } else { false } }
     }
   }
 
   /// The first rule that matches, and the steps to it.
-  public struct Decision: Sendable, Hashable {
+  package struct Decision: Sendable, Hashable {
     /// The rule; nil if none matches.
-    public let rule: TapRule?
+    package let rule: TapRule?
     /// One step for each rule that was tried. Empty if the caller did not ask for them.
-    public let steps: [Route.Step]
+    package let steps: [Route.Step]
   }
 
   /// Finds the first rule that matches a tap. The link and the handler are those that decide without rules; nil if there
@@ -52,7 +52,7 @@ public struct RuleSet: Sendable, Hashable {
   ///
   /// If the patterns take too many steps, no rule decides: a rule that was not tried might be the one that ignores the
   /// tag.
-  public func decision(
+  package func decision(
     for facts: TapFacts, link: URI?, handler: String? = nil, explaining: Bool = true,
     maximumSteps: Int = RuleSet.maximumSteps
   ) -> Decision {

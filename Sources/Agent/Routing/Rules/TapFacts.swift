@@ -1,22 +1,22 @@
-public import NDEF
+package import NDEF
 
 /// The facts of a tap that rules examine.
 ///
 /// A tag without a message has `message` nil. Its UID, technology and reader can still match.
-public struct TapFacts: Sendable, Hashable {
+package struct TapFacts: Sendable, Hashable {
   /// The tag's UID; empty if it is unknown.
-  public var uid: [UInt8]
+  package var uid: [UInt8]
   /// For example `type-2`; empty if it is unknown.
-  public var technology: String
+  package var technology: String
   /// The object path of the reader; empty if it is unknown.
-  public var reader: String
+  package var reader: String
   /// The message; nil if there is none, or if it cannot be decoded.
-  public var message: NDEFMessage?
+  package var message: NDEFMessage?
   /// The SHA-256 of the message's bytes in lower-case hexadecimal digits; empty if it is unknown.
-  public var digest: String
+  package var digest: String
 
   /// Everything that is left out is unknown.
-  public init(
+  package init(
     uid: [UInt8] = [], technology: String = "", reader: String = "", message: NDEFMessage? = nil, digest: String = ""
   ) {
     self.uid = uid

@@ -1,9 +1,9 @@
-public import UniversalLinks
+package import UniversalLinks
 
 /// A rule of the user or the administrator: what a tag that meets its conditions does.
-public struct TapRule: Sendable, Hashable {
+package struct TapRule: Sendable, Hashable {
   /// A property that a tag must have.
-  public enum Condition: Sendable, Hashable {
+  package enum Condition: Sendable, Hashable {
     /// The tag's UID.
     case uid([UInt8])
     /// The link that would be opened.
@@ -25,7 +25,7 @@ public struct TapRule: Sendable, Hashable {
   }
 
   /// What the tag does.
-  public enum Action: Sendable, Hashable {
+  package enum Action: Sendable, Hashable {
     /// Opens the link in the application with this desktop id.
     case open(String)
     /// Opens the link in the default application of its scheme.
@@ -39,7 +39,7 @@ public struct TapRule: Sendable, Hashable {
   }
 
   /// Whose rule it is. The user's rules are tried first.
-  public enum Origin: String, Sendable, Hashable, CaseIterable {
+  package enum Origin: String, Sendable, Hashable, CaseIterable {
     /// The user's.
     case user
     /// The administrator's.
@@ -47,27 +47,27 @@ public struct TapRule: Sendable, Hashable {
   }
 
   /// The name in the header of its group.
-  public let name: String
+  package let name: String
   /// Whose rule it is.
-  public let origin: Origin
+  package let origin: Origin
   /// The path of its file.
-  public let file: String
+  package let file: String
   /// The line of its header, from 1.
-  public let line: Int
+  package let line: Int
   /// All of them must hold. Not empty.
-  public let conditions: [Condition]
+  package let conditions: [Condition]
   /// What the tag does.
-  public let action: Action
+  package let action: Action
   /// Whether the user is asked first, with a notification.
-  public let asks: Bool
+  package let asks: Bool
   /// The program, and its arguments, that runs when the tag of a tap is removed after the action was carried out. Empty
   /// if none does.
-  public let onRemove: [String]
+  package let onRemove: [String]
   /// The name of the notification's sound, in the Sound Naming Specification; nil for the usual one.
-  public let sound: String?
+  package let sound: String?
 
   /// A rule from the line of a file. It has at least one condition.
-  public init(
+  package init(
     name: String, origin: Origin, file: String, line: Int, conditions: [Condition], action: Action, asks: Bool = true,
     onRemove: [String] = [], sound: String? = nil
   ) {
@@ -83,12 +83,12 @@ public struct TapRule: Sendable, Hashable {
   }
 
   /// `“NAME” (FILE:LINE)`, for messages.
-  public var place: String { "“\(name)” (\(file):\(line))" }
+  package var place: String { "“\(name)” (\(file):\(line))" }
 }
 
 extension TapRule.Condition {
   /// The key in a file.
-  public var key: String {
+  package var key: String {
     switch self {
     case .uid: "UID"
     case .link: "Link"
@@ -105,7 +105,7 @@ extension TapRule.Condition {
 
 extension TapRule.Action {
   /// The kind of action. Scripts read the values.
-  public var kind: String {
+  package var kind: String {
     switch self {
     case .open: "open"
     case .openDefault: "open-default"

@@ -1,16 +1,16 @@
-public import NDEF
+package import NDEF
 
 /// The type of a record that apps can declare: a media type, or an NFC Forum external type.
 ///
 /// The text is ASCII, in lower case and bounded, so messages may quote it.
-public enum RecordType: Sendable, Hashable, CustomStringConvertible {
+package enum RecordType: Sendable, Hashable, CustomStringConvertible {
   /// A media type without its parameters, such as `text/vcard` (RFC 6838, section 4.2).
   case media(String)
   /// An external type, such as `example.com:ticket` (NFC Record Type Definition 1.0, section 3.3).
   case external(String)
 
   /// The type of a media-type or external record. Nil for other records, and if the type is malformed.
-  public init?(_ record: NDEFRecord) {
+  package init?(_ record: NDEFRecord) {
     // A type of NDEF has at most 255 bytes.
     switch record.typeNameFormat {
     case .mediaType:
@@ -24,7 +24,7 @@ public enum RecordType: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The type itself.
-  public var description: String {
+  package var description: String {
     switch self {
     case .media(let type), .external(let type): type
     }
@@ -32,14 +32,14 @@ public enum RecordType: Sendable, Hashable, CustomStringConvertible {
 
   /// The claims that cover the type, the most exact first: the type, the same type by its other name, and for media
   /// types `image/*`.
-  public var claims: [String] {
+  package var claims: [String] {
     guard case .media(let type) = self else { return [description] }
     let top = type.prefix { $0 != "/" }
     return [type, RecordType.aliases[type], "\(top)/*"].compactMap(\.self)
   }
 
   /// Reads a media type or `type/*` that a handler declares. Returns it in its one spelling; nil if it is malformed.
-  public static func mediaClaim(_ text: String) -> String? {
+  package static func mediaClaim(_ text: String) -> String? {
     guard text.hasSuffix("/*") else { return mediaType(of: text) }
     let top = text.dropLast(2)
     return isName(top) && !desktopTrees.contains(top.lowercased()) ? top.lowercased() + "/*" : nil
@@ -47,7 +47,7 @@ public enum RecordType: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads an external type that a handler declares. Returns it in its one spelling; nil if it is malformed, or names
   /// an Android app, which no app here gets.
-  public static func externalClaim(_ text: String) -> String? {
+  package static func externalClaim(_ text: String) -> String? {
     externalType(of: text).flatMap { $0 == androidApplication ? nil : $0 }
   }
 

@@ -1,9 +1,9 @@
-public import NDEF
+package import NDEF
 
 extension Registry {
   /// The media type whose default application may open the message; nil if no default application does. A caller looks
   /// the application up, and adds it to ``typeDefaults``.
-  public static func typeOfDefault(for message: NDEFMessage) -> String? {
+  package static func typeOfDefault(for message: NDEFMessage) -> String? {
     guard case .found(let record) = TypedRecord.search(message), record.type.mayBeFile else { return nil }
     return record.type.description
   }

@@ -1,7 +1,7 @@
 import NDEF
 
 /// The answer of the desktop about the default application of a media type.
-public enum TypeDefault: Sendable, Hashable {
+package enum TypeDefault: Sendable, Hashable {
   /// The application can open a file.
   case application(Application)
   /// No default application is set.

@@ -1,14 +1,14 @@
-public import NDEF
+package import NDEF
 
 /// The record of a message that decides if there is no link: the first one with a media type or an external type.
-public struct TypedRecord: Sendable, Hashable {
+package struct TypedRecord: Sendable, Hashable {
   /// The number of the record in the message, from 1.
-  public let number: Int
+  package let number: Int
   /// The type.
-  public let type: RecordType
+  package let type: RecordType
 
   /// The record's payload in the message of the same tap; nil if the message is another.
-  public func payload(in message: NDEFMessage) -> [UInt8]? {
+  package func payload(in message: NDEFMessage) -> [UInt8]? {
     guard message.records.indices.contains(number - 1) else { return nil }
     let record = message.records[number - 1]
     return RecordType(record) == type ? record.payload : nil

@@ -1,12 +1,12 @@
-public import NDEF
+package import NDEF
 
 /// A Wi-Fi network of a tag, as the user is asked about it.
 ///
 /// It never holds the password, so it may be shown and compared. The password stays in the message of the tap until
 /// the user has agreed; see ``TypedRecord/network(in:)``.
-public struct WiFiOffer: Sendable, Hashable {
+package struct WiFiOffer: Sendable, Hashable {
   /// Why the network of the tag is never joined.
-  public enum Obstacle: String, Sendable, Hashable, CaseIterable {
+  package enum Obstacle: String, Sendable, Hashable, CaseIterable {
     /// Each user of the network has a name and a password of their own.
     case enterprise
     /// WEP can be broken within minutes, and NetworkManager drops it.
@@ -20,14 +20,14 @@ public struct WiFiOffer: Sendable, Hashable {
   }
 
   /// The name of the network, 1 to 32 bytes.
-  public let ssid: [UInt8]
+  package let ssid: [UInt8]
   /// Whether the network needs no password.
-  public let isOpen: Bool
+  package let isOpen: Bool
   /// Why the network is never joined; nil if it may be.
-  public let obstacle: Obstacle?
+  package let obstacle: Obstacle?
 
   /// Keeps everything but the password.
-  public init(_ network: WiFiNetwork) {
+  package init(_ network: WiFiNetwork) {
     ssid = network.ssid
     isOpen = network.authentication == .open
     obstacle = Obstacle(network)
@@ -36,7 +36,7 @@ public struct WiFiOffer: Sendable, Hashable {
   /// The name as one line. Bytes that are no visible text are written as `\xE2`, and so are characters that could be
   /// confused with marks around the name. So two networks with different names never look the same because a character
   /// is left out.
-  public var name: String {
+  package var name: String {
     guard let text = String(validating: ssid, as: UTF8.self) else {
       return String(ssid.map { WiFiOffer.isPlain($0) ? String(Unicode.Scalar($0)) : WiFiOffer.escaped($0) }.joined())
     }
@@ -127,7 +127,7 @@ extension TypedRecord {
 
   /// The first Wi-Fi network of the record, with its password, in the message of the same tap; nil if the message is
   /// another.
-  public func network(in message: NDEFMessage) throws(NDEFError) -> WiFiNetwork? {
+  package func network(in message: NDEFMessage) throws(NDEFError) -> WiFiNetwork? {
     guard holdsWiFi, let payload = payload(in: message) else { return nil }
     // The type on the tag may have parameters.
     let record = NDEFRecord(typeNameFormat: .mediaType, type: Array(WiFiRecord.type.utf8), payload: payload)

@@ -1,5 +1,5 @@
-import Names
 import Bus
+import Names
 import TagrouteClient
 
 /// `handlers prefer`, `block` and `forget`: the user's choices about a handler.

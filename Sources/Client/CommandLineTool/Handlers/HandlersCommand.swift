@@ -1,6 +1,6 @@
-import Names
 import Bus
 import Handlers
+import Names
 import TagrouteClient
 
 extension Command {

@@ -1,4 +1,3 @@
-import AssociationFetch
 import Associations
 import Bus
 import EventLoop

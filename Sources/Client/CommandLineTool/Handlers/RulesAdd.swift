@@ -1,7 +1,7 @@
 import Handlers
-import KeyFile
 import Names
 import Routing
+import Settings
 import TagrouteClient
 
 /// `tagroute rules add`: writes a rule for one tag, or for the tags of one app.

@@ -1,7 +1,7 @@
 import EventLoop
 import Handlers
-import KeyFile
 import Names
+import Settings
 
 extension Command {
   static let rules = Command(

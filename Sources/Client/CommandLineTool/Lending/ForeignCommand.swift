@@ -83,9 +83,9 @@ actor ForeignCommand {
 }
 
 /// Ends this process by a signal.
-enum ProcessEnd {
+package enum ProcessEnd {
   /// Ends it as if the signal had not been caught, so that a shell sees the signal.
-  static func die(of number: Int32) -> Never {
+  package static func die(of number: Int32) -> Never {
     signal(number, SIG_DFL)
     // The threads of an event loop block all signals.
     var all = sigset_t()

@@ -1,4 +1,3 @@
-import Doctor
 import EventLoop
 
 extension Command {

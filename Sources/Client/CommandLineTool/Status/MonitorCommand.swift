@@ -1,6 +1,6 @@
-import Names
 import Bus
 import EventLoop
+import Names
 import TagrouteClient
 
 extension Command {

@@ -1,5 +1,4 @@
 import Bus
-import Doctor
 import EventLoop
 import Names
 import TagrouteClient

@@ -1,6 +1,5 @@
-import Names
 import Bus
-import Doctor
+import Names
 import TagrouteClient
 
 extension Command {

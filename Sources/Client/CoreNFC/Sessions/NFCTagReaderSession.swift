@@ -1,6 +1,6 @@
 public import Dispatch
-public import Foundation
 import EventLoop
+public import Foundation
 import TagrouteClient
 
 /// Takes the callbacks of a tag session (iOS 13).

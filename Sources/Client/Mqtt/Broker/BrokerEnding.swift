@@ -1,4 +1,4 @@
-import Configuration
+import Settings
 
 /// The version of the protocol.
 enum MqttVersion: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import Configuration
 import Journal
+import Settings
 import TagrouteClient
 
 /// The connection to the broker, and what goes over it. Pure: events go in, actions come out.

@@ -1,7 +1,7 @@
 import CCurl
-import Configuration
 import EventLoop
 import Glibc
+import Settings
 
 /// The connection to the broker, with or without TLS: libcurl resolves the name, connects and does TLS, and then only
 /// passes bytes (CURLOPT_CONNECT_ONLY). Used by one thread.

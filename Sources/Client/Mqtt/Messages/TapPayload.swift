@@ -1,6 +1,6 @@
-import Configuration
 import NDEF
 import Names
+import Settings
 import TagrouteClient
 
 /// The payload of the topics `tap` and `log`.

@@ -1,4 +1,4 @@
-import Configuration
+import Settings
 
 /// The topics of a station.
 struct Topics: Sendable, Hashable {

@@ -2,14 +2,14 @@ import CShims
 import EventLoop
 import Glibc
 import Journal
-import KeyFile
 import Names
+import Settings
 
 /// `tagroute-mqtt`: from the command line to the exit code.
-public enum MqttProgram {
+package enum MqttProgram {
   /// Runs until a signal arrives, or until the program cannot continue. The command line begins with the program's
   /// name. Returns one of the exit codes in the program's help.
-  public static func run(_ arguments: [String]) async -> Int32 {
+  package static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     switch MqttArguments(Array(arguments.dropFirst())) {
     case .print(let text):

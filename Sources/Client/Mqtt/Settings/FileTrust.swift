@@ -1,5 +1,5 @@
 import Glibc
-import KeyFile
+import Settings
 
 /// Judges the files that say where taps go, and who this station is. Whoever can change one of them could send the taps
 /// elsewhere.

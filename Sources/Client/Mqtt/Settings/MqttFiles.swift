@@ -1,7 +1,6 @@
-import Configuration
 import EventLoop
-import KeyFile
 import Names
+import Settings
 
 /// Where the configuration and the secrets of this program are.
 struct MqttFiles: Sendable, Hashable {

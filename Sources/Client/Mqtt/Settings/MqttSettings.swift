@@ -1,6 +1,5 @@
-import Configuration
 import Glibc
-import KeyFile
+import Settings
 
 /// How this station presents itself to the broker.
 struct BrokerIdentity: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import KeyFile
+import Settings
 
 /// Reads files that only their owner may read.
 enum Secret {

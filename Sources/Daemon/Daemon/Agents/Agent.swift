@@ -1,6 +1,6 @@
 import Bus
 import Names
-import ScanGate
+import Presence
 
 /// The session that a tap belongs to; with `Sessions=any`, and for the user of a station, the user.
 struct SessionKey: Hashable, Sendable, CustomStringConvertible {

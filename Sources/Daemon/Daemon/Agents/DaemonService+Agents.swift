@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Journal
 import Names
-import Session
+import Presence
 
 extension DaemonService {
   /// How long an agent may take to store a tap.

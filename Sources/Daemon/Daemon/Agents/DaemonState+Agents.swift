@@ -1,8 +1,7 @@
 import Bus
 import Journal
 import Names
-import ScanGate
-import Session
+import Presence
 
 /// The registered agents, and which taps they may get.
 extension DaemonState {

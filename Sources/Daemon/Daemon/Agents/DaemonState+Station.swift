@@ -1,5 +1,4 @@
-import ScanGate
-import Session
+import Presence
 
 /// A station: a machine whose taps go to one user's agent while no other user is logged in at the seat.
 extension DaemonState {

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
 
 extension DaemonService {
   func inhibit(_ call: IncomingCall) async throws -> [Value] {

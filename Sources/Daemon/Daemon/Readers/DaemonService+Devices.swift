@@ -1,9 +1,8 @@
-import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// Events of udev, and the obstacles to opening a reader.
 extension DaemonService {

@@ -1,11 +1,10 @@
 import Bus
-import Configuration
-import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
+import Settings
 
 /// Starts and stops the reader processes, and receives their events.
 extension DaemonService {

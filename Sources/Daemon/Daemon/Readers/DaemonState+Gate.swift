@@ -1,7 +1,6 @@
 import Journal
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
 
 /// Which readers scan, and why the others do not.
 extension DaemonState {

@@ -1,7 +1,7 @@
 import Journal
 import NDEF
-import ReaderLink
-import ScanGate
+import Presence
+import ReaderProtocol
 
 /// Events of reader processes, and which session gets a tag.
 extension DaemonState {

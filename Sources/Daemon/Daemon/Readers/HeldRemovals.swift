@@ -1,5 +1,5 @@
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// Holds the removal of a tag back for a while, because a tag that rests on a reader may drop out for a moment. If the
 /// same tag is read again within that time, it has the placement of before, and nothing happens.

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// The known tags of each reader, by its connection string. They survive a restart of the daemon.
 ///

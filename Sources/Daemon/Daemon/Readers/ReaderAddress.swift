@@ -1,4 +1,3 @@
-import DeviceEvents
 import Names
 
 /// The device that a device string means: a connection string of libnfc, or a name of pcscd.

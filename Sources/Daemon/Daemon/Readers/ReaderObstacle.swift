@@ -1,4 +1,3 @@
-import DeviceEvents
 import Names
 
 /// The reason why a plugged-in USB reader cannot be opened, and a remedy.

@@ -1,7 +1,6 @@
-import Configuration
-import DeviceEvents
 import Names
-import ReaderLink
+import ReaderProtocol
+import Settings
 
 /// Readers that pcscd drives: which of its list are used, on which seat, and which devices it should list and does not.
 extension ReaderRoster {

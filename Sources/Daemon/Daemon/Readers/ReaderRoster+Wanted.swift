@@ -1,4 +1,3 @@
-import DeviceEvents
 import Names
 
 /// The readers that there should be.

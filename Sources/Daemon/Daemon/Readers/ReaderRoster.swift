@@ -1,8 +1,7 @@
-import Configuration
-import DeviceEvents
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
+import Settings
 
 /// Decides which readers exist, as devices are plugged in and removed.
 ///

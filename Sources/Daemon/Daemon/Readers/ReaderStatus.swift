@@ -1,7 +1,8 @@
 import Bus
 import Names
-import ReaderLink
-import ScanGate
+import Presence
+import ReaderProtocol
+import Settings
 
 struct ReaderStatus: Sendable {
   /// Its properties on the bus.

@@ -1,5 +1,3 @@
-import DeviceEvents
-
 /// The USB readers that libnfc 1.8.0 supports.
 ///
 /// The tables are those of its drivers (`pn53x_usb_supported_devices` in pn53x_usb.c, `acr122_usb_supported_devices` in

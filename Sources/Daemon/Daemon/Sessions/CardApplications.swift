@@ -1,4 +1,4 @@
-import ReaderLink
+import ReaderProtocol
 
 /// Which applications of cards a client may declare: never a payment application.
 enum CardApplications {

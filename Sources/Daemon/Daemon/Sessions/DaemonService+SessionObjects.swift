@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
+import ReaderProtocol
 
 extension DaemonService {
   func sessionInterface(_ session: SessionRecord) -> ExportedInterface {

@@ -2,7 +2,7 @@ import Bus
 import Glibc
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// Starts and ends reader sessions, and reports their events to their clients.
 extension DaemonService {

@@ -2,7 +2,7 @@ import Bus
 import Journal
 import NDEF
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// An operation with a tag that is in progress, and the call that waits for its result.
 struct TagOperation {

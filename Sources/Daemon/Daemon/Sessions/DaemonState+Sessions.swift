@@ -1,9 +1,8 @@
 import Bus
 import Journal
 import Names
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
 
 /// Which users may have a reader session.
 extension DaemonState {

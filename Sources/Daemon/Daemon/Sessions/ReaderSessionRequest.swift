@@ -1,6 +1,6 @@
 import Bus
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// The checked options of `StartReaderSession`.
 struct ReaderSessionRequest: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import Bus
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// All reader sessions, and which one has each reader: first in, first out.
 ///

@@ -1,6 +1,6 @@
 import Bus
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// One reader session, and the tags that it has found.
 struct SessionRecord: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import Bus
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// Decides which raw commands of a client are sent to a tag.
 ///

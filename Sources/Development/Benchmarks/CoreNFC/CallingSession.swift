@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
-import Rig
 import TagrouteClient
+import TestKit
 
 /// A reader session that repeats one call to one tag.
 protocol CallingSession: AnyObject {

@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-import Rig
+import TestKit
 
 /// The time to type-check a program of one file that imports CoreNFC, next to one that imports TagrouteClient, against
 /// the modules that were built with the benchmark.

@@ -3,8 +3,7 @@ import EventLoop
 import Glibc
 import Names
 import ReaderSimulator
-import Rig
-import TestRig
+import TestKit
 
 /// The time of calls to a tag over Core NFC, next to the same calls over TagrouteClient. Then the start-up and the size
 /// of programs that use one or the other. Daemon, reader process and libnfc are real, with the timing of a real PN532.

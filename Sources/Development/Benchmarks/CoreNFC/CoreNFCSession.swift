@@ -1,6 +1,6 @@
 import CoreNFC
 import Foundation
-import Rig
+import TestKit
 
 /// A session over Core NFC, which makes its calls with a completion handler or as `async` functions.
 final class CoreNFCSession: CallingSession {

@@ -1,4 +1,4 @@
-import Rig
+import TestKit
 
 /// What programs cost that use Core NFC, next to those that use TagrouteClient: start-up and size.
 struct ProgramCost {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import Rig
+import TestKit
 
 /// Home Assistant's core, run by home-assistant.py until `stop`.
 struct HomeAssistant {

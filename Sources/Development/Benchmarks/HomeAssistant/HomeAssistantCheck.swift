@@ -1,9 +1,8 @@
 import Bus
 import EventLoop
 import Glibc
-import Rig
 import TagrouteClient
-import TestRig
+import TestKit
 
 /// Home Assistant as referee: it finds the station, hears each live tap once, and hears nothing that happened while it
 /// was away.

@@ -1,7 +1,6 @@
 import Bus
 import Glibc
-import Rig
-import TestRig
+import TestKit
 
 /// The time from a tag on the reader, and from a tap at the agent, until a local broker has it, beside mosquitto_pub and
 /// paho with the same broker. And the cost of `tagroute-mqtt` while nothing happens.

@@ -1,8 +1,7 @@
 import Bus
 import EventLoop
 import Glibc
-import Rig
-import TestRig
+import TestKit
 
 /// Many stations and one broker: whether each tap arrives, in which order, how late, and what a station costs.
 ///

@@ -1,6 +1,6 @@
 import Glibc
-import Rig
 import TagrouteClient
+import TestKit
 
 /// nfcpy, installed by Packaging/python-package, and the small program that runs it.
 enum Nfcpy {

@@ -1,7 +1,6 @@
 import Bus
 import Glibc
-import Rig
-import TestRig
+import TestKit
 
 /// The time from a tag that a PC/SC reader reports to the call of Notify, through the real pcscd. Next to it: pyscard's
 /// CardMonitor, which reads the same tag in the same pcscd. And the cost of a reader that waits.

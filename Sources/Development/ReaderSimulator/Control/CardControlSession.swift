@@ -64,10 +64,10 @@ struct CardControlSession: CommandPerformer {
 
 extension SimulatedCardReaders {
   /// How many commands clients sent to all slots since the last `resetRecords`.
-  public var commandCount: Int { count(.command) }
+  package var commandCount: Int { count(.command) }
 
   /// How often cards were switched on or reset since the last `resetRecords`.
-  public var powerUpCount: Int { count(.powerUp) }
+  package var powerUpCount: Int { count(.powerUp) }
 
   private func count(_ kind: CardExchange.Kind) -> Int {
     records.values.reduce(0) { sum, exchanges in sum + exchanges.count { $0.kind == kind } }

@@ -12,6 +12,7 @@ struct SimulatorArguments: Equatable {
   static let usage = """
     usage: tagroute-simulator [--link PATH] [--timing fast|real] [--tap URI]
            tagroute-simulator --pcsc [--model NAME]… [--tap URI]
+           tagroute-simulator demo [OPTION]…
 
     A PN532 reader on a pseudo-terminal, for libnfc to open as pn532_uart:PATH. Prints "ready PATH" first. Or PC/SC
     readers behind a pcscd of their own. Prints "ready SOCKET" first, for PCSCLITE_CSOCK_NAME.

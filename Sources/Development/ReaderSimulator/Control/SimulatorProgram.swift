@@ -2,14 +2,14 @@ import EventLoop
 import Glibc
 
 /// The program `tagroute-simulator`.
-public enum SimulatorProgram {
+package enum SimulatorProgram {
   private static let failure: Int32 = 1
   /// EX_USAGE of sysexits.h.
   private static let usage: Int32 = 64
 
   /// Runs until `quit`, SIGTERM or SIGINT. The program also ends when a standard input ends from which more commands could
   /// have come: a terminal, a pipe or a socket. Returns the exit code. `arguments` excludes the program's name.
-  public static func main(_ arguments: [String]) async -> Int32 {
+  package static func main(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     signal(SIGPIPE, SIG_IGN)
     let options: SimulatorArguments

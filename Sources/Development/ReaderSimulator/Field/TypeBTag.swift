@@ -102,7 +102,7 @@ struct TypeBTag: FieldTag {
 }
 
 /// The pseudo-unique PICC identifier of a Type B card (ISO/IEC 14443-3, 7.9.2).
-public struct TagPUPI: Sendable, Hashable {
+package struct TagPUPI: Sendable, Hashable {
   private enum Kind: Hashable {
     case fixed([UInt8])
     case random
@@ -111,16 +111,16 @@ public struct TagPUPI: Sendable, Hashable {
   private let kind: Kind
 
   /// A random identifier, new each time the field comes on, as on identity cards and passports.
-  public static let random = TagPUPI(kind: .random)
+  package static let random = TagPUPI(kind: .random)
 
   /// An identifier of 4 bytes. Fails for any other number of bytes.
-  public static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagPUPI {
+  package static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagPUPI {
     guard bytes.count == 4 else { throw SimulatorError("a PUPI has 4 bytes, not \(bytes.count)") }
     return TagPUPI(kind: .fixed(bytes))
   }
 
   /// A random identifier that stays the same.
-  public static func generated() -> TagPUPI { TagPUPI(kind: .fixed(randomBytes())) }
+  package static func generated() -> TagPUPI { TagPUPI(kind: .fixed(randomBytes())) }
 
   private static func randomBytes() -> [UInt8] { (0..<4).map { _ in UInt8.random(in: 0...0xFF) } }
 

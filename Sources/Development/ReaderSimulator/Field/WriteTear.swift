@@ -1,7 +1,7 @@
 /// How far a write gets before the memory loses its power.
-public struct WriteTear: Sendable, Hashable {
+package struct WriteTear: Sendable, Hashable {
   /// The contents of the bytes that were not programmed.
-  public enum Remainder: Sendable, Hashable, CaseIterable {
+  package enum Remainder: Sendable, Hashable, CaseIterable {
     /// The old contents.
     case old
     /// The value of an erased cell, 00, in a memory that erases a unit (a page, a block) before it programs it.
@@ -11,12 +11,12 @@ public struct WriteTear: Sendable, Hashable {
   }
 
   /// How many bytes of the write are programmed, from the first on.
-  public let bytes: Int
+  package let bytes: Int
   /// The contents of the other bytes.
-  public let remainder: Remainder
+  package let remainder: Remainder
 
   /// The first `bytes` bytes of the write are programmed; `remainder` is the contents of the others.
-  public init(bytes: Int, remainder: Remainder = .old) {
+  package init(bytes: Int, remainder: Remainder = .old) {
     self.bytes = bytes
     self.remainder = remainder
   }

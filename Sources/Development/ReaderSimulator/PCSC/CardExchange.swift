@@ -1,7 +1,7 @@
 /// What pcscd had a virtual reader do.
-public struct CardExchange: Sendable, Hashable, CustomStringConvertible {
+package struct CardExchange: Sendable, Hashable, CustomStringConvertible {
   /// The kinds of requests that are recorded.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// A command of a client, for the card or for the reader (SCardTransmit).
     case command
     /// A control code (SCardControl).
@@ -13,16 +13,16 @@ public struct CardExchange: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The kind of request.
-  public let kind: Kind
+  package let kind: Kind
   /// The card in the slot; nil if there was none.
-  public let card: TagID?
+  package let card: TagID?
   /// The command, or the data of a control code.
-  public let command: [UInt8]
+  package let command: [UInt8]
   /// The answer; nil if the request failed, or has not been answered yet.
-  public internal(set) var answer: [UInt8]?
+  package internal(set) var answer: [UInt8]?
 
   /// Command and answer in hexadecimal digits.
-  public var description: String {
+  package var description: String {
     let what =
       switch kind {
       case .command: Hexadecimal.string(command)

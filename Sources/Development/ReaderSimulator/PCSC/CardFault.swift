@@ -1,6 +1,6 @@
 /// A fault to inject into one slot of a virtual reader, once or repeatedly. Commands (SCardTransmit) and power-ups are
 /// counted from 1 for the next one. If `times` is nil, all following ones are affected.
-public struct CardFault: Sendable, Hashable {
+package struct CardFault: Sendable, Hashable {
   enum Kind: Hashable {
     case removal(executed: Bool)
     case flicker
@@ -19,36 +19,36 @@ public struct CardFault: Sendable, Hashable {
   var times: Int? = 1
 
   /// The card is taken away at a command. If `executed`, it still executes the command, and only the answer is lost.
-  public static func removal(command: Int = 1, executed: Bool = false) -> CardFault {
+  package static func removal(command: Int = 1, executed: Bool = false) -> CardFault {
     CardFault(kind: .removal(executed: executed), number: command)
   }
 
   /// The card is taken away at a command and put back at once, as by an unsteady hand.
-  public static func flicker(command: Int = 1) -> CardFault { CardFault(kind: .flicker, number: command) }
+  package static func flicker(command: Int = 1) -> CardFault { CardFault(kind: .flicker, number: command) }
 
   /// The reader is unplugged at a command.
-  public static func unplug(command: Int = 1) -> CardFault { CardFault(kind: .unplug, number: command) }
+  package static func unplug(command: Int = 1) -> CardFault { CardFault(kind: .unplug, number: command) }
 
   /// The reader answers commands with these two bytes alone, and does not execute them: `63 00`, `6A 82`, `6C 10`.
-  public static func status(_ word: UInt16, command: Int = 1, times: Int? = 1) -> CardFault {
+  package static func status(_ word: UInt16, command: Int = 1, times: Int? = 1) -> CardFault {
     answer(BigEndian.bytes(word), command: command, times: times)
   }
 
   /// The reader answers commands with any bytes, and does not execute them. pcscd takes up to 65,538.
-  public static func answer(_ bytes: [UInt8], command: Int = 1, times: Int? = 1) -> CardFault {
+  package static func answer(_ bytes: [UInt8], command: Int = 1, times: Int? = 1) -> CardFault {
     CardFault(kind: .answer(bytes), number: command, times: times)
   }
 
   /// The exchange fails: SCARD_E_NOT_TRANSACTED. If `executed`, the card still executes the command.
-  public static func silence(command: Int = 1, times: Int? = 1, executed: Bool = false) -> CardFault {
+  package static func silence(command: Int = 1, times: Int? = 1, executed: Bool = false) -> CardFault {
     CardFault(kind: .silence(executed: executed), number: command, times: times)
   }
 
   /// The answer to a command is held until `release`, or until the reader is unplugged.
-  public static func hold(command: Int = 1) -> CardFault { CardFault(kind: .hold, number: command) }
+  package static func hold(command: Int = 1) -> CardFault { CardFault(kind: .hold, number: command) }
 
   /// The card does not answer when it is switched on. pcscd reports it as mute.
-  public static func mute(powerUp: Int = 1, times: Int? = 1) -> CardFault {
+  package static func mute(powerUp: Int = 1, times: Int? = 1) -> CardFault {
     CardFault(kind: .mute, number: powerUp, times: times)
   }
 }

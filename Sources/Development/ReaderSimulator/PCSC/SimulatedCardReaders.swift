@@ -5,15 +5,15 @@ import Glibc
 ///
 /// A test adds readers, starts pcscd with `configuration(library:)`, and inserts cards. Everything that pcscd asks for is
 /// answered here, on a loop of its own, and recorded.
-public actor SimulatedCardReaders {
+package actor SimulatedCardReaders {
   /// A condition that a test waits for.
-  public typealias Condition = @Sendable (isolated SimulatedCardReaders) -> Bool
+  package typealias Condition = @Sendable (isolated SimulatedCardReaders) -> Bool
 
   /// The loop that owns the socket and the readers.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// The path of the socket to which the driver connects.
-  public nonisolated let socket: String
+  package nonisolated let socket: String
 
   /// After twice as many exchanges of a slot, the older half is forgotten.
   static let recordLimit = 8192
@@ -47,7 +47,7 @@ public actor SimulatedCardReaders {
   private var waiters = Waiters<SimulatedCardReaders>()
 
   /// Listens on a new socket at this path. Fails if the path has more than 107 bytes, or its directory does not exist.
-  public static func start(socket: String) async throws(SimulatorError) -> SimulatedCardReaders {
+  package static func start(socket: String) async throws(SimulatorError) -> SimulatedCardReaders {
     let readers = SimulatedCardReaders(socket: socket, listener: try ListeningSocket.create(at: socket, mode: 0o600))
     try await readers.beginListening()
     return readers
@@ -67,7 +67,7 @@ public actor SimulatedCardReaders {
   }
 
   /// Unplugs all readers and closes the socket.
-  public func stop() {
+  package func stop() {
     listening?.cancel()
     listening = nil
     for reader in readers { unplug(reader.attached.id) }
@@ -78,7 +78,7 @@ public actor SimulatedCardReaders {
   /// Plugs a new reader in. `device` is its number on USB bus 1; nil for the next free one. pcscd sees readers of its
   /// configuration only if they were added before it starts.
   @discardableResult
-  public func addReader(
+  package func addReader(
     _ model: CardReaderModel, serial: String? = nil, device: UInt8? = nil
   ) -> AttachedCardReader {
     let id = CardReaderID(number: readers.count)
@@ -95,16 +95,16 @@ public actor SimulatedCardReaders {
   }
 
   /// The readers, in the order in which they were added.
-  public var attachedReaders: [AttachedCardReader] { readers.map(\.attached) }
+  package var attachedReaders: [AttachedCardReader] { readers.map(\.attached) }
 
   /// The name by which pcscd lists a slot, if it started with all readers in its configuration.
-  public func name(of slot: CardSlotID) -> String {
+  package func name(of slot: CardSlotID) -> String {
     let number = String(slot.number, radix: 16, uppercase: true)
     return "\(friendlyName(of: slot)) \(number.count < 2 ? "0" : "")\(number) 00"
   }
 
   /// The name of a slot without the numbers that pcscd appends.
-  public func friendlyName(of slot: CardSlotID) -> String {
+  package func friendlyName(of slot: CardSlotID) -> String {
     let reader = readers[slots[slot.number].reader.number]
     let interface = reader.attached.model.slots[slot.number - reader.attached.slot.number].interfaceName
     return reader.attached.model.friendlyName + (interface.map { " [\($0)]" } ?? "")
@@ -112,7 +112,7 @@ public actor SimulatedCardReaders {
   }
 
   /// The configuration file with which pcscd loads the driver once for each slot. `library` is the driver's path.
-  public func configuration(library: String) -> String {
+  package func configuration(library: String) -> String {
     slots.map { slot in
       """
       FRIENDLYNAME "\(friendlyName(of: slot.id))"
@@ -127,7 +127,7 @@ public actor SimulatedCardReaders {
   /// Puts a card into a slot. Returns the placement, for `remove(_:)`. A reader does not notice a card of a technology
   /// that it does not know, or a second card. Fails if the slot is for another kind of card.
   @discardableResult
-  public func insert(_ card: SimulatedCard, into slot: CardSlotID) throws(SimulatorError) -> TagID {
+  package func insert(_ card: SimulatedCard, into slot: CardSlotID) throws(SimulatorError) -> TagID {
     guard card.hasContacts == (slots[slot.number].kind == .contact) else {
       throw SimulatorError("\(friendlyName(of: slot)): this slot does not take such a card")
     }
@@ -142,30 +142,30 @@ public actor SimulatedCardReaders {
   /// Takes a card away and returns it with its current contents; nil if it is in no slot. A card that a fault took away
   /// is returned once.
   @discardableResult
-  public func remove(_ id: TagID) -> SimulatedCard? {
+  package func remove(_ id: TagID) -> SimulatedCard? {
     if let card = takenAway.removeValue(forKey: id) { return card }
     guard let slot = slots.first(where: { $0.cards.contains(id) })?.id else { return nil }
     return change(slot) { $0.remove(id) }
   }
 
   /// Takes all cards out of a slot.
-  public func removeAll(from slot: CardSlotID) { for id in cards(in: slot) { remove(id) } }
+  package func removeAll(from slot: CardSlotID) { for id in cards(in: slot) { remove(id) } }
 
   /// The cards in a slot; the one that the reader sees is the first.
-  public func cards(in slot: CardSlotID) -> [TagID] { slots[slot.number].cards }
+  package func cards(in slot: CardSlotID) -> [TagID] { slots[slot.number].cards }
 
   /// Whether pcscd knows that a card is in a slot, and of all removals before.
-  public func isReported(in slot: CardSlotID) -> Bool { slots[slot.number].presence.isReported }
+  package func isReported(in slot: CardSlotID) -> Bool { slots[slot.number].presence.isReported }
 
   /// A card's whole memory; nil if it is in no slot.
-  public func memory(of id: TagID) -> [UInt8]? {
+  package func memory(of id: TagID) -> [UInt8]? {
     for slot in slots { if let memory = slot.memory(of: id) { return memory } }
     return takenAway[id]?.memory
   }
 
   /// Unplugs a reader. The cards stay in it. pcscd forgets the reader only if it was found as a USB device. A reader of
   /// its configuration stays in its list. `plug` makes it work again.
-  public func unplug(_ reader: CardReaderID) {
+  package func unplug(_ reader: CardReaderID) {
     readers[reader.number].isPluggedIn = false
     for (number, connection) in connections {
       guard let slot = connection.slot, slots[slot.number].reader == reader else { continue }
@@ -178,62 +178,62 @@ public actor SimulatedCardReaders {
   }
 
   /// Plugs a reader in again. `device` is its new number on the USB bus; nil for the old one.
-  public func plug(_ reader: CardReaderID, device: UInt8? = nil) {
+  package func plug(_ reader: CardReaderID, device: UInt8? = nil) {
     readers[reader.number].isPluggedIn = true
     if let device { readers[reader.number].properties.device = device }
   }
 
   /// Whether the driver passes escape commands on (SCardControl), as libccid does only if its administrator wants it.
-  public func allowEscapes(_ allowed: Bool = true, for reader: CardReaderID) {
+  package func allowEscapes(_ allowed: Bool = true, for reader: CardReaderID) {
     readers[reader.number].properties.allowsEscapes = allowed
   }
 
   /// Makes a slot report its card as another one each time it powers it again, and when a transparent session ends.
-  public func renewCards(in slot: CardSlotID) { slots[slot.number].renewsCards = true }
+  package func renewCards(in slot: CardSlotID) { slots[slot.number].renewsCards = true }
 
   /// Injects a fault.
-  public func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
+  package func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
 
   /// Injects a fault on the air, or of the chip behind the antenna, into a contactless slot. Has no effect elsewhere.
-  public func addRadioFault(_ fault: Fault, to slot: CardSlotID) {
+  package func addRadioFault(_ fault: Fault, to slot: CardSlotID) {
     guard var interface = slots[slot.number].interface as? ContactlessInterface else { return }
     interface.chip.radio.faults.add(fault)
     slots[slot.number].interface = interface
   }
 
   /// Discards the pending faults of a slot. An answer that is held stays held.
-  public func clearFaults(of slot: CardSlotID) { slots[slot.number].faults.clear() }
+  package func clearFaults(of slot: CardSlotID) { slots[slot.number].faults.clear() }
 
   /// How often faults have struck in a slot since the last `clearFaults`.
-  public func strikes(in slot: CardSlotID) -> Int { slots[slot.number].faults.strikes }
+  package func strikes(in slot: CardSlotID) -> Int { slots[slot.number].faults.strikes }
 
   /// Whether an answer is held.
-  public func isHolding(_ slot: CardSlotID) -> Bool { slots[slot.number].heldAnswer != nil }
+  package func isHolding(_ slot: CardSlotID) -> Bool { slots[slot.number].heldAnswer != nil }
 
   /// Gives the driver the answer that a fault has held.
-  public func release(_ slot: CardSlotID) {
+  package func release(_ slot: CardSlotID) {
     guard let answer = slots[slot.number].heldAnswer else { return }
     slots[slot.number].heldAnswer = nil
     reply(answer, to: slot)
   }
 
   /// What pcscd had a slot do since the last `resetRecords`, the oldest first.
-  public func exchanges(in slot: CardSlotID) -> [CardExchange] { records[slot] ?? [] }
+  package func exchanges(in slot: CardSlotID) -> [CardExchange] { records[slot] ?? [] }
 
   /// The commands that clients sent while this card was in a slot, pseudo-APDUs for the reader included.
-  public func commands(to id: TagID) -> [[UInt8]] { activities[id]?.commands ?? [] }
+  package func commands(to id: TagID) -> [[UInt8]] { activities[id]?.commands ?? [] }
 
   /// How often the card was switched on or reset.
-  public func powerUps(of id: TagID) -> Int { activities[id]?.powerUps ?? 0 }
+  package func powerUps(of id: TagID) -> Int { activities[id]?.powerUps ?? 0 }
 
   /// Forgets the records of all slots and cards.
-  public func resetRecords() {
+  package func resetRecords() {
     records = [:]
     for id in activities.keys { activities[id] = Activity() }
   }
 
   /// Whether the driver has opened every slot of the readers that are plugged in.
-  public var areOpen: Bool {
+  package var areOpen: Bool {
     let open = connections.values.map(\.purpose)
     return slots.allSatisfy { slot in
       !readers[slot.reader.number].isPluggedIn
@@ -243,7 +243,7 @@ public actor SimulatedCardReaders {
 
   /// Waits until `condition` is true. It is checked after each message of the driver, and after each change by a test.
   /// Fails if the task is cancelled, as by the time limit of a test.
-  public func wait(until condition: @escaping Condition) async throws(SimulatorError) {
+  package func wait(until condition: @escaping Condition) async throws(SimulatorError) {
     guard !condition(self) else { return }
     let (number, met) = waiters.add(condition)
     for await _ in met {}

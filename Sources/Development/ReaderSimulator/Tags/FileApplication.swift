@@ -57,7 +57,7 @@ extension SimulatedTag {
   /// A card with one application and its files, by their identifiers. The name of the application has 5 to 16 bytes. Of
   /// the options, it uses the answer to select, and how often the card asks for more time. `masterFiles` lie in the
   /// master file, as the EF.CardAccess of a passport does.
-  public static func fileCard(
+  package static func fileCard(
     _ name: [UInt8], files: [UInt16: [UInt8]], masterFiles: [UInt16: [UInt8]] = [:], uid: TagUID = .generated(),
     options: Type4Options = Type4Options()
   ) -> SimulatedTag {

@@ -37,7 +37,7 @@ struct SelectableApplication: CardApplication {
 extension SimulatedTag {
   /// A card with one application, which is selected by its name: 5 to 16 bytes, by default F0 and "TAGROUTE" in ASCII.
   /// Of the options, it uses the answer to select, and how often the card asks for more time.
-  public static func applicationCard(
+  package static func applicationCard(
     _ name: [UInt8]? = nil, uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) -> SimulatedTag {
     cardA(SelectableApplication(name: name ?? SelectableApplication.usualName), uid, options)

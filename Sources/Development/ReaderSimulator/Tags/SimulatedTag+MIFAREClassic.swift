@@ -3,7 +3,7 @@ extension SimulatedTag {
   /// without one. The UID has four or seven bytes on a real tag. `keyB`, six bytes, is key B of every sector; any key
   /// other than the default of formatting programs is a secret. Without `sectors`, all possible ones are for NDEF.
   /// Fails if the message does not fit, the UID is random, or the key has another length.
-  public static func mifareClassic(
+  package static func mifareClassic(
     _ model: MIFAREClassicModel, message: [UInt8], uid: TagUID = .generated(),
     keyB: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], sectors: [Int]? = nil
   ) throws(SimulatorError) -> SimulatedTag {
@@ -12,7 +12,7 @@ extension SimulatedTag {
 
   /// A MIFARE Classic that is formatted for NDEF, with arbitrary contents of the data blocks in place of the TLVs.
   /// Without `sectors`, all possible ones are for NDEF. Fails if the contents do not fit, or the UID is random.
-  public static func mifareClassic(
+  package static func mifareClassic(
     _ model: MIFAREClassicModel, contents: [UInt8], uid: TagUID = .generated(), sectors: [Int]? = nil
   ) throws(SimulatorError) -> SimulatedTag {
     try mifareClassic(
@@ -22,7 +22,7 @@ extension SimulatedTag {
 
   /// A MIFARE Classic from a dump that includes its keys, from block 0 on. The UID has four or seven bytes; nil for the
   /// UID of four bytes in block 0. Fails if the model has another number of bytes than the dump, or the UID is random.
-  public static func mifareClassic(
+  package static func mifareClassic(
     _ model: MIFAREClassicModel, memory: [UInt8], uid: TagUID? = nil
   ) throws(SimulatorError) -> SimulatedTag {
     guard memory.count == model.blockCount * MIFAREClassicMemory.blockSize else {
@@ -36,7 +36,7 @@ extension SimulatedTag {
 
   /// A MIFARE Classic in its factory state: all keys FF, no user data. The UID has four or seven bytes on a real tag.
   /// Fails if it is random, since the chip has no random UIDs.
-  public static func mifareClassicBlank(
+  package static func mifareClassicBlank(
     _ model: MIFAREClassicModel, uid: TagUID = .generated()
   ) throws(SimulatorError) -> SimulatedTag {
     try mifareClassic(MIFAREClassicMemory(model: model, uid: uid.fixedBytes ?? []), uid)

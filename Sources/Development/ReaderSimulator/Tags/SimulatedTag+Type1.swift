@@ -1,7 +1,7 @@
 extension SimulatedTag {
   /// A Type 1 tag that holds an encoded NDEF message; empty for a formatted tag without one. Fails if the message does
   /// not fit, or the UID does not have seven fixed bytes.
-  public static func type1(
+  package static func type1(
     _ model: Type1Model, message: [UInt8], uid: TagUID = .generatedTopaz()
   ) throws(SimulatorError) -> SimulatedTag {
     SimulatedTag(tag: Type1Tag(try Type1Memory(model: model, uid: uid.fixedBytes ?? [], message: message)))
@@ -14,7 +14,7 @@ extension SimulatedTag {
 
   /// A Type 1 tag with arbitrary contents, after the capability container, in place of the TLVs. Fails if they do not
   /// fit, or the UID does not have seven fixed bytes.
-  public static func type1(
+  package static func type1(
     _ model: Type1Model, contents: [UInt8], uid: TagUID = .generatedTopaz()
   ) throws(SimulatorError) -> SimulatedTag {
     SimulatedTag(tag: Type1Tag(try Type1Memory(model: model, uid: uid.fixedBytes ?? [], contents: contents)))
@@ -22,7 +22,7 @@ extension SimulatedTag {
 
   /// A Type 1 tag from a dump, from block 0 on; its first seven bytes are the UID. Without a model, it is the smallest
   /// that holds the dump. Fails if the dump is too short to hold a UID, or too long.
-  public static func type1(_ model: Type1Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag {
+  package static func type1(_ model: Type1Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag {
     guard memory.count >= 7 else {
       throw SimulatorError("a dump of \(memory.count) bytes does not hold the UID, which takes the first 7")
     }

@@ -1,7 +1,7 @@
 extension SimulatedTag {
   /// A Type 4A tag that holds an encoded NDEF message; empty for a formatted tag without one. Fails if the message does
   /// not fit, or the options contradict one another.
-  public static func type4(
+  package static func type4(
     message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
     cardA(try Type4Application(message: message, options: options), uid, options)
@@ -10,7 +10,7 @@ extension SimulatedTag {
   /// A Type 4B tag that holds an encoded NDEF message; empty for a formatted tag without one. SAK and ATS in the
   /// options belong to Type A, and are not used. Fails if the message does not fit, or the options contradict one
   /// another.
-  public static func type4B(
+  package static func type4B(
     message: [UInt8], pupi: TagPUPI = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
     let application = try Type4Application(message: message, options: options)
@@ -20,7 +20,7 @@ extension SimulatedTag {
   /// A MIFARE DESFire EV1 that holds an encoded NDEF message, and also has the native commands that read it. The
   /// message is empty for a formatted card without one; the UID has 7 bytes. Fails if one of them does not fit, or the
   /// options contradict one another.
-  public static func desfire(
+  package static func desfire(
     message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
     guard let bytes = uid.fixedBytes, bytes.count == 7 else {
@@ -31,12 +31,12 @@ extension SimulatedTag {
   }
 
   /// A bank card, with a payment environment and without an NDEF application. Bank cards have a fixed or a random UID.
-  public static func paymentCard(uid: TagUID = .generated()) -> SimulatedTag {
+  package static func paymentCard(uid: TagUID = .generated()) -> SimulatedTag {
     cardA(PaymentApplication(), uid, Type4Options())
   }
 
   /// A bank card of Type B.
-  public static func paymentCardB(pupi: TagPUPI = .generated()) -> SimulatedTag { cardB(PaymentApplication(), pupi) }
+  package static func paymentCardB(pupi: TagPUPI = .generated()) -> SimulatedTag { cardB(PaymentApplication(), pupi) }
 
   static func cardA(_ application: any CardApplication, _ uid: TagUID, _ options: Type4Options) -> SimulatedTag {
     let card = BlockProtocolCard(application, timeExtensions: options.timeExtensions)

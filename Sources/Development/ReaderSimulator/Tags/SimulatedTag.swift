@@ -1,11 +1,11 @@
 /// A tag that a test can place on a simulated reader.
-public struct SimulatedTag: Sendable {
+package struct SimulatedTag: Sendable {
   let tag: any FieldTag
 
   /// A Type 2 tag that holds an encoded NDEF message; empty for a formatted tag without one. The UID has seven bytes on
   /// a real tag, which are in its first pages too. If `hasLockControl`, the model's factory lock control TLV precedes
   /// the message; many programs overwrite it. Fails if the message does not fit.
-  public static func type2(
+  package static func type2(
     _ model: SimulatedType2Model, message: [UInt8], uid: TagUID = .generated(), hasLockControl: Bool = false
   ) throws(SimulatorError) -> SimulatedTag {
     let bytes = uid.fixedBytes ?? []
@@ -15,7 +15,7 @@ public struct SimulatedTag: Sendable {
 
   /// A Type 2 tag with arbitrary contents, from page 4 on, in place of the TLVs: damaged, hostile, or merely unusual.
   /// The UID has seven bytes on a real tag. Fails if the contents do not fit.
-  public static func type2(_ model: SimulatedType2Model, contents: [UInt8], uid: TagUID = .generated())
+  package static func type2(_ model: SimulatedType2Model, contents: [UInt8], uid: TagUID = .generated())
     throws(SimulatorError)
     -> SimulatedTag
   {
@@ -24,7 +24,7 @@ public struct SimulatedTag: Sendable {
 
   /// A Type 2 tag from a dump, from page 0 on; the first two pages hold the UID. Without a model, it is the smallest
   /// that holds the dump. Fails if the dump is too short to hold a UID, or too long.
-  public static func type2(_ model: SimulatedType2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag
+  package static func type2(_ model: SimulatedType2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag
   {
     guard memory.count >= 8 else {
       throw SimulatorError("a dump of \(memory.count) bytes does not hold the UID, which takes the first 8")

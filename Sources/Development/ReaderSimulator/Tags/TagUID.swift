@@ -1,5 +1,5 @@
 /// The UID of a Type A tag (ISO/IEC 14443-3, 6.5.4).
-public struct TagUID: Sendable, Hashable, CustomStringConvertible {
+package struct TagUID: Sendable, Hashable, CustomStringConvertible {
   private enum Kind: Hashable {
     case fixed([UInt8])
     case random
@@ -8,11 +8,11 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
 
   /// Four bytes that start with 08 and change each time the field comes on, as on phones and on cards that protect
   /// their owner.
-  public static let random = TagUID(kind: .random)
+  package static let random = TagUID(kind: .random)
 
   /// A UID of 4, 7 or 10 bytes. Fails for any other number, and for four bytes that start with 88, which announces
   /// more.
-  public static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagUID {
+  package static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagUID {
     guard [4, 7, 10].contains(bytes.count) else {
       throw SimulatorError("a UID has 4, 7 or 10 bytes, not \(bytes.count)")
     }
@@ -23,12 +23,12 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// A generated UID of seven bytes, the first of them NXP's 04.
-  public static func generated() -> TagUID {
+  package static func generated() -> TagUID {
     TagUID(kind: .fixed([0x04] + (0..<6).map { _ in UInt8.random(in: 0...0xFF) }))
   }
 
   /// A generated UID of a Topaz tag: seven bytes, the last of them Innovision's 25.
-  public static func generatedTopaz() -> TagUID {
+  package static func generatedTopaz() -> TagUID {
     TagUID(kind: .fixed((0..<4).map { _ in UInt8.random(in: 0...0xFF) } + [0x00, 0x00, 0x25]))
   }
 
@@ -43,10 +43,10 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The bytes, if they do not change; nil for a random UID.
-  public var fixedBytes: [UInt8]? {
+  package var fixedBytes: [UInt8]? {
     if case .fixed(let bytes) = kind { bytes } else { nil }
   }
 
   /// Hexadecimal digits, or "random".
-  public var description: String { fixedBytes.map(Hexadecimal.string) ?? "random" }
+  package var description: String { fixedBytes.map(Hexadecimal.string) ?? "random" }
 }

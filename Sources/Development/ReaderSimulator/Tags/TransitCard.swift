@@ -8,7 +8,7 @@ extension SimulatedTag {
   /// bytes, at most 12 per command. All services of the common system FE00 need keys. `idm` has 8 bytes, and is random
   /// if nil. The history has at most 256 blocks, the newest first; the card is refused if it has more, or if a length
   /// is wrong.
-  public static func transitCard(
+  package static func transitCard(
     idm: [UInt8]? = nil, history: [[UInt8]] = transitHistory()
   ) throws(SimulatorError) -> SimulatedTag {
     let idm = try identifier(idm)
@@ -27,7 +27,7 @@ extension SimulatedTag {
   /// Each block holds these values: terminal; processing; two bytes 0; date; entry and exit station; balance, its low
   /// byte first; serial number in three bytes; region. Bits 15 to 9 of the date are the year from 2000 on, bits 8 to 5
   /// the month, bits 4 to 0 the day.
-  public static func transitHistory(_ count: Int = 20) -> [[UInt8]] {
+  package static func transitHistory(_ count: Int = 20) -> [[UInt8]] {
     (0..<max(0, min(count, 28))).map { age in
       let date = 24 << 9 | 11 << 5 | (28 - age)
       let balance = 1000 + 210 * age

@@ -1,7 +1,7 @@
 /// The kind of a FeliCa card, and the contents of its attribute information block.
-public struct Type3Options: Sendable, Hashable {
+package struct Type3Options: Sendable, Hashable {
   /// Kinds of FeliCa cards.
-  public enum Model: String, Sendable, Hashable, CaseIterable {
+  package enum Model: String, Sendable, Hashable, CaseIterable {
     /// FeliCa Lite-S: system 88B4 and, under the same identifier, 12FC; 13 data blocks. Reads four blocks at once and
     /// writes one.
     case liteS = "lite-s"
@@ -14,22 +14,22 @@ public struct Type3Options: Sendable, Hashable {
   }
 
   /// The kind of card.
-  public var model: Model
+  package var model: Model
   /// Nbr: the most blocks that one Check reads.
-  public var maximumRead: Int
+  package var maximumRead: Int
   /// Nbw: the most blocks that one Update writes.
-  public var maximumWrite: Int
+  package var maximumWrite: Int
   /// Nmaxb: the number of blocks for the message.
-  public var blockCount: Int
+  package var blockCount: Int
   /// Whether the attribute information block declares the tag read-only.
-  public var isReadOnly = false
+  package var isReadOnly = false
   /// A false length for Ln; nil for the true one.
-  public var declaredLength: Int?
+  package var declaredLength: Int?
   /// The whole attribute information block, 16 bytes, which overrides the other properties; nil to derive it from them.
-  public var attributeInformation: [UInt8]?
+  package var attributeInformation: [UInt8]?
 
   /// The usual parameters of a kind of card.
-  public init(_ model: Model) {
+  package init(_ model: Model) {
     self.model = model
     switch model {
     case .liteS: (maximumRead, maximumWrite, blockCount) = (4, 1, 13)
@@ -42,7 +42,7 @@ public struct Type3Options: Sendable, Hashable {
 extension SimulatedTag {
   /// A Type 3 tag that holds an encoded NDEF message; empty for a formatted tag without one. `idm` has 8 bytes, and is
   /// random if nil. Fails if the message does not fit, or the options contradict one another.
-  public static func type3(
+  package static func type3(
     message: [UInt8], idm: [UInt8]? = nil, options: Type3Options = Type3Options(.liteS)
   ) throws(SimulatorError) -> SimulatedTag {
     let idm = try identifier(idm)

@@ -1,6 +1,6 @@
 import Glibc
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 
 /// Decides which device to open, or why none can be opened.
 struct DeviceSearch {

@@ -1,4 +1,4 @@
-import Reader
+import ReaderKit
 
 /// Runs `body` on the device and wraps its failure as `Interruption.deviceLost`.
 func asking<Result>(

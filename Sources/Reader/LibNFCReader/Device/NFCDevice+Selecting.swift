@@ -1,4 +1,4 @@
-import Reader
+import ReaderKit
 import Tags
 
 /// Looking for tags and selecting one of them.

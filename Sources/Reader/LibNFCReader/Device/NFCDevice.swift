@@ -1,8 +1,8 @@
 import CNFC
-import Framing
 import Glibc
-import Reader
-import ReaderLink
+import PN53x
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// An open libnfc device and the chip behind it, used on one thread.

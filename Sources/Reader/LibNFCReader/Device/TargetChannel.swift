@@ -1,4 +1,5 @@
-import Framing
+import PN53x
+import ReaderKit
 import Tags
 
 /// The channel to the selected tag through the chip.

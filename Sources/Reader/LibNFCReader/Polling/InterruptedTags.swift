@@ -1,5 +1,5 @@
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Tags that were placed but not read, because the goal changed or the device failed. For each tag: the device failures

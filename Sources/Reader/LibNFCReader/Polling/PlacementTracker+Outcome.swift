@@ -1,4 +1,4 @@
-import Reader
+import ReaderKit
 import Tags
 
 extension PlacementTracker {

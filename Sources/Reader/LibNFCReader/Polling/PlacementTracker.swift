@@ -1,6 +1,6 @@
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Turns the results of looks into placements, for as many tags as lie on the reader. Each placement begins once and

@@ -1,7 +1,7 @@
-import Framing
 import Journal
-import Reader
-import ReaderLink
+import PN53x
+import ReaderKit
+import ReaderProtocol
 
 /// Finding, opening, losing and lending the device.
 extension Poller {

@@ -1,7 +1,7 @@
-import Framing
 import Names
-import Reader
-import ReaderLink
+import PN53x
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Reading new tags.

@@ -1,6 +1,6 @@
 import Journal
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Polling for tags and watching resting tags.

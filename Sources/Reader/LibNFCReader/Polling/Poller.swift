@@ -1,6 +1,6 @@
 import Journal
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Runs one reader: finds its device, polls for tags, reads each tag once, and notices when a tag is removed. In a

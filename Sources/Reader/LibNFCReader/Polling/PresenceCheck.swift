@@ -1,6 +1,6 @@
-import Framing
 import Names
-import Reader
+import PN53x
+import ReaderKit
 import Tags
 
 /// How to check whether the selected tag is still there, with a single command if its kind has one.

@@ -1,4 +1,4 @@
-import Reader
+import ReaderKit
 import Tags
 
 /// The next step while tags rest: check one tag, look for all tags, switch the field off, or pause.

@@ -1,6 +1,6 @@
-import Framing
-import Reader
-import ReaderLink
+import PN53x
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Performing a client's operations on the tags of a reader session.

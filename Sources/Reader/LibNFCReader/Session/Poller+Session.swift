@@ -1,6 +1,6 @@
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Reader sessions. Tags are polled and watched as during scanning, but reported to the client instead of read. The

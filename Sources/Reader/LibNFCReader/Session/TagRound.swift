@@ -1,4 +1,4 @@
-import Reader
+import ReaderKit
 
 /// A round of tags in a reader session. It begins with the first tag that is reported. It ends once the reader has
 /// looked for every technology, so that all tags that lie there together are reported.

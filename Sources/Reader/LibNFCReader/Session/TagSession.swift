@@ -1,6 +1,6 @@
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// The state of a reader session, except for the part that is on the chip.

@@ -1,5 +1,4 @@
 import CPCSC
-import Framing
 
 /// Makes the calls for one card. Only `CardThread` uses it, on its own thread.
 struct CardWorker {

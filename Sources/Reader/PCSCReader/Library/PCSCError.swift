@@ -1,5 +1,3 @@
-import Framing
-
 /// An error of pcsc-lite (pcsclite.h).
 struct PCSCError: Error, Hashable, Sendable {
   let code: UInt32

@@ -1,6 +1,6 @@
 import CPCSC
-import Framing
 import Glibc
+import ReaderModels
 
 /// The USB numbers of a reader, as far as its driver tells them.
 struct ReaderFacts {

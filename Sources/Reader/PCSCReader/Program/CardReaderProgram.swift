@@ -1,14 +1,13 @@
 import CPCSC
-import Framing
 import Glibc
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 
 /// The program `tagroute-reader-pcsc`.
-public enum CardReaderProgram {
+package enum CardReaderProgram {
   /// Runs the program with an argument vector, whose first element is the program's name, and returns the exit code.
-  public static func run(_ arguments: [String]) -> Int32 {
+  package static func run(_ arguments: [String]) -> Int32 {
     let options: CardReaderOptions
     do throws(CardReaderOptions.Mistake) {
       options = try CardReaderOptions(Array(arguments.dropFirst()))

@@ -1,7 +1,7 @@
 import EventLoop
-import Framing
 import Glibc
 import Names
+import ReaderModels
 
 /// Prints the readers that pcscd has, each time that they change, in the format that `PCSCListing` of ReaderLink parses.
 ///

@@ -1,7 +1,6 @@
-import Framing
 import Journal
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 
 /// Calls to pcscd for the card. The main thread waits for their end together with the daemon's commands.
 extension CardReader {

@@ -1,8 +1,8 @@
-import Framing
 import Journal
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderModels
+import ReaderProtocol
 import Tags
 
 /// Reading new tags.

@@ -1,5 +1,5 @@
-import Framing
-import ReaderLink
+import ReaderModels
+import ReaderProtocol
 
 /// Showing with the reader's LED and buzzer how a tap ended, if the configuration wants that, and which reader this is.
 extension CardReader {

@@ -1,8 +1,8 @@
 import EventLoop
 import Journal
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 
 /// The connection to pcscd, and the events that come over it.
 extension CardReader {

@@ -1,8 +1,8 @@
-import Framing
 import Journal
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderModels
+import ReaderProtocol
 
 /// Runs one reader that pcscd drives: reads each tag once, and notices when a tag is removed. In a reader session it
 /// performs the client's operations instead of reading the tags.

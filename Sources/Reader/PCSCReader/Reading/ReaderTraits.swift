@@ -1,4 +1,4 @@
-import Framing
+import ReaderModels
 
 /// What is known about the reader.
 struct ReaderTraits {

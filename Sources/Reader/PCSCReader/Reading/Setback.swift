@@ -1,4 +1,3 @@
-import Framing
 import Tags
 
 /// Why the work on a card cannot go on as planned.

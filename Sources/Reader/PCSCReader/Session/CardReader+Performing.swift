@@ -1,6 +1,5 @@
-import Framing
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Performing a client's operations on the card of a reader session.

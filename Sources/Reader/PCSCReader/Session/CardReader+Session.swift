@@ -1,8 +1,7 @@
-import Framing
 import Journal
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// Reader sessions. The card is reported to the client instead of read. The client's requests then operate on it.

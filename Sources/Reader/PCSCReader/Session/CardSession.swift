@@ -1,5 +1,4 @@
-import Framing
-import ReaderLink
+import ReaderProtocol
 import Tags
 
 /// The state of a reader session. The reader has one card at a time.

@@ -1,4 +1,3 @@
-import Framing
 import Names
 
 extension CardSlot.Card {

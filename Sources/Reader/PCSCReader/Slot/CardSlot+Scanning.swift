@@ -1,7 +1,6 @@
-import Framing
 import Names
-import Reader
-import ReaderLink
+import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// The daemon's goals and known tags, and the work on one card.

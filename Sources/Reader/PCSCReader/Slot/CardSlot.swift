@@ -1,5 +1,5 @@
 import Names
-import ReaderLink
+import ReaderProtocol
 import Tags
 
 /// Decides what happens with the card on the reader: pcscd's events and the daemon's goals go in, steps and reports come

@@ -1,5 +1,6 @@
-@testable import Associations
 import Testing
+
+@testable import Associations
 
 @Suite struct AssociationRecordTests {
   private static let file = Array(#"{"applinks": {"details": [{"appIDs": ["a"], "components": []}]}}"#.utf8)

@@ -1,6 +1,6 @@
 import Associations
 import Glibc
-import TestSupport
+import Rig
 import Testing
 import UniversalLinks
 

@@ -1,9 +1,9 @@
 import Dispatch
 import EventLoop
 import Glibc
-import KeyFile
+import Rig
 import Routing
-import TestSupport
+import Settings
 import Testing
 
 @testable import Handlers

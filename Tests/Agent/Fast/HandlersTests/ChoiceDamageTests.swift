@@ -1,9 +1,9 @@
 import EventLoop
 import Foundation
 import Glibc
-import KeyFile
+import Rig
 import Routing
-import TestSupport
+import Settings
 import Testing
 
 @testable import Handlers

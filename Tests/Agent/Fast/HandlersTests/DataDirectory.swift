@@ -1,6 +1,6 @@
 import EventLoop
+import Rig
 import Routing
-import TestSupport
 
 @testable import Handlers
 

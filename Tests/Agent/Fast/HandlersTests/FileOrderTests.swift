@@ -1,6 +1,6 @@
 import Glibc
+import Rig
 import Routing
-import TestSupport
 import Testing
 
 @testable import Handlers

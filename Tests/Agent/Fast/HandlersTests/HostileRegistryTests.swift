@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
+import Rig
 import Routing
-import TestSupport
 import Testing
 import UniversalLinks
 

@@ -1,5 +1,5 @@
+import Rig
 import Routing
-import TestSupport
 import Testing
 
 @testable import Handlers

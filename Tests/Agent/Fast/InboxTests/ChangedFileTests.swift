@@ -1,5 +1,5 @@
 import Glibc
-import TestSupport
+import Rig
 import Testing
 
 @testable import Inbox

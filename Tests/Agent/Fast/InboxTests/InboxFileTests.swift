@@ -1,6 +1,6 @@
 import Glibc
+import Rig
 import Testing
-import TestSupport
 
 @testable import Inbox
 

@@ -1,5 +1,5 @@
+import Rig
 import Testing
-import TestSupport
 
 @testable import Inbox
 

@@ -1,7 +1,7 @@
 import Glibc
 import Names
+import Rig
 import Testing
-import TestSupport
 
 @testable import Inbox
 

@@ -1,6 +1,6 @@
 import EventLoop
+import Rig
 import Testing
-import TestSupport
 
 @testable import Inbox
 

@@ -1,4 +1,4 @@
-import TestSupport
+import Rig
 import Routing
 import Testing
 import UniversalLinks

@@ -1,7 +1,7 @@
 import NDEF
 import Routing
-import UniversalLinks
 import Testing
+import UniversalLinks
 
 @Suite struct MessageRouteTests {
   private let registry: Registry

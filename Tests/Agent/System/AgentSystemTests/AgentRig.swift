@@ -2,8 +2,9 @@ import Bus
 import EventLoop
 import Names
 import Notifications
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// A real agent between a fake daemon, a stand-in notification server and a fake handler, each on a bus of this test.

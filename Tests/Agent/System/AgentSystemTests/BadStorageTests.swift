@@ -1,7 +1,8 @@
 import Bus
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// The storage for taps is full, damaged or in use by another process. History is lost and the loss is reported, but

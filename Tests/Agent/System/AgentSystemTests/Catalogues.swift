@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 import Testing
 
 /// The catalogues of translations in their installed form.

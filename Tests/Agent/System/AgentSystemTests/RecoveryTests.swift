@@ -1,8 +1,9 @@
 import Bus
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// Processes and buses that end around a tap, and the state of the tap afterwards.

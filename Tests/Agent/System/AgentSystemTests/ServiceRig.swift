@@ -1,11 +1,12 @@
 import Bus
-import Configuration
 import EventLoop
 import Handlers
 import Inbox
 import Journal
 import Routing
-import TestRig
+import Settings
+import TestKit
+
 @testable import AgentTests
 
 @testable import Agent

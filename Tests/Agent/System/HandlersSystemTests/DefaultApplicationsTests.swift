@@ -2,8 +2,9 @@ import EventLoop
 import Glibc
 import Handlers
 import Routing
-import TestRig
+import TestKit
 import Testing
+
 @testable import HandlersTests
 
 @Suite struct DefaultApplicationsTests {

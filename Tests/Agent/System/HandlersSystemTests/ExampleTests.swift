@@ -2,8 +2,9 @@ import EventLoop
 import Glibc
 import Handlers
 import Routing
-import TestRig
+import TestKit
 import Testing
+
 @testable import HandlersTests
 
 /// The example of the documentation, checked in the way that its readers use it.

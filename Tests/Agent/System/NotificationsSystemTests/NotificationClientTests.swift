@@ -1,8 +1,9 @@
 import Bus
 import EventLoop
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import NotificationsTests
 
 @testable import Notifications

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import Rig
 import Testing
 
 @testable import CommandLineTool

@@ -1,7 +1,7 @@
-import Doctor
 import Testing
 
 @testable import CommandLineTool
+
 @testable import TagrouteClient
 
 /// What `tagroute status` and `tagroute monitor` say about a station.

@@ -1,5 +1,5 @@
-import Configuration
 import Journal
+import Settings
 import Testing
 
 @testable import Mqtt

@@ -1,7 +1,8 @@
 import Foundation
-import TestSupport
-@testable import TagrouteClient
+import Rig
 import Testing
+
+@testable import TagrouteClient
 
 @testable import Mqtt
 

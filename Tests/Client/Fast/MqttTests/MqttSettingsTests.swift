@@ -1,8 +1,7 @@
-import Configuration
 import Glibc
-import KeyFile
 import Names
-import TestSupport
+import Rig
+import Settings
 import Testing
 
 @testable import Mqtt

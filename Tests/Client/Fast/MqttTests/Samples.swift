@@ -1,7 +1,6 @@
-import Configuration
-import KeyFile
 import Names
-import TestSupport
+import Rig
+import Settings
 
 @testable import Mqtt
 @testable import TagrouteClient

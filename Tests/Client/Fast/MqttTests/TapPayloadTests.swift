@@ -1,6 +1,6 @@
-import Configuration
 import Foundation
 import NDEF
+import Settings
 import TagrouteClient
 import Testing
 

@@ -1,6 +1,6 @@
 import Bus
 import Names
-import TestSupport
+import Rig
 import Testing
 
 @testable import TagrouteClient

@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import TestRig
+import TestKit
 import Testing
 
 /// Sources of programs are checked against the module that was built, in both language modes.

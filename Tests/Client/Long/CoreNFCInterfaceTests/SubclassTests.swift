@@ -1,5 +1,6 @@
 import CoreNFC
 import Testing
+
 @testable import CoreNFCTests
 
 /// Subclasses of sessions and records, as in a program's own tests. TagProtocolTests have tags of a program's own.

@@ -1,6 +1,7 @@
 import Bus
-import TestRig
+import TestKit
 import Testing
+
 @testable import MqttSystemTests
 
 /// The connection breaks, or the clock does. Each test prints its line of the table of faults.

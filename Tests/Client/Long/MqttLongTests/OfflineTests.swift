@@ -1,6 +1,7 @@
 import Bus
-import TestRig
+import TestKit
 import Testing
+
 @testable import MqttSystemTests
 
 /// A broker that is away for long, or sends more commands than it may.

@@ -1,4 +1,5 @@
 import Testing
+
 @testable import MqttTests
 
 /// Ten million packets of a hostile broker.

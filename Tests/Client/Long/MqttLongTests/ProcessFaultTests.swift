@@ -1,6 +1,7 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import MqttSystemTests
 
 /// A process dies or stops at a chosen place. Each test prints its line of the table of faults (docs/mqtt-faults.md).

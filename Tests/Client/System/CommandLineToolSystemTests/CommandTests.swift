@@ -1,5 +1,5 @@
 import Foundation
-import TestRig
+import TestKit
 import Testing
 
 /// The real program, on a bus with a double of the daemon and of the agent.

@@ -1,5 +1,5 @@
 import Bus
-import TestRig
+import TestKit
 import Testing
 
 /// The completions that bash offers from the answers of the real program. `Packaging/check-completions` tests the rest

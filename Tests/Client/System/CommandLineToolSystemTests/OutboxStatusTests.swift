@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Foundation
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// What the real `tagroute status` prints about the outbox and `tagroute-mqtt`, on a bus with doubles of all programs.

@@ -1,6 +1,6 @@
 import Bus
 import Foundation
-import TestRig
+import TestKit
 import Testing
 
 /// A bus with a double of the daemon, of the agent, of both or of neither. It is there as long as this exists.

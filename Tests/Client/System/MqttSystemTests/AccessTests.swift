@@ -1,6 +1,6 @@
 import Bus
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// A broker that cannot be trusted, or that does not trust the station. The tap waits, and the state says what to do.

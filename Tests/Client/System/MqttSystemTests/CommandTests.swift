@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Commands from the broker, with the real daemon and a simulated reader.

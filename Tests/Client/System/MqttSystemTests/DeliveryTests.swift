@@ -1,6 +1,6 @@
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// What other clients of the broker receive while everything works.

@@ -1,5 +1,5 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// The real program and a broker that sends what no broker may send (`hostile-broker.py`).

@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 import Testing
 
 /// A real broker, a proxy in front of it, mosquitto_sub as the referee, and one station.

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ClientTests {

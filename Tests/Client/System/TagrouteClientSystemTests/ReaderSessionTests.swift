@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ReaderSessionTests {

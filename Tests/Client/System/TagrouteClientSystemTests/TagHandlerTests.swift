@@ -3,7 +3,7 @@ import EventLoop
 import NDEF
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// An app that uses the library. The test calls it like the agent and the desktop.

@@ -1,6 +1,5 @@
-import Configuration
-import KeyFile
-import TestSupport
+import Rig
+import Settings
 import Testing
 
 @testable import Daemon

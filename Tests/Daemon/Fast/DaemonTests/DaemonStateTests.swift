@@ -1,8 +1,7 @@
 import Bus
 import Names
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

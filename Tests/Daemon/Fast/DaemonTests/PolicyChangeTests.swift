@@ -1,9 +1,9 @@
 import Bus
 import Journal
 import Names
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
+import Settings
 import Testing
 
 @testable import Daemon

@@ -1,7 +1,6 @@
 import Bus
-import DeviceEvents
 import Names
-import ReaderLink
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

@@ -1,4 +1,5 @@
 import Testing
+
 @testable import DaemonTests
 
 /// The searches of the fast tests, one or more steps further.

@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import Journal
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 
 /// The real `tagrouted` on a private bus, with a scripted reader and a stand-in for logind.
 struct DaemonRig {

@@ -1,6 +1,6 @@
 import Bus
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// The introspection data of the running daemon has to match the files in `Config/dbus/interfaces`.

@@ -1,9 +1,10 @@
 import Bus
 import Glibc
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import DaemonTests
 
 /// The real `tagrouted`: how it starts and how it ends.

@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
 
 private let polkitd = "/usr/lib/polkit-1/polkitd"

@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 
 /// A stand-in for `tagroute-reader` that sends the messages of a test on the link. `tagroute-reader-pcsc` is the same,
 /// and repeats pcscd's lists from the named pipe `lists`, if the rig has made one.

@@ -1,6 +1,6 @@
 import EventLoop
 import NDEF
-import TestSupport
+import Rig
 import Testing
 
 @testable import ReaderSimulator

@@ -1,7 +1,8 @@
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import ReaderSimulatorTests
 
 @testable import ReaderSimulator

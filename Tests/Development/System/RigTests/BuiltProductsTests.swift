@@ -1,4 +1,3 @@
-import TestRig
 import Glibc
 import Testing
 

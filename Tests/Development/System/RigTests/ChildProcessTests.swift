@@ -1,6 +1,6 @@
 import Testing
 
-import TestRig
+import Rig
 
 @Suite struct ChildProcessTests {
   @Test func `output and exit code are reported`() async throws {

@@ -1,12 +1,12 @@
+import Daemon
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
+import ReaderProtocol
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 @Suite struct DaemonConnectionTests {
   /// The daemon's end of the link.

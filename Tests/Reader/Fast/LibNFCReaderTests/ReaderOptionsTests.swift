@@ -1,11 +1,11 @@
+import Daemon
 import Names
-import ReaderLink
+import ReaderProtocol
 import Tags
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 @Suite struct ReaderOptionsTests {
   @Test func `the arguments from the daemon are read`() throws {

@@ -1,14 +1,15 @@
+import Daemon
 import EventLoop
 import Glibc
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
-@testable import ReaderLink
+@testable import ReaderKit
+@testable import ReaderProtocol
 
 /// A device that is lent to another program.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LendingTests {

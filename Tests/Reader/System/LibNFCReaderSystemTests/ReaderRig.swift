@@ -1,8 +1,9 @@
+import Daemon
 import EventLoop
 import Names
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 /// Runs the real reader process on a simulated reader and reads its events.

@@ -1,9 +1,11 @@
+import Daemon
 import EventLoop
 import Glibc
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
 /// Two readers of one daemon, which serves both on one thread.

@@ -1,9 +1,11 @@
+import Daemon
 import EventLoop
 import Glibc
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
 /// Processes that are stopped while they work.

@@ -1,5 +1,5 @@
 import EventLoop
-import TestSupport
+import Rig
 import Testing
 
 @Suite struct SystemDirectoriesTests {

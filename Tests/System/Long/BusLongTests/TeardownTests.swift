@@ -1,7 +1,8 @@
 import EventLoop
 
-import TestRig
+import TestKit
 import Testing
+
 @testable import BusSystemTests
 
 @testable import Bus

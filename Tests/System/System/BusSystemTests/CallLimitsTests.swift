@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 import Testing
 
 @testable import Bus

@@ -1,6 +1,7 @@
 import EventLoop
-import TestRig
+import TestKit
 import Testing
+
 @testable import BusTests
 
 @testable import Bus

@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 @testable import Bus

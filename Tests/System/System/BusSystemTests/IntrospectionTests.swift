@@ -1,5 +1,5 @@
 import EventLoop
-import TestRig
+import TestKit
 import Testing
 
 @testable import Bus

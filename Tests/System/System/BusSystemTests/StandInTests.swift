@@ -1,6 +1,6 @@
 import Bus
 import EventLoop
-import TestRig
+import TestKit
 import Testing
 
 /// How stand-ins for bus services start and end.

@@ -1,7 +1,7 @@
 import CShims
 import Glibc
-import TestRig
 import Synchronization
+import TestKit
 import Testing
 
 @testable import EventLoop

@@ -1,5 +1,5 @@
 import NDEF
-import TestSupport
+import Rig
 import Testing
 
 /// Properties of every message, tested with random messages. A failure names its seed.

@@ -1,4 +1,4 @@
-import TestSupport
+import Rig
 import Testing
 
 /// The example on the pages compiles, and prints the output that the pages show.

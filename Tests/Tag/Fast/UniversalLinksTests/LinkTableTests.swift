@@ -1,4 +1,4 @@
-import TestSupport
+import Rig
 import Testing
 import UniversalLinks
 

@@ -1,7 +1,8 @@
 import NDEF
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Every tap leads to one notification and one message, for any tag and after any other tap.

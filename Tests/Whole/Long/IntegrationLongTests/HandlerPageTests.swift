@@ -1,8 +1,9 @@
 import Bus
 import Glibc
 import NDEF
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Runs the commands of docs/handlers.md exactly as printed, in a session with an agent.

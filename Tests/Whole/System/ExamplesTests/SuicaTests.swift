@@ -1,5 +1,5 @@
 import Bus
-import TestRig
+import TestKit
 import Testing
 
 /// Both example programs work and print the same.

@@ -1,5 +1,5 @@
 import Foundation
-import TestRig
+import TestKit
 import Testing
 
 /// How the user chooses the app for a link if no app is trusted or several claim it. All programs are real, from the

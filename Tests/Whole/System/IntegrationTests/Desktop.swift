@@ -3,7 +3,7 @@ import EventLoop
 import NDEF
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A complete Tagroute with an app and a notification server. These two are stand-ins. The programs of Tagroute are

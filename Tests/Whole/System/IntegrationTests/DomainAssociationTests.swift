@@ -1,6 +1,6 @@
 import Foundation
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// Domain associations, from the stored file to the answer of the real agent.

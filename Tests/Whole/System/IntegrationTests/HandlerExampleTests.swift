@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import NDEF
-import TestRig
+import TestKit
 import Testing
 
 /// The example handlers. The bus starts each of them after a click on a tap.

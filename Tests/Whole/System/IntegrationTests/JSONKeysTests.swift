@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Compares the keys of `--json` in tagroute(1) with the keys that the real commands print.

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Runs the scripts from docs/scanning.md exactly as printed, for screen lockers that do not report a lock. The lockers

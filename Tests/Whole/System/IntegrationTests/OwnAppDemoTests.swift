@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute demo --uri`: a tap for an app that the caller develops, without a session.

@@ -1,5 +1,5 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// Compares docs/privacy.md with the files that Tagroute stores for a user.

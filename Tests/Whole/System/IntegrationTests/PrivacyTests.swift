@@ -1,7 +1,7 @@
 import Bus
 import Glibc
 import NDEF
-import TestRig
+import TestKit
 import Testing
 
 /// The content of a tag stays between the tag, the agent and the app: no log and no signal contains it.

@@ -1,6 +1,6 @@
 import EventLoop
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute demo` with the sample app, on a desktop where the user's own agent runs.

@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 import Testing
 
 /// The examples with the real daemon and a simulated transit card, which returns at most 12 blocks at once.

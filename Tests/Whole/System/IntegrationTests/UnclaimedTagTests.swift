@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 import Testing
 
 /// Tags that no handler claims: the default application of the scheme opens the link, or the agent shows and copies the

@@ -1,5 +1,4 @@
-import Configuration
-import DeviceEvents
+import Settings
 
 /// Which library drives a USB reader, so that it is never two. Pure.
 ///

@@ -1,7 +1,6 @@
-import DeviceEvents
-import Framing
 import Names
-import ReaderLink
+import ReaderModels
+import ReaderProtocol
 
 /// Which of the readers that pcscd can drive have an antenna. The others belong to contact cards and security keys, and
 /// Tagroute leaves them alone.

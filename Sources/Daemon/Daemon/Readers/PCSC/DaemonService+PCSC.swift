@@ -1,9 +1,8 @@
-import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// pcscd: whether it can be used, and its list of readers.
 extension DaemonService {

@@ -1,6 +1,6 @@
 import EventLoop
 import Names
-import ReaderLink
+import ReaderProtocol
 
 /// How this daemon reaches pcscd: the socket, the program that speaks with pcscd, and the watch of its list.
 struct PCSCAccess {

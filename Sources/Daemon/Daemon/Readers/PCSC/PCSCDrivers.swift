@@ -1,7 +1,7 @@
-import Framing
-import KeyFile
 import Names
-import ReaderLink
+import ReaderModels
+import ReaderProtocol
+import Settings
 
 /// The USB devices that pcscd has drivers for, from the property lists of the drivers. pcscd reads the same lists
 /// (hotplug_libudev.c, `HPReadBundleValues`).

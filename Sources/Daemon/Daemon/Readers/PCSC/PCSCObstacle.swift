@@ -1,7 +1,6 @@
-import DeviceEvents
-import Framing
 import Names
-import ReaderLink
+import ReaderModels
+import ReaderProtocol
 
 /// Why a contactless reader that is plugged in cannot be used through pcscd, and a remedy.
 enum PCSCObstacle: Hashable, Sendable {

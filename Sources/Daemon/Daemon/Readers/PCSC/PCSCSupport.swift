@@ -1,5 +1,4 @@
-import DeviceEvents
-import ReaderLink
+import ReaderProtocol
 
 /// Whether pcscd can be used, and which USB devices it can drive.
 ///

@@ -76,14 +76,14 @@ struct OpenPGPApplication: CardApplication {
 
 extension SimulatedCard {
   /// An OpenPGP card without keys, with contacts.
-  public static func openPGP() -> SimulatedCard {
+  package static func openPGP() -> SimulatedCard {
     SimulatedCard(.contact(OpenPGPApplication(), answerToReset: OpenPGPApplication.answerToReset))
   }
 }
 
 extension SimulatedTag {
   /// A security key without contacts, or held to the reader, with the OpenPGP application and without NDEF.
-  public static func openPGPCard(uid: TagUID = .generated()) -> SimulatedTag {
+  package static func openPGPCard(uid: TagUID = .generated()) -> SimulatedTag {
     cardA(OpenPGPApplication(), uid, Type4Options())
   }
 }

@@ -59,7 +59,7 @@ struct PIVApplication: CardApplication {
 
 extension SimulatedCard {
   /// A card for personal identity verification without keys, with contacts, as in a YubiKey.
-  public static func piv() -> SimulatedCard {
+  package static func piv() -> SimulatedCard {
     SimulatedCard(.contact(PIVApplication(), answerToReset: PIVApplication.answerToReset))
   }
 }

@@ -1,5 +1,5 @@
 /// A card for a virtual PC/SC reader: a tag without contacts, or a card with contacts.
-public struct SimulatedCard: Sendable {
+package struct SimulatedCard: Sendable {
   enum Medium: Sendable {
     case contactless(any FieldTag)
     /// A card with contacts and its answer to reset.
@@ -13,15 +13,15 @@ public struct SimulatedCard: Sendable {
   init(_ medium: Medium) { self.medium = medium }
 
   /// A tag as it lies on any simulated reader. The reader finds it only if its model knows the technology.
-  public init(_ tag: SimulatedTag) { medium = .contactless(tag.tag) }
+  package init(_ tag: SimulatedTag) { medium = .contactless(tag.tag) }
 
   /// A card with contacts that refuses every command. It serves to show that no program sends it one.
-  public static func contact() -> SimulatedCard {
+  package static func contact() -> SimulatedCard {
     SimulatedCard(.contact(RefusingApplication(), answerToReset: [0x3B, 0x02, 0x14, 0x50]))
   }
 
   /// A bank card with contacts, with the directory of its payment applications and nothing else.
-  public static func paymentChip() -> SimulatedCard {
+  package static func paymentChip() -> SimulatedCard {
     SimulatedCard(
       .contact(
         PaymentApplication(),
@@ -31,7 +31,7 @@ public struct SimulatedCard: Sendable {
   }
 
   /// The same card with any answer to reset, right or wrong: 0 to 33 bytes. Fails if there are more.
-  public func answeringReset(with bytes: [UInt8]) throws(SimulatorError) -> SimulatedCard {
+  package func answeringReset(with bytes: [UInt8]) throws(SimulatorError) -> SimulatedCard {
     guard bytes.count <= 33 else { throw SimulatorError("an answer to reset has at most 33 bytes, not \(bytes.count)") }
     var card = self
     card.answerToReset = bytes
@@ -39,12 +39,12 @@ public struct SimulatedCard: Sendable {
   }
 
   /// The card's tag, with its contents; nil if it has contacts.
-  public var tag: SimulatedTag? {
+  package var tag: SimulatedTag? {
     if case .contactless(let tag) = medium { SimulatedTag(tag: tag) } else { nil }
   }
 
   /// The whole permanent memory.
-  public var memory: [UInt8] {
+  package var memory: [UInt8] {
     switch medium {
     case .contactless(let tag): tag.memory
     case .contact(let application, _): application.memory

@@ -6,22 +6,22 @@ import Glibc
 ///
 /// pcscd takes its socket as descriptor 3, as from systemd (sd_listen_fds(3)). It is killed when this process ends, if
 /// the system has setpriv(1).
-public actor PrivatePCSCD {
+package actor PrivatePCSCD {
   /// How pcscd is started.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// More variables for its environment, for example those of a testbed for devices.
-    public var environment: [String: String] = [:]
+    package var environment: [String: String] = [:]
     /// More arguments, for example `--auto-exit`.
-    public var arguments: [String] = []
+    package var arguments: [String] = []
     /// A folder that pcscd sees in place of its folder of drivers for USB devices. Needs the right to mount.
-    public var drivers: String?
+    package var drivers: String?
     /// Whether pcscd starts only when a client connects, as from systemd's socket unit.
-    public var startsOnDemand = false
+    package var startsOnDemand = false
     /// Whether the log has every step and every command.
-    public var isVerbose = false
+    package var isVerbose = false
 
     /// Creates the default options.
-    public init() {}
+    package init() {}
   }
 
   /// The process.
@@ -35,12 +35,12 @@ public actor PrivatePCSCD {
   }
 
   /// The loop that owns the process.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// The path of the socket, for `PCSCLITE_CSOCK_NAME` in the environment of a client.
-  public nonisolated let socket: String
+  package nonisolated let socket: String
   /// The file to which pcscd writes its log.
-  public nonisolated let logFile: String
+  package nonisolated let logFile: String
 
   /// Where pcscd 1.9.9 looks for drivers of USB devices.
   private static let driverFolder = "/usr/lib/pcsc/drivers"
@@ -54,7 +54,7 @@ public actor PrivatePCSCD {
 
   /// Starts pcscd in a directory that exists. The directory then holds the socket, the configuration and the log.
   /// `configuration` is the text of the configuration file (reader.conf(5)). Fails if pcscd is not installed.
-  public static func start(
+  package static func start(
     in directory: String, configuration: String, options: Options = Options()
   ) async throws(SimulatorError) -> PrivatePCSCD {
     let daemon = PrivatePCSCD(directory, options)
@@ -75,13 +75,13 @@ public actor PrivatePCSCD {
   }
 
   /// Whether the process runs.
-  public var isRunning: Bool { if case .running = state { true } else { false } }
+  package var isRunning: Bool { if case .running = state { true } else { false } }
 
   /// The id of the process; nil if it does not run.
-  public var identifier: Int32? { if case .running(let identifier, _) = state { identifier } else { nil } }
+  package var identifier: Int32? { if case .running(let identifier, _) = state { identifier } else { nil } }
 
   /// Replaces the configuration. pcscd reads it when it starts.
-  public func configure(_ configuration: String) throws(SimulatorError) {
+  package func configure(_ configuration: String) throws(SimulatorError) {
     let folder = "\(directory)/reader.conf.d"
     mkdir(folder, 0o700)
     let bytes = Array(configuration.utf8)
@@ -94,7 +94,7 @@ public actor PrivatePCSCD {
 
   /// Starts the process on the same path, after killing the one that runs. With `startsOnDemand`, waits for a client in
   /// the background.
-  public func restart() async throws(SimulatorError) {
+  package func restart() async throws(SimulatorError) {
     await kill()
     let listener = try ListeningSocket.create(at: socket, mode: 0o666)
     guard options.startsOnDemand else { return try spawn(listener) }
@@ -108,7 +108,7 @@ public actor PrivatePCSCD {
   }
 
   /// Waits until the process runs: with `startsOnDemand`, until a client connects.
-  public func started() async {
+  package func started() async {
     guard case .waiting = state else { return }
     await withCheckedContinuation { startWaiters.append($0) }
   }
@@ -139,16 +139,18 @@ public actor PrivatePCSCD {
   }
 
   /// Ends the process as its administrator does, with SIGTERM, and waits for that. The socket stays, without a listener.
-  public func stop() async { await end(SIGTERM) }
+  package func stop() async { await end(SIGTERM) }
 
   /// Kills the process, as a crash would, and waits for that.
-  public func kill() async { await end(SIGKILL) }
+  package func kill() async { await end(SIGKILL) }
 
   /// Sends the process a signal. SIGSTOP makes it unresponsive until SIGCONT.
-  public func signal(_ number: Int32) { if case .running(let identifier, _) = state { Glibc.kill(identifier, number) } }
+  package func signal(_ number: Int32) {
+    if case .running(let identifier, _) = state { Glibc.kill(identifier, number) }
+  }
 
   /// Waits until the process has ended.
-  public func ended() async {
+  package func ended() async {
     await withCheckedContinuation { continuation in whenEnded { continuation.resume() } }
   }
 
@@ -159,7 +161,7 @@ public actor PrivatePCSCD {
   }
 
   /// The log of all runs so far.
-  public nonisolated func log() -> String {
+  package nonisolated func log() -> String {
     let number = open(logFile, O_RDONLY | O_CLOEXEC)
     guard number >= 0, let bytes = try? FileDescriptor(owning: number).readAll() else { return "" }
     return String(decoding: bytes, as: UTF8.self)

@@ -7,7 +7,7 @@ extension SimulatedCardReaders {
   private static let libraryName = "libtagroute-ifd.so"
 
   /// The path of the driver: beside this program, or in the folder for libraries next to it.
-  public static func driverLibrary() throws(SimulatorError) -> String {
+  package static func driverLibrary() throws(SimulatorError) -> String {
     guard let folder = OwnProgram.directory else { throw SimulatorError("cannot read /proc/self/exe") }
     let paths = [folder, "\(folder)/../lib/tagroute", "\(folder)/../libexec"].map { "\($0)/\(libraryName)" }
     guard let path = paths.first(where: { access($0, R_OK) == 0 }) else {
@@ -18,7 +18,7 @@ extension SimulatedCardReaders {
 
   /// Starts a pcscd with all readers in its configuration, and waits until it has opened those that are plugged in.
   /// With `startsOnDemand`, it returns before that. Fails with pcscd's log if it ends.
-  public func startPCSCD(
+  package func startPCSCD(
     in directory: String, options: PrivatePCSCD.Options = PrivatePCSCD.Options()
   ) async throws(SimulatorError) -> PrivatePCSCD {
     let daemon = try await PrivatePCSCD.start(
@@ -29,7 +29,7 @@ extension SimulatedCardReaders {
 
   /// Starts a pcscd that finds the readers as USB devices of a testbed, whose variables are in `options.environment`. A
   /// reader is there while its device is plugged in there. Needs the right to mount.
-  public func startHotplugPCSCD(
+  package func startHotplugPCSCD(
     in directory: String, options: PrivatePCSCD.Options = PrivatePCSCD.Options()
   ) async throws(SimulatorError) -> PrivatePCSCD {
     var options = options
@@ -42,7 +42,7 @@ extension SimulatedCardReaders {
 
   /// Waits until pcscd has opened every slot of the readers that are plugged in, also after a restart. Fails with its
   /// log if it ends.
-  public func waitUntilOpen(by daemon: PrivatePCSCD) async throws(SimulatorError) {
+  package func waitUntilOpen(by daemon: PrivatePCSCD) async throws(SimulatorError) {
     let end = EndFlag()
     let checkAgain: @Sendable () -> Void = { [weak self] in self?.assumeIsolated { $0.resumeWaiters() } }
     await daemon.whenEnded { [loop] in

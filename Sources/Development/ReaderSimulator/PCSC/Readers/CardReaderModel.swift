@@ -1,21 +1,21 @@
 /// A model of PC/SC reader: its names and numbers, and how it treats the pseudo-APDUs of class FF.
 ///
 /// The rows follow the makers' reference manuals and reports of users. None was compared with hardware.
-public struct CardReaderModel: Sendable, Hashable {
+package struct CardReaderModel: Sendable, Hashable {
   /// One slot, which pcscd lists as a reader.
-  public struct Slot: Sendable, Hashable {
+  package struct Slot: Sendable, Hashable {
     /// What a slot takes.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
       case contactless
       case contact
     }
 
     /// The name of the USB interface, which pcscd puts into the reader's name; nil if the device tells none.
-    public let interfaceName: String?
+    package let interfaceName: String?
     /// What the slot takes.
-    public let kind: Kind
+    package let kind: Kind
     /// Whether the slot is for a security module, inside the reader.
-    public var isForModules: Bool { interfaceName?.hasSuffix("SAM") ?? false }
+    package var isForModules: Bool { interfaceName?.hasSuffix("SAM") ?? false }
   }
 
   /// A technology that the reader looks for.
@@ -56,20 +56,20 @@ public struct CardReaderModel: Sendable, Hashable {
   }
 
   /// The name on the control line.
-  public let name: String
+  package let name: String
   /// The vendor number of the USB device.
-  public let vendor: UInt16
+  package let vendor: UInt16
   /// The product number of the USB device.
-  public let product: UInt16
+  package let product: UInt16
   /// The maker, as the device tells it.
-  public let manufacturer: String
+  package let manufacturer: String
   /// The name in the list of the driver libccid. pcscd's name begins with it.
-  public let friendlyName: String
+  package let friendlyName: String
   /// The slots, the contactless one first. Each is an interface of the USB device.
-  public let slots: [Slot]
+  package let slots: [Slot]
 
   /// Vendor and product as udev writes them, for example `072f:223b`.
-  public var usbIdentity: String {
+  package var usbIdentity: String {
     "\(Hexadecimal.string(BigEndian.bytes(vendor))):\(Hexadecimal.string(BigEndian.bytes(product)))"
   }
 
@@ -126,5 +126,5 @@ public struct CardReaderModel: Sendable, Hashable {
 /// The name is enough for the results of tests. All properties would be longer than a line of them may be.
 extension CardReaderModel: CustomStringConvertible {
   /// The name.
-  public var description: String { name }
+  package var description: String { name }
 }

@@ -1,4 +1,4 @@
-import ScanGate
+import Presence
 import Testing
 
 @testable import Agent

@@ -1,5 +1,5 @@
-import Configuration
 import Notifications
+import Settings
 import Testing
 
 @testable import Agent

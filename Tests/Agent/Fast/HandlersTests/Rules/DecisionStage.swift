@@ -1,7 +1,7 @@
 import Handlers
-import KeyFile
 import NDEF
 import Routing
+import Settings
 import UniversalLinks
 
 /// The apps, the rules and the tag of a row.

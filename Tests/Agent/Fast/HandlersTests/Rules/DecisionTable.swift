@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TestSupport
+import Rig
 
 /// A tag, the rules and the settings, and what has to happen. Each line of the files in `Decisions` is a row, as JSON.
 struct DecisionRow: Decodable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
+import Rig
 import Routing
-import TestSupport
 import Testing
 
 /// Decides each row of the table with the rules as files have them.

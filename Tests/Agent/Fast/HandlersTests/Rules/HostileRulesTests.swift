@@ -1,10 +1,10 @@
 import Glibc
 import Handlers
-import KeyFile
 import NDEF
 import Names
+import Rig
 import Routing
-import TestSupport
+import Settings
 import Testing
 
 /// Rules that other users may have changed, and tags with values that no tag should have.

@@ -1,6 +1,6 @@
 import Handlers
-import KeyFile
 import Routing
+import Settings
 import Testing
 
 /// The mistakes that a file of rules can have.

@@ -1,7 +1,7 @@
 import Glibc
-import KeyFile
+import Rig
 import Routing
-import TestSupport
+import Settings
 import Testing
 
 @testable import Handlers

@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
-import KeyFile
+import Rig
 import Routing
-import TestSupport
+import Settings
 import Testing
 
 @testable import Handlers

@@ -1,7 +1,8 @@
 import Bus
 import NDEF
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentSystemTests
 @testable import AgentTests
 

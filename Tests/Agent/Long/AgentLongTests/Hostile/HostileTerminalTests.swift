@@ -1,7 +1,8 @@
 import Foundation
 import NDEF
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentSystemTests
 @testable import AgentTests
 

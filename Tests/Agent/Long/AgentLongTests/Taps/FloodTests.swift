@@ -1,9 +1,10 @@
 import Bus
 import Glibc
-import TestRig
+import TestKit
 import Testing
-@testable import AgentTests
+
 @testable import AgentSystemTests
+@testable import AgentTests
 
 /// More taps than a user can answer. Memory, screen and file stay within their limits, and the taps within the limits
 /// are kept.

@@ -1,6 +1,6 @@
 import EventLoop
 import Routing
-import TestRig
+import TestKit
 import Testing
 
 @testable import Handlers

@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 
 /// The real NetworkManager on a private bus, on a machine without a radio.
 ///

@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import NDEF
-import TestRig
+import TestKit
 import Testing
 
 @testable import Handlers

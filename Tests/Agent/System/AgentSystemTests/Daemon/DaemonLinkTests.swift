@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Journal
 import Names
-import TestRig
+import TestKit
 import Testing
 
 @testable import Agent

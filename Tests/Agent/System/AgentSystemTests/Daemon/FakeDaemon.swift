@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
 import Names
-import TestRig
+import TestKit
 
 /// The daemon from an agent's point of view: it accepts registrations and gives taps to the agent that registered last.
 actor FakeDaemon {

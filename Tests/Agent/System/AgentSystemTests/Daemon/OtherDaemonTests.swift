@@ -1,8 +1,9 @@
 import Bus
 import EventLoop
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// The real agent with daemons of other versions. It shows tags and ignores members that it does not know.

@@ -1,6 +1,7 @@
 import Bus
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 @testable import Agent

@@ -1,8 +1,9 @@
 import Bus
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// A desktop entry that is updated or removed while it has a tap.

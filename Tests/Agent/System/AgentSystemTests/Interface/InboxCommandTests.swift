@@ -2,8 +2,9 @@ import Foundation
 import Glibc
 import NDEF
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// `tagroute inbox`, the real command, with the real agent.

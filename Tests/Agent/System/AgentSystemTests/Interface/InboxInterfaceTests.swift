@@ -1,8 +1,9 @@
 import Bus
 import NDEF
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 @testable import Agent

@@ -2,8 +2,9 @@ import Bus
 import Glibc
 import NDEF
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 @testable import Agent

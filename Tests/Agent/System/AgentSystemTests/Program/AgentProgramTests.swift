@@ -1,8 +1,9 @@
 import Bus
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// The program as the system sees it.

@@ -1,13 +1,13 @@
 import Bus
-import Configuration
 import Dispatch
 import EventLoop
 import Glibc
 import Journal
-import KeyFile
 import Names
-import TestRig
+import Settings
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 @testable import Agent

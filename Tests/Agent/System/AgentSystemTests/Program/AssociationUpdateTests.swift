@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import Journal
-import TestRig
+import TestKit
 import Testing
 
 @testable import Agent

@@ -2,8 +2,9 @@ import Bus
 import EventLoop
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// Settings that make the real agent start or stop an activity while it runs.

@@ -1,5 +1,5 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 @testable import Agent

@@ -1,8 +1,9 @@
 import Bus
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// The real agent with an `agent.conf` that changes while it runs.

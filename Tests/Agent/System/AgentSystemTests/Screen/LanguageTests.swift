@@ -1,7 +1,8 @@
 import Bus
 import NDEF
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// The real agent in the user's language.

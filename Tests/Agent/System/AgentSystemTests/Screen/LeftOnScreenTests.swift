@@ -2,8 +2,9 @@ import Bus
 import EventLoop
 import Glibc
 import Inbox
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 @testable import Agent

@@ -1,6 +1,7 @@
 import Bus
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// Tags that cannot be opened, with the real agent. The user sees why a link is refused, and other content is no

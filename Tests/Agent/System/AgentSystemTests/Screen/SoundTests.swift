@@ -1,8 +1,9 @@
 import Bus
-import Configuration
 import Notifications
-import TestRig
+import Settings
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 @testable import Agent

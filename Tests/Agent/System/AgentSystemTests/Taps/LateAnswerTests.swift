@@ -1,6 +1,7 @@
 import Bus
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// An app that does not answer in time, with the real agent.

@@ -1,8 +1,9 @@
 import Dispatch
 import Inbox
 import Routing
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 @testable import Agent

@@ -1,7 +1,8 @@
 import Bus
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// Removed tags with the real agent and a fake daemon.

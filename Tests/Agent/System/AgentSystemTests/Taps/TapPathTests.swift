@@ -1,7 +1,8 @@
 import Bus
 import Names
-import TestRig
+import TestKit
 import Testing
+
 @testable import AgentTests
 
 /// A tap on its way through the real agent.

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import NDEF
 import Routing
-import TestRig
+import TestKit
 import Testing
 
 @testable import Handlers

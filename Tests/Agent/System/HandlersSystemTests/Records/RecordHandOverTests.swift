@@ -3,8 +3,9 @@ import EventLoop
 import Glibc
 import NDEF
 import Routing
-import TestRig
+import TestKit
 import Testing
+
 @testable import HandlersTests
 
 @testable import Handlers

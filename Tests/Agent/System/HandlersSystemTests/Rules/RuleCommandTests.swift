@@ -1,10 +1,11 @@
 import EventLoop
 import Glibc
 import Routing
-import TestRig
+import TestKit
 import Testing
-@testable import HandlersTests
 import UniversalLinks
+
+@testable import HandlersTests
 
 @testable import Handlers
 

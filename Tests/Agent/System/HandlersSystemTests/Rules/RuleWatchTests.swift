@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Handlers
 import Routing
-import TestRig
+import TestKit
 import Testing
 
 /// Changes of the files of rules.

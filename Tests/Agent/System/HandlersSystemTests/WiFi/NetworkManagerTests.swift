@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Handlers
 import NDEF
-import TestRig
+import TestKit
 import Testing
 
 /// Joining a network, with a stand-in for NetworkManager.

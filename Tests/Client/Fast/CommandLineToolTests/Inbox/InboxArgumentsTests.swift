@@ -1,6 +1,6 @@
 import Bus
 import Glibc
-import TestSupport
+import Rig
 import Testing
 
 @testable import CommandLineTool

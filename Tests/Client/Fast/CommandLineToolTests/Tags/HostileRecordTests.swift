@@ -1,6 +1,6 @@
 import Foundation
 import NDEF
-import TestSupport
+import Rig
 import Testing
 
 @testable import CommandLineTool

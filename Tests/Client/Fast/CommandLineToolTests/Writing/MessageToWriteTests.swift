@@ -1,5 +1,5 @@
 import NDEF
-import TestSupport
+import Rig
 import Testing
 
 @testable import CommandLineTool

@@ -1,7 +1,7 @@
 import Foundation
 import NDEF
+import Rig
 import Routing
-import TestSupport
 import Testing
 import UniversalLinks
 

@@ -1,8 +1,9 @@
 import Bus
-@testable import CoreNFC
 import Names
 import TagrouteClient
 import Testing
+
+@testable import CoreNFC
 
 /// Which code an answer of the daemon becomes.
 @Suite struct AnswerCodeTests {

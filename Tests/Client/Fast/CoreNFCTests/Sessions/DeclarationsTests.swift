@@ -1,5 +1,6 @@
-@testable import CoreNFC
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct DeclarationsTests {
   private let prefix = "com.apple.developer.nfc.readersession."

@@ -1,6 +1,7 @@
-@testable import CoreNFC
 import EventLoop
 import Testing
+
+@testable import CoreNFC
 
 /// What a session decides, without a daemon. A number stands for a tag.
 @Suite struct SessionStateTests {

@@ -1,5 +1,6 @@
-@testable import CoreNFC
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct SheetTextTests {
   @Test(arguments: [

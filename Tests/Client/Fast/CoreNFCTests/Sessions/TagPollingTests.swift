@@ -1,6 +1,7 @@
-@testable import CoreNFC
 import TagrouteClient
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct TagPollingTests {
   @Test(

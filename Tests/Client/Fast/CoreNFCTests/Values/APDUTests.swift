@@ -1,6 +1,7 @@
-@testable import CoreNFC
 import Foundation
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct APDUTests {
   /// The bytes of a command with the header 00 A4 04 0C.

@@ -1,6 +1,7 @@
-@testable import CoreNFC
 import Foundation
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct ConfigurationTests {
   @Test func `a copy of a configuration has its values and changes alone`() throws {

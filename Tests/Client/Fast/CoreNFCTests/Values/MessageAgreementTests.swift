@@ -1,8 +1,9 @@
-import TestSupport
-@testable import CoreNFC
 import Foundation
 import NDEF
+import Rig
 import Testing
+
+@testable import CoreNFC
 
 /// Compares `NFCNDEFMessage` with the `NDEF` module on the messages of the comparison with ndeflib.
 @Suite struct MessageAgreementTests {

@@ -1,7 +1,8 @@
-@testable import CoreNFC
 import Foundation
 import NDEF
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct MessageTests {
   private func record(_ payload: [UInt8], chunkSize: Int = 0, identifier: String = "") -> NFCNDEFPayload {

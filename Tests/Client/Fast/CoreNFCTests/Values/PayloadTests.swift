@@ -1,7 +1,8 @@
-@testable import CoreNFC
 import Foundation
 import NDEF
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct PayloadTests {
   private func payload(_ type: String, _ bytes: [UInt8]) -> NFCNDEFPayload {

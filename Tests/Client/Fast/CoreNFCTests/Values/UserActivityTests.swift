@@ -1,8 +1,9 @@
-@testable import CoreNFC
 import Foundation
 import NDEF
 import TagrouteClient
 import Testing
+
+@testable import CoreNFC
 
 @Suite struct UserActivityTests {
   private static let link = "https://menu.example.com/7"

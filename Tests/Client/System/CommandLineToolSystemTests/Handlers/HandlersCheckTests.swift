@@ -1,5 +1,5 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute handlers --check FILE` with the real program, for apps that are only partly installed.

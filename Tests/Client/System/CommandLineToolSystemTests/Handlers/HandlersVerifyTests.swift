@@ -1,6 +1,6 @@
 import CommandLineTool
 import Foundation
-import TestRig
+import TestKit
 import Testing
 
 /// The real program, on a bus with a double of the agent, and with a TLS server that answers for every domain.

@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Foundation
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// How the command reads a large inbox, from a stand-in for the agent.

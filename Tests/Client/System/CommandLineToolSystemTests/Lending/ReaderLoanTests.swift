@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
 import Names
-import TestRig
+import TestKit
 import Testing
 
 @testable import CommandLineTool

@@ -1,7 +1,7 @@
 import Bus
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute run`, on a bus with a stand-in that lends the reader.

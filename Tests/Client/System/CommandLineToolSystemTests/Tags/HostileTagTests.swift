@@ -1,5 +1,5 @@
 import NDEF
-import TestRig
+import TestKit
 import Testing
 
 /// Neither the content of a tag nor the daemon's text about it can control the terminal. HostileRecordTests try each

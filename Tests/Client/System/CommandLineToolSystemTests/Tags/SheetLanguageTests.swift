@@ -1,6 +1,6 @@
 import Bus
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// The texts that the real program puts on the sheet of its session, in the user's language.

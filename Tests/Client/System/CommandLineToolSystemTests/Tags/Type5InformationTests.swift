@@ -2,7 +2,7 @@ import Bus
 import Foundation
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 @testable import CommandLineTool

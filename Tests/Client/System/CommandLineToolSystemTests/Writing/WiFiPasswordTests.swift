@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute write --wifi` on a terminal. Python is the person at it: it types after each question.

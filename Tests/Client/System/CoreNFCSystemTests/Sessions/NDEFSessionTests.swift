@@ -1,7 +1,8 @@
 import Bus
-@testable import CoreNFC
-import TestRig
+import TestKit
 import Testing
+
+@testable import CoreNFC
 
 /// Sessions for NDEF messages, in both modes.
 @Suite(.timeLimit(.minutes(5))) struct NDEFSessionTests {

@@ -1,7 +1,8 @@
 import Bus
-@testable import CoreNFC
-import TestRig
+import TestKit
 import Testing
+
+@testable import CoreNFC
 
 /// A bus with a stand-in for the daemon, for sessions of this process.
 struct Place {

@@ -1,8 +1,9 @@
 import Bus
-@testable import CoreNFC
 import Names
-import TestRig
+import TestKit
 import Testing
+
+@testable import CoreNFC
 
 /// How sessions start and end, and with which code.
 @Suite(.timeLimit(.minutes(5))) struct SessionEndTests {

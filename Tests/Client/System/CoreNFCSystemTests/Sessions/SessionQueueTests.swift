@@ -1,7 +1,8 @@
 import Bus
-@testable import CoreNFC
-import TestRig
+import TestKit
 import Testing
+
+@testable import CoreNFC
 @testable import CoreNFCTests
 
 /// On which queue callbacks come, and what keeps a session alive.

@@ -1,8 +1,9 @@
 import Bus
-@testable import CoreNFC
 import Names
-import TestRig
+import TestKit
 import Testing
+
+@testable import CoreNFC
 
 /// Calls to tags, and with which code they fail.
 @Suite(.timeLimit(.minutes(5))) struct TagCallTests {

@@ -1,7 +1,8 @@
 import Bus
-@testable import CoreNFC
-import TestRig
+import TestKit
 import Testing
+
+@testable import CoreNFC
 
 /// The tags of a session, with a card that answers to each command.
 @Suite(.timeLimit(.minutes(5))) struct ISO15693TagTests {

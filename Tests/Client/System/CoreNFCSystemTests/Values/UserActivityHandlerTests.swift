@@ -1,11 +1,12 @@
 import Bus
-@testable import CoreNFC
 import EventLoop
 import Foundation
 import NDEF
 import Names
-import TestRig
+import TestKit
 import Testing
+
+@testable import CoreNFC
 
 /// A program that serves activities. The test calls it like the agent and the desktop.
 @Suite(.timeLimit(.minutes(5))) struct UserActivityHandlerTests {

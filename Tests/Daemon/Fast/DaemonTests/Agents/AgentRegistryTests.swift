@@ -1,5 +1,5 @@
 import Bus
-import ScanGate
+import Presence
 import Testing
 
 @testable import Daemon

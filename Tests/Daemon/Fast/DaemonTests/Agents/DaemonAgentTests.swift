@@ -1,7 +1,6 @@
 import Bus
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

@@ -1,8 +1,8 @@
 import Bus
 import Journal
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
+import Settings
 import Testing
 
 @testable import Daemon

@@ -1,6 +1,6 @@
 import Bus
-import ReaderLink
-import Session
+import Presence
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

@@ -1,7 +1,7 @@
 import Bus
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
+import Settings
 import Testing
 
 @testable import Daemon

@@ -1,5 +1,5 @@
-import ReaderLink
-import Session
+import Presence
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-import TestSupport
+import Rig
 import Testing
 
 @testable import Daemon

@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
-import TestSupport
+import ReaderProtocol
+import Rig
 import Testing
 
 @testable import Daemon

@@ -1,4 +1,3 @@
-import DeviceEvents
 import Testing
 
 @testable import Daemon

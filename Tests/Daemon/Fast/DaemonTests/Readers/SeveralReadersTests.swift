@@ -1,9 +1,8 @@
 import Bus
 import Journal
 import Names
-import ReaderLink
-import ScanGate
-import Session
+import Presence
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

@@ -1,7 +1,7 @@
 import Bus
 import Names
-import ReaderLink
-import Session
+import Presence
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

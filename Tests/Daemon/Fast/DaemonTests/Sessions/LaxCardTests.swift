@@ -1,5 +1,5 @@
 import Bus
-import TestSupport
+import Rig
 import Testing
 
 @testable import Daemon

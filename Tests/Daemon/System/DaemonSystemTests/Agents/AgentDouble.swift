@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
 import Names
-import TestRig
+import TestKit
 
 /// An agent that replies as the test wants it.
 actor AgentDouble {

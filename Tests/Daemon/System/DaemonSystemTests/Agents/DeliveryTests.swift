@@ -1,8 +1,9 @@
 import Bus
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import DaemonTests
 
 /// The real `tagrouted`: each tap arrives at the right agent.

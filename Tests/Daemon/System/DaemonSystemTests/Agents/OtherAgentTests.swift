@@ -1,8 +1,8 @@
 import Bus
 import EventLoop
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 /// The real daemon with agents of other versions. An agent needs only the interfaces that it knows.

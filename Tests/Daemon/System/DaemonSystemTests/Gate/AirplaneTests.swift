@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// The real `tagrouted` and the rfkill switches of the machine's radios.

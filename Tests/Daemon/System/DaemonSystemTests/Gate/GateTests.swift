@@ -1,7 +1,7 @@
 import Bus
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 /// The real `tagrouted`: when its reader has the goal to scan.

@@ -1,6 +1,6 @@
 import Bus
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// The real `tagrouted`: who can inhibit scanning, and for how long.

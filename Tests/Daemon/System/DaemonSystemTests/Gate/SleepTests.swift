@@ -1,8 +1,8 @@
 import Bus
 import Glibc
 import Journal
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 /// The real `tagrouted` and a machine that goes to sleep.

@@ -1,8 +1,8 @@
 import Bus
 import Glibc
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 /// The real `tagrouted` on a station. The user of the tests is the station's user, or is not.

@@ -1,8 +1,9 @@
 import Bus
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import DaemonTests
 
 /// The real `tagrouted`: the daemon drops tags that are read while the goal to stop is on its way to the reader.

@@ -1,8 +1,9 @@
 import Bus
 import Glibc
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import DaemonTests
 
 /// The real `tagrouted`: the scan conditions change hundreds of times while its reader is busy.

@@ -2,8 +2,8 @@ import Bus
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 /// The real `tagrouted` and the real libudev, with devices that umockdev makes.

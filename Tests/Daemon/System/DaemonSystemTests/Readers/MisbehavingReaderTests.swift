@@ -1,8 +1,9 @@
 import Bus
 import Journal
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import DaemonTests
 
 @testable import Daemon

@@ -1,7 +1,7 @@
 import Bus
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import Daemon

@@ -2,9 +2,10 @@ import Bus
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import DaemonTests
 
 @testable import Daemon

@@ -1,8 +1,8 @@
 import Bus
 import EventLoop
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 /// A client of reader sessions with its own connection.

@@ -1,5 +1,6 @@
-import TestRig
+import TestKit
 import Testing
+
 @testable import ReaderSimulatorTests
 
 @testable import ReaderSimulator

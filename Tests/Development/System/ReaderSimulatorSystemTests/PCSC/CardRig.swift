@@ -1,5 +1,5 @@
 import EventLoop
-import TestRig
+import TestKit
 
 @testable import ReaderSimulator
 

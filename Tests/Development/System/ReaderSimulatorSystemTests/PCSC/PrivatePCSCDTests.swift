@@ -1,6 +1,7 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import ReaderSimulatorTests
 
 @testable import ReaderSimulator

@@ -1,8 +1,7 @@
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 @Suite struct OpeningScheduleTests {
   let now = SuspendingClock.now

@@ -3,7 +3,7 @@ import Tags
 import Testing
 
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// One of several tags is selected after the field was off.
 @Suite struct SelectingTests {

@@ -1,9 +1,8 @@
 import Tags
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// Target lists of the chip for technologies other than Type A.
 @Suite struct TargetListTechnologyTests {

@@ -1,9 +1,8 @@
 import Tags
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 @Suite struct TargetListTests {
   func typeA(_ answer: [UInt8]) throws -> TypeAActivation? {

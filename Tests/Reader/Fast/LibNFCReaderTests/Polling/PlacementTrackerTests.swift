@@ -1,10 +1,10 @@
 import Names
-import ReaderLink
+import ReaderProtocol
 import Tags
 import Testing
 
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 @Suite struct PlacementTrackerTests {
   private var tracker = PlacementTracker()

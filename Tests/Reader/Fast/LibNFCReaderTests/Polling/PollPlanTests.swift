@@ -1,9 +1,9 @@
-import ReaderLink
+import Daemon
+import ReaderProtocol
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// Runs a plan on a clock that advances by the command times of `TimingModel.realistic`.
 private struct Walk {

@@ -1,11 +1,10 @@
 import Names
-import ReaderLink
+import ReaderProtocol
 import Tags
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// Decisions in a reader session, without a chip.
 @Suite struct SessionDecisionTests {

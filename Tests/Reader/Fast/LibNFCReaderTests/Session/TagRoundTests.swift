@@ -1,8 +1,7 @@
 import Testing
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// When a session has reported all tags that lie there together, without a chip.
 @Suite struct TagRoundTests {

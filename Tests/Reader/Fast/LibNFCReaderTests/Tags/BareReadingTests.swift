@@ -1,7 +1,7 @@
-import ReaderLink
+import ReaderProtocol
 import Testing
 
-@testable import Reader
+@testable import ReaderKit
 @testable import Tags
 
 /// Which readings make a tag one without a message, and which do not.

@@ -1,6 +1,6 @@
 import ReaderSimulator
+import Rig
 import Tags
-import TestSupport
 import Testing
 
 @testable import LibNFCReader

@@ -1,7 +1,8 @@
-import Framing
-import ReaderSimulator
+import LibNFCReader
+import ReaderModels
 import Tags
 
+@testable import PCSCReader
 @testable import ReaderSimulator
 
 /// A card in the contactless slot of a simulated PC/SC reader, without pcscd.

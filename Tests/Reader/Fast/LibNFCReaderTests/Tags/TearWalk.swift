@@ -2,7 +2,7 @@ import ReaderSimulator
 import Tags
 
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// Runs an action with an accident at each of its exchanges, then puts the tag back and reads it. By default, the tag
 /// is torn away, once before it receives the frame and once after.

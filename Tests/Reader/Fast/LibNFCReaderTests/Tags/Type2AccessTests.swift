@@ -1,8 +1,11 @@
-import ReaderSimulator
+import PN53x
+import ReaderKit
 import Tags
 import Testing
 
-@testable import Framing
+@testable import PCSCReader
+@testable import ReaderSimulator
+
 @testable import LibNFCReader
 
 /// Type 2 tags on the simulated chip.

@@ -1,9 +1,10 @@
-import Framing
+import Rig
 import Tags
-import TestSupport
 import Testing
 
 @testable import LibNFCReader
+@testable import PCSCReader
+
 @testable import ReaderSimulator
 
 /// Type 2 tags whose capability container or control TLVs contradict the chip. The long tests try every claim.

@@ -1,9 +1,9 @@
-import Framing
-import ReaderSimulator
 import Tags
 import Testing
 
 @testable import LibNFCReader
+@testable import PCSCReader
+@testable import ReaderSimulator
 
 /// Type 2 tags with pages that need a password or a key, on the simulated chip.
 @Suite struct Type2ProtectionTests {

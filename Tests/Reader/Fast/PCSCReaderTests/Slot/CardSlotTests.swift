@@ -1,5 +1,5 @@
 import Names
-import ReaderLink
+import ReaderProtocol
 import Tags
 import Testing
 

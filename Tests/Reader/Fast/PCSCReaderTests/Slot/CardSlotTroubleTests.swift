@@ -1,7 +1,7 @@
-import Framing
 import Names
-import ReaderLink
-import TestSupport
+import ReaderModels
+import ReaderProtocol
+import Rig
 import Tags
 import Testing
 

@@ -1,9 +1,11 @@
-import ReaderLink
+import Daemon
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
-@testable import LibNFCReaderTests
+
 @testable import LibNFCReaderSystemTests
+@testable import LibNFCReaderTests
 
 /// A chip with one fault, at each command from the opening of the device to the presence checks of resting tags.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct EachCommandTests {

@@ -1,7 +1,9 @@
-@testable import PCSCReaderSystemTests
-import ReaderLink
-import TestRig
+import Daemon
+import ReaderProtocol
+import TestKit
 import Testing
+
+@testable import PCSCReaderSystemTests
 
 @testable import ReaderSimulator
 

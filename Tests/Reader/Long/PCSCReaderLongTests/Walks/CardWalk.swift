@@ -1,7 +1,9 @@
+import Daemon
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import PCSCReaderSystemTests
 
 @testable import ReaderSimulator

@@ -1,5 +1,6 @@
-import TestRig
+import TestKit
 import Testing
+
 @testable import PCSCReaderSystemTests
 
 @testable import ReaderSimulator

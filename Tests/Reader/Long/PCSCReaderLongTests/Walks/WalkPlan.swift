@@ -1,5 +1,6 @@
+import TestKit
+
 @testable import PCSCReaderSystemTests
-import TestRig
 
 @testable import ReaderSimulator
 

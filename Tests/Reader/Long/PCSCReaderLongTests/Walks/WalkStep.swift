@@ -1,6 +1,7 @@
-@testable import PCSCReaderSystemTests
 import Names
-import TestRig
+import TestKit
+
+@testable import PCSCReaderSystemTests
 
 @testable import ReaderSimulator
 

@@ -2,13 +2,13 @@ import CShims
 import EventLoop
 import Glibc
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// Operations that a compromised reader process might try, tried in the real process. The outcome before the process
 /// confines itself has to differ from the outcome after that.

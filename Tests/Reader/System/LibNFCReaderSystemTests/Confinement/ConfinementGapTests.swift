@@ -1,15 +1,16 @@
+import Daemon
 import Glibc
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// The real reader process on a kernel that lacks a confinement feature. A filter makes the kernel appear to lack it.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ConfinementGapTests {

@@ -1,11 +1,11 @@
 import Glibc
-import ReaderLink
+import ReaderProtocol
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// The privileges that a reader process keeps, by its driver.
 @Suite struct ConfinementPlanTests {

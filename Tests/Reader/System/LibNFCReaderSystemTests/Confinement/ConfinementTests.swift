@@ -1,16 +1,17 @@
 import CShims
+import Daemon
 import EventLoop
 import Glibc
 import Journal
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// The privileges that a running reader process has given up, as the kernel reports them.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ConfinementTests {

@@ -1,7 +1,9 @@
-import ReaderLink
+import Daemon
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
 /// Faults while a device is opened.

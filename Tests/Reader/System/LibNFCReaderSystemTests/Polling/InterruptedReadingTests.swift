@@ -1,7 +1,9 @@
-import ReaderLink
+import Daemon
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
 /// Readers that fail while they read a tag.

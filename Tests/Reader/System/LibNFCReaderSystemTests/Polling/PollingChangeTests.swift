@@ -1,15 +1,16 @@
+import Daemon
 import Journal
 import Names
 import ReaderSimulator
-import TestRig
 import Tags
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
-@testable import ReaderLink
+@testable import ReaderKit
+@testable import ReaderProtocol
 
 /// Changes of the technologies and intervals of a reader that is in use.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PollingChangeTests {

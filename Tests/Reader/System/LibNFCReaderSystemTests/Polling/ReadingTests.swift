@@ -1,10 +1,12 @@
+import Daemon
 import EventLoop
 import NDEF
 import Names
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
 /// Tags that arrive, rest and leave, through the real libnfc.

@@ -1,9 +1,11 @@
+import Daemon
 import Journal
 import Names
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
 /// Several tags on one reader, and tags with random identifiers.

@@ -1,13 +1,14 @@
-import TestRig
-import ReaderLink
+import Daemon
+import ReaderProtocol
 import ReaderSimulator
 import Tags
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// A tag that arrived and was not announced is new when it is found again, unless scanning has stopped meanwhile.
 /// Another user may be at the machine after a stop.

@@ -1,13 +1,14 @@
+import Daemon
 import NDEF
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
-@testable import ReaderLink
+@testable import ReaderKit
+@testable import ReaderProtocol
 
 /// Operations on tags in a reader session, through the real libnfc.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionOperationTests {

@@ -1,10 +1,12 @@
+import Daemon
 import Names
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import ReaderLink
+@testable import ReaderProtocol
 
 /// Rounds of tags in a session, through the real libnfc.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionRoundTests {

@@ -1,11 +1,13 @@
+import Daemon
 import Glibc
 import Names
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import ReaderLink
+@testable import ReaderProtocol
 
 /// Reader sessions through the real libnfc.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionTests {

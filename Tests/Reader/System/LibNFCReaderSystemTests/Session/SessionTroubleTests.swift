@@ -1,10 +1,12 @@
+import Daemon
 import Glibc
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import ReaderLink
+@testable import ReaderProtocol
 
 /// Sessions that lose their tag, reader or process, or that the daemon ends.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionTroubleTests {

@@ -1,6 +1,6 @@
 import ReaderSimulator
-import TestRig
 import Tags
+import TestKit
 import Testing
 
 @testable import LibNFCReader

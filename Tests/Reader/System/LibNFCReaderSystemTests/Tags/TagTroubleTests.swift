@@ -1,14 +1,15 @@
+import Daemon
 import Glibc
 import NDEF
-import ReaderLink
+import ReaderProtocol
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import LibNFCReaderTests
 
-@testable import Framing
 @testable import LibNFCReader
-@testable import Reader
+@testable import ReaderKit
 
 /// Tags that misbehave.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TagTroubleTests {

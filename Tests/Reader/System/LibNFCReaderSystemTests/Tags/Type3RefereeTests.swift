@@ -1,7 +1,7 @@
 import EventLoop
 import ReaderSimulator
-import TestRig
 import Tags
+import TestKit
 import Testing
 
 @testable import LibNFCReader

@@ -1,6 +1,6 @@
 import CShims
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// Operations that a compromised reader process might try, tried in the real process. The outcome before the process

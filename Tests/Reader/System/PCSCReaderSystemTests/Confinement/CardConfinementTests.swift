@@ -1,8 +1,9 @@
+import Daemon
 import Glibc
 import Journal
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

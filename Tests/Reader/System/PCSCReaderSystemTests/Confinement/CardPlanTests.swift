@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Reader
+@testable import ReaderKit
 
 /// The privileges that a process with pcscd keeps.
 @Suite struct CardPlanTests {

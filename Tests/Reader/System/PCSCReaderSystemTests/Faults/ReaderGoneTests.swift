@@ -1,6 +1,7 @@
+import Daemon
 import Glibc
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

@@ -1,8 +1,8 @@
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
-@testable import Framing
+@testable import ReaderModels
 @testable import ReaderSimulator
 
 /// Readers that report a card as another one when they power it again, or when a transparent session ends.

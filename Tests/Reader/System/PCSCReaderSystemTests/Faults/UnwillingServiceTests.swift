@@ -1,10 +1,11 @@
 import EventLoop
 import Glibc
 import Names
-import TestRig
+import TestKit
 import Testing
 
-@testable import ReaderLink
+@testable import Daemon
+@testable import ReaderProtocol
 @testable import ReaderSimulator
 
 /// A socket in pcscd's place. It answers the first message of pcsc-lite's protocol, or does not.

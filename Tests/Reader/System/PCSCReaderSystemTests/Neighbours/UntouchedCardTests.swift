@@ -1,6 +1,7 @@
+import Daemon
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

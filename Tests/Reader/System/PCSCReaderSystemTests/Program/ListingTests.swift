@@ -1,8 +1,9 @@
+import Daemon
 import EventLoop
 import Glibc
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

@@ -1,10 +1,11 @@
+import Daemon
 import EventLoop
 import Glibc
 import Journal
-import TestRig
+import TestKit
 import Testing
 
-@testable import ReaderLink
+@testable import ReaderProtocol
 @testable import ReaderSimulator
 
 /// Cards, and what reaches them.

@@ -2,10 +2,11 @@ import EventLoop
 import Glibc
 import Journal
 import Names
-import TestRig
+import TestKit
 import Testing
 
-@testable import ReaderLink
+@testable import Daemon
+@testable import ReaderProtocol
 @testable import ReaderSimulator
 
 /// Runs the real `tagroute-reader-pcsc` on a virtual reader of the real pcscd, and reads its events.

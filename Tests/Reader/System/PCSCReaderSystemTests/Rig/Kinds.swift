@@ -1,6 +1,6 @@
-import Framing
 import Names
-import TestRig
+import ReaderModels
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

@@ -1,5 +1,5 @@
 import Names
-import TestRig
+import TestKit
 
 @testable import ReaderSimulator
 

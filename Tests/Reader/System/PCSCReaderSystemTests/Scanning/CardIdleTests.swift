@@ -1,6 +1,7 @@
 import CShims
-import ReaderLink
-import TestRig
+import Daemon
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

@@ -1,10 +1,10 @@
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
-@testable import Framing
 @testable import PCSCReader
+@testable import ReaderModels
 @testable import ReaderSimulator
 
 /// Each type of tag on each model of reader, as the table `ReaderModel` has it.

@@ -1,5 +1,6 @@
-import ReaderLink
-import TestRig
+import Daemon
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

@@ -1,5 +1,5 @@
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
 
 @testable import ReaderSimulator

@@ -1,7 +1,7 @@
-import TestRig
+import TestKit
 import Testing
 
-@testable import ReaderLink
+@testable import ReaderProtocol
 @testable import ReaderSimulator
 
 /// Raw commands of a client.

@@ -1,8 +1,9 @@
+import Daemon
 import Names
-import TestRig
+import TestKit
 import Testing
 
-@testable import ReaderLink
+@testable import ReaderProtocol
 @testable import ReaderSimulator
 
 /// Reader sessions: which cards they report, and with which data.

@@ -1,9 +1,10 @@
+import Daemon
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
-@testable import ReaderLink
+@testable import ReaderProtocol
 @testable import ReaderSimulator
 
 /// Sessions that lose their card, wait for other programs, or meet a card that does not answer.

@@ -1,8 +1,9 @@
 import Bus
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Two apps, built, exported and installed by the real Flatpak, with a runtime of the machine's own programs. Nothing

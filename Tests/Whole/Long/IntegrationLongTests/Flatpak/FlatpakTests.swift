@@ -1,7 +1,8 @@
 import Glibc
 import NDEF
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Taps for apps in the sandbox of the real Flatpak.

@@ -1,5 +1,6 @@
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Kills each process at each step of a tap and of a reader session.

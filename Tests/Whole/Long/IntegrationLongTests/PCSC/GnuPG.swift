@@ -1,6 +1,7 @@
-@testable import IntegrationTests
 import ReaderSimulator
-import TestRig
+import TestKit
+
+@testable import IntegrationTests
 
 /// GnuPG with a home of its own, whose scdaemon uses pcscd.
 struct GnuPG {

@@ -1,6 +1,7 @@
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Cards with contacts, security keys and their programs beside a daemon that scans: they work as without it, and taps

@@ -1,7 +1,8 @@
 import Glibc
 import NDEF
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// A record that opens in a real application: the viewer of ImageMagick, as packaged by Debian, on an X server without a

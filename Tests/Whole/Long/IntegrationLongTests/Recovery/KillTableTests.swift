@@ -2,8 +2,9 @@ import Bus
 import EventLoop
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Kills each program at each step of a tap.

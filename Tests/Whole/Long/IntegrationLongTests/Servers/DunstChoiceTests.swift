@@ -1,5 +1,6 @@
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// The question on a real notification server: dunst, under an X server without a screen.

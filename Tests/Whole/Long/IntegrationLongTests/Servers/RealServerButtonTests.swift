@@ -1,7 +1,8 @@
 import Bus
 import NDEF
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// The buttons beside “Open” and “Dismiss”, on servers as packaged by Debian.

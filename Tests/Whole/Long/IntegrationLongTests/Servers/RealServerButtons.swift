@@ -1,7 +1,8 @@
 import Bus
 import EventLoop
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// The buttons of a real notification server, found by their labels, as a user finds them.

@@ -1,8 +1,9 @@
 import Bus
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Another tag or another program interferes with a visible notification, on servers as packaged by Debian. Each test

@@ -1,8 +1,9 @@
-@testable import IntegrationTests
 import Bus
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
+
+@testable import IntegrationTests
 
 /// A virtual screen with a real notification server on it, and a simulated mouse.
 ///

@@ -1,8 +1,9 @@
-@testable import IntegrationTests
 import Bus
 import EventLoop
 import TagrouteClient
-import TestRig
+import TestKit
+
+@testable import IntegrationTests
 
 extension RealServerScreen {
   /// Starts everything, with an empty screen. With the server's own timeout, a slow machine might see only the end of a

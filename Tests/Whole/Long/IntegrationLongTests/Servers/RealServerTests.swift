@@ -1,6 +1,7 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Notification servers as packaged by Debian, on virtual screens, with real taps and real mouse clicks.

@@ -1,8 +1,9 @@
 import Bus
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// A client may die at any step of a reader session, and during each tag operation. The daemon scans again after that.

@@ -3,8 +3,9 @@ import EventLoop
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// Many clients with sessions at one reader.

@@ -1,8 +1,9 @@
 import Foundation
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
+
 @testable import IntegrationTests
 
 /// The table of links that people type (`TypedLinkTests`), on the real commands, daemon, agent and libnfc.

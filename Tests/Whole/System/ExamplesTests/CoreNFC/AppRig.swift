@@ -1,7 +1,7 @@
 import Bus
 import Names
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 /// The daemon and the agent with a simulated reader, for a program that uses Core NFC. The simulated reader is part of

@@ -1,5 +1,5 @@
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 /// `chip-reader` with the real daemon and a simulated chip.

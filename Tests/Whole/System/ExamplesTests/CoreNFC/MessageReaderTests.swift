@@ -1,6 +1,6 @@
 import NDEF
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 /// `ndef-reader` with the real daemon and a simulated tag.

@@ -1,5 +1,5 @@
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 /// `ultralight-writer` with the real daemon and a simulated tag.

@@ -1,5 +1,5 @@
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 /// `transit-card` with the real daemon and a simulated card, which returns at most 12 blocks at once.

@@ -1,7 +1,7 @@
 import Bus
 import Names
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 @testable import CoreNFC

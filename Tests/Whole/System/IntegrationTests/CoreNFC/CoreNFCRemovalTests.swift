@@ -1,5 +1,5 @@
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 @testable import CoreNFC

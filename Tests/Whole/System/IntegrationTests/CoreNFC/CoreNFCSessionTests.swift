@@ -1,7 +1,7 @@
 import Glibc
 import Names
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 @testable import CoreNFC

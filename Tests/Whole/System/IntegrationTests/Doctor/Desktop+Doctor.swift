@@ -1,7 +1,7 @@
 import Foundation
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A finding in the output of `tagroute doctor --json`.

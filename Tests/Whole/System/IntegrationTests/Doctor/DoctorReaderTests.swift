@@ -1,7 +1,7 @@
 import Bus
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute doctor` with the real daemon and readers that cannot be opened.

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute doctor` with unusual peers: daemons and agents of other versions, peers that do not answer, a bus policy

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute doctor` on a desktop without problems, and with one problem at a time.

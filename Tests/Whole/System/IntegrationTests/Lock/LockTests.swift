@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `Sessions=logind`: the daemon scans for the session at the seat, and only while it is unlocked.

@@ -1,6 +1,6 @@
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A machine that goes to sleep, with the real programs: the field is off by then.

@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Conditions that only the user's session knows turn the field off and on: screen savers, displays, cameras, radios,

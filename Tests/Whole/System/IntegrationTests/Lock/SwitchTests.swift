@@ -1,7 +1,7 @@
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute on` and `tagroute off`.

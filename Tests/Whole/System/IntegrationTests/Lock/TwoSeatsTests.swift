@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Two users at one machine, each with a screen, a keyboard and a reader. A tag on one reader reaches only the user at

@@ -2,7 +2,7 @@ import Foundation
 import Names
 import ReaderSimulator
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// The commands for tags with readers that pcscd drives.

@@ -1,6 +1,6 @@
 import Bus
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 @testable import CoreNFC

@@ -1,7 +1,7 @@
 import Names
 import ReaderSimulator
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A complete Tagroute whose readers are behind the real pcscd. The simulated readers are part of the test's own

@@ -1,7 +1,7 @@
 import Glibc
 import ReaderSimulator
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Readers that are plugged in and out, with the real udev library and the real pcscd: which of them the daemon uses,

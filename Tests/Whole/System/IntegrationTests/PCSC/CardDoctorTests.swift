@@ -3,7 +3,7 @@ import Glibc
 import Names
 import ReaderSimulator
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute doctor` with the real pcscd: it is right about a reader that works, and names the first obstacle otherwise.

@@ -1,7 +1,7 @@
 import Glibc
 import ReaderSimulator
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Kills a process at a step of a tap or of a reader session. Afterwards the tap was announced once; or not at all, if

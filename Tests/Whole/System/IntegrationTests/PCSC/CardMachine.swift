@@ -2,7 +2,7 @@ import Glibc
 import Names
 import ReaderSimulator
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A machine with udev, USB devices and pcscd on its standard socket, of which all but the programs is simulated: the

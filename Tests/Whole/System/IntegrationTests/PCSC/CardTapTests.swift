@@ -1,5 +1,5 @@
 import ReaderSimulator
-import TestRig
+import TestKit
 import Testing
 
 /// Taps on readers that pcscd drives: each leads to one notification and one message.

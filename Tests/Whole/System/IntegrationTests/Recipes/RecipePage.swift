@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 
 /// docs/recipes.md as its readers paste it.
 struct RecipePage {

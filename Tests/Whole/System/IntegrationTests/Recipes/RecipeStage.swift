@@ -1,6 +1,6 @@
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A desktop of a user who pastes recipes. The programs of Tagroute are real. The other programs of the recipes are

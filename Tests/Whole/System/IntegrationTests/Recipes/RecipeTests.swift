@@ -1,6 +1,6 @@
-import Glibc
 import Bus
-import TestRig
+import Glibc
+import TestKit
 import Testing
 
 /// The recipes of docs/recipes.md, pasted as they are printed, with the real daemon and the real agent.

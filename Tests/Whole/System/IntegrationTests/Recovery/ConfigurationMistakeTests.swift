@@ -1,5 +1,5 @@
 import Names
-import TestRig
+import TestKit
 import Testing
 
 /// Mistakes in a configuration file or on a command line: the error names the problem, its place and the remedy.

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Effects of a daemon restart on clients, the agent and taps, after a crash and after `systemctl restart`.

@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Kills a program at a step of a tap. Afterwards the tap is in one state, which is correct. The tap is on the

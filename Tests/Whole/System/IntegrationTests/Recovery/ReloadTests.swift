@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Changes the configuration of running programs, with a reader, a tag and an app.

@@ -1,6 +1,6 @@
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// SIGTERM ends the daemon and the agent, and no reader process is left.

@@ -1,5 +1,5 @@
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// Tags that open without a click, with the real daemon and the real agent.

@@ -1,7 +1,7 @@
 import Bus
 import EventLoop
 import Glibc
-import TestRig
+import TestKit
 import Testing
 
 /// What follows the removal of a tag, with the real daemon and the real agent.

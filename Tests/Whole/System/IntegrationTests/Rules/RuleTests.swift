@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import NDEF
-import TestRig
+import TestKit
 import Testing
 
 /// Rules with the real daemon and the real agent.

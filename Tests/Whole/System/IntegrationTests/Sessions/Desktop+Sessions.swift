@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A client program with reader sessions and its own bus connection.

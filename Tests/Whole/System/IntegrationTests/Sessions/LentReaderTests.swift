@@ -1,6 +1,6 @@
 import Glibc
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute run` with the real daemon, and the programs of libnfc with the simulated reader.

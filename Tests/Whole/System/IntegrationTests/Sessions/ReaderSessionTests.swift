@@ -2,7 +2,7 @@ import Bus
 import Glibc
 import NDEF
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Reader sessions with the real programs, and the real libnfc with a simulated chip.

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// Another user's process on the same bus can neither observe nor use a session, even if polkit allows that user

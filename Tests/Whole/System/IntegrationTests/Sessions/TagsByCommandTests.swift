@@ -1,7 +1,7 @@
 import Foundation
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// The commands for tags with the real daemon, reader process and libnfc, and a simulated chip.

@@ -1,7 +1,7 @@
 import Bus
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A client's own commands to simulated cards, with the real programs and the real libnfc.

@@ -1,6 +1,6 @@
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// `tagroute write` with the real daemon, reader process and libnfc, and a simulated chip. The tag is compared byte for

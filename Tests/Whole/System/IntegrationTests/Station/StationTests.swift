@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Names
 import TagrouteClient
-import TestRig
+import TestKit
 import Testing
 
 /// A whole station: a simulated reader, the real daemon with `StationUser=`, and the real agent with `--headless`.

@@ -1,7 +1,6 @@
-import Configuration
-import DeviceEvents
 import Names
-import ReaderLink
+import ReaderProtocol
+import Settings
 import Testing
 
 @testable import Daemon

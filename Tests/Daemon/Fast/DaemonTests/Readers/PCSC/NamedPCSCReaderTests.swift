@@ -1,6 +1,5 @@
-import Configuration
-import DeviceEvents
-import ReaderLink
+import ReaderProtocol
+import Settings
 import Testing
 
 @testable import Daemon

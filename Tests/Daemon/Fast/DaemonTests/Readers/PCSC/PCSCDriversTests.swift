@@ -1,6 +1,6 @@
 import Glibc
-import ReaderLink
-import TestSupport
+import ReaderProtocol
+import Rig
 import Testing
 
 @testable import Daemon

@@ -1,6 +1,6 @@
 import Bus
 import Names
-import ReaderLink
+import ReaderProtocol
 import Testing
 
 @testable import Daemon

@@ -3,9 +3,10 @@ import EventLoop
 import Glibc
 import Journal
 import Names
-import ReaderLink
-import TestRig
+import ReaderProtocol
+import TestKit
 import Testing
+
 @testable import DaemonTests
 
 /// The real `tagrouted` with a stand-in for `tagroute-reader-pcsc`, on a system without udev.

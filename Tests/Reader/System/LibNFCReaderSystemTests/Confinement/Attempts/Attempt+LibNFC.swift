@@ -1,4 +1,4 @@
-import TestRig
+import TestKit
 
 extension Attempt {
   /// Tries the operation in the real `tagroute-reader`.

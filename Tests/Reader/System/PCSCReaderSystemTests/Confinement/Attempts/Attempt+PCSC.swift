@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 import Names
-import TestRig
+import TestKit
 
 extension Attempt {
   /// What `tagroute-reader-pcsc` does.

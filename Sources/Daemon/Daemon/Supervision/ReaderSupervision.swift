@@ -1,0 +1,341 @@
+import EventLoop
+import Journal
+import ReaderProtocol
+
+/// Decides when to start a reader process, what to send to it, and when to end and restart it. Pure: it has no process
+/// and no clock.
+///
+/// A process is dead if it exits, breaks the protocol, sends nothing within the time that it promised, or does not
+/// reach its goal in time. The first restart is immediate, and the pause before each further one is longer. A process
+/// that lives for `RestartSchedule.goodConduct` resets the count.
+struct ReaderSupervision {
+  typealias Instant = SuspendingClock.Instant
+
+  enum Event {
+    case start
+    /// The reader's new goal. Each goal has an epoch one higher than the one before.
+    case pursue(UInt64, ReaderGoal)
+    /// A device was plugged in or unplugged.
+    case lookForDevice
+    /// A person looks for the reader.
+    case identify
+    /// The session's client restarts polling, with these options.
+    case restartPolling(ReaderSessionOptions)
+    case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
+    case stop
+    /// A message. The link has already checked its form.
+    case received(ReaderMessage)
+    /// The process does not follow the protocol.
+    case violated(String)
+    /// The process uses another version of the protocol: an update replaced the program, but the daemon was not
+    /// restarted.
+    case isOtherVersion(String)
+    /// The process closed its end of the link, as it does when it exits.
+    case hungUp
+    /// The process could not be started.
+    case startFailed(String)
+    /// The process ended and was reaped.
+    case exited(String)
+    /// A timer fired. `deadline` may not have passed yet.
+    case tick
+  }
+
+  enum Action: Hashable {
+    case spawn
+    case send(ReaderCommand)
+    case kill
+    case report(ReaderProcessEvent)
+    /// The reader is stopped for good.
+    case finish
+    /// The reader is stopped for good, but the process still exists, because the kernel does not release it.
+    case abandon
+  }
+
+  /// The life of the reader's process.
+  enum Life {
+    /// No process was started yet. Can transition to: `.running`, `.stopped`.
+    case idle
+    /// A process was started. Can transition to: `.killed`, `.pausing`, `.running` (the next one), `.stopping`.
+    case running
+    /// Killed for this reason, and not yet reaped. Can transition to: `.pausing`, `.running`, `.dying`.
+    case killed(String)
+    /// Waiting to start the next process. Can transition to: `.running`, `.stopped`.
+    case pausing
+    /// Asked to shut down. It has until then if its heartbeats continue. Can transition to: `.dying`, `.stopped`.
+    case stopping(until: Instant)
+    /// Killed, and not to be restarted. Can transition to: `.stopped`.
+    case dying
+    /// Stopped for good. The last state.
+    case stopped
+  }
+
+  /// A goal and its epoch.
+  struct Order: Hashable {
+    var epoch: UInt64
+    var goal: ReaderGoal
+  }
+
+  /// The most changes of the device's state that a process may report in `changeWindow`: each is a signal on the bus. A
+  /// device that fails whenever it is opened causes half as many.
+  static let mostChanges = 200
+  static let changeWindow = Duration.seconds(60)
+  /// How long a process may live after it closed its link.
+  static let hangUpAllowance = Duration.milliseconds(500)
+  let timing: ReaderTiming
+  var life = Life.idle
+  var phase = ReaderPhase.opening
+  /// The phase of the device that was opened last.
+  var opened = ReaderPhase.opening
+  /// The latest goal.
+  var wanted = Order(epoch: 0, goal: .off)
+  /// The goal that was last sent to the present process.
+  var sent = Order(epoch: 0, goal: .off)
+  /// The epoch of the goal in force; nil if none is.
+  var reached: UInt64?
+  /// Whether another goal replaced a scan, and the process has not reached it yet. The process may have seen tags that
+  /// it has not reported.
+  var owesStop = false
+  var restarts = RestartSchedule()
+  var placements: PlacementLedger
+  var sessions: SessionLedger
+  /// Whether the present process has sent a message. It sends one before it opens a device.
+  var hasSpoken = false
+  /// Whether the present process has asked for a successor, which may open a device that the process itself may not
+  /// open.
+  var wantsSuccessor = false
+  /// The reason for which the process waits for another program, as it was reported last; empty if it does not wait.
+  var waiting = ""
+  private var changes = WindowCount(within: changeWindow)
+  private var reportedPhase: ReaderProcessEvent?
+  private var reportedKnown: KnownTags
+
+  /// When a process is dead unless it sends a message first. While pausing: when to start the next process.
+  var lifeDeadline: Instant?
+  /// When the process must have reached its goal. A heartbeat does not extend this.
+  var goalDeadline: Instant?
+
+  /// `known` lists the tags that lie on the reader and were announced.
+  init(_ timing: ReaderTiming, known: KnownTags = KnownTags()) {
+    self.timing = timing
+    sessions = SessionLedger(timing)
+    placements = PlacementLedger(known)
+    reportedKnown = placements.list
+  }
+
+  var isRunning: Bool { if case .running = life { true } else { false } }
+
+  /// When `tick` is due; nil for never.
+  var deadline: Instant? {
+    // A process that is ending has no other deadline.
+    guard isRunning else { return lifeDeadline }
+    return [lifeDeadline, goalDeadline, sessions.deadline].compactMap { $0 }.min()
+  }
+
+  /// Whether the process sleeps: it has promised no message, and owes no reply.
+  var isAsleep: Bool { isRunning && deadline == nil }
+
+  mutating func handle(_ event: Event, at now: Instant) -> [Action] {
+    var actions = decide(event, at: now)
+    placements.operate(on: sessions.operated)
+    if !owesGoal {
+      goalDeadline = nil
+    } else if goalDeadline == nil {
+      let beginning = phase == .opening ? ReaderTiming.start + timing.opening : .zero
+      goalDeadline = now + beginning + timing.breakingOff
+    }
+    if placements.list != reportedKnown {
+      reportedKnown = placements.list
+      // First of all, because a daemon that announced a tag and dies before it has stored the list announces it again.
+      actions.insert(.report(.known(reportedKnown)), at: 0)
+    }
+    return actions
+  }
+
+  /// Whether the process still has to reach its goal. Without a device, it can only reach a goal that uses no field.
+  private var owesGoal: Bool {
+    guard isRunning, reached != sent.epoch else { return false }
+    switch phase {
+    case .absent, .failed: return !sent.goal.usesField
+    default: return true
+    }
+  }
+
+  private mutating func decide(_ event: Event, at now: Instant) -> [Action] {
+    switch event {
+    case .start:
+      guard case .idle = life else { return [] }
+      return spawn(at: now)
+    case .pursue(let epoch, let goal): return pursue(Order(epoch: epoch, goal: goal), at: now)
+    case .lookForDevice: return lookForDevice(at: now)
+    case .identify: return isRunning ? tell(.identify, at: now) : []
+    case .restartPolling(let options):
+      guard phase == .inSession(options.number), reached == sent.epoch else { return [] }
+      sessions.restarts()
+      return tell(.restartPolling(epoch: sent.epoch, options), at: now)
+    case .perform(let session, let request, let placement, let operation):
+      return perform(operation, request, placement, session: session, at: now)
+    case .stop: return stop(at: now)
+    case .received(let message):
+      switch life {
+      case .running: return receive(message, at: now)
+      case .stopping(let end): return receive(message, stoppingUntil: end, at: now)
+      case .idle, .killed, .pausing, .dying, .stopped: return []
+      }
+    case .violated(let what): return kill("it sent \(what)", at: now)
+    case .isOtherVersion(let what):
+      restarts.isHopeless()
+      return kill("it sent \(what): tagroute-reader is of another version than this daemon: restart tagrouted", at: now)
+    case .hungUp:
+      // The process is exiting, and its exit will say how. If it only closed the link, it is killed.
+      if isRunning { lifeDeadline = now + Self.hangUpAllowance }
+      return []
+    case .startFailed(let reason): return ended(reason, at: now)
+    case .exited(let reason):
+      if case .killed(let cause) = life { return ended(cause, at: now) }
+      return ended(reason, at: now)
+    case .tick:
+      guard let deadline, now >= deadline else { return [] }
+      return due(at: now)
+    }
+  }
+
+  // MARK: The goal
+
+  private mutating func pursue(_ order: Order, at now: Instant) -> [Action] {
+    let isStop = wanted.goal.isScan && !order.goal.isScan
+    wanted = order
+    switch life {
+    case .running: return sendGoal(at: now)
+    case .killed, .pausing:
+      // The process may have seen tags that it has not reported, and the next scan may be for another user.
+      if isStop || order.goal == .lent { placements.noOneKnows() }
+      if case .pausing = life, order.goal == .lent { return [released()].compactMap { $0 } }
+      return [endGoal(phase == .released ? .failed(reason: "the reader is being opened") : phase)].compactMap { $0 }
+    case .idle, .stopping, .dying, .stopped: return []
+    }
+  }
+
+  /// Sends the latest goal if it is new. A goal that uses the field is replaced at once. Another goal is replaced only
+  /// after the process has reached it: by then, the process has named all tags that it saw before.
+  mutating func sendGoal(at now: Instant) -> [Action] {
+    guard sent != wanted, sent.goal.usesField || reached == sent.epoch else { return [] }
+    // A process whose device has failed reads no tag, so it has nothing to stop.
+    if sent.goal.isScan, !wanted.goal.isScan, !phase.hasFailed { owesStop = true }
+    let answers = sent.goal.session == nil ? [] : sessions.end(.sessionEnded, "the reader session has ended")
+    placements.endSession()
+    if wanted.goal == .lent || wanted.goal.session != nil { placements.noOneKnows() }
+    (sent, reached, goalDeadline) = (wanted, nil, nil)
+    return answers + tell(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now)), at: now)
+  }
+
+  /// Sends a command, which needs a reply. A busy process has promised when to send its next message; a sleeping
+  /// process must reply within `ReaderTiming.answer`.
+  mutating func tell(_ command: ReaderCommand, at now: Instant) -> [Action] {
+    lifeDeadline = max(lifeDeadline ?? now, now + ReaderTiming.answer)
+    return [.send(command)]
+  }
+
+  /// Sets the phase. Returns the event to report; nil if neither the phase nor the epoch in force has changed.
+  mutating func note(_ new: ReaderPhase) -> Action? {
+    phase = new
+    let event = ReaderProcessEvent.phase(new, reached: reached)
+    guard new != .opening, event != reportedPhase else { return nil }
+    reportedPhase = event
+    return .report(event)
+  }
+
+  /// There is no usable process. A reader session does not continue in the next process, and `off` is in force without
+  /// one.
+  mutating func endGoal(_ new: ReaderPhase) -> Action? {
+    if wanted.goal.session != nil { wanted.goal = .off }
+    reached = wanted.goal == .off ? wanted.epoch : nil
+    return note(new)
+  }
+
+  /// There is no process, so the device is closed.
+  mutating func released() -> Action? {
+    reached = wanted.epoch
+    return note(.released)
+  }
+
+  private mutating func lookForDevice(at now: Instant) -> [Action] {
+    switch life {
+    case .running: return tell(.lookForDevice, at: now)
+    case .pausing: return restarts.hurry() ? spawn(at: now) : []
+    case .idle, .killed, .stopping, .dying, .stopped: return []
+    }
+  }
+
+  private mutating func perform(
+    _ operation: ReaderOperation, _ request: UInt64, _ placement: UInt64, session: UInt64, at now: Instant
+  ) -> [Action] {
+    var refusal: ReaderOperationResult?
+    if phase != .inSession(session) || reached != sent.epoch || !isRunning {
+      refusal = .failed(.sessionEnded, reason: "the reader session has ended")
+    } else if placements.own(placement) == nil {
+      refusal = .failed(.tagLost, reason: "the tag was removed")
+    } else {
+      refusal = sessions.add(operation, request: request, placement: placement, at: now)
+    }
+    guard refusal == nil, let own = placements.own(placement) else {
+      return refusal.map { [.report(.performed(request: request, $0))] } ?? []
+    }
+    return tell(.perform(epoch: sent.epoch, request: request, placement: own, operation), at: now)
+  }
+
+  // MARK: The process
+
+  mutating func spawn(at now: Instant) -> [Action] {
+    life = .running
+    hasSpoken = false
+    wantsSuccessor = false
+    restarts.started(at: now)
+    placements.begin(at: now)
+    waiting = ""
+    changes = WindowCount(within: Self.changeWindow)
+    if phase != .released { phase = .opening }
+    lifeDeadline = now + ReaderTiming.start
+    if wanted.goal == .lent { placements.noOneKnows() }
+    (sent, reached, goalDeadline, owesStop) = (wanted, nil, nil, false)
+    return [.spawn, .send(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now)))]
+  }
+
+  private mutating func due(at now: Instant) -> [Action] {
+    switch life {
+    case .running:
+      if let lifeDeadline, now >= lifeDeadline { return kill("it was not heard of in time", at: now) }
+      if let deadline = sessions.deadline, now >= deadline {
+        return kill("an operation on a tag took too long", at: now)
+      }
+      return kill("it was told to \(sent.goal.words) and has not done so", at: now)
+    case .pausing:
+      restarts.paused()
+      return spawn(at: now)
+    case .stopping:
+      life = .dying
+      lifeDeadline = now + ReaderTiming.kill
+      return [.kill]
+    case .dying:
+      life = .stopped
+      lifeDeadline = nil
+      return sessions.end(.deviceLost, "the reader process ended: it was stopped") + [.abandon]
+    case .idle, .killed, .stopped:
+      lifeDeadline = nil
+      return []
+    }
+  }
+
+  mutating func mayChange(at now: Instant) -> Bool { changes.next(at: now) <= Self.mostChanges }
+}
+
+extension ReaderGoal {
+  /// The goal in words for the log.
+  fileprivate var words: String {
+    switch self {
+    case .off: "stop looking for tags"
+    case .scan: "look for tags"
+    case .session: "begin a reader session"
+    case .lent: "close its device"
+    }
+  }
+}

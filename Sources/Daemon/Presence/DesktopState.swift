@@ -1,0 +1,131 @@
+/// The conditions that only the user's session knows, combined from all sources: the lock, the displays, the cameras,
+/// the radios.
+///
+/// Pure: `DesktopMonitor` feeds it.
+///
+/// An active screen saver is treated as a lock. It may only show pictures, but no saver reports whether it will ask for
+/// a password. If an active saver leaves the bus, or another process replaces it, that is not an unlock. The session
+/// stays locked until a saver with that name is first active and then inactive, or the user says `unlock`. If the new
+/// process calls itself inactive, that proves as little as the cleared hint of a restarted logind.
+package struct DesktopState: Sendable, Hashable {
+  /// An observation.
+  package enum Event: Sendable, Hashable {
+    /// The owner of a peer's name now; nil if there is none.
+    case owner(DesktopPeer, String?)
+    /// A peer's report, unknown if it cannot tell, and the process that sent it.
+    case said(DesktopPeer, Fact, by: String)
+    /// The user's own statement, for lockers that send no signals.
+    case declared(locked: Bool)
+    /// Whether all displays are off, according to their connectors.
+    case connectors(Fact)
+    /// Whether a camera is in use.
+    case camera(Fact)
+  }
+
+  /// The known state of a peer.
+  fileprivate struct Word: Sendable, Hashable {
+    var owner: String?
+    var fact = Fact.unknown
+    /// The peer was active when its process left.
+    var remembersLock = false
+  }
+
+  private var words: [DesktopPeer: Word] = [:]
+  private var declared = Fact.unknown
+  private var connectors = Fact.unknown
+  /// A driver may report "off" at all times. Its "off" is used only after a connector has been on.
+  private var connectorsHaveBeenOn = false
+  /// Whether a camera is in use.
+  package private(set) var camera = Fact.unknown
+
+  /// A state without observations.
+  package init() {}
+
+  /// Processes an observation.
+  package mutating func handle(_ event: Event) {
+    switch event {
+    case .owner(let peer, let owner): words[peer, default: Word()].setOwner(owner, peer)
+    case .said(let peer, let fact, let sender):
+      let wasActive = words[peer]?.fact == .yes
+      words[peer, default: Word()].setFact(fact, from: sender, peer)
+      // The proxy reports the same lock, and may have exited while that was active.
+      if peer == .screenSaver(.gnomeShell), wasActive, words[peer]?.fact == .no {
+        words[.screenSaver(.gnome)]?.remembersLock = false
+      }
+    case .declared(let locked):
+      declared = Fact(locked)
+      if !locked {
+        for peer in words.keys { words[peer]?.remembersLock = false }
+      }
+    case .connectors(let fact):
+      if fact == .no { connectorsHaveBeenOn = true }
+      connectors = fact == .yes && !connectorsHaveBeenOn ? .unknown : fact
+    case .camera(let fact): camera = fact
+    }
+  }
+
+  /// Locked if any source says so; unlocked if a source that knows says so; else unknown.
+  package var locked: Fact {
+    let savers = words.filter(\.key.isScreenSaver).values
+    if declared == .yes || savers.contains(where: { $0.fact == .yes || $0.remembersLock }) { return .yes }
+    return declared == .no || savers.contains { $0.fact == .no } ? .no : .unknown
+  }
+
+  /// Whether all displays are off. The compositor's report takes precedence over the connectors.
+  package var displayOff: Fact {
+    let compositor = words[.displayPower]?.fact ?? .unknown
+    return compositor == .unknown ? connectors : compositor
+  }
+
+  /// Whether every radio is off.
+  package var airplaneMode: Fact { words[.airplaneMode]?.fact ?? .unknown }
+
+  /// Whether the connectors have to be checked, because no peer reports the display's power. This is also so during a
+  /// lock, because tags may be read behind it, to be held.
+  package var needsConnectors: Bool { (words[.displayPower]?.fact ?? .unknown) == .unknown }
+
+  /// Why the session is treated as locked, for a person; empty if it is not.
+  package var lockReasons: [String] {
+    var reasons: [String] = declared == .yes ? ["tagroute session lock"] : []
+    for saver in ScreenSaver.allCases {
+      guard let word = words[.screenSaver(saver)] else { continue }
+      if word.fact == .yes {
+        reasons.append("\(saver.rawValue) is active")
+      } else if word.remembersLock {
+        reasons.append("\(saver.rawValue) ended while it was active; unlock once, or say tagroute session unlock")
+      }
+    }
+    return reasons
+  }
+}
+
+extension DesktopState.Word {
+  mutating func setOwner(_ owner: String?, _ peer: DesktopPeer) {
+    guard owner != self.owner else { return }
+    self.owner = owner
+    if peer.isScreenSaver && fact == .yes { remembersLock = true }
+    fact = .unknown
+  }
+
+  mutating func setFact(_ new: Fact, from sender: String, _ peer: DesktopPeer) {
+    guard sender == owner else {
+      // The sender has just left, or is not known as the owner yet. Assume the safe state.
+      if peer.isScreenSaver && new == .yes { remembersLock = true }
+      return
+    }
+    guard peer.isScreenSaver else {
+      fact = new
+      return
+    }
+    // An active saver that no longer replies has not unlocked the session.
+    if new == .unknown && fact == .yes { return }
+    if new == .no && fact == .yes { remembersLock = false }
+    fact = new
+  }
+}
+
+extension DesktopPeer {
+  var isScreenSaver: Bool {
+    if case .screenSaver = self { true } else { false }
+  }
+}

@@ -1,0 +1,124 @@
+package import Bus
+
+/// All sessions of this machine and whether it sleeps, combined from logind's signals and the reports of agents.
+///
+/// Pure: `LoginMonitor` feeds it. While logind is not on the bus, no session is treated as active: its user may no
+/// longer sit there, and a tap must not go to another person. The known locks are kept.
+package struct LoginState: Sendable, Hashable {
+  /// An observation from logind or an agent.
+  package enum Event: Sendable, Hashable {
+    /// There is a new session at this path. Nothing is known about it yet.
+    case announced(ObjectPath)
+    /// All properties of the session at this path, as read.
+    case read(ObjectPath, [String: Value])
+    /// Some properties of the session at this path, from a signal.
+    case changed(ObjectPath, [String: Value])
+    /// The session at this path is gone.
+    case removed(ObjectPath)
+    /// The complete list of sessions.
+    case listed([ObjectPath])
+    /// Everything has been read.
+    case synchronized
+    /// logind left the bus.
+    case logindGone
+    /// The machine goes to sleep, or woke up.
+    case sleeping(Bool)
+    /// The report of the agent of the session with this id about its lock.
+    case reported(id: String, locked: Fact)
+    /// The agent of the session with this id is gone.
+    case reporterGone(id: String)
+    /// The user of the session with this id has just said that it is unlocked.
+    case userUnlocked(id: String)
+  }
+
+  private var sessionsByPath: [ObjectPath: LoginSession] = [:]
+  /// The new sessions that have not been read.
+  private var unread: Set<ObjectPath> = []
+  /// Whether logind can be asked.
+  package private(set) var isAvailable = false
+  /// The machine is about to sleep, or asleep.
+  package private(set) var isSleeping = Fact.unknown
+  /// How often logind has left the bus. Its locks from before a departure are void.
+  package private(set) var departures = 0
+
+  /// A state without observations.
+  package init() {}
+
+  /// Processes an observation.
+  package mutating func handle(_ event: Event) {
+    switch event {
+    case .announced(let path):
+      if sessionsByPath[path] == nil { unread.insert(path) }
+    case .read(let path, let properties):
+      unread.remove(path)
+      guard let fresh = LoginSession(properties: properties) else { return }
+      if sessionsByPath[path]?.id == fresh.id, sessionsByPath[path]?.uid == fresh.uid {
+        sessionsByPath[path]?.replace(with: properties)
+      } else {
+        sessionsByPath[path] = fresh
+      }
+    case .changed(let path, let properties):
+      sessionsByPath[path]?.merge(properties)
+    case .removed(let path):
+      unread.remove(path)
+      sessionsByPath[path] = nil
+    case .listed(let paths):
+      let present = Set(paths)
+      unread.formIntersection(present)
+      sessionsByPath = sessionsByPath.filter { present.contains($0.key) }
+    case .synchronized:
+      isAvailable = true
+    case .logindGone:
+      isAvailable = false
+      unread = []
+      departures += 1
+      isSleeping = .unknown
+      for path in sessionsByPath.keys { sessionsByPath[path]?.lock.handle(.logindGone) }
+    case .sleeping(let value):
+      isSleeping = Fact(value)
+    case .reported(let id, let locked): lock(.reported(locked), of: id)
+    case .reporterGone(let id): lock(.reporterGone, of: id)
+    case .userUnlocked(let id): lock(.userUnlocked, of: id)
+    }
+  }
+
+  private mutating func lock(_ event: LockState.Event, of id: String) {
+    for (path, session) in sessionsByPath where session.id == id { sessionsByPath[path]?.lock.handle(event) }
+  }
+
+  /// The bus paths of the known sessions.
+  var paths: Dictionary<ObjectPath, LoginSession>.Keys { sessionsByPath.keys }
+
+  /// The sessions, sorted by id.
+  package var sessions: [LoginSession] {
+    sessionsByPath.values.sorted { $0.id < $1.id }
+  }
+
+  /// The session with that id; nil if there is none.
+  package func session(_ id: String) -> LoginSession? {
+    sessionsByPath.values.first { $0.id == id }
+  }
+
+  /// The session in the foreground of a seat, of any class; nil if there is none, and while logind is not on the bus.
+  package func activeSession(on seat: String) -> LoginSession? {
+    guard isAvailable else { return nil }
+    return sessions.first { $0.seat == seat && $0.isActive && $0.state != "closing" }
+  }
+
+  /// Whether no user but this one is logged in at a seat, not even in the background. A login screen is not a user. False
+  /// while this is not certain: a session is new, or logind is not on the bus.
+  package func isFree(_ seat: String, for uid: UInt32) -> Bool {
+    isAvailable && unread.isEmpty
+      && sessions.allSatisfy {
+        $0.seat != seat || $0.uid == uid || $0.sessionClass == "greeter" || $0.state == "closing"
+      }
+  }
+
+  /// The sessions of a user in which an agent may run, the most likely first: graphical before text, active before
+  /// background. Empty while logind is not on the bus.
+  package func eligibleSessions(of uid: UInt32) -> [LoginSession] {
+    guard isAvailable else { return [] }
+    let rank: (LoginSession) -> Int = { ($0.isGraphical ? 0 : 2) + ($0.isActive ? 0 : 1) }
+    return sessions.filter { $0.uid == uid && $0.isEligible }.sorted { (rank($0), $0.id) < (rank($1), $1.id) }
+  }
+}

@@ -1,0 +1,39 @@
+package import Bus
+
+/// Asks polkit whether the owner of a bus name may do something (org.freedesktop.PolicyKit1.Authority).
+///
+/// Fails closed: without polkit, without a reply, or with a malformed reply, the decision is no.
+package struct PolkitAuthority: Sendable {
+  /// The decision of polkit, and the message for the caller.
+  package enum Decision: Sendable, Hashable {
+    /// polkit allows the action.
+    case allowed
+    /// polkit refuses the action, for this reason.
+    case refused(reason: String)
+  }
+
+  private let connection: Connection
+
+  /// Uses a connection to the system bus.
+  package init(_ connection: Connection) {
+    self.connection = connection
+  }
+
+  /// Asks whether the program with the unique bus name `sender` may perform an action. Decides within five seconds,
+  /// because polkit does not ask for a password.
+  package func check(_ sender: String, _ action: String) async -> Decision {
+    let subject = Value.structure([.string("system-bus-name"), .dictionary(["name": .string(sender)])])
+    let details = Value.dictionary(key: "s", value: "s", [])
+    do throws(BusError) {
+      let reply = try await connection.call(
+        "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority",
+        "CheckAuthorization", [subject, .string(action), details, .uint32(0), .string("")], timeout: .seconds(5))
+      guard let result = reply.first?.asStructure, let isAuthorized = result.first?.asBool else {
+        return .refused(reason: "polkit gave an answer that is none")
+      }
+      return isAuthorized ? .allowed : .refused(reason: "polkit does not allow \(action)")
+    } catch {
+      return .refused(reason: "polkit could not be asked about \(action): \(error.message)")
+    }
+  }
+}

@@ -1,2 +1,0 @@
-// Whoever starts processes also needs folders for them.
-@_exported public import TestSupport

@@ -1,0 +1,39 @@
+import EventLoop
+
+/// What the present test has started, with the actions that stop it.
+private final class EndOfTest: Sendable {
+  @TaskLocal static var present: EndOfTest?
+
+  private let stops = Locked<[@Sendable () async throws -> Void]>([])
+
+  func add(_ stop: @escaping @Sendable () async throws -> Void) { stops.withLock { $0.append(stop) } }
+
+  /// Runs the actions, the last one first. Throws the first error after it has run all of them.
+  func stop() async throws {
+    var failure: (any Error)?
+    for stop in stops.withLock({ $0 }).reversed() {
+      do { try await stop() } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
+  }
+}
+
+/// Runs `stop` when the present test ends, after everything that was started later has been stopped. Until then, what
+/// `stop` captures stays alive. Does nothing if the test does not run in `stoppingAtEnd`.
+package func atEndOfTest(_ stop: @escaping @Sendable () async throws -> Void) { EndOfTest.present?.add(stop) }
+
+/// Runs a test, and then the actions that it has passed to `atEndOfTest`, even if the test throws.
+///
+/// Each test target has a trait `StopsAtEnd` that calls this, because a measurement links this module without `Testing`.
+///
+/// - Throws: the error of the test. If it has none, the first error of an action.
+package func stoppingAtEnd(_ test: @concurrent @Sendable () async throws -> Void) async throws {
+  let end = EndOfTest()
+  do {
+    try await EndOfTest.$present.withValue(end) { try await test() }
+  } catch {
+    try? await end.stop()
+    throw error
+  }
+  try await end.stop()
+}

@@ -1,0 +1,168 @@
+import EventLoop
+import Glibc
+import Rig
+
+/// The real Mosquitto in its own directory. It keeps its storage over a restart.
+///
+/// It listens on Unix sockets, so that no other process can take its address while it is restarted. Clients that need a
+/// port go through an ``MqttProxy``, whose port the kernel chooses.
+package actor Mosquitto {
+  /// The configuration of a broker.
+  package struct Options: Sendable {
+    /// Users and their passwords. If it is empty, everyone may connect.
+    package var users: [String: String] = [:]
+    /// The lines of an ACL file (mosquitto.conf(5)). If it is empty, everyone may do everything.
+    package var acl = ""
+    /// The certificate of a second socket, for TLS; nil for no such socket.
+    package var certificate: MqttAuthority.Certificate?
+    /// The authority whose certificates clients need at that socket; nil if they need none. The name in a certificate is
+    /// the user and the client id.
+    package var clientAuthority: String?
+    /// Whether it saves its storage after each change. That takes milliseconds for each message.
+    package var isPersistent = true
+    /// Whether it also listens on a port of the loopback. Only for measurements: another process can take the port.
+    package var hasPort = false
+
+    /// Creates the default options.
+    package init() {}
+  }
+
+  /// The socket without TLS.
+  package nonisolated let socket: String
+  /// The socket with TLS, if there is a certificate.
+  package nonisolated let tlsSocket: String
+  /// The port on 127.0.0.1; 0 without one.
+  package nonisolated let port: UInt16
+  private nonisolated let directory: TemporaryDirectory
+  private nonisolated let starter: String
+  private var options: Options
+  private var process: ChildProcess?
+
+  /// Starts a broker, and waits until it listens. `starter` names the log.
+  package init(_ options: Options = Options(), starter: String = #function) async throws {
+    directory = try TemporaryDirectory()
+    (self.options, self.starter) = (options, starter)
+    socket = directory.file("socket")
+    tlsSocket = directory.file("tls")
+    port = try options.hasPort ? Self.freePort() : 0
+    mkdir(directory.file("storage"), 0o700)
+    try await start()
+  }
+
+  /// The process id; nil while it does not run.
+  package var identifier: Int32? { process?.identifier }
+
+  /// Writes the configuration and starts the broker.
+  package func start() async throws {
+    try await configure()
+    for path in [socket, tlsSocket] { unlink(path) }
+    let program = try BuiltProducts.systemProgram("mosquitto", package: "mosquitto")
+    let process = try ChildProcess(program, ["-c", directory.file("mosquitto.conf")], starter: starter)
+    try await process.line(containing: " running")
+    self.process = process
+  }
+
+  /// Kills the broker, as a crash would. With `wipe`, its storage is lost.
+  package func kill(wipe: Bool = false) async throws {
+    signal(SIGKILL)
+    try await process?.exit()
+    process = nil
+    if wipe { unlink(directory.file("storage/mosquitto.db")) }
+  }
+
+  /// The number of lines in its log so far, for ``line(after:matching:)``.
+  package func mark() async -> Int { await process?.log().count ?? 0 }
+
+  /// Waits for a line in its log, which names every packet, after a position.
+  package func line(after mark: Int, matching: @escaping @Sendable (String) -> Bool) async throws {
+    guard let process else { throw RigError("the broker does not run") }
+    _ = try await process.line(after: mark, matching: matching)
+  }
+
+  /// Ends it as systemd would.
+  package func stop() async throws {
+    try await process?.exit(after: SIGTERM)
+    process = nil
+  }
+
+  /// Sends a signal. SIGSTOP makes the broker unresponsive until SIGCONT.
+  package func signal(_ number: Int32) { process?.signal(number) }
+
+  /// Uses other options from the next start on. An ACL counts at once.
+  package func use(_ change: @Sendable (inout Options) -> Void) async throws {
+    change(&options)
+    try await configure()
+    guard let process else { return }
+    let seen = await process.log().count
+    process.signal(SIGHUP)
+    try await process.line(containing: "Reloading config", after: seen)
+  }
+
+  /// Publishes a message with QoS 1 as another program would, and returns once the broker has it.
+  package func publish(_ payload: String, to topic: String, isRetained: Bool = false, count: Int = 1) async throws {
+    let program = try BuiltProducts.systemProgram("mosquitto_pub", package: "mosquitto-clients")
+    let arguments =
+      ["--unix", socket, "-q", "1", "-t", topic, "-m", payload] + (isRetained ? ["-r"] : [])
+      + (count > 1 ? ["--repeat", "\(count)"] : [])
+    let run = try await ChildProcess.run(program, arguments, starter: starter)
+    guard run.status == .exited(0) else { throw RigError("mosquitto_pub: \(run.log)") }
+  }
+
+  private func configure() async throws {
+    var lines = [
+      // As root, Mosquitto would become another user, who cannot read this directory. Otherwise it ignores the line.
+      "user root",
+      "persistence \(options.isPersistent)", "persistence_location \(directory.file("storage"))/",
+      "autosave_on_changes true", "autosave_interval 1",
+      // A referee that is slow must not lose messages.
+      "max_queued_messages 0",
+      // Standard output would arrive in blocks.
+      "log_dest stderr", "log_type all", "allow_anonymous \(options.users.isEmpty)",
+    ]
+    if !options.users.isEmpty {
+      let file = try await writePasswords()
+      lines.append("password_file \(file)")
+    }
+    if !options.acl.isEmpty {
+      let file = try directory.write(options.acl, to: "acl", mode: 0o600)
+      lines.append("acl_file \(file)")
+    }
+    lines.append("listener 0 \(socket)")
+    if port > 0 { lines.append("listener \(port) 127.0.0.1") }
+    if let certificate = options.certificate {
+      lines += ["listener 0 \(tlsSocket)", "certfile \(certificate.file)", "keyfile \(certificate.key)"]
+      if let authority = options.clientAuthority {
+        lines += [
+          "cafile \(authority)", "require_certificate true", "use_identity_as_username true",
+          "use_username_as_clientid true",
+        ]
+      }
+    }
+    try directory.write(lines.map { $0 + "\n" }.joined(), to: "mosquitto.conf")
+  }
+
+  private func writePasswords() async throws -> String {
+    let program = try BuiltProducts.systemProgram("mosquitto_passwd", package: "mosquitto")
+    let file = try directory.write("", to: "passwords", mode: 0o600)
+    for (user, password) in options.users {
+      let run = try await ChildProcess.run(program, ["-b", file, user, password], starter: starter)
+      guard run.status == .exited(0) else { throw RigError("mosquitto_passwd: \(run.log)") }
+    }
+    return file
+  }
+
+  private static func freePort() throws -> UInt16 {
+    let descriptor = FileDescriptor(owning: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(descriptor.rawValue, address, length) == 0 && getsockname(descriptor.rawValue, address, &length) == 0
+      }
+    }
+    guard isBound else { throw SystemError("find a free port") }
+    return UInt16(bigEndian: address.sin_port)
+  }
+}

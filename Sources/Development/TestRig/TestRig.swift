@@ -1,3 +1,0 @@
-// A test with processes imports this module alone, so that a stand-in can move between the three without a change to it.
-@_exported public import Rig
-@_exported public import TestSupport

@@ -1,0 +1,78 @@
+import Names
+import ReaderModels
+import Tags
+
+/// The commands of a tag through a PC/SC reader: each is mapped to what the model of the reader can do.
+///
+/// After it, the reader may be in a transparent session, in which it does not look for cards. Send
+/// `TransparentSession.endCommand` before the connection ends.
+struct CardChannel<Connection: CardConnection>: TagChannel {
+  var link: CardLink<Connection>
+  /// The tag as it was found, or as it is after the last reselection: its identifier may be random.
+  private(set) var tag: TagActivation
+  /// The number of commands and reselections until now.
+  private(set) var exchanges = 0
+
+  /// A channel to a tag that `CardLink.identify` has found.
+  init(_ link: CardLink<Connection>, tag: TagActivation) {
+    self.link = link
+    self.tag = tag
+  }
+
+  /// Why the last transmission failed; nil if it succeeded.
+  var failure: CardFailure? { link.failure }
+
+  /// Sends a command, in the form that the type has in `TagChannel`. Fails with `unsupported`, without a transmission, if
+  /// the model cannot send it. That includes any APDU of class FF.
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    exchanges += 1
+    let command = withoutAddress(command)
+    if let obstacle = link.model.obstacle(to: command, for: tag.type, takesExtendedAPDUs: link.takesExtendedAPDUs) {
+      throw TagChannelError(.unsupported, obstacle)
+    }
+    switch tag.type {
+    case .type1: return try link.exchangeType1(command)
+    case .type2: return try link.exchangeType2(command)
+    case .type3: return try link.exchangeType3(command)
+    case .type4A, .type4B: return try link.exchangeType4(command)
+    case .type5: return try link.exchangeType5(command)
+    case .mifareClassic: return try link.exchangeMIFAREClassic(command)
+    case .peer: throw TagChannelError(.unsupported, "this reader cannot talk to another device")
+    }
+  }
+
+  /// Takes the card's power and restores it, and checks that it is the same card.
+  mutating func reselect() throws(TagChannelError) {
+    exchanges += 1
+    try link.reset()
+    guard try isSameTag() else { throw TagChannelError(.noAnswer, "the tag was removed") }
+  }
+
+  /// Asks the card for its identifier. Returns whether it still is the same card.
+  mutating func isSameTag() throws(TagChannelError) -> Bool {
+    // A reader with an open session need not take other pseudo-APDUs.
+    link.endSession()
+    guard let now = try link.identifyAgain(tag) else { return false }
+    tag = now
+    return true
+  }
+
+  /// Whether the reader can send a command, and no other command does the same with less risk.
+  func canSend(_ command: [UInt8]) -> Bool {
+    let model = link.model
+    let command = withoutAddress(command)
+    guard model.obstacle(to: command, for: tag.type, takesExtendedAPDUs: link.takesExtendedAPDUs) == nil,
+      !model.isBetterAvoided(command, for: tag.type)
+    else { return false }
+    return link.transparentSession != .refused || !model.needsSession(command, for: tag.type)
+  }
+
+  /// A request of ISO/IEC 15693-3 without the UID of this tag (7.3.1: the address flag, and the UID in reverse order), if
+  /// the reader itself addresses the tag. Other commands are returned as they are.
+  private func withoutAddress(_ command: [UInt8]) -> [UInt8] {
+    guard case .blocks = link.model.type5, tag.type == .type5, command.count >= 10, command[0] & ~0x40 == 0x22,
+      command[2..<10].elementsEqual(tag.identifier.reversed())
+    else { return command }
+    return [command[0] & ~0x20, command[1]] + command[10...]
+  }
+}

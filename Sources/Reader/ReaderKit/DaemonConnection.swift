@@ -1,0 +1,164 @@
+import Journal
+package import ReaderProtocol
+
+/// The connection to the daemon. It keeps the latest commands and sends reports and heartbeats.
+package final class DaemonConnection {
+  private var link: DaemonChannel
+  private let now: () -> SuspendingClock.Instant
+  private var lastBeat: SuspendingClock.Instant?
+  private var state: ReaderState?
+  /// How long the operations of this thread may take.
+  package var timing: ReaderTiming
+
+  /// How much longer than usual the current commands may take.
+  private var allowance = Duration.zero
+
+  /// The daemon's goal, and the known tags that came with it.
+  package private(set) var epoch: UInt64 = 0
+  package private(set) var goal = ReaderGoal.off
+  private var known: KnownTags?
+  /// The pending requests of the reader session.
+  package private(set) var requests: ArraySlice<Request> = []
+  /// The options of the polling restart that is due; nil if none is.
+  private var restart: ReaderSessionOptions?
+  package private(set) var isShuttingDown = false
+  /// Whether the poller should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
+  private var isToLookForDevice = false
+  private var isToIdentify = false
+
+  /// An operation on a tag of the reader session.
+  package struct Request {
+    package let number: UInt64
+    package let placement: UInt64
+    package let operation: ReaderOperation
+  }
+
+  /// `now` decides when a heartbeat is due.
+  package init(
+    _ link: consuming DaemonChannel, _ timing: ReaderTiming,
+    now: @escaping () -> SuspendingClock.Instant = { SuspendingClock.now }
+  ) {
+    self.link = link
+    self.timing = timing
+    self.now = now
+  }
+
+  private func send(_ message: ReaderMessage) throws(Interruption) {
+    try onLink { (link) throws(ReaderLinkError) in try link.send(message) }
+  }
+
+  package func report(_ message: ReaderMessage) throws(Interruption) {
+    if case .state(let state) = message {
+      guard state != self.state else { return }
+      self.state = state
+    }
+    try send(message)
+  }
+
+  /// Sends a heartbeat if one is due.
+  package func beat() throws(Interruption) {
+    if let lastBeat, now() - lastBeat < ReaderTiming.beatInterval { return }
+    try promise(min(timing.promise + allowance, ReaderTiming.longestPromise))
+  }
+
+  /// Allows each command to take this much longer than usual. The heartbeat before the next command informs the daemon.
+  package func allow(_ more: Duration) {
+    allowance = more
+    lastBeat = nil
+  }
+
+  /// Promises the daemon another heartbeat within `duration`.
+  package func promise(_ duration: Duration) throws(Interruption) {
+    Confinement.putOffAlarm(duration)
+    // The next `beat` replaces a long promise, because the daemon cannot detect a stuck thread before the promise ends.
+    lastBeat = duration > timing.promise ? nil : now()
+    try send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
+  }
+
+  /// Reports that this thread sleeps until the daemon sends a command.
+  package func promiseNothing() throws(Interruption) {
+    lastBeat = nil
+    try send(.heartbeat(within: 0))
+  }
+
+  /// Forgets the last reported state, so that the state after a loan is always reported.
+  package func forgetState() { state = nil }
+
+  /// Returns the tags that the daemon knows, once per goal command.
+  package func takeKnown() -> KnownTags? {
+    defer { known = nil }
+    return known
+  }
+
+  package func takeRequest() -> Request? { requests.popFirst() }
+
+  /// Whether a polling restart is due.
+  package var isToRestart: Bool { restart != nil }
+
+  package func takeRestart() -> ReaderSessionOptions? {
+    defer { restart = nil }
+    return restart
+  }
+
+  /// Drops the pending requests of the reader session, because the device has failed or the goal has changed.
+  package func dropRequests() { (requests, restart) = ([], nil) }
+
+  package func takeLookForDevice() -> Bool {
+    defer { isToLookForDevice = false }
+    return isToLookForDevice
+  }
+
+  package func takeIdentify() -> Bool {
+    defer { isToIdentify = false }
+    return isToIdentify
+  }
+
+  /// Sleeps for `duration`, or until the daemon sends a command or another thread wakes this one. Nil means without a
+  /// time limit.
+  package func sleep(_ duration: Duration?) throws(Interruption) {
+    for command in try onLink({ (link) throws(ReaderLinkError) in try link.commands(within: duration) }) {
+      switch command {
+      case .goal(let epoch, let goal, let known):
+        self.known = known
+        guard epoch != self.epoch || goal != self.goal else { continue }
+        if goal.usesField && !self.goal.usesField { isToLookForDevice = true }
+        (self.epoch, self.goal) = (epoch, goal)
+        dropRequests()
+      case .lookForDevice: isToLookForDevice = true
+      case .identify: isToIdentify = true
+      case .shutDown: isShuttingDown = true
+      case .restartPolling(let epoch, let options): if epoch == self.epoch { restart = options }
+      case .perform(let epoch, let request, let placement, let operation):
+        // The daemon itself has already answered requests of another goal.
+        guard epoch == self.epoch else { continue }
+        requests.append(Request(number: request, placement: placement, operation: operation))
+      }
+    }
+  }
+
+  /// Runs `body` on the link and wraps its error as `Interruption.daemonGone`.
+  private func onLink<Result>(
+    _ body: (inout DaemonChannel) throws(ReaderLinkError) -> Result
+  ) throws(Interruption) -> Result {
+    do throws(ReaderLinkError) {
+      return try body(&link)
+    } catch {
+      throw .daemonGone(error)
+    }
+  }
+
+  /// Sleeps between two steps, or until the daemon sends a command. A long sleep is announced to the daemon first.
+  package func pause(_ duration: Duration) throws(Interruption) {
+    if duration > ReaderTiming.shortSleep { try promise(duration + timing.promise) } else { try beat() }
+    try sleep(duration)
+    try beat()
+  }
+
+  /// Whether the work for the goal of `epoch` should stop. With `yieldsToRequests`, a pending request of the reader
+  /// session is also a reason. Does not sleep.
+  package func isInterrupted(_ epoch: UInt64, yieldsToRequests: Bool = false) throws(Interruption) -> Bool {
+    try sleep(.zero)
+    if isShuttingDown || epoch != self.epoch { return true }
+    return yieldsToRequests && (isToRestart || !requests.isEmpty)
+  }
+}

@@ -1,0 +1,94 @@
+package import Names
+
+/// A tag that rests on a reader, as far as the daemon knows. It is not announced again until it has been removed.
+package struct KnownTag: Sendable, Hashable {
+  /// Its placement. If the process that receives the list found the tag itself, this is that process's own number.
+  package let number: UInt64
+  /// The hash of its technology and UID, with the key of the list.
+  package let fingerprint: TagFingerprint
+  /// Its technology.
+  package let technology: TagType
+  /// Whether a tag of the same technology with another random UID may be this tag, because it may have made a new UID.
+  package let mayHaveChanged: Bool
+  /// Whether a process or its reader failed while the tag was read. The process then sends it no commands, not even to
+  /// check whether it is present.
+  package let isSuspect: Bool
+
+  /// A known tag with these properties.
+  package init(
+    number: UInt64, fingerprint: TagFingerprint, technology: TagType, mayHaveChanged: Bool = false,
+    isSuspect: Bool = false
+  ) {
+    self.number = number
+    self.fingerprint = fingerprint
+    self.technology = technology
+    self.mayHaveChanged = mayHaveChanged
+    self.isSuspect = isSuspect
+  }
+
+  /// Whether a tag may have another UID each time the field comes on, so that only its technology identifies it.
+  ///
+  /// Type A: four bytes that begin with 08 (ISO/IEC 14443-3, 6.5.4). Type B: always, because a PUPI does not show
+  /// whether it is random (7.9.2). FeliCa: 01FE is a device's NFCID2 (NFC Forum Digital Protocol, SENSF_RES), 02FE a
+  /// phone's card emulation (Android's HCE-F).
+  package static func mayChange(_ technology: TagType, _ uid: [UInt8]) -> Bool {
+    switch technology {
+    case .type1, .type5: false
+    case .type3: uid.count == 8 && [[0x01, 0xFE], [0x02, 0xFE]].contains(Array(uid.prefix(2)))
+    case .type4B: true
+    case .type2, .type4A, .mifareClassic, .peer: uid.count == 4 && uid.first == 0x08
+    }
+  }
+}
+
+/// The known tags on a reader: the daemon's list, which it sends to a reader process with each goal.
+package struct KnownTags: Sendable, Hashable {
+  /// The key of all fingerprints.
+  package let key: TagFingerprint.Key
+  /// At most `ReaderLimits.knownTags`.
+  package var tags: [KnownTag]
+  /// Whether the process treats all tags that its first polls find as known. The daemon sets this if it cannot know
+  /// which tags lie there: after a loan or a reader session, and if a process ended before it confirmed a stop.
+  package var includesFirst: Bool
+
+  /// A list with these properties.
+  package init(key: TagFingerprint.Key = .random(), tags: [KnownTag] = [], includesFirst: Bool = false) {
+    self.key = key
+    self.tags = tags
+    self.includesFirst = includesFirst
+  }
+}
+
+extension FrameWriter {
+  mutating func write(_ known: KnownTags) {
+    write(known.key.low)
+    write(known.key.high)
+    write(known.includesFirst)
+    write(UInt16(clamping: known.tags.count))
+    for tag in known.tags {
+      write(tag.number)
+      write(tag.fingerprint.value)
+      write(text: tag.technology.rawValue, ReaderLimits.technology)
+      write(tag.mayHaveChanged)
+      write(tag.isSuspect)
+    }
+  }
+}
+
+extension FrameReader {
+  mutating func knownTags() throws(ReaderLinkError) -> KnownTags {
+    let key = TagFingerprint.Key(low: try integer(UInt64.self), high: try integer(UInt64.self))
+    var known = KnownTags(key: key, includesFirst: try boolean())
+    for _ in 0..<(try count(ReaderLimits.knownTags, "known tags")) {
+      let number = try integer(UInt64.self)
+      let fingerprint = TagFingerprint(value: try integer(UInt64.self))
+      let technology = try technology()
+      let mayHaveChanged = try boolean()
+      known.tags.append(
+        KnownTag(
+          number: number, fingerprint: fingerprint, technology: technology, mayHaveChanged: mayHaveChanged,
+          isSuspect: try boolean()))
+    }
+    return known
+  }
+}

@@ -1,0 +1,168 @@
+package import Names
+
+/// The administrator's settings for `tagrouted`, from `/etc/tagroute.conf` and its drop-ins.
+package struct DaemonConfiguration: KeyFileConfiguration {
+  /// The service that decides which session a tap belongs to.
+  package enum Sessions: String, Sendable, CaseIterable {
+    /// logind, or elogind.
+    case logind
+    /// No service: each agent that registers is treated as the agent of an active, unlocked session.
+    case any
+  }
+
+  /// Which library drives the readers that ``devices`` does not name.
+  package enum Backend: String, Sendable, CaseIterable {
+    /// PC/SC, if pcscd is installed and has a driver for the reader; else libnfc.
+    case auto
+    /// libnfc alone.
+    case libnfc
+    /// PC/SC alone.
+    case pcsc
+  }
+
+  /// The readers: connection strings of libnfc, and `pcsc:NAME` with the name by which pcscd knows a reader. If empty,
+  /// the readers are those that are plugged in.
+  package var devices: [String] = []
+  /// Which library drives readers that ``devices`` does not name.
+  package var backend = Backend.auto
+  /// The time from the start of one poll, when the field comes on, to the start of the next.
+  package var pollInterval: Duration = .milliseconds(125)
+  /// The poll interval after five minutes without activity.
+  package var idlePollInterval: Duration = .milliseconds(250)
+  /// The kinds of tags that are read.
+  package var technologies = TagType.readable
+  /// Whether readers show the result of a tap with their LED and buzzer.
+  package var feedback = false
+  /// How long the removal of a tag is held back. A tag that drops out and comes back within this time was not removed.
+  package var removalDelay: Duration = .milliseconds(400)
+  /// How long a reader session may use the reader.
+  package var sessionLimit: Duration = .seconds(60)
+  /// The service that decides which session a tap belongs to.
+  package var sessions = Sessions.logind
+  /// The user whose agent gets taps while no other user is at the machine; nil if this machine is not a station.
+  package var stationUser: LocalUser?
+  /// When a session is treated as locked, and what the daemon does then.
+  package var scan = ScanPolicy()
+  /// Whether a Smart Poster's URI is used if a message has no URI record.
+  package var smartPosters = true
+
+  /// The defaults.
+  package init() {}
+
+  static let settings: [Setting<DaemonConfiguration>] = [
+    Setting("Reader", "Devices", \.devices) { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Reader", "Devices"), let devices = try file.strings("Reader", "Devices") else {
+        return
+      }
+      for device in devices where !isDevice(device) {
+        throw file.mistake(
+          entry, "\"\(device)\" names no reader",
+          "write driver:device for libnfc, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb, or pcsc:NAME for pcscd")
+      }
+      // Two reader processes on one port would take it from each other forever.
+      for (index, device) in devices.enumerated() where devices[..<index].contains(device) {
+        throw file.mistake(entry, "\"\(device)\" is named twice", "name each device once")
+      }
+      configuration.devices = devices
+    },
+    Setting("Reader", "Backend", \.backend) { configuration, file throws(KeyFileError) in
+      if let value = try file.choice("Reader", "Backend", of: Backend.allCases) { configuration.backend = value }
+    },
+    Setting("Reader", "PollInterval", \.pollInterval) { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Reader", "PollInterval", in: Names.pollIntervals, unit: "milliseconds")
+      if let value { configuration.pollInterval = .milliseconds(value) }
+    },
+    Setting("Reader", "IdlePollInterval", \.idlePollInterval) { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Reader", "IdlePollInterval", in: Names.pollIntervals, unit: "milliseconds")
+      if let value { configuration.idlePollInterval = .milliseconds(value) }
+    },
+    Setting("Reader", "SessionLimit", \.sessionLimit) { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Reader", "SessionLimit", in: 1...60, unit: "seconds")
+      if let value { configuration.sessionLimit = .seconds(value) }
+    },
+    Setting("Reader", "Technologies", \.technologies) { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Reader", "Technologies"), let names = try file.strings("Reader", "Technologies")
+      else { return }
+      let known = TagType.readable.map(\.rawValue)
+      for name in names where !known.contains(name) {
+        throw file.mistake(entry, "\"\(name)\" is no kind of tag", "write some of \(known.joined(separator: ", "))")
+      }
+      // A fixed order, so that clients see the same list for any order in the file.
+      let chosen = TagType.readable.filter { names.contains($0.rawValue) }
+      guard !chosen.isEmpty else {
+        throw file.mistake(entry, "no kind of tag is named", "name one, or use Enabled to stop scanning")
+      }
+      configuration.technologies = chosen
+    },
+    Setting("Reader", "Feedback", \.feedback) { configuration, file throws(KeyFileError) in
+      if let value = try file.boolean("Reader", "Feedback") { configuration.feedback = value }
+    },
+    Setting("Scan", "Sessions", \.sessions) { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)
+      if let value { configuration.sessions = value }
+    },
+    Setting("Scan", "StationUser", \.stationUser) { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Scan", "StationUser") else { return }
+      let name = try file.string(entry)
+      // Empty takes the value of an earlier file back.
+      configuration.stationUser = name.isEmpty ? nil : LocalUser(named: name)
+      guard name.isEmpty || configuration.stationUser != nil else {
+        throw file.mistake(
+          entry, "\(KeyFile.quoted(entry)) is no user of this machine",
+          "correct the name, or create the user first; the package tagroute-station creates tagroute-station")
+      }
+    },
+    Setting("Scan", "RemovalDelay", \.removalDelay) { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Scan", "RemovalDelay", in: 0...10_000, unit: "milliseconds")
+      if let value { configuration.removalDelay = .milliseconds(value) }
+    },
+    Setting("Scan", "WhenLocked", \.scan.whenLocked) { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "WhenLocked", of: ScanPolicy.WhenLocked.allCases)
+      if let value { configuration.scan.whenLocked = value }
+    },
+    Setting("Scan", "LockDetection", \.scan.lockDetection) { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "LockDetection", of: ScanPolicy.LockDetection.allCases)
+      if let value { configuration.scan.lockDetection = value }
+    },
+    Setting("Tags", "SmartPosters", \.smartPosters) { configuration, file throws(KeyFileError) in
+      if let value = try file.boolean("Tags", "SmartPosters") { configuration.smartPosters = value }
+    },
+  ]
+
+  /// The groups and keys a file may have.
+  package static let schema: KeyFileSchema = schema(of: settings)
+
+  /// Sets the values that `file` has, and leaves the rest unchanged.
+  package mutating func merge(_ file: KeyFile) throws(KeyFileError) {
+    try merge(file, DaemonConfiguration.settings)
+  }
+
+  /// The keys with different values.
+  package func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, DaemonConfiguration.settings) }
+
+  /// The files that are read without `--config`: the main file, then the drop-ins, which override it.
+  package static func standardFiles() -> [String] {
+    [Names.Files.daemonConfiguration] + dropIns(in: Names.Files.daemonDropIns)
+  }
+
+  private static func isDevice(_ text: String) -> Bool {
+    Names.PCSC.readerName(inDevice: text).map(Names.PCSC.isReaderName) ?? isConnectionString(text)
+  }
+
+  /// Whether the text is a libnfc connection string (nfc-internal.h, `connstring_decode`): a driver's name, then
+  /// optionally a colon and text for the driver; at most 1,023 bytes.
+  private static func isConnectionString(_ text: String) -> Bool {
+    guard text.utf8.count < 1024, text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
+      return false
+    }
+    let driver = text.prefix { $0 != ":" }
+    return !driver.isEmpty && driver.utf8.allSatisfy { isDriverByte($0) }
+  }
+
+  private static func isDriverByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+}

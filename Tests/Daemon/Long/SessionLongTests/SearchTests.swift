@@ -1,9 +1,0 @@
-import Testing
-@testable import SessionTests
-
-/// The search of the fast tests, one event further.
-@Suite struct SearchTests {
-  @Test func `all sequences of events of the desktop follow the rules`() {
-    DesktopStateTests().expectRules(ofEvents: 5)
-  }
-}

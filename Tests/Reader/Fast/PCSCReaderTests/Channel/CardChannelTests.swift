@@ -1,0 +1,98 @@
+import Names
+import Tags
+import Testing
+
+@testable import PCSCReader
+@testable import ReaderModels
+
+@Suite struct CardChannelTests {
+  // MARK: Selecting the tag again
+
+  @Test(arguments: [TagActivation.type2, .type4, .classic, .type5, .type3])
+  func `a selection takes the power, and compares the identifier`(_ tag: TagActivation) throws {
+    var channel = identified(tag, tag.identifier, .reset, .send("FF CA 00 00 00", tag.identifier + [0x90, 0x00]))
+    try channel.reselect()
+    #expect(channel.tag == tag)
+    #expect(channel.exchanges == 1)
+    var other = identified(tag, tag.identifier, .reset, .send("FF CA 00 00 00", "09 09 09 09 90 00"))
+    #expect(throws: TagChannelError(.noAnswer, "the tag was removed")) { try other.reselect() }
+  }
+
+  @Test func `a card that may be another one is asked for its identifier alone`() throws {
+    var channel = identified(
+      .type2, TagActivation.type2.identifier,
+      .send("FF CA 00 00 00", TagActivation.type2.identifier + [0x90, 0x00]),
+      .send("FF CA 00 00 00", "09 09 09 09 90 00"))
+    let answers = try [channel.isSameTag(), channel.isSameTag()]
+    #expect(answers == [true, false])
+    #expect(channel.remaining == 0)
+  }
+
+  @Test func `a card with a random identifier has another one after a selection`() throws {
+    let tag = TagActivation.typeA(TypeAActivation(type: .type4A, uid: [8, 1, 2, 3], historicalBytes: [0x80]))
+    var channel = identified(tag, [8, 1, 2, 3], .reset, .send("FF CA 00 00 00", "08 04 05 06 90 00"))
+    try channel.reselect()
+    #expect(
+      channel.tag == .typeA(TypeAActivation(type: .type4A, uid: [8, 4, 5, 6], historicalBytes: [0x80])))
+    var other = identified(tag, [8, 1, 2, 3], .reset, .send("FF CA 00 00 00", "04 04 05 06 90 00"))
+    #expect(throws: TagChannelError.self) { try other.reselect() }
+  }
+
+  @Test func `a card of Type B may have another identifier after a selection`() throws {
+    var channel = identified(.type4B, [1, 2, 3, 4], .reset, .send("FF CA 00 00 00", "05 06 07 08 90 00"))
+    try channel.reselect()
+    #expect(channel.tag.identifier == [5, 6, 7, 8])
+    #expect(channel.tag.type == .type4B)
+  }
+
+  @Test func `a tag of Type 1 is asked for its identifier`() throws {
+    var channel = identified(
+      .type1, [1, 2, 3, 4], model: .uTrust3700, .reset, .send("FF 50 00 00 00", "11 48 01 02 03 04 90 00"), .reset,
+      .send("FF 50 00 00 00", "11 48 01 02 03 05 90 00"))
+    try channel.reselect()
+    #expect(throws: TagChannelError.self) { try channel.reselect() }
+  }
+
+  @Test func `a FeliCa card is compared by what the reader reports, not by the system that was found`() throws {
+    var channel = identified(
+      .type3, [9, 2, 3, 4, 5, 6, 7, 8], .reset, .send("FF CA 00 00 00", "09 02 03 04 05 06 07 08 90 00"))
+    try channel.reselect()
+    #expect(channel.tag == .type3)
+  }
+
+  @Test(
+    arguments: [
+      (.removed, .noAnswer), (.readerGone("why"), .readerGone), (.aborted, .aborted), (.exchange("why"), .noAnswer),
+    ] as [(CardFailure, TagChannelError.Code)])
+  func `a selection may fail`(_ failure: CardFailure, _ code: TagChannelError.Code) {
+    var channel = identified(.type2, [4, 1, 2, 3, 4, 5, 6], .powerCycle(failure))
+    #expect(errorCode { try channel.reselect() } == code)
+    #expect(channel.failure == failure)
+  }
+
+  // MARK: Commands
+
+  @Test func `every command counts, also one that is not sent`() {
+    var channel = cardChannel(.generic, .type4, .send("00 B0 00 00 05", "90 00"))
+    _ = try? channel.exchange(hex("00 B0 00 00 05"))
+    _ = try? channel.exchange(hex("FF CA 00 00 00"))
+    #expect(channel.exchanges == 2)
+  }
+
+  @Test(arguments: TagType.allCases)
+  func `a command that is empty or too long is sent by no reader`(_ type: TagType) {
+    for model in ReaderModel.all + [.generic] {
+      #expect(model.obstacle(to: [], for: type) != nil)
+      #expect(model.obstacle(to: [UInt8](repeating: 0x02, count: 70_000), for: type, takesExtendedAPDUs: true) != nil)
+    }
+  }
+
+  /// A channel to a tag for which the reader has reported an identifier.
+  private func identified(
+    _ tag: TagActivation, _ identifier: [UInt8], model: ReaderModel = .generic, _ script: ScriptedConnection.Step...
+  ) -> ScriptedCardChannel {
+    var link = CardLink(ScriptedConnection(script), model: model)
+    link.identifier = identifier
+    return CardChannel(link, tag: tag)
+  }
+}
