@@ -30,6 +30,8 @@ final class BrokerSocket {
   /// What is being sent. OpenSSL wants the same bytes at the same address until it has taken them.
   private let chunk = UnsafeMutablePointer<UInt8>.allocate(capacity: chunkSize)
   private var unsent = 0..<0
+  /// Whether the connection takes nothing any more.
+  private var isBroken = false
   private static let chunkSize = 16 * 1024
 
   /// Nil without memory.
@@ -123,6 +125,7 @@ final class BrokerSocket {
   /// Takes the first of these bytes, and sends as many as possible without waiting. Returns the number of those taken. A
   /// lost connection is what ``receive(isAnswered:)`` explains.
   func send(_ bytes: [UInt8]) -> Int {
+    guard !isBroken else { return bytes.count }
     var taken = 0
     while true {
       if unsent.isEmpty {
@@ -132,9 +135,13 @@ final class BrokerSocket {
         (unsent, taken) = (0..<count, taken + count)
       }
       var count = 0
-      guard curl_easy_send(handle, chunk + unsent.lowerBound, unsent.count, &count) == CURLE_OK, count > 0 else {
-        return taken
+      let result = curl_easy_send(handle, chunk + unsent.lowerBound, unsent.count, &count)
+      guard result == CURLE_OK || result == CURLE_AGAIN else {
+        // Nothing is left to wait for a place in the socket.
+        (isBroken, unsent) = (true, 0..<0)
+        return bytes.count
       }
+      guard result == CURLE_OK, count > 0 else { return taken }
       unsent = unsent.lowerBound + count..<unsent.upperBound
     }
   }
