@@ -34,6 +34,10 @@ struct ChipVersion: Equatable {
     case (0x04, 0x01...0x02, 2, _, 0x0B): return "NTAG210µ"
     case (0x04, 0x01...0x02, _, _, 0x0B): return "NTAG210"
     case (0x04, 0x01...0x02, _, _, 0x0E): return "NTAG212"
+    // The major version tells a chip with AES from one without.
+    case (0x03, 0x01...0x03, 4, _, 0x0F): return "MIFARE Ultralight AES"
+    case (0x04, _, 4, _, 0x0F): return "NTAG 223 DNA"
+    case (0x04, _, 5, _, 0x10): return "NTAG 224 DNA"
     case (0x04, 0x01...0x02, _, _, 0x0F): return "NTAG213"
     case (0x04, 0x01...0x02, _, _, 0x11): return "NTAG215"
     case (0x04, 0x01...0x02, _, _, 0x13): return "NTAG216"

@@ -2,7 +2,7 @@ import Bus
 import Foundation
 import NDEF
 import Names
-import TestRig
+import TestKit
 import Testing
 
 @testable import CommandLineTool
@@ -215,6 +215,8 @@ import Testing
     let json = try await place.object(["info"])
     #expect(json["chip"] as? String == "NTAG213" && json["version"] as? String == "0004040201000F03")
     #expect(try await place.run(["info"]).output.contains("chip: NTAG213\nversion: 0004040201000F03\n"))
+    #expect(ChipVersion([0, 4, 3, 1, 4, 0, 0x0F, 3])?.name == "MIFARE Ultralight AES")
+    #expect(ChipVersion([0, 4, 4, 2, 4, 0, 0x0F, 3])?.name == "NTAG 223 DNA")
     #expect(ChipVersion([0, 4, 4, 2, 1, 0, 0x77, 3])?.name == nil)
     #expect(ChipVersion([0, 4, 4]) == nil)
   }
