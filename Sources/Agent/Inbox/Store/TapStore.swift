@@ -20,7 +20,7 @@ final class TapStore {
     try database.run("PRAGMA secure_delete = ON")
     // Keep those out of temporary files, too.
     try database.run("PRAGMA temp_store = MEMORY")
-    try Schema.migrate(database)
+    try Schema.prepare(database)
     // An offset reads no more than the rows before it.
     guard try database.run("SELECT 1 FROM taps LIMIT 1 OFFSET \(Self.mostTaps)").isEmpty else {
       throw SQLiteError(code: SQLITE_MISMATCH, message: "it has more than \(Self.mostTaps) taps")

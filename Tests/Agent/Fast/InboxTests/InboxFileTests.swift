@@ -153,18 +153,31 @@ struct InboxFileTests {
     #expect(try await first.tap("0").state == .failed)
   }
 
-  @Test func `a file of a newer program is moved aside unchanged`() async throws {
+  @Test(arguments: [1, 3, 99]) func `a file of another version of the program is moved aside unchanged`(
+    number: Int
+  ) async throws {
     do {
       let database = try Database(path: temporary.path + "/inbox.sqlite")
-      try database.run("PRAGMA user_version = 99")
+      try database.run("PRAGMA user_version = \(number)")
     }
     let inbox = inbox(in: temporary.path, reports: reports)
     #expect(await inbox.receive(sampleTap("a")).isNew)
 
     let aside = temporary.path + "/inbox.sqlite.unusable-\(sampleTime.microseconds)"
     let version = try Database(path: aside).run("PRAGMA user_version")
-    #expect(version.first?.first == .integer(99))
-    #expect(reports.all.first?.contains("schema version 99") == true)
+    #expect(version.first?.first == .integer(Int64(number)))
+    #expect(reports.all.first?.contains("schema version \(number)") == true)
+  }
+
+  @Test func `a reason is one line of limited length, and an unknown reason code is kept`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    _ = await inbox.receive(sampleTap("a"))
+    let words = "no\n\u{1B}[2J" + String(repeating: "x", count: 10_000)
+    try await inbox.move("a", to: .failed, reason: TapReason(.init(rawValue: "later"), detail: words))
+    let reason = try await inbox.tap("a").reason
+    #expect(reason.code.rawValue == "later")
+    #expect(reason.detail.hasPrefix("no  [2Jxxx"))
+    #expect(reason.detail.unicodeScalars.count == TapReason.maximumDetail)
   }
 
   /// Not by this program. To load or to remove its taps would take seconds, and hundreds of megabytes.
