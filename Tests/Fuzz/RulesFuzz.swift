@@ -1,6 +1,6 @@
 // Modules: Names NDEF UniversalLinks Routing Settings
 // Libraries: gio-unix-2.0 libidn2 libpsl
-// Sources: Agent/Handlers/Rules/RuleFile.swift Agent/Handlers/Rules/RuleFileLayout.swift Agent/Handlers/Rules/RuleReader.swift Agent/Handlers/Choices/SalvagedKeyFile.swift
+// Sources: Agent/Handlers/Rules/RuleFile.swift Agent/Handlers/Choices/SalvagedKeyFile.swift
 
 import NDEF
 import Names

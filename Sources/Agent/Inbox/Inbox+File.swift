@@ -146,3 +146,168 @@ extension Inbox.Location {
     if case .memoryWhileOpen = self { false } else { true }
   }
 }
+
+/// Opening the file, and what an earlier run left in it.
+extension Inbox {
+  /// Taps and notifications of an earlier run.
+  typealias Loaded = (taps: Set<String>, otherPlaces: [NotificationPlace])
+
+  func openIfNeeded() { if case .unopened = storage { _ = open() } }
+
+  /// Opens the file, or with ``Location/memoryWhileOpen(directory:name:)`` deletes it. Returns what an earlier run
+  /// left; nil if the file cannot be used.
+  private func open() -> Loaded? {
+    let former = storage
+    guard takeLock() else { return nil }
+    do throws(SQLiteError) {
+      guard location.keepsFinished else {
+        let lost = file?.outgoing().count { live[$0] == nil } ?? 0
+        if try file?.remove() == true { notice("taps are not kept any more: the inbox \(name) was removed") }
+        dropped.unsaved += Int64(lost)
+        storage = .off
+        // Without the lock, another agent may be writing that list.
+        return load([], lock == nil ? [] : file.map { ScreenFile(path: $0.screenPath).read() } ?? [])
+      }
+      let store = try openStore()
+      if case .unopened = former { storage = .open(store) } else { storage = .failing(store) }
+      dropped.stored = try store.dropped()
+      let loaded = load(try store.liveTaps(), try store.otherPlaces())
+      store.stamp = file?.stamp()
+      return loaded
+    } catch {
+      if error.isDamage, let store = storage.store {
+        recover(from: error, of: store)
+        return storage.store == nil ? nil : load([], [])
+      }
+      storage = .unusable
+      if case .unusable = former { return nil }
+      report(
+        location.keepsFinished
+          ? "the inbox \(name) cannot be opened (\(error.message)): taps are kept in memory until it can be"
+          : "the inbox \(name) is still there, though taps are not kept any more: \(error.message); remove it by hand")
+      return nil
+    }
+  }
+
+  func openStore() throws(SQLiteError) -> TapStore {
+    guard let file else { return try TapStore(path: ":memory:") }
+    return try file.open(at: now(), maximumPages: maximumPages, report: report)
+  }
+
+  /// Loads the taps and notifications of an earlier run into memory. Those of this run stay as they are.
+  private func load(_ taps: [ListedTap], _ places: [NotificationPlace]) -> Loaded {
+    let isNew: (ListedTap) -> Bool = { [live, dirty] in live[$0.id] == nil && !dirty.contains($0.id) }
+    let ownPlaces = Set(otherPlaces + live.values.compactMap(\.stored.place))
+    // The daemon may have sent a tap again while the file could not be read. Its former notification then shows no tap.
+    let left = (places + taps.filter { !isNew($0) }.compactMap(\.stored.place)).filter { !ownPlaces.contains($0) }
+    let new = taps.filter(isNew)
+    for tap in new { live[tap.id] = tap }
+    for id in acknowledged { removeMark(id) }
+    otherPlaces = left + otherPlaces
+    return (Set(new.map(\.id)), left)
+  }
+
+  /// Returns whether the file may be used. If locks are impossible there, it may.
+  func takeLock() -> Bool {
+    guard lock == nil, let file else { return true }
+    file.prepareDirectory()
+    switch InboxLock.ask(file.lockPath) {
+    case .held(let lock): self.lock = lock
+    case .impossible: break
+    case .taken:
+      if case .taken = storage { return false }
+      storage = .taken
+      report(
+        "the inbox \(name) is in use by another process of this user, for example the agent of another session bus: "
+          + (location.keepsFinished ? "taps are kept in memory until it is free" : "it is removed once it is free"))
+      return false
+    }
+    return true
+  }
+
+  /// Tries again to open or write the file. Returns the open taps and notifications of an earlier run, at most as many
+  /// taps as in ``resume(maximum:)``; nil unless the file was opened only now.
+  package func retryFile(maximum: Int) -> Leftovers? {
+    switch storage {
+    case .open, .failing, .off:
+      commit()
+      return nil
+    case .taken where isWaitingForLock: return nil
+    case .unopened, .unusable, .taken: return open().map { settle($0, maximum: maximum) }
+    }
+  }
+
+  /// Waits until the process that uses the file releases it, and opens it then. Returns the open taps and notifications
+  /// of that process, as ``resume(maximum:)`` does; nil if there was no such process, another call waits already, or
+  /// the file cannot be used.
+  package func waitForFile(maximum: Int) async -> Leftovers? {
+    guard case .taken = storage, let file, !isWaitingForLock else { return nil }
+    isWaitingForLock = true
+    let lock = await InboxLock.wait(file.lockPath)
+    isWaitingForLock = false
+    guard let lock, case .taken = storage else { return nil }
+    self.lock = lock
+    return retryFile(maximum: maximum)
+  }
+
+  /// Ends or returns the unfinished taps of an earlier run. At most `maximum` taps are to be shown.
+  ///
+  /// Taps that were being opened become ``TapState/failed``, because the handler may or may not have received them. Of
+  /// the taps that wait for the user, the newest are to be shown; older ones become ``TapState/expired``.
+  package func resume(maximum: Int) -> Leftovers {
+    openIfNeeded()
+    return settle((Set(live.keys), otherPlaces), maximum: maximum)
+  }
+
+  private func settle(_ loaded: Loaded, maximum: Int) -> Leftovers {
+    let taps = live.values.filter { loaded.taps.contains($0.id) }
+    for tap in taps where tap.stored.state == .opening {
+      change(tap.id, to: .failed, reason: TapReason(.endedWhileOpening))
+    }
+    var expired = applyRetention(to: loaded.taps)
+    let left = waiting.filter { loaded.taps.contains($0.id) }
+    expired += left.dropLast(max(maximum, 1)).map(\.id)
+    for tap in left.dropLast(max(maximum, 1)) { end(tap, because: .madeRoom) }
+    commit()
+    return Leftovers(
+      waiting: waiting.filter { loaded.taps.contains($0.id) }.map(TapSummary.init), expired: expired,
+      places: Dictionary(uniqueKeysWithValues: taps.compactMap { tap in tap.stored.place.map { (tap.id, $0) } }),
+      otherPlaces: loaded.otherPlaces)
+  }
+
+  // MARK: Changes of the settings, and the end
+
+  /// Applies other settings. Taps that are not over are kept.
+  ///
+  /// A file that is no longer used is deleted at once; its taps that wait to be sent stay in memory.
+  /// ``retryFile(maximum:)`` opens one that is newly used. The next ``prune()`` applies the retention.
+  package func configure(_ location: Location, _ retention: Retention) {
+    self.retention = retention
+    guard location != self.location else { return }
+    if !location.keepsFinished { loadOutgoing() }
+    // Another file counts from 0.
+    dropped = (0, dropped.stored + dropped.unsaved)
+    acknowledged = []
+    if case .off = storage, let file, lock != nil { ScreenFile(path: file.screenPath).write([]) }
+    if location.file?.lockPath != file?.lockPath { lock = nil }
+    self.location = location
+    dirty.formUnion(live.keys)
+    otherPlacesAreDirty = true
+    if location.keepsFinished {
+      storage = .unusable
+    } else {
+      storage = .unopened
+      commit()
+    }
+  }
+
+  /// Closes the file and forgets what memory has. The next call opens the file again.
+  package func close() {
+    storage = .unopened
+    lock = nil
+    (live, dirty, otherPlaces) = ([:], [], [])
+    otherPlacesAreDirty = false
+    acknowledged = []
+    dropped = (0, 0)
+  }
+}

@@ -244,3 +244,83 @@ package actor Inbox {
     return (kept ?? []).filter { !dirty.contains($0.id) } + unsaved
   }
 }
+
+/// The result of storing a tap.
+package struct Receipt: Sendable, Hashable {
+  /// Whether the id was new. If not, the inbox is unchanged.
+  package let isNew: Bool
+  /// The ids of waiting taps that were removed to make room.
+  package let expired: [String]
+
+  static let known = Receipt(isNew: false, expired: [])
+}
+
+/// The taps and notifications that an earlier run left in the inbox and on the screen.
+package struct Leftovers: Sendable, Hashable {
+  /// Taps to show again, in their present states, oldest first.
+  package let waiting: [TapSummary]
+  /// The ids of older taps that were waiting and are now ``TapState/expired``.
+  package let expired: [String]
+  /// The notifications of taps that may still be up, by tap id. The taps may be in any state.
+  package let places: [String: NotificationPlace]
+  /// Other notifications that may still be up. They show no tap, or one that is not in the inbox any more.
+  package let otherPlaces: [NotificationPlace]
+}
+
+/// A call that the inbox refused.
+package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of refusal; later versions may add some.
+  package struct Code: Sendable, Hashable {
+    private let name: String
+
+    /// No tap has this id.
+    package static let unknownTap = Code(name: "unknown-tap")
+    /// A tap in this state cannot move to that state.
+    package static let illegalTransition = Code(name: "illegal-transition")
+    /// The file cannot be written.
+    package static let storage = Code(name: "storage")
+  }
+
+  /// The kind of refusal.
+  package let code: Code
+  /// What happened, to which tap, and how to fix it if that is possible.
+  package let message: String
+
+  static func unknownTap(_ id: String) -> InboxError {
+    InboxError(code: .unknownTap, message: "no tap has the id \(id)")
+  }
+
+  static let notWritable = InboxError(
+    code: .storage, message: "the inbox's file cannot be written now, so nothing was removed; is the disk full?")
+
+  static let inUse = InboxError(
+    code: .storage,
+    message:
+      "another process of this user has the inbox's file, for example the agent of another session bus. Nothing was removed; "
+      + "try it in that session")
+
+  static func illegalTransition(_ id: String, from: TapState, to: TapState) -> InboxError {
+    InboxError(
+      code: .illegalTransition, message: "tap \(id) is \(from.rawValue) and cannot become \(to.rawValue)")
+  }
+
+  /// The message.
+  package var description: String { message }
+}
+
+struct RecentIdentifiers {
+  private let limit: Int
+  /// The oldest first.
+  private var identifiers: [String] = []
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Remembers one, and forgets the oldest if there are too many.
+  mutating func insert(_ identifier: String) {
+    guard !contains(identifier) else { return }
+    identifiers.append(identifier)
+    if identifiers.count > limit { identifiers.removeFirst() }
+  }
+
+  func contains(_ identifier: String) -> Bool { identifiers.contains(identifier) }
+}

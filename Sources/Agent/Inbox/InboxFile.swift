@@ -1,5 +1,7 @@
 import CSQLite
+import EventLoop
 import Glibc
+import Names
 
 /// The files of the database: created before SQLite opens them, checked, moved aside and removed.
 struct InboxFile: Hashable {
@@ -197,5 +199,99 @@ struct InboxFile: Hashable {
 
   private func failure(_ attempt: String) -> SQLiteError {
     SQLiteError(code: SQLITE_CANTOPEN, message: "cannot \(attempt): \(String(cString: strerror(errno)))")
+  }
+}
+
+/// Held while the inbox's file is open, so that only one process writes it. Otherwise two agents of one user, on two
+/// session buses, would each show and hand over the other's taps.
+///
+/// An `flock` on a file beside the database. The kernel releases it when the process ends.
+final class InboxLock: Sendable {
+  let descriptor: FileDescriptor
+
+  private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+
+  /// Unlocks explicitly: between `fork` and `exec` a child shares the open file, so closing it here would not release
+  /// it.
+  deinit { flock(descriptor.rawValue, LOCK_UN) }
+
+  /// Whether this lock still guards `path`. It does not after the file was deleted or replaced.
+  func isAt(_ path: String) -> Bool {
+    var (own, named) = (stat(), stat())
+    return fstat(descriptor.rawValue, &own) == 0 && lstat(path, &named) == 0 && own.st_dev == named.st_dev
+      && own.st_ino == named.st_ino
+  }
+
+  enum Answer {
+    case held(InboxLock)
+    case taken
+    /// The file system has no locks, or the directory cannot be written.
+    case impossible
+  }
+
+  /// Tries to lock, without waiting.
+  static func ask(_ path: String) -> Answer {
+    guard let descriptor = open(path) else { return .impossible }
+    guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 else { return .held(InboxLock(descriptor)) }
+    return errno == EWOULDBLOCK ? .taken : .impossible
+  }
+
+  /// Waits for the lock on its own thread; nil if locking is impossible.
+  static func wait(_ path: String) async -> InboxLock? {
+    let lock = try? await DedicatedThread.run { () -> InboxLock? in
+      guard let descriptor = open(path) else { return nil }
+      while flock(descriptor.rawValue, LOCK_EX) != 0 { if errno != EINTR { return nil } }
+      return InboxLock(descriptor)
+    }
+    return lock ?? nil
+  }
+
+  private static func open(_ path: String) -> FileDescriptor? {
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return nil }
+    fchmod(descriptor, 0o600)
+    return FileDescriptor(owning: descriptor)
+  }
+}
+
+/// The list of the notifications on the screen, for an agent that keeps no taps. If that agent is killed, the next
+/// one closes them.
+///
+/// One line per notification: the bus, the server, the number. It contains no tag data.
+struct ScreenFile {
+  /// The path, beside that of the database, which may not exist.
+  let path: String
+
+  /// The notifications; none if the file cannot be read.
+  func read() -> [NotificationPlace] {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return [] }
+    let file = FileDescriptor(owning: descriptor)
+    var bytes = [UInt8](repeating: 0, count: 65536)
+    let count = Glibc.read(file.rawValue, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ", omittingEmptySubsequences: false)
+      guard words.count == 3, let id = UInt32(words[2]) else { return nil }
+      return NotificationPlace(bus: String(words[0]), owner: String(words[1]), id: id)
+    }
+  }
+
+  /// Replaces the list. If that fails, a killed agent leaves its notifications for the user to close.
+  func write(_ places: [NotificationPlace]) {
+    guard !places.isEmpty else {
+      unlink(path)
+      return
+    }
+    let new = path + ".new"
+    let descriptor = Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return }
+    let file = FileDescriptor(owning: descriptor)
+    let bytes = Array(Set(places).map { "\($0.bus) \($0.owner) \($0.id)\n" }.sorted().joined().utf8)
+    // Not synchronised: after a crash of the machine, no notification is on the screen.
+    guard Glibc.write(file.rawValue, bytes, bytes.count) == bytes.count else {
+      unlink(new)
+      return
+    }
+    rename(new, path)
   }
 }

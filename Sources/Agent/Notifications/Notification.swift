@@ -1,3 +1,5 @@
+package import Names
+
 /// A notification as the agent describes it, independent of any server.
 package struct Notification: Sendable, Hashable {
   /// The name of the program, as the server shows it.
@@ -104,4 +106,60 @@ package struct NotificationKey: Sendable, Hashable {
 
   /// A key with any text that the caller chooses.
   package init(_ rawValue: String) { self.rawValue = rawValue }
+}
+
+/// The sound of a notification, on a server that plays sounds.
+package enum NotificationSound: Sendable, Hashable {
+  /// None, even if the server plays a sound for every other notification.
+  case silent
+  /// Something has arrived.
+  case arrival
+  /// Something has failed. It must not sound like an arrival.
+  case failure
+  /// This sound of the Sound Naming Specification, in place of that of an arrival.
+  case named(String)
+
+  /// The name in the Sound Naming Specification 0.1; nil for silence.
+  package var name: String? {
+    switch self {
+    case .silent: nil
+    case .arrival: "message-new-instant"
+    case .failure: "dialog-error"
+    case .named(let name): name
+    }
+  }
+}
+
+/// A change of a notification.
+package enum NotificationEvent: Sendable, Hashable {
+  /// A server shows the notification at this place. Sent again if it is replaced, or if another server shows it.
+  case shown(NotificationKey, at: NotificationPlace)
+  /// The user has clicked. The key is a button's, or that of ``Notification/defaultAction`` for a click on the
+  /// notification itself. Sent once, as the last event of the notification.
+  ///
+  /// The token is for xdg-activation; nil if the server sent none.
+  case activated(NotificationKey, action: String, token: String?)
+  /// The notification has gone without a click. This is its last event.
+  case closed(NotificationKey, NotificationCloseReason)
+  /// The notification is on the screen of a server without sounds. The caller may play its sound.
+  case soundDue(NotificationKey, NotificationSound)
+  /// The place is empty: its notification was closed, or went with its server. Another event reports how that
+  /// notification ended.
+  case gone(NotificationPlace)
+  /// The server refused the notification. The client retries. The text is for the log.
+  case refused(NotificationKey, reason: String)
+  /// Another server is in use, with its name and version for the log; nil if there is none.
+  case serverChanged(NotificationServer?)
+}
+
+/// Why a notification has gone, with the numbers of `NotificationClosed`.
+package enum NotificationCloseReason: UInt32, Sendable {
+  /// Its time was over.
+  case expired = 1
+  /// The user closed it.
+  case dismissed = 2
+  /// A program called `CloseNotification`: another one, or the server itself after an action.
+  case closed = 3
+  /// Undefined, or a number that no specification defines.
+  case undefined = 4
 }

@@ -1,4 +1,4 @@
-import UniversalLinks
+package import UniversalLinks
 
 /// The user's choices: preferred handlers, blocked handlers, and handlers that are allowed without other grounds for
 /// trust.
@@ -128,5 +128,107 @@ package struct HandlerChoices: Sendable, Hashable {
   package func claims(allowedTo application: Application) -> [String] {
     guard let permission = allowed[application.desktopID], permission.place == Place(application) else { return [] }
     return permission.claims.sorted()
+  }
+}
+
+extension HandlerChoices {
+  /// A change of the user's choices, by a click or a command.
+  package enum Change: Sendable, Hashable {
+    /// From now on, this handler opens the links that this claim covers, and needs no confirmation for them.
+    case prefer(Application, claim: String)
+    /// This handler is not offered for the links that this claim covers, or for any link if the claim is nil. Its
+    /// preferences and permissions for them are removed.
+    case block(desktopID: String, claim: String?)
+    /// Removes all choices about this handler, this claim, or the two together. Removes all choices if both are nil.
+    case forget(desktopID: String?, claim: String?)
+  }
+
+  /// Makes a change. Returns false, and leaves the choices unchanged, if there would be too many claims.
+  package mutating func apply(_ change: Change) -> Bool {
+    var next = self
+    switch change {
+    case .prefer(let application, let claim): next.prefer(application, claim)
+    case .block(let id, let claim): next.block(id, claim)
+    case .forget(let id, let claim): next.forget(id, claim)
+    }
+    let isLarger = next.count > count
+    guard !isLarger || next.count <= HandlerChoices.maximumClaims else { return false }
+    self = next
+    return true
+  }
+
+  /// The number of all claims.
+  package var count: Int {
+    preferred.count + allowed.values.reduce(0) { $0 + $1.claims.count }
+      + blocked.values.reduce(0) { $0 + $1.count }
+  }
+
+  private mutating func prefer(_ application: Application, _ claim: String) {
+    let id = application.desktopID
+    preferred[claim] = [id]
+    blocked[id]?.remove(claim)
+    if blocked[id]?.isEmpty == true { blocked[id] = nil }
+    let place = Place(application)
+    if allowed[id]?.place == place {
+      allowed[id]?.claims.insert(claim)
+    } else {
+      allowed[id] = Permission(place: place, claims: [claim])
+    }
+  }
+
+  private mutating func block(_ id: String, _ claim: String?) {
+    forget(id, claim)
+    guard let claim else {
+      blocked[id] = [HandlerChoices.everything]
+      return
+    }
+    if blocked[id]?.contains(HandlerChoices.everything) != true { blocked[id, default: []].insert(claim) }
+  }
+
+  private mutating func forget(_ id: String?, _ claim: String?) {
+    func isMeant(_ other: String) -> Bool { claim == nil || claim == other }
+    for (key, ids) in preferred where isMeant(key) {
+      let kept = id.map { id in ids.filter { $0 != id } } ?? []
+      preferred[key] = kept.isEmpty ? nil : kept
+    }
+    for (other, permission) in allowed where id == nil || id == other {
+      let kept = permission.claims.filter { !isMeant($0) }
+      allowed[other] = kept.isEmpty ? nil : Permission(place: permission.place, claims: kept)
+    }
+    for (other, claims) in blocked where id == nil || id == other {
+      let kept = claims.filter { !isMeant($0) }
+      blocked[other] = kept.isEmpty ? nil : kept
+    }
+  }
+}
+
+/// The user's configuration and choices about links, and the statements of domains.
+package struct RoutingPolicy: Sendable {
+  /// The default value of ``schemes``.
+  package static let defaultSchemes: Set<String> = ["geo", "http", "https", "mailto", "sms", "tel"]
+
+  /// The schemes, in lower case, of links that may open in the default application. It is offered if no handler claims
+  /// the link, and as the alternative to a handler.
+  package var schemes: Set<String>
+  /// Whether the URI of a Smart Poster is used if a message has no URI record at its top level.
+  package var smartPosters: Bool
+  /// Whether a tag without a message is shown if no rule decides about it. No decision about a link depends on it.
+  package var showsBareTags: Bool
+  /// The statements of domains about applications, by domain. A handler is trusted with a link if the domain vouches
+  /// for it.
+  package var associations: [String: DomainAssociation]
+  /// The user's choices about handlers.
+  package var choices: HandlerChoices
+
+  /// By default, no domain has made a statement and the user has made no choice.
+  package init(
+    schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true, showsBareTags: Bool = false,
+    associations: [String: DomainAssociation] = [:], choices: HandlerChoices = HandlerChoices()
+  ) {
+    self.schemes = schemes
+    self.smartPosters = smartPosters
+    self.showsBareTags = showsBareTags
+    self.associations = associations
+    self.choices = choices
   }
 }

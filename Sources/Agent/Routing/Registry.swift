@@ -98,3 +98,122 @@ package struct Registry: Sendable, Equatable {
     a.origin == b.origin ? a.file <= b.file : a.origin == .user
   }
 }
+
+extension Registry {
+  /// The applications, by claim, that claim the domain of a link and want the link. An application with rules that
+  /// exclude a link does not claim it.
+  ///
+  /// The matches begin with the most exact claim. `trials` has the steps that are left for the applications. `steps`
+  /// receives the applications that do not want the link, at most as many as are ever shown.
+  func willing(
+    among matches: [(pattern: String, values: [Int32])], _ trials: inout RuleTrials, _ steps: inout Explanation
+  ) -> [(claim: String, applications: [Application])] {
+    var willing: [(claim: String, applications: [Application])] = []
+    var unwilling: [Candidate] = []
+    var count = 0
+    for (pattern, values) in matches {
+      var applications: [Application] = []
+      for declaration in values.lazy.map({ declarations[Int($0)] }) {
+        guard let (outcome, rule) = declaration.obstacle(&trials) else {
+          applications.append(declaration.application)
+          continue
+        }
+        count += 1
+        guard unwilling.count < HandlerSelection.maximumLosers else { continue }
+        let candidate = Candidate(
+          declaration.application, claim: pattern, outcome: outcome, trust: .unconfirmed, rule: rule)
+        unwilling.append(candidate)
+        if count <= Self.mostNamed { steps.add("links", candidate.sentence) }
+      }
+      if !applications.isEmpty { willing.append((pattern, applications)) }
+    }
+    if count > Self.mostNamed {
+      steps.add("links", "\(count - Self.mostNamed) more do not take it, by their path rules")
+    }
+    steps.lose(unwilling, leftOut: count - unwilling.count)
+    return willing
+  }
+
+  /// How many candidates or losers the steps name one by one.
+  static let mostNamed = 8
+}
+
+extension HandlerDeclaration {
+  /// Why its rules do not admit the link; nil if they do, or if it has no rules.
+  fileprivate func obstacle(_ trials: inout RuleTrials) -> (Candidate.Outcome, rule: String?)? {
+    if hasUnusableLinks { return (.unusableLinks, nil) }
+    guard let links else { return nil }
+    let id = application.desktopID
+    let verdict = trials.match(for: application) { matching in
+      matching.verdict(of: links) { AppSiteAssociation.appID($0, means: id) }
+    }
+    switch verdict {
+    case .matched: return nil
+    case .excluded(let rule): return (.excluded, rule.location)
+    case .unmatched, .unnamed: return (.notCovered, nil)
+    case .undecided: return (.undecided, nil)
+    }
+  }
+}
+
+/// The budget of steps for trying rules on one link. Each origin has a separate budget, and so do the handlers that the
+/// user has chosen. A more exact claim with slow rules therefore takes no steps from trusted or preferred applications.
+struct RuleTrials {
+  private enum Share: Hashable {
+    case chosen
+    case of(Application.Origin)
+  }
+
+  private let uri: URI
+  private let choices: HandlerChoices
+  private let covering: [String]
+  private let preferred: Set<String>
+  private var trials: [Share: LinkMatching] = [:]
+
+  /// `covering` has every claim that could cover the link, the most exact first, and is only evaluated if the user has
+  /// made choices.
+  init(_ uri: URI, covering: @autoclosure () -> [String], choices: HandlerChoices) {
+    self.uri = uri
+    self.choices = choices
+    self.covering = choices.isEmpty ? [] : covering()
+    preferred = Set(choices.preferences(among: self.covering))
+  }
+
+  /// Runs `body` with the budget of the application.
+  mutating func match<Verdict>(for application: Application, _ body: (inout LinkMatching) -> Verdict) -> Verdict {
+    body(&trials[share(of: application), default: LinkMatching(uri)])
+  }
+
+  /// Chosen handlers share a separate budget: their rules may take long, but not at the expense of other applications.
+  private func share(of application: Application) -> Share {
+    preferred.contains(application.desktopID) || choices.isAllowed(application, for: covering)
+      ? .chosen : .of(application.origin)
+  }
+}
+
+/// The part of a displayed name that distinguishes it on a screen: its letters and digits, in lower case. If it has no
+/// letters or digits, the whole name.
+struct Likeness {
+  /// The part with the marks on its letters, in any Unicode normal form, and without them if it has any. Two names are
+  /// alike if they share a form.
+  let forms: [String]
+
+  /// Uses the name as displayed, cut to the visible part.
+  init(_ shown: String) {
+    var (whole, bare) = (String.UnicodeScalarView(), String.UnicodeScalarView())
+    for scalar in shown.unicodeScalars {
+      let properties = scalar.properties
+      guard !properties.isDefaultIgnorableCodePoint else { continue }
+      let isMark = [.nonspacingMark, .spacingMark, .enclosingMark].contains(properties.generalCategory)
+      guard isMark || properties.isAlphabetic || properties.numericType != nil else { continue }
+      let letters = properties.lowercaseMapping.unicodeScalars
+      whole.append(contentsOf: letters)
+      if !isMark { bare.append(contentsOf: letters) }
+    }
+    guard !bare.isEmpty else {
+      forms = [shown]
+      return
+    }
+    forms = bare.count == whole.count ? [String(bare)] : [String(whole), String(bare)]
+  }
+}

@@ -105,3 +105,91 @@ package enum DaemonProgram {
     Log(threshold: .error, prefixed: false)(.error, "tagrouted: \(text)")
   }
 }
+
+/// The command line of `tagrouted`.
+struct DaemonOptions: Hashable, Sendable {
+  enum Mode: Hashable, Sendable {
+    case run
+    /// Read the configuration, and report a mistake in it.
+    case check
+    case showHelp
+    case showVersion
+  }
+
+  /// A mistake in the command line, with its correction.
+  struct Mistake: Error, Hashable, CustomStringConvertible {
+    let description: String
+  }
+
+  static let usage = """
+    usage: tagrouted [--check] [--config FILE]
+           tagrouted --help | --version
+
+    The system daemon of Tagroute: finds NFC readers, decides when they look for tags, and hands each tag to the agent of
+    the session on the reader's seat.
+
+      --check        check the configuration, print the first mistake, and exit
+      --config FILE  read this configuration instead of /etc/tagroute.conf and its drop-ins
+      --help         print this help and exit
+      --version      print the version and exit
+
+    Environment: DBUS_SYSTEM_BUS_ADDRESS is the address of the system bus, STATE_DIRECTORY the folder of the master
+    switch, PCSCLITE_CSOCK_NAME the socket of pcscd, TAGROUTE_LOG the log level (error, warning, notice, info, debug).
+    SIGHUP reloads the configuration.
+    """
+
+  var mode = Mode.run
+  /// The only file to read; nil for the standard ones.
+  var configuration: String?
+
+  /// Parses `arguments`, which do not contain the program's name.
+  init(_ arguments: [String]) throws(Mistake) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--help", "-h": mode = .showHelp
+      case "--version": mode = .showVersion
+      case "--check": mode = .check
+      case "--config":
+        guard let file = rest.popFirst(), !file.isEmpty else {
+          throw Mistake(description: "--config needs a file: --config FILE")
+        }
+        configuration = file
+      default:
+        guard argument.hasPrefix("--config="), argument.utf8.count > "--config=".utf8.count else {
+          throw Mistake(description: "unknown argument \(argument): see tagrouted --help")
+        }
+        configuration = String(argument.dropFirst("--config=".count))
+      }
+    }
+  }
+}
+
+/// An error that stops the daemon. The description says what failed, why, and what to do.
+struct DaemonError: Error, Hashable, CustomStringConvertible {
+  let description: String
+  let exitCode: Int32
+
+  init(_ description: String, exitCode: Int32) {
+    self.description = description
+    self.exitCode = exitCode
+  }
+
+  /// A bus error during the start.
+  init(_ error: BusError) {
+    if error.name == BusError.Name.accessDenied {
+      self.init(
+        "the system bus does not allow this user to own \(Names.Daemon.busName): add "
+          + "<allow own=\"\(Names.Daemon.busName)\"/> in a <policy user=\"…\"> to /etc/dbus-1/system.d, and reload the bus",
+        exitCode: Names.ExitCode.notAllowed)
+    } else {
+      self.init(
+        "cannot use the system bus at \(BusAddress.system): \(error.message). Is the bus running?",
+        exitCode: Names.ExitCode.unavailable)
+    }
+  }
+
+  static let nameIsTaken = DaemonError(
+    "another process owns \(Names.Daemon.busName) on the bus: stop the other tagrouted",
+    exitCode: Names.ExitCode.alreadyRunning)
+}

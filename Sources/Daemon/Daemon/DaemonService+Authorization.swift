@@ -22,3 +22,46 @@ extension DaemonService {
     throw BusError.notAuthorized("you may not \(attempt): \(reason)")
   }
 }
+
+/// Bounds the polkit checks in progress, because any local process can cause checks without end.
+///
+/// Pure. Each caller may have one check in progress, each user 32, and all users together 128.
+struct AuthorizationQuestions: Sendable {
+  static let limitOfUser = 32
+  static let limit = 128
+
+  private var users: [String: UInt32] = [:]
+
+  /// Whether polkit may be asked. If so, call `end` after its answer.
+  mutating func begin(_ sender: String, of uid: UInt32) -> Bool {
+    guard users[sender] == nil, users.count < Self.limit,
+      users.values.count(where: { $0 == uid }) < Self.limitOfUser
+    else { return false }
+    users[sender] = uid
+    return true
+  }
+
+  mutating func end(_ sender: String) { users[sender] = nil }
+}
+
+/// The errors that the daemon returns to its callers.
+extension BusError {
+  static func invalidArgument(_ message: String) -> BusError {
+    BusError(name: Names.Errors.invalidArgument, message: message)
+  }
+
+  static func notPossible(_ message: String) -> BusError { BusError(name: Names.Errors.notPossible, message: message) }
+
+  /// A reader cannot read any tag of these kinds.
+  static func cannotRead(_ technologies: [TagType]) -> BusError {
+    let reason = "the reader cannot read \(technologies.map(\.rawValue).joined(separator: ", "))"
+    guard technologies.contains(.type5) else { return .notPossible(reason) }
+    return .notPossible("\(reason). Only some readers that pcscd drives support ISO/IEC 15693 (type-5)")
+  }
+
+  static func notAuthorized(_ message: String) -> BusError {
+    BusError(name: Names.Errors.notAuthorized, message: message)
+  }
+
+  static func tooMany(_ message: String) -> BusError { BusError(name: Names.Errors.tooMany, message: message) }
+}

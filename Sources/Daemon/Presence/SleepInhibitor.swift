@@ -79,3 +79,114 @@ package actor SleepInhibitor {
     }
   }
 }
+
+/// When to hold a delay lock of logind (org.freedesktop.login1(5), "Inhibit"). It is held while the machine is awake.
+/// When the machine goes to sleep, it is released as soon as every field is off.
+///
+/// Pure. logind waits for the lock before it puts the machine to sleep, by default for five seconds at most
+/// (`InhibitDelayMaxSec`). The lock is released after four seconds even if a field is still on: the reader behind it
+/// hangs, so a longer wait is useless.
+package struct SleepDelay: Sendable, Hashable {
+  /// The longest delay of the machine's sleep.
+  package static let limit = Duration.seconds(4)
+  /// The first pause after logind refused a lock.
+  static let shortestPause = Duration.seconds(30)
+  /// The longest pause. A logind that refuses for lack of permission will most likely refuse again.
+  static let longestPause = Duration.seconds(3600)
+
+  /// An input that may affect the lock.
+  package enum Event: Sendable, Hashable {
+    /// The state of logind: whether it can be asked, how often it has left the bus, whether the machine goes to sleep.
+    case logind(isAvailable: Bool, departures: Int, isSleeping: Fact)
+    /// Whether every field is off.
+    case fields(areOff: Bool)
+    /// logind gave the requested lock.
+    case granted
+    /// logind gave no lock.
+    case refused
+    /// The time of the last `wait` is over.
+    case tick
+  }
+
+  /// An action for the caller.
+  package enum Action: Sendable, Hashable {
+    /// Ask logind for a lock, then report `granted` or `refused`. The lock that was held before is released once there
+    /// is a new one.
+    case ask
+    /// Release every lock.
+    case release
+    /// Release every lock although a field is still on.
+    case giveUp
+    /// Report `tick` after this time. This replaces an earlier wait.
+    case wait(Duration)
+  }
+
+  private var isAvailable = false
+  private var departures = 0
+  private var isSleeping = false
+  private var areFieldsOff = true
+  /// The logind that was asked, identified by the number of departures before it.
+  private var asked: Int?
+  /// The logind that gave the lock that is held.
+  private var granted: Int?
+  private var isPausing = false
+  private var pause = Backoff(from: shortestPause, to: longestPause)
+
+  /// A state without observations and without a lock.
+  package init() {}
+
+  /// Whether a lock is held.
+  package var isHeld: Bool { granted != nil }
+
+  /// Processes an event.
+  package mutating func handle(_ event: Event) -> [Action] {
+    var actions: [Action] = []
+    switch event {
+    case .logind(let isAvailable, let departures, let isSleeping):
+      let wasSleeping = self.isSleeping
+      if departures != self.departures {
+        isPausing = false
+        pause.reset()
+      }
+      (self.isAvailable, self.departures, self.isSleeping) = (isAvailable, departures, isSleeping == .yes)
+      if self.isSleeping, !wasSleeping {
+        isPausing = false
+        if isHeld, !areFieldsOff { actions.append(.wait(Self.limit)) }
+      }
+    case .fields(let areOff): areFieldsOff = areOff
+    case .granted:
+      pause.reset()
+      granted = asked
+      asked = nil
+    case .refused:
+      // While the machine goes to sleep, logind gives no lock. It is asked again after that anyway. A refusal by an
+      // earlier logind does not apply to its successor.
+      let isOfThisLogind = asked == departures
+      asked = nil
+      if !isSleeping, isOfThisLogind {
+        isPausing = true
+        actions.append(.wait(pause.next()))
+      }
+    case .tick:
+      isPausing = false
+      if isSleeping, isHeld {
+        granted = nil
+        return actions + [.giveUp]
+      }
+    }
+    return actions + settle()
+  }
+
+  private mutating func settle() -> [Action] {
+    if isSleeping, isHeld, areFieldsOff {
+      granted = nil
+      return [.release]
+    }
+    // A logind that came back may not know a lock that its predecessor gave.
+    if !isSleeping, isAvailable, !isPausing, asked == nil, granted != departures {
+      asked = departures
+      return [.ask]
+    }
+    return []
+  }
+}

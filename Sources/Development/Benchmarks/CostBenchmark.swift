@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import Settings
 import TestKit
@@ -49,5 +50,69 @@ struct CostBenchmark {
     let percent = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
     return
       "\(name): \(memory.resident) kB resident (\(memory.kinds)), \(percent) % of a core over \(seconds) s of polling"
+  }
+}
+
+/// What smaps_rollup says about a process, in kilobytes, see proc_pid_smaps(5).
+struct ProcessMemory {
+  var resident = 0
+  /// Pages written by this process. No other process can share them, and the kernel cannot drop them.
+  var written = 0
+  /// Pages of files, mainly the program's code, that no other process maps at the moment. The kernel can drop them.
+  var alone = 0
+
+  static func += (a: inout ProcessMemory, b: ProcessMemory) {
+    a.resident += b.resident
+    a.written += b.written
+    a.alone += b.alone
+  }
+
+  /// Both kinds of pages that belong to this process only.
+  var kinds: String { "\(written) kB private and written, \(alone) kB of files mapped by it alone" }
+}
+
+extension ProcessMemory {
+  init(of process: Int32) throws {
+    let text = String(decoding: try readFile("/proc/\(process)/smaps_rollup"), as: UTF8.self)
+    var values: [String: Int] = [:]
+    for row in text.split(separator: "\n") {
+      let words = row.split(separator: " ", omittingEmptySubsequences: true)
+      if words.count == 3, let number = Int(words[1]) { values[String(words[0].dropLast())] = number }
+    }
+    resident = values["Rss", default: 0]
+    written = values["Private_Dirty", default: 0]
+    alone = values["Private_Clean", default: 0]
+  }
+}
+
+enum ProcessorTime {
+  /// User and system time since the start of the process, in steps of a clock tick.
+  static func of(_ process: Int32) throws -> Duration {
+    // Fields 14 and 15 of proc_pid_stat(5). The list starts with field 3, which follows the name.
+    let stat = String(decoding: try readFile("/proc/\(process)/stat"), as: UTF8.self)
+    let fields = stat.drop { $0 != ")" }.dropFirst(2).split(separator: " ")
+    guard fields.count > 13, let user = Int(fields[11]), let system = Int(fields[12]) else {
+      throw RigError("cannot read /proc/\(process)/stat")
+    }
+    return .seconds(1) * (user + system) / sysconf(Int32(_SC_CLK_TCK))
+  }
+
+  /// User and system time of all children of this process that have ended and were reaped.
+  static func ofEndedChildren() -> Duration {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+    return [usage.ru_utime, usage.ru_stime].reduce(.zero) { $0 + .seconds($1.tv_sec) + .microseconds($1.tv_usec) }
+  }
+}
+
+/// What /proc says about a process and its children.
+enum ProcessTree {
+  /// The processes that a process has started and that still live.
+  static func children(of process: Int32) throws -> [Int32] {
+    guard let threads = fileNames(in: "/proc/\(process)/task") else { throw RigError("process \(process) is gone") }
+    return try threads.flatMap { thread in
+      let list = String(decoding: try readFile("/proc/\(process)/task/\(thread)/children"), as: UTF8.self)
+      return list.split(separator: " ").compactMap { Int32($0) }
+    }
   }
 }

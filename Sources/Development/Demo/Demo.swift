@@ -219,3 +219,104 @@ struct Demo {
     if !console.json { try? console.line("· \(text)") }
   }
 }
+
+/// Requirements of the demo that the daemon's package does not contain.
+extension Demo {
+  /// The desktop entry of the sample app, in the folder of the examples.
+  static let entry = "org.example.Menu.desktop"
+
+  /// The folder of the system's pcscd. A private one needs it too, but does not use it.
+  private static let pcscdFolder = "/run/pcscd"
+
+  /// Where `Packaging/install` puts the sample app. `program` is the directory of this program, which has `share`
+  /// beside it.
+  static func installedExamples(beside program: String?) -> String {
+    let prefix = program.flatMap { folder in folder.lastIndex(of: "/").map { String(folder[..<$0]) } } ?? "/usr"
+    return "\(prefix)/share/tagroute/examples"
+  }
+
+  /// The absolute path of a folder, for programs that run in another one. A missing folder stays as it is.
+  static func absolute(_ folder: String) -> String {
+    guard let path = realpath(folder, nil) else { return folder }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  /// The failure has the command that installs what the reader needs.
+  static func check(_ reader: Installation.Reader) throws(Failure) {
+    guard reader == .pcsc else { return }
+    if (try? BuiltProducts.systemProgram("pcscd", package: "pcscd")) == nil {
+      throw Failure(
+        message: "demo --pcsc needs pcscd, which is not installed: \(Setup.current.installingPCSCD.text)",
+        exitCode: Names.ExitCode.failure)
+    }
+    // pcscd creates the folder if it can, and ends without it. systemd creates it for pcscd.socket.
+    guard geteuid() != 0, access(pcscdFolder, F_OK) != 0 else { return }
+    throw Failure(
+      message: "demo --pcsc needs the folder of pcscd, which is missing: sudo mkdir \(pcscdFolder)",
+      exitCode: Names.ExitCode.failure)
+  }
+
+  func checkExamples() throws(Failure) {
+    let file = "\(examples)/\(Demo.entry)"
+    guard access(file, R_OK) != 0 else { return }
+    throw Failure(
+      message: """
+        demo: the sample app is missing: \(file): \(String(cString: strerror(errno))); it comes with \
+        tagroute-simulator, and --examples names another folder
+        """, exitCode: Names.ExitCode.failure)
+  }
+}
+
+extension Installation.Reader {
+  /// The simulated reader and what drives it, for a line of the demo.
+  var description: String {
+    switch self {
+    case .serial: "a simulated PN532 reader, libnfc"
+    case .pcsc: "a simulated ACR1252U, pcscd"
+    case .others: "readers of others"
+    }
+  }
+}
+
+/// The logs of a demo's programs, for a person who wants to know why it failed.
+struct DemoLogs {
+  private var logs: [(program: String, lines: [String])] = []
+
+  /// The most lines that are printed.
+  private static let mostPrinted = 10
+
+  mutating func add(_ program: String, _ lines: [String]) { logs.append((program, lines)) }
+
+  /// The last warnings and errors of our own programs, without their priorities (sd-daemon(3)).
+  var warnings: [String] {
+    let all = logs.flatMap { log in
+      log.lines.filter { line in (0...4).contains { line.hasPrefix("<\($0)>") } }
+        .map { "\(log.program): \($0.dropFirst(3))" }
+    }
+    return Array(all.suffix(Self.mostPrinted))
+  }
+
+  /// An error on one line, with the last line of the log of a process that failed.
+  static func line(for error: any Error) -> String {
+    guard let error = error as? RigError, let last = error.log.last(where: { !$0.isEmpty }) else { return "\(error)" }
+    return "\(error.message): \(last)"
+  }
+
+  /// All lines, below the name of their program.
+  var text: String { logs.map { "== \($0.program)\n" + $0.lines.map { "\($0)\n" }.joined() }.joined() }
+
+  /// Writes all lines to a new file, which only this user can read. Returns its path.
+  func store() throws -> String {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(folder)/tagroute-demo.XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else {
+      throw RigError("cannot create a file in \(folder): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw RigError("cannot write to \(folder)") }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

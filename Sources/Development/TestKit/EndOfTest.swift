@@ -1,4 +1,5 @@
 import EventLoop
+package import Testing
 
 /// What the present test has started, with the actions that stop it.
 private final class EndOfTest: Sendable {
@@ -36,4 +37,20 @@ package func stoppingAtEnd(_ test: @concurrent @Sendable () async throws -> Void
     throw error
   }
   try await end.stop()
+}
+
+/// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
+package struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
+  /// Applies to each test of a suite.
+  package var isRecursive: Bool { true }
+
+  /// Creates the trait.
+  package init() {}
+
+  /// Runs the test, and then the actions that stop what it has started.
+  package func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await stoppingAtEnd(function)
+  }
 }

@@ -202,3 +202,135 @@ extension ReaderModel {
   /// Parts of the names that pcscd has for them.
   static let unusableNames = ["Broadcom Corp", "OMNIKEY 5025", "CardMan 5125"]
 }
+
+/// Which readers and slots have an antenna. Tagroute leaves all others alone.
+extension ReaderModel {
+  /// Words for a slot with an antenna.
+  private static let antenna: Set<String> = ["picc", "cl", "nfc", "rfid", "contactless", "cless"]
+  /// Words for a slot of a security module, or of a card with contacts in a device with several slots.
+  private static let module: Set<String> = ["sam", "icc", "sim"]
+  private static let contacts: Set<String> = ["contact", "contacted"]
+  /// Words of security keys, besides those that end with "key". Some name NFC: another reader can read them.
+  private static let tokens: Set<String> = ["token", "fido", "fido2", "u2f", "epass", "epass2003"]
+  /// Yubico makes no readers.
+  private static let yubico: UInt16 = 0x1050
+
+  /// Whether a reader in pcscd's list has an antenna, as far as its name tells: `ACS ACR1252 Dual Reader [ACR1252 Dual
+  /// Reader PICC] 00 00`. False for the slots of security modules and contact cards.
+  package static func isContactlessName(_ name: String) -> Bool {
+    let slot = SlotName(name)
+    guard !unusableNames.contains(where: slot.contains), !isToken(slot) else { return false }
+    if let isContactless = hasAntenna(slot.interface) ?? hasAntenna(slot.friendly) { return isContactless }
+    return find(readerName: name)?.slots == .single
+  }
+
+  /// Whether a USB device is a contactless reader. `names` are the names of it that are known: the one that pcscd's
+  /// driver has for it, and the one that the device itself tells.
+  ///
+  /// It is for the decision to start pcscd. That takes the device from other programs, such as GnuPG, so a security key
+  /// or a reader for contact cards alone must not cause it.
+  package static func isContactlessDevice(vendor: UInt16, product: UInt16, names: [String] = []) -> Bool {
+    guard vendor != yubico, !unusable.contains(Identifier(vendor, product)) else { return false }
+    if find(vendor: vendor, product: product) != nil { return true }
+    return names.contains { name in
+      let slot = SlotName(name)
+      guard !unusableNames.contains(where: slot.contains), !isToken(slot) else { return false }
+      return hasAntenna(slot.interface + slot.friendly) == true || find(readerName: name) != nil
+    }
+  }
+
+  /// Nil if the words do not tell. A word for a module counts if it comes last: `ACR1252 1S CL Reader SAM`.
+  private static func hasAntenna(_ words: [String]) -> Bool? {
+    let positive = words.lastIndex { antenna.contains($0) || isNumberWithCL($0) }
+    let negative = words.lastIndex { word in
+      module.contains(word) || word.hasPrefix("sam") && word.dropFirst(3).allSatisfy(\.isNumber)
+    }
+    if let negative, negative > positive ?? -1 { return false }
+    if positive != nil { return true }
+    return words.contains(where: contacts.contains) ? false : nil
+  }
+
+  /// `5422CL`: HID's word for the slot with the antenna.
+  private static func isNumberWithCL(_ word: String) -> Bool {
+    word.hasSuffix("cl") && !word.dropLast(2).isEmpty && word.dropLast(2).allSatisfy(\.isNumber)
+  }
+
+  private static func isToken(_ slot: SlotName) -> Bool {
+    let words = slot.interface + slot.friendly
+    guard !words.contains("reader") else { return false }
+    return words.contains { tokens.contains($0) || $0.hasSuffix("key") && $0 != "omnikey" }
+  }
+}
+
+/// The name of a reader, as pcscd composes it: `FRIENDLY [interface] (serial) 00 01`. The parts in brackets may be missing.
+///
+/// Names may have any content. A device can choose its own, so a name is a hint and no proof.
+struct SlotName {
+  private let text: [UInt8]
+  /// The words of the interface's name, in lower case.
+  let interface: [String]
+  /// The words in front of the brackets, in lower case.
+  let friendly: [String]
+
+  init(_ name: String) {
+    text = Array(name.lowercased().utf8)
+    let opening = text.firstIndex(of: UInt8(ascii: "[")) ?? text.endIndex
+    let closing = text[opening...].lastIndex(of: UInt8(ascii: "]")) ?? opening
+    let end = min(opening, text.firstIndex(of: UInt8(ascii: "(")) ?? text.endIndex)
+    interface = Self.words(text[opening..<closing])
+    friendly = Self.words(text[..<end])
+  }
+
+  /// Whether a part is in the name. It begins where a word does, and no digit follows it.
+  func contains(_ part: String) -> Bool {
+    let part = Array(part.lowercased().utf8)
+    guard let first = part.first, part.count <= text.count else { return false }
+    return text.indices.contains { start in
+      let end = start + part.count
+      guard text[start] == first, end <= text.count, text[start..<end].elementsEqual(part) else { return false }
+      let isStart = start == 0 || !Self.isInWord(text[start - 1])
+      return isStart && (end == text.count || !Self.isDigit(text[end]) || !Self.isDigit(text[end - 1]))
+    }
+  }
+
+  private static func words(_ text: ArraySlice<UInt8>) -> [String] {
+    text.split { !isInWord($0) }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  private static func isInWord(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte >= 0x80
+  }
+}
+
+/// How a tap ended, for the reader's LED and buzzer.
+package enum Feedback: Sendable, Hashable, CaseIterable {
+  /// One short beep, and a green light where the reader has one.
+  case success
+  /// Two beeps, or a long one if the reader cannot repeat it, and a red light where the reader has one.
+  case failure
+
+  /// A command to the reader. Its effect is over after half a second.
+  package enum Command: Sendable, Hashable {
+    /// An APDU for the connected card's slot. A reader that knows it answers 90 and a second byte, which is the state of
+    /// its lights.
+    case apdu([UInt8])
+    /// For SCardControl: SCARD_CTL_CODE(1) with libccid, SCARD_CTL_CODE(3500) with ACS's own driver. libccid refuses it
+    /// unless the administrator has allowed such commands.
+    case escape([UInt8])
+  }
+
+  /// What a model has to show it with.
+  package enum Means: Sendable, Hashable {
+    case none
+    /// `FF 00 40` (ACR122U API 2.04, 6.2).
+    case lightAndBuzzer
+    /// `FF 00 40` (ACM1252U-Y3 manual, 5.6.1), else a beep by an escape command.
+    case lightOrBuzzer
+    /// `E0 00 00 28`, with the time of the beep. The LED stays with the reader, which shows the presence of a card.
+    case buzzer
+    /// `E0 00 00 28`, with the times of beep and pause, and the number of beeps (ACR1552U manual, 6.2.5).
+    case buzzerWithPause
+  }
+}

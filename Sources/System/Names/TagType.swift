@@ -24,3 +24,66 @@ package enum TagType: String, Sendable, CaseIterable, CustomStringConvertible {
   /// The name.
   package var description: String { rawValue }
 }
+
+/// A MIFARE card of ISO/IEC 14443-4 that has commands of its own besides APDUs.
+package enum MIFAREProduct: Sendable {
+  /// DESFire.
+  case desfire
+  /// Plus.
+  case plus
+
+  /// Recognizes a card of Type 4A by the historical bytes of its answer to select (NXP AN10833). Nil if it is another.
+  package init?(historicalBytes: [UInt8]) {
+    if historicalBytes == [0x80] {
+      self = .desfire
+    } else if historicalBytes.starts(with: [0xC1, 0x05]) {
+      self = .plus
+    } else {
+      return nil
+    }
+  }
+}
+
+/// The spelling of a tag's UID in files and on the command line: `04-A2-19-5A`.
+package enum UIDText {
+  /// The lengths of UIDs, in bytes.
+  package static let lengths = 4...10
+
+  /// Upper-case hexadecimal digits, with a hyphen between bytes.
+  package static func text(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: "-")
+  }
+
+  /// Reads a UID with hyphens, with colons, or without a separator; nil if the text is not one.
+  package static func bytes(_ text: String) -> [UInt8]? {
+    guard text.utf8.count <= 3 * lengths.upperBound else { return nil }
+    let separated = text.utf8.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
+    let digits = Array(text.utf8)
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < digits.count {
+      guard index + 2 <= digits.count,
+        digits[index..<index + 2].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+        let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(byte)
+      index += 2
+      guard separated, index < digits.count else { continue }
+      guard digits[index] == UInt8(ascii: "-") || digits[index] == UInt8(ascii: ":"), index + 1 < digits.count else {
+        return nil
+      }
+      index += 1
+    }
+    return lengths.contains(bytes.count) ? bytes : nil
+  }
+
+  /// Whether the tag chooses a new UID at each activation: four bytes, the first of them 08 (ISO/IEC 14443-3, section
+  /// 6.5.4). Phones and bank cards do.
+  package static func isRandom(_ bytes: [UInt8]) -> Bool { bytes.count == 4 && bytes.first == 0x08 }
+
+  /// Whether the tag may choose a new UID at each activation: a random one, or the PUPI of a Type B tag, which may be
+  /// generated dynamically (ISO/IEC 14443-3, section 7.9.2).
+  package static func mayChange(_ bytes: [UInt8], technology: String) -> Bool {
+    isRandom(bytes) || technology == TagType.type4B.rawValue
+  }
+}

@@ -1,3 +1,4 @@
+import Glibc
 package import Names
 
 /// The administrator's settings for `tagrouted`, from `/etc/tagroute.conf` and its drop-ins.
@@ -164,5 +165,62 @@ package struct DaemonConfiguration: KeyFileConfiguration {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
     default: false
     }
+  }
+}
+
+/// The administrator's settings for scanning: group `[Scan]` of the configuration.
+package struct ScanPolicy: Sendable, Hashable {
+  /// How the daemon treats taps while the session is locked.
+  package enum WhenLocked: String, Sendable, CaseIterable {
+    /// The reader does not scan, and its field is off.
+    case suspend
+    /// The reader reads tags, and the daemon keeps the taps until the session is unlocked.
+    case hold
+  }
+
+  /// How the daemon detects that a session is unlocked.
+  package enum LockDetection: String, Sendable, CaseIterable {
+    /// A session is unlocked unless a source says that it is locked.
+    case hint
+    /// A session is locked unless a source says that it is unlocked. For lockers that do not report a lock.
+    case strict
+  }
+
+  /// How the daemon treats taps while the session is locked.
+  package var whenLocked: WhenLocked
+  /// How the daemon detects that a session is unlocked.
+  package var lockDetection: LockDetection
+
+  /// The defaults: no scanning while locked, and a session is locked only if a source says so.
+  package init(whenLocked: WhenLocked = .suspend, lockDetection: LockDetection = .hint) {
+    self.whenLocked = whenLocked
+    self.lockDetection = lockDetection
+  }
+}
+
+/// A user of this machine.
+package struct LocalUser: Sendable, Hashable {
+  /// The login name.
+  package let name: String
+  /// The user's number.
+  package let uid: UInt32
+
+  /// Creates a user that is known to exist.
+  package init(name: String, uid: UInt32) {
+    self.name = name
+    self.uid = uid
+  }
+
+  /// Looks a user up by name; nil if there is none. Blocks: a directory service may answer slowly.
+  init?(named name: String) {
+    let uid = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65_536) { buffer -> UInt32? in
+      var entry = passwd()
+      var found: UnsafeMutablePointer<passwd>?
+      guard let base = buffer.baseAddress, getpwnam_r(name, &entry, base, buffer.count, &found) == 0, found != nil
+      else { return nil }
+      return entry.pw_uid
+    }
+    guard let uid else { return nil }
+    self.init(name: name, uid: uid)
   }
 }

@@ -66,3 +66,69 @@ extension KeyFileConfiguration {
     for setting in settings { try setting.apply(&self, file) }
   }
 }
+
+/// The drop-in files (`*.conf`) of several directories, in the order in which they are applied: by file name.
+///
+/// As in systemd (systemd.unit(5)), a file hides files of the same name in earlier directories. So an administrator can
+/// replace a packaged file, or disable it with an empty one. A missing directory has the same effect as an empty one.
+package func dropIns(in directories: [String]) -> [String] {
+  // Far more than an administrator writes. It bounds the work if another program fills the directory.
+  let mostNames = 10_000
+  var paths: [String: String] = [:]
+  for directory in directories {
+    for name in FileContents.names(inDirectory: directory, atMost: mostNames) ?? [] where name.hasSuffix(".conf") {
+      paths[name] = "\(directory)/\(name)"
+    }
+  }
+  return paths.sorted { $0.key < $1.key }.map(\.value)
+}
+
+/// Runs the readings of a configuration one at a time.
+///
+/// A reading in progress may have read older contents than a new request expects, so the next reading answers that
+/// request. All requests before the next reading starts share it. So no request is lost, and none takes effect twice.
+/// Requests that arrive before the program is ready wait for ``open()``.
+package actor SharedReadings<Outcome: Sendable> {
+  private let read: @Sendable () async -> Outcome
+  private var reading: Task<Outcome, Never>?
+  private var nextReading: Task<Outcome, Never>?
+  private var isOpen = false
+  private var waiting: CheckedContinuation<Void, Never>?
+
+  /// `read` reads the configuration and applies it.
+  package init(read: @escaping @Sendable () async -> Outcome) { self.read = read }
+
+  /// Starts the requested reading, because the program can now apply the result.
+  package func open() {
+    isOpen = true
+    waiting?.resume()
+    waiting = nil
+  }
+
+  /// Requests a reading that starts no earlier than now.
+  @discardableResult package func request() -> Task<Outcome, Never> {
+    if let nextReading { return nextReading }
+    guard let present = reading else {
+      let task = Task { await self.perform() }
+      reading = task
+      return task
+    }
+    guard isOpen else { return present }
+    let task = Task {
+      _ = await present.value
+      self.reading = self.nextReading
+      self.nextReading = nil
+      return await self.perform()
+    }
+    nextReading = task
+    return task
+  }
+
+  private func perform() async -> Outcome {
+    // There is only one reading at a time, so at most one waits.
+    if !isOpen { await withCheckedContinuation { waiting = $0 } }
+    let outcome = await read()
+    reading = nil
+    return outcome
+  }
+}

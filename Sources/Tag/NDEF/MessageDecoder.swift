@@ -128,3 +128,59 @@ extension TypeNameFormat {
     }
   }
 }
+
+/// The first byte of a record: five flags and the type name format (NDEF 1.0, section 3.2).
+struct RecordHeader: OptionSet {
+  let rawValue: UInt8
+
+  /// MB: the record is the first of its message.
+  static let messageBegin = RecordHeader(rawValue: 0x80)
+  /// ME: the record is the last of its message.
+  static let messageEnd = RecordHeader(rawValue: 0x40)
+  /// CF: the payload continues in the next record.
+  static let chunk = RecordHeader(rawValue: 0x20)
+  /// SR: the payload length field has one byte instead of four.
+  static let shortRecord = RecordHeader(rawValue: 0x10)
+  /// IL: the record has an id and an id length field.
+  static let idLength = RecordHeader(rawValue: 0x08)
+
+  /// The low three bits. The reserved value 7 means ``TypeNameFormat/unknown`` (section 3.2.6).
+  var typeNameFormat: TypeNameFormat { TypeNameFormat(rawValue: rawValue & 0x07) ?? .unknown }
+}
+
+/// A read position in a byte array. It never moves past the end.
+struct ByteReader {
+  let bytes: [UInt8]
+  private(set) var position = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var remaining: Int { bytes.count - position }
+
+  mutating func readByte(_ what: StaticString) throws(NDEFError) -> UInt8 {
+    guard position < bytes.count else {
+      throw NDEFError(.truncated, at: position, "the message ends where \(what) should be")
+    }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  /// Four bytes, most significant first.
+  mutating func readUInt32(_ what: StaticString) throws(NDEFError) -> UInt32 {
+    guard remaining >= 4 else {
+      throw NDEFError(.truncated, at: position, "the message ends where \(what) should be")
+    }
+    defer { position += 4 }
+    return bytes[position..<position + 4].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  mutating func read(_ count: UInt32, _ what: StaticString) throws(NDEFError) -> ArraySlice<UInt8> {
+    // Compared as UInt32, because the length may not fit into an Int on every platform.
+    guard count <= UInt32(clamping: remaining) else {
+      throw NDEFError(.truncated, at: position, "\(what) is longer than what is left of the message")
+    }
+    let end = position + Int(count)
+    defer { position = end }
+    return bytes[position..<end]
+  }
+}

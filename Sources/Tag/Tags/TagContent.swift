@@ -96,3 +96,58 @@ extension TagContent {
     }
   }
 }
+
+/// The NDEF access and capacity of a tag.
+package struct NDEFStatus: Sendable, Hashable {
+  /// The same three values as in Core NFC.
+  package enum Access: String, Sendable, Hashable {
+    case notSupported = "not supported"
+    case readWrite = "read-write"
+    case readOnly = "read-only"
+  }
+
+  /// How the tag can be accessed.
+  package let access: Access
+  /// The length in bytes of the longest NDEF message that fits; 0 if NDEF is not supported.
+  package let capacity: Int
+  /// Why NDEF is not supported, or why a password or key makes the tag read-only; else nil.
+  package let problem: TagProblem?
+
+  init(capacity: Int, isWritable: Bool) {
+    access = isWritable ? .readWrite : .readOnly
+    self.capacity = capacity
+    problem = nil
+  }
+
+  init(readOnly problem: TagProblem, capacity: Int) {
+    access = .readOnly
+    self.capacity = capacity
+    self.problem = problem
+  }
+
+  init(notSupported problem: TagProblem) {
+    access = .notSupported
+    capacity = 0
+    self.problem = problem
+  }
+}
+
+/// The known part of a tag's memory, by byte address.
+struct TagMemory {
+  private var bytes: [UInt8?]
+
+  init(size: Int) { bytes = [UInt8?](repeating: nil, count: size) }
+
+  /// Nil if the byte is unknown or the address is out of range.
+  subscript(address: Int) -> UInt8? { bytes.indices.contains(address) ? bytes[address] : nil }
+
+  /// Stores bytes. Bytes that are out of range are ignored.
+  mutating func learn(_ new: some Sequence<UInt8>, at start: Int) {
+    for (offset, byte) in new.enumerated() where bytes.indices.contains(start + offset) {
+      bytes[start + offset] = byte
+    }
+  }
+
+  /// The known bytes at these addresses, in the order of the addresses.
+  func known(at addresses: some Sequence<Int>) -> [UInt8] { addresses.compactMap { self[$0] } }
+}

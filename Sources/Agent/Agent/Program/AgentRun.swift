@@ -328,3 +328,58 @@ actor AgentRun {
     }
   }
 }
+
+/// Recognizes the session of a login screen or a screen locker.
+///
+/// Such a session has its own desktop, which starts the same programs as any other. But no user is logged in there, so
+/// the agent must not show or store a tap: the next user would find it.
+enum LoginScreen {
+  /// The classes of such sessions in logind (pam_systemd(8), `class=`).
+  private static let classes: Set<String> = ["greeter", "lock-screen"]
+
+  /// Why the agent is not needed; nil if it is. pam_systemd(8) sets `XDG_SESSION_CLASS`, and desktops pass it on to the
+  /// services of systemd.
+  static func notice(environment: [String: String]) -> String? {
+    guard let name = environment["XDG_SESSION_CLASS"], classes.contains(name) else { return nil }
+    return "this is the session of a login screen (XDG_SESSION_CLASS=\(name)): no user is logged in, so the agent exits"
+  }
+}
+
+/// Repeats work until it succeeds. The pauses grow from a quarter of a second to thirty seconds.
+struct Retry {
+  let clock: any Clock<Duration>
+
+  /// `failed` receives each error, before the pause.
+  func run(
+    _ body: () async throws(BusError) -> Void, failed: (BusError) -> Void
+  ) async {
+    var pause = Backoff(from: .milliseconds(250), to: .seconds(30))
+    while true {
+      do throws(BusError) {
+        return try await body()
+      } catch {
+        failed(error)
+      }
+      do { try await clock.sleep(for: pause.next()) } catch { return }
+    }
+  }
+}
+
+extension Clock where Duration == Swift.Duration {
+  /// Waits for the end of some work that may never end, and returns whether it has ended. It continues after the limit.
+  @discardableResult
+  func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async -> Bool {
+    let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+    Task {
+      await work()
+      end.yield(true)
+    }
+    let alarm = Task {
+      try await sleep(for: limit)
+      end.yield(false)
+    }
+    defer { alarm.cancel() }
+    for await hasEnded in ends { return hasEnded }
+    return false
+  }
+}

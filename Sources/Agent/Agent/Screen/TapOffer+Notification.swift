@@ -2,6 +2,7 @@ import Handlers
 import Inbox
 import Notifications
 import Routing
+import Settings
 import UniversalLinks
 
 extension TapOffer {
@@ -224,5 +225,107 @@ extension TapOffer {
       buttons: buttons, category: "x-tagroute.tap",
       urgency: .normal,
       timeout: timeout)
+  }
+}
+
+/// The question about a Wi-Fi network. The password is in no text.
+extension TapOffer {
+  /// The network's name, without marks that could end its quotation.
+  static func networkName(_ network: WiFiOffer) -> DisplayText {
+    // A name has at most 32 bytes, and four characters stand for each that is not shown.
+    DisplayText(withoutQuotationMarks(network.name), limit: 128)
+  }
+
+  /// Asks whether to connect. If that is not possible, says why.
+  ///
+  /// Only a button saves the network. A click on the notification connects and saves nothing.
+  func notification(of network: WiFiOffer, timeout: Int32, canCopy: Bool) -> Notification {
+    let name = TapOffer.networkName(network)
+    guard connects else {
+      return notification(
+        title: Messages.network(name), body: DisplayText(cannotConnect),
+        buttons: canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : [], timeout: timeout)
+    }
+    return notification(
+      title: Messages.mayConnect(to: name),
+      body: DisplayText(network.isOpen ? Messages.networkIsOpen : Messages.networkHasPassword),
+      buttons: [
+        NotificationButton(key: ButtonKey.open, label: Messages.connect),
+        NotificationButton(key: ButtonKey.save, label: Messages.connectAndSave),
+      ], timeout: timeout)
+  }
+
+  /// Why there is no connection to the network; empty if there may be one.
+  var cannotConnect: String {
+    guard let network else { return "" }
+    return network.obstacle.map(Messages.whyUnusable) ?? Messages.whyNoWiFi(wiFi)
+  }
+}
+
+extension HandOverFailure {
+  /// Whether a text was to be copied.
+  var isAboutClipboard: Bool { code == .noClipboard || code == .notCopied }
+}
+
+extension Application {
+  /// The icon for a notification server: a name of the icon theme, or a file.
+  ///
+  /// Anybody may have written the desktop entry, and a server decodes its icon, or even fetches it. So any other value
+  /// is replaced.
+  var shownIcon: String {
+    guard let icon, Self.isName(icon) || Self.isFile(icon) else { return Self.anyApplication }
+    return icon
+  }
+
+  /// For an app without an icon (Icon Naming Specification, "Standard MIME Type Icons").
+  private static let anyApplication = "application-x-executable"
+
+  /// A name of the Icon Theme Specification: without a slash, and without a colon, which an address has.
+  private static func isName(_ icon: String) -> Bool {
+    (1...255).contains(icon.utf8.count) && !icon.hasPrefix(".")
+      && icon.unicodeScalars.allSatisfy { $0 != "/" && $0 != ":" && isVisible($0) }
+  }
+
+  /// An absolute path outside /dev, /proc and /sys, where reading may block or have side effects.
+  private static func isFile(_ icon: String) -> Bool {
+    // Split the bytes, as the kernel does: a combining mark after a slash forms another character with it.
+    let folders = icon.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    return icon.utf8.first == UInt8(ascii: "/") && icon.utf8.count <= 4096 && !folders.contains(".")
+      && !folders.contains("..")
+      && !["dev", "proc", "sys"].contains(folders.first ?? "dev")
+      && icon.unicodeScalars.allSatisfy { $0 == " " || isVisible($0) }
+  }
+
+  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .privateUse, .surrogate, .unassigned:
+      false
+    default: !scalar.properties.isDefaultIgnorableCodePoint
+    }
+  }
+}
+
+extension AgentConfiguration.Sound {
+  /// The sound that the user wants for a notification with something new.
+  func chosen(_ sound: NotificationSound) -> NotificationSound {
+    switch self {
+    case .off: .silent
+    case .on: sound
+    case .failures: sound == .failure ? sound : .silent
+    }
+  }
+}
+
+extension TapOffer {
+  /// The sound of its first notification, also if that says that the tap was opened without a click.
+  var sound: NotificationSound { rule?.sound.map(NotificationSound.named) ?? .arrival }
+}
+
+extension Notification {
+  /// The same notification with this sound.
+  func sounding(_ sound: NotificationSound) -> Notification {
+    var copy = self
+    copy.sound = sound
+    return copy
   }
 }

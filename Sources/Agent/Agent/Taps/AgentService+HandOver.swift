@@ -2,7 +2,9 @@ import Bus
 import Handlers
 import Inbox
 import Journal
+import NDEF
 import Names
+import Notifications
 import Routing
 
 /// The opening of a tap, from the click to the app's answer.
@@ -119,4 +121,107 @@ extension AgentService {
 
 extension BusError {
   static let beingOpened = BusError(name: Names.Errors.notPossible, message: "it is being opened already")
+}
+
+/// Wi-Fi networks of tags.
+extension AgentService {
+  func setNetworkManager(_ networkManager: NetworkManager) async {
+    self.networkManager = networkManager
+    // An earlier tap may say that there is none.
+    for id in policy.onScreenInOrder where policy.offer(id)?.network != nil { await decideAgain(id) }
+  }
+
+  /// Joins the network of a tap. The password is read from the stored message only now.
+  func connect(_ offer: TapOffer) async throws(InboxError) -> HandOverOutcome {
+    guard let networkManager else { return .failed(HandOverFailure(.noNetworkManager)) }
+    let bytes = try await inbox.tap(offer.id).tap.message
+    guard let message = try? NDEFMessage(decoding: bytes),
+      let network = try? offer.record?.network(in: message), WiFiOffer(network) == offer.network
+    else { return .failed(HandOverFailure(.networkUnusable)) }
+    return await networkManager.join(network, saving: offer.manner == .savingNetwork)
+  }
+}
+
+/// The end of a tap's placement.
+extension AgentService {
+  /// Handles the daemon's report that the tag of a tap was removed. Nothing runs behind a lock, and it is not made up for
+  /// later.
+  func tagRemoved(_ id: String) async {
+    await emit("TagRemoved", [.string(id)])
+    let isLocked = await isLocked()
+    if isLocked { log(.debug, "the tag of tap \(id) was removed while the session was locked") }
+    begin(removals.handle(isLocked ? .forgotten(id) : .removed(id)))
+  }
+
+  /// Begins actions, unless the session is locked. Their failure concerns no tap that is on the screen, so it is only
+  /// logged.
+  func begin(_ actions: [TagRemovals.Action]) {
+    for action in actions {
+      Task {
+        // A late answer may come minutes after the removal.
+        guard await !isLocked() else {
+          log(.info, "the removal of a tag has no effect: the session is locked")
+          return
+        }
+        switch action {
+        case .run(let command, let click):
+          let outcome = await launcher.run(command, message: [], click: click)
+          let program = "the program of OnRemove= of the rule “\(command.rule)”"
+          if case .failed(let failure) = outcome {
+            log(.warning, "\(program) was not started: \(failure.code.rawValue)")
+          } else {
+            log(.info, "\(program) was started: the tag was removed")
+          }
+        case .report(let application, let click): await launcher.reportRemoval(to: application, click: click)
+        }
+      }
+    }
+  }
+}
+
+extension HandOverOutcome {
+  /// Why the tap was not delivered, as the inbox stores it; nil if it was.
+  var failure: TapReason? {
+    switch self {
+    case .delivered: nil
+    case .failed(let failure): TapReason(.init(rawValue: failure.code.rawValue), detail: Self.line(failure.detail))
+    case .unknown(let doubt): TapReason(.init(rawValue: doubt.code.rawValue), detail: Self.line(doubt.detail))
+    }
+  }
+
+  /// The detail may be a handler's message.
+  private static func line(_ detail: String) -> String { DisplayText(detail, limit: 200).string }
+}
+
+extension TapReason {
+  /// The failure of the hand-over; nil for another reason.
+  var handOverFailure: HandOverFailure? {
+    HandOverFailure.Code(rawValue: code.rawValue).map { HandOverFailure($0, detail) }
+  }
+
+  /// Why it is unknown whether the tap was handed over; nil for another reason.
+  var handOverDoubt: HandOverDoubt? { HandOverDoubt.Code(rawValue: code.rawValue).map { HandOverDoubt($0, detail) } }
+
+  /// Whether the handler may have the message although the tap has failed.
+  var mayHaveOpened: Bool { code == .endedWhileOpening || code == .noAnswer || handOverDoubt != nil }
+
+  /// The reason in English, for D-Bus and the log; may be empty.
+  var words: String {
+    switch code {
+    case .endedWhileOpening: "the agent ended while it was being opened; \(Self.mayHave)"
+    case .noAnswer: "\(detail); \(Self.mayHave)"
+    case .tappedAgain: "the same tag was read again"
+    case .madeRoom: "newer taps took its place on the screen"
+    case .overdue: "it had waited for too long"
+    default:
+      if let failure = handOverFailure {
+        failure.description
+      } else if let doubt = handOverDoubt {
+        "\(doubt); \(Self.mayHave)"
+      } else {
+        detail
+      }
+    }
+  }
+  private static let mayHave = "it may have been opened"
 }

@@ -1,3 +1,4 @@
+import Handlers
 import NDEF
 import Notifications
 import Routing
@@ -69,4 +70,48 @@ enum TagContents {
     let shown = DisplayText(type, limit: 60)
     return shown.isEmpty ? nil : DisplayText(Messages.data(of: shown))
   }
+}
+
+/// A record of a type that no app opens. Its notification shows the type and the size, and how to save it.
+struct TagData: Sendable, Hashable {
+  /// The number of the record in the message, from 1.
+  let record: Int
+  /// The size of its payload in bytes.
+  let bytes: Int
+
+  /// Nil if the route has no such record.
+  init?(_ route: Route, _ message: NDEFMessage?) {
+    guard let record = route.unopenedRecord, let payload = message.flatMap(record.payload) else { return nil }
+    (self.record, bytes) = (record.number, payload.count)
+  }
+
+  /// The size in bytes, or rounded to kilobytes, with the symbol of the unit.
+  var size: String { bytes < 1000 ? "\(bytes) B" : "\((bytes + 500) / 1000) kB" }
+}
+
+/// The user's languages, in the form that tags use.
+enum UserLanguages {
+  /// Codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`. `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and
+  /// `LANG` apply, with gettext's rules. English if no language is set, as in our own texts.
+  static func codes(in environment: [String: String]) -> [String] {
+    var seen: Set<String> = []
+    let codes = LanguagePreference.languages(in: environment).flatMap(codes).filter { seen.insert($0).inserted }
+    return codes.isEmpty ? ["en"] : codes
+  }
+
+  /// Codes for a locale's name without its character set, for example `sr_RS@latin`.
+  private static func codes(of locale: String) -> [String] {
+    let parts = locale.split(separator: "@", maxSplits: 1)
+    guard let name = parts.first else { return [] }
+    let code = name.split(separator: "_").joined(separator: "-")
+    guard let language = name.split(separator: "_").first else { return [] }
+    if parts.count > 1 { return scripts[String(parts[1])].map { ["\(language)-\($0)"] } ?? [] }
+    // Chinese is written in two scripts. The country implies the script, and a tag may be marked with either.
+    return [code] + (scriptOfCountry[code].map { [$0] } ?? [])
+  }
+
+  private static let scripts = ["latin": "Latn", "cyrillic": "Cyrl"]
+  private static let scriptOfCountry = [
+    "zh-CN": "zh-Hans", "zh-SG": "zh-Hans", "zh-TW": "zh-Hant", "zh-HK": "zh-Hant", "zh-MO": "zh-Hant",
+  ]
 }

@@ -120,3 +120,65 @@ extension HandlerProblem {
     self.init(file: error.file, line: error.line, message: "\(error.problem): \(error.remedy)")
   }
 }
+
+/// Why a desktop entry, or a part of one, is not used as a handler.
+package struct HandlerProblem: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The path of the desktop entry, of the file of path rules that it names, or of the directory.
+  package let file: String
+  /// The line, from 1, if the problem is about one.
+  package let line: Int?
+  /// The column in that line, from 1 and in Unicode scalars, if the problem is about one.
+  package let column: Int?
+  /// The mistake and its correction.
+  package let message: String
+  /// The desktop file id of the affected entry; nil if the problem is not about an entry.
+  package internal(set) var desktopID: String?
+
+  /// A problem in a file, at a place if it is about one.
+  package init(file: String, line: Int? = nil, column: Int? = nil, message: String, desktopID: String? = nil) {
+    self.file = file
+    self.line = line
+    self.column = column
+    self.message = message
+    self.desktopID = desktopID
+  }
+
+  /// `file:line:column: message`.
+  package var description: String {
+    "\(file)\(line.map { ":\($0)" } ?? "")\(column.map { ":\($0)" } ?? ""): \(message)"
+  }
+}
+
+/// The user's languages, in the form in which desktop entries mark translations.
+package enum LanguagePreference {
+  /// The variants to look for, the best first (Desktop Entry Specification 1.5, "Localized values for keys"). For
+  /// `de_AT.UTF-8@euro`: `de_AT@euro`, `de_AT`, `de@euro`, `de`.
+  ///
+  /// The environment contains `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`.
+  package static func languages(in environment: [String: String]) -> [String] {
+    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    guard let locale = value("LC_ALL") ?? value("LC_MESSAGES") ?? value("LANG"), locale != "C", locale != "POSIX" else {
+      return []
+    }
+    let locales = (value("LANGUAGE") ?? "").split(separator: ":").map(String.init) + [locale]
+    var seen: Set<String> = []
+    return locales.prefix(16).flatMap(variants).filter { seen.insert($0).inserted }
+  }
+
+  private static func variants(of locale: String) -> [String] {
+    let (base, modifier) = split(locale, at: "@")
+    let (name, _) = split(base, at: ".")
+    let (language, country) = split(name, at: "_")
+    guard !language.isEmpty, language != "C" else { return [] }
+    var result: [String] = []
+    if let country, let modifier { result.append("\(language)_\(country)@\(modifier)") }
+    if let country { result.append("\(language)_\(country)") }
+    if let modifier { result.append("\(language)@\(modifier)") }
+    return result + [language]
+  }
+
+  private static func split(_ text: String, at separator: Character) -> (String, String?) {
+    guard let index = text.firstIndex(of: separator) else { return (text, nil) }
+    return (String(text[..<index]), String(text[index...].dropFirst()))
+  }
+}

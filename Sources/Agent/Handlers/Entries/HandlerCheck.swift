@@ -1,5 +1,8 @@
 import EventLoop
 import Glibc
+import Names
+import Routing
+import Settings
 import UniversalLinks
 
 /// Checks a file for its author before it is installed.
@@ -26,5 +29,109 @@ package enum HandlerCheck {
     let parts = path.split(separator: "/")
     let start = parts.dropLast().lastIndex(of: "applications").map { $0 + 1 } ?? parts.count - 1
     return parts[max(start, 0)...].joined(separator: "-")
+  }
+}
+
+/// Checks the parts of an app other than its desktop entry.
+extension HandlerCheck {
+  /// Checks whether the program that a handler's entry starts is installed. That is the program of its `Exec`. With
+  /// `DBusActivatable`, it is the service file that lets the session bus start the app, and the program in that file.
+  /// Blocks on files.
+  ///
+  /// A missing program is not a mistake in the entry, and the app is still offered. The program may be installed later,
+  /// and a running program may own the bus name without a service file.
+  ///
+  /// The service file may lie beside the entry, if neither is installed yet. Without `id`, the path gives the desktop
+  /// file id. The agent's `PATH` and directories of service files may differ from those in `environment`. Returns nil
+  /// if no part is missing, or if the entry cannot be read.
+  package static func missing(
+    for path: String, id: String? = nil, environment: [String: String] = ProcessEnvironment.current
+  ) -> HandlerProblem? {
+    let path = path.contains("/") ? path : "./" + path
+    let id = id ?? Self.id(of: path)
+    guard path.hasSuffix(".desktop"), let bytes = try? Files.contents(of: path),
+      let file = try? KeyFile(bytes: bytes, file: path),
+      let entry = try? DesktopEntry(file, desktopID: id, origin: .user, languages: [])
+    else { return nil }
+    let name = String(id.dropLast(".desktop".count))
+    if entry.application.isDBusActivatable, let service = service(name, beside: path, environment) {
+      return missing(in: service, id: id)
+    }
+    // If the bus cannot start the app, the hand-over falls back to the program.
+    let program = entry.commandLine?.program
+    let isFlatpaks = file.entry(DesktopEntry.group, DataDirectories.flatpakKey) != nil
+    if let program, ProcessEnvironment.program(program, in: environment) != nil {
+      // Flatpak writes an Exec into an entry that has none. It has no place for the link.
+      guard isFlatpaks, entry.application.isDBusActivatable, entry.commandLine?.takesLink == false else { return nil }
+      var problem = file.problem(
+        "DBusActivatable",
+        "no service file with Name=\(name) lets the bus start it, and Exec takes no link: install \(name).service into "
+          + "/app/share/dbus-1/services of the Flatpak")
+      problem.desktopID = id
+      return problem
+    }
+    var words: [String] = []
+    if entry.application.isDBusActivatable, isFlatpaks {
+      words.append(
+        "no service file with Name=\(name) lets the bus start it: install \(name).service into "
+          + "/app/share/dbus-1/services of the Flatpak")
+    } else if entry.application.isDBusActivatable {
+      words.append(
+        "no service file with Name=\(name) lets the bus start it: install \(name).service into dbus-1/services of a directory in XDG_DATA_DIRS, or into "
+          + "~/.local/share/dbus-1/services")
+    }
+    if let program { words.append("\(absence(of: program)), which Exec starts: install it, or name its path") }
+    var problem = file.problem(program == nil ? "DBusActivatable" : "Exec", words.joined(separator: "; "))
+    problem.desktopID = id
+    return problem
+  }
+
+  private static func absence(of program: String) -> String {
+    program.contains("/") ? "there is no program \(program)" : "no directory in PATH has the program \(program)"
+  }
+
+  /// The service file that lets the bus start an app. Its `Name` decides, not its file name (D-Bus specification,
+  /// "Message Bus Starting Services"). Nil if there is none.
+  private static func service(_ name: String, beside entry: String, _ environment: [String: String]) -> String? {
+    let folder = entry.lastIndex(of: "/").map { String(entry[..<$0]) } ?? "."
+    let places = DataDirectories(environment: environment)
+    let data = [places.user, environment["XDG_RUNTIME_DIR"]].compactMap(\.self) + places.system
+    let folders = data.map { "\($0)/dbus-1/services" } + [folder, "\(folder)/../dbus-1/services"]
+    for folder in folders {
+      let usual = "\(folder)/\(name).service"
+      if busName(in: usual) == name { return usual }
+      let files = (FileContents.names(inDirectory: folder, atMost: mostServices) ?? []).sorted()
+      for file in files where file.hasSuffix(".service") && busName(in: "\(folder)/\(file)") == name {
+        return "\(folder)/\(file)"
+      }
+    }
+    return nil
+  }
+
+  /// More than any system has.
+  private static let mostServices = 4096
+  private static let serviceGroup = "D-BUS Service"
+
+  /// The bus name in a service file; nil if the file is not one.
+  private static func busName(in service: String) -> String? {
+    guard let bytes = try? Files.contents(of: service), let file = try? KeyFile(bytes: bytes, file: service) else {
+      return nil
+    }
+    return try? file.text("Name", in: serviceGroup)
+  }
+
+  /// A problem if the program of a service file is missing. A command with quotes or backslashes is not checked,
+  /// because only the bus parses them.
+  private static func missing(in service: String, id: String) -> HandlerProblem? {
+    guard let bytes = try? Files.contents(of: service),
+      let file = try? KeyFile(bytes: bytes, file: service),
+      let command = try? file.text("Exec", in: serviceGroup),
+      let program = command.split(separator: " ").first.map(String.init), program.hasPrefix("/"),
+      !program.contains(where: { "\"'\\".contains($0) }), access(program, X_OK) != 0
+    else { return nil }
+    var problem = file.problem(
+      "Exec", in: serviceGroup, "\(absence(of: program)), which the bus starts for \(id): install it")
+    problem.desktopID = id
+    return problem
   }
 }

@@ -1,4 +1,8 @@
+import Bus
 import EventLoop
+import Glibc
+import Names
+import UniversalLinks
 
 /// A hand-over that has ended, or still waits for an answer.
 package struct HandOver: Sendable {
@@ -41,5 +45,262 @@ package struct PendingAnswer: Sendable, Hashable {
     defer { alarm.cancel() }
     if case let outcome?? = await words.first(where: { _ in true }) { return HandOver(outcome: outcome) }
     return HandOver(outcome: .unknown(.unanswered(within: timeout)), answer: self)
+  }
+}
+
+/// How a hand-over ended.
+package enum HandOverOutcome: Sendable, Hashable {
+  /// The application has taken the message: it replied, or it was started.
+  case delivered
+  /// The application has not taken it.
+  case failed(HandOverFailure)
+  /// The application may have taken it, but did not reply.
+  case unknown(HandOverDoubt)
+}
+
+/// Why a message was not handed over.
+package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of failure. Its raw value is kept in files, so it never changes its meaning.
+  package enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The link leads to no application; the detail is the route's reason.
+    case nowhere
+    /// The application's desktop entry is gone; the detail is its path.
+    case entryMissing = "entry-missing"
+    /// Its desktop entry starts another program than when it was offered; the detail is the file and the line.
+    case entryChanged = "entry-changed"
+    /// Its desktop entry cannot be used; the detail is the file, the line, and the mistake.
+    case entryUnusable = "entry-unusable"
+    /// Its desktop entry has no `Exec`, and the application cannot be reached over D-Bus; the detail is the path.
+    case noCommand = "no-command"
+    /// The application needs a terminal; the detail is the path of its desktop entry.
+    case needsTerminal = "needs-terminal"
+    /// The program of its `Exec` is not installed; the detail is the file and the line.
+    case programMissing = "program-missing"
+    /// The program of a rule's `Run` is not installed; the detail is the rule's file and line.
+    case commandMissing = "command-missing"
+    /// Too many programs that rules started still run; the detail is the rule's file and line, or the path of the app's
+    /// desktop entry, and the limit.
+    case tooManyPrograms = "too-many-programs"
+    /// The user may not run the program (EACCES, EPERM); the detail is the system's message.
+    case notPermitted = "not-permitted"
+    /// The program could not be loaded (execve(2)); the detail is the system's message.
+    case notStarted = "not-started"
+    /// The application replied with an error; the detail is its message, which may contain text from the tag.
+    case handlerFailed = "handler-failed"
+    /// No clipboard program is installed.
+    case noClipboard = "no-clipboard"
+    /// The clipboard program did not take the text; the detail is its name.
+    case notCopied = "not-copied"
+    /// The stored message could not be read; the detail is the reason.
+    case messageMissing = "message-missing"
+    /// The file for a default application could not be written; the detail is the system's message.
+    case fileNotWritten = "file-not-written"
+    /// NetworkManager does not run, or does not answer.
+    case noNetworkManager = "no-network-manager"
+    /// NetworkManager has no Wi-Fi device that it may use.
+    case noWiFiDevice = "no-wifi-device"
+    /// Wi-Fi is switched off.
+    case wiFiOff = "wifi-off"
+    /// The Wi-Fi network of the tag cannot be used.
+    case networkUnusable = "network-unusable"
+    /// The Wi-Fi network did not accept the password.
+    case networkPassword = "network-password"
+    /// The Wi-Fi network was not joined for another reason; the detail is a number or the name of an error.
+    case networkNotJoined = "network-not-joined"
+    /// The Wi-Fi network was joined, but its profile was not saved; the detail is the name of an error.
+    case networkNotSaved = "network-not-saved"
+    /// The system has no thread, descriptor or memory left; the detail is the system's message.
+    case noResources = "no-resources"
+  }
+
+  /// The kind of failure.
+  package let code: Code
+  /// More about the failure, as documented for each code. For the user only. At most 1024 Unicode scalars, and not yet
+  /// sanitized for display.
+  package let detail: String
+  /// The name of the D-Bus error with which an application has refused. A log may contain it.
+  package let error: String?
+
+  /// Cuts the detail after 1024 Unicode scalars.
+  package init(_ code: Code, _ detail: String = "", error: String? = nil) {
+    self.code = code
+    self.detail = String(String.UnicodeScalarView(detail.unicodeScalars.prefix(1024)))
+    self.error = error
+  }
+
+  /// A message in English.
+  package var description: String {
+    switch code {
+    case .nowhere, .entryUnusable, .tooManyPrograms, .messageMissing, .fileNotWritten, .noResources: detail
+    case .entryMissing: "\(detail): is no longer there"
+    case .entryChanged:
+      "\(detail): it starts something else than when the link was offered; try again to open it as it is now"
+    case .noCommand: "\(detail): has no Exec, and the application cannot be reached over D-Bus"
+    case .needsTerminal: "\(detail): needs a terminal, which a tag does not open"
+    case .programMissing: "\(detail): the program of Exec is not installed"
+    case .commandMissing: "\(detail): the program of Run is not installed"
+    case .notPermitted, .notStarted: detail
+    case .handlerFailed: "the app did not take it: \(detail)"
+    case .noClipboard: "neither wl-copy nor xclip nor xsel is installed"
+    case .notCopied: "\(detail) did not take it"
+    case .noNetworkManager: "NetworkManager does not run, or does not answer"
+    case .noWiFiDevice: "NetworkManager has no Wi-Fi device that it may use"
+    case .wiFiOff: "Wi-Fi is switched off"
+    case .networkUnusable: "the Wi-Fi network of the tag cannot be used"
+    case .networkPassword: "the Wi-Fi network did not accept the password"
+    case .networkNotJoined: "the Wi-Fi network was not joined: \(detail)"
+    case .networkNotSaved: "the Wi-Fi network was joined, but not saved: \(detail)"
+    }
+  }
+}
+
+extension HandOverFailure {
+  /// A failed system call during a start.
+  init(_ error: SystemError) {
+    let code: Code =
+      switch error.number {
+      case EACCES, EPERM: .notPermitted
+      case EAGAIN, ENOMEM, EMFILE, ENFILE: .noResources
+      default: .notStarted
+      }
+    self.init(code, error.description)
+  }
+}
+
+/// Why it is not known whether a message was handed over.
+package struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
+  /// The kind of doubt. Its raw value is kept in files, so it never changes its meaning.
+  package enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The application did not reply in time; the detail is the time in seconds.
+    case unanswered
+    /// The application left the bus, or exited, without a reply.
+    case leftWithoutAnswer = "left-without-answer"
+    /// The session bus closed the connection before the application replied.
+    case busLost = "bus-lost"
+    /// It is not known how the clipboard program ended; the detail is its name.
+    case outOfSight = "out-of-sight"
+  }
+
+  /// The kind of doubt.
+  package let code: Code
+  /// More about the doubt, as documented for each code.
+  package let detail: String
+
+  /// A doubt of this kind.
+  package init(_ code: Code, _ detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+
+  /// A message in English.
+  package var description: String {
+    switch code {
+    case .unanswered: "the app did not answer within \(detail) seconds"
+    case .leftWithoutAnswer: "the app left without an answer"
+    case .busLost: "the session bus went away before the app answered"
+    case .outOfSight: "\(detail) is out of sight"
+    }
+  }
+}
+
+extension HandOverDoubt {
+  /// No reply has come within this time.
+  static func unanswered(within time: Duration) -> HandOverDoubt {
+    let (seconds, rest) = time.components
+    return HandOverDoubt(.unanswered, rest == 0 ? "\(seconds)" : "\(time / .seconds(1))")
+  }
+}
+
+/// What an application gets of a tag.
+enum HandOverContents: Sendable {
+  /// The link alone.
+  case link(URI)
+  /// The encoded NDEF message, with its link if it has one.
+  case message([UInt8], URI?)
+  /// The absolute path of a file with the payload of a record.
+  case file(String)
+
+  /// The cases, without their values.
+  enum Kind: Sendable {
+    case link, message, file
+  }
+
+  var kind: Kind {
+    switch self {
+    case .link: .link
+    case .message: .message
+    case .file: .file
+    }
+  }
+
+  /// The encoded NDEF message; nil if the application does not get it.
+  var wholeMessage: [UInt8]? { if case .message(let message, _) = self { message } else { nil } }
+
+  /// The path of the file; nil if there is none.
+  var filePath: String? { if case .file(let path) = self { path } else { nil } }
+
+  /// The link, or the URI of the file; nil for a message without a link.
+  var address: String? {
+    switch self {
+    case .link(let uri), .message(_, let uri?): uri.string
+    case .message(_, nil): nil
+    case .file(let path): Self.address(ofFile: path)
+    }
+  }
+
+  /// RFC 8089. Each byte that is not unreserved in RFC 3986 is encoded, also in the name of the directory.
+  static func address(ofFile path: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return "file://"
+      + path.utf8.reduce(into: "") { address, byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+          UInt8(ascii: "~"), UInt8(ascii: "/"):
+          address.unicodeScalars.append(Unicode.Scalar(byte))
+        default: address += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }
+      }
+  }
+}
+
+/// The data about a tag that a handler gets beside the message. An app that gets the link alone gets none of it.
+package struct TagDetails: Sendable, Hashable {
+  private let uid: [UInt8]
+  /// For example `type-2`; empty if it is unknown.
+  package let technology: String
+  private let reader: String
+  private let time: UInt64
+
+  /// Omits an empty or invalid UID, technology or reader. They become environment variables of a started program.
+  ///
+  /// - Parameters:
+  ///   - uid: the tag's UID.
+  ///   - technology: for example `type-2`.
+  ///   - reader: the reader's object path at the daemon.
+  ///   - time: when the tag was read, in microseconds since 1970-01-01 00:00 UTC.
+  package init(uid: [UInt8], technology: String, reader: String, time: UInt64) {
+    self.uid = uid.count <= UIDText.lengths.upperBound ? uid : []
+    self.technology = Names.Handler.isTechnology(technology) ? technology : ""
+    self.reader = Names.Handler.isReader(reader) ? reader : ""
+    self.time = time
+  }
+
+  /// The keys of `platform_data`.
+  var platformData: [String: Value] {
+    var data: [String: Value] = [Names.Handler.timeKey: .uint64(time)]
+    if !uid.isEmpty { data[Names.Handler.uidKey] = .bytes(uid) }
+    if !technology.isEmpty { data[Names.Handler.technologyKey] = .string(technology) }
+    if !reader.isEmpty { data[Names.Handler.readerKey] = .string(reader) }
+    return data
+  }
+
+  /// The variables of a started program.
+  var environment: [String: String] {
+    var variables = [Names.Handler.Variable.time: String(time)]
+    if !uid.isEmpty { variables[Names.Handler.Variable.uid] = UIDText.text(uid) }
+    if !technology.isEmpty { variables[Names.Handler.Variable.technology] = technology }
+    if !reader.isEmpty { variables[Names.Handler.Variable.reader] = reader }
+    return variables
   }
 }

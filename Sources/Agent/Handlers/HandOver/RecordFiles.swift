@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Settings
 
 /// Files with the payload of a record, for applications that open files.
 ///
@@ -80,4 +81,130 @@ actor RecordFiles {
 
   /// Removes all files of this process.
   func removeAll() async { await remove(paths) }
+}
+
+/// The directory of ``RecordFiles``. Every function blocks on files.
+struct RecordDirectory {
+  /// Nil without `XDG_RUNTIME_DIR`.
+  let path: String?
+
+  /// `$XDG_RUNTIME_DIR/tagroute`.
+  init(environment: [String: String]) {
+    path = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? "\($0)/tagroute" : nil }
+  }
+
+  private static let prefix = "tag-"
+  /// The names that one clean-up examines.
+  private static let maximumNames = 1000
+
+  /// Writes a new file with mode 0600 and returns its path.
+  func write(_ bytes: [UInt8], extension suffix: String?) throws(SystemError) -> String {
+    let (directory, path) = try open()
+    let number = UInt64.random(in: .min ... .max)
+    let digits = String(number, radix: 16)
+    let name = Self.prefix + String(repeating: "0", count: 16 - digits.count) + digits + (suffix.map { ".\($0)" } ?? "")
+    let file = openat(directory.rawValue, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw SystemError("write a file in \(path)") }
+    let descriptor = FileDescriptor(owning: file)
+    do throws(SystemError) {
+      guard fchmod(descriptor.rawValue, 0o600) == 0 else { throw SystemError("write a file in \(path)") }
+      try Self.write(bytes, to: descriptor, path)
+    } catch {
+      unlinkat(directory.rawValue, name, 0)
+      throw error
+    }
+    return "\(path)/\(name)"
+  }
+
+  private static func write(_ bytes: [UInt8], to file: FileDescriptor, _ path: String) throws(SystemError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(file.rawValue, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw SystemError("write a file in \(path)") }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Removes files that nobody has removed in time, because their process was killed.
+  func removeFiles(olderThan lifetime: Duration) throws(SystemError) {
+    let (directory, path) = try open()
+    guard let names = FileContents.names(inDirectory: path, atMost: Self.maximumNames) else { return }
+    let limit = time(nil) - Int(lifetime.components.seconds)
+    for name in names where name.hasPrefix(Self.prefix) {
+      var information = stat()
+      guard fstatat(directory.rawValue, name, &information, AT_SYMLINK_NOFOLLOW) == 0,
+        information.st_mode & S_IFMT == S_IFREG, information.st_mtim.tv_sec < limit
+      else { continue }
+      unlinkat(directory.rawValue, name, 0)
+    }
+  }
+
+  /// The directory, which belongs to the user and is closed to others. Makes it if it is missing.
+  private func open() throws(SystemError) -> (FileDescriptor, path: String) {
+    guard let path else { throw SystemError("find XDG_RUNTIME_DIR, which is not set", errno: ENOENT) }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("make \(path)") }
+    let number = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else { throw SystemError("open \(path)") }
+    let directory = FileDescriptor(owning: number)
+    var information = stat()
+    guard fstat(number, &information) == 0 else { throw SystemError("examine \(path)") }
+    guard information.st_uid == geteuid() else { throw SystemError("use \(path) of another user", errno: EPERM) }
+    guard information.st_mode & 0o077 == 0 || fchmod(number, 0o700) == 0 else { throw SystemError("close \(path)") }
+    return (directory, path)
+  }
+}
+
+/// The extensions of file names, by media type.
+enum FileExtension {
+  /// The extension of a media type in lower case, without its dot; nil if the system knows none. Blocks on files.
+  ///
+  /// The usual types are known without a database. The others are those of shared-mime-info.
+  static func of(_ type: String, environment: [String: String]) -> String? {
+    if let known = usual[type] { return known }
+    let places = DataDirectories(environment: environment)
+    for directory in [places.user].compactMap(\.self) + places.system {
+      if let suffix = find(type, inFile: "\(directory)/mime/globs2") { return suffix }
+    }
+    return nil
+  }
+
+  /// The size of the database is about 60 kB.
+  private static let maximumSize = 1 << 20
+
+  /// shared-mime-info 0.21, section 2.5: each line is `WEIGHT:TYPE:PATTERN`. The heaviest is first.
+  private static func find(_ type: String, inFile path: String) -> String? {
+    guard let bytes = try? FileContents.read(path, upTo: maximumSize), bytes.count <= maximumSize else { return nil }
+    let wanted = Array(":\(type):*.".utf8)
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line[colon...].starts(with: wanted) else { continue }
+      let suffix = line[colon...].dropFirst(wanted.count).prefix { $0 != UInt8(ascii: ":") }
+      if isPlain(suffix) { return String(decoding: suffix, as: UTF8.self) }
+    }
+    return nil
+  }
+
+  /// Whether a suffix has only small letters and digits, so that it adds nothing else to a name.
+  private static func isPlain(_ suffix: ArraySlice<UInt8>) -> Bool {
+    (1...12).contains(suffix.count)
+      && suffix.allSatisfy { byte in
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      }
+  }
+
+  /// Each type that the default application may get has one here: the database may lack the names of other systems, and
+  /// a browser may take a file without an extension for a page. JSON, CSV and Markdown are for rules.
+  private static let usual = [
+    "application/ics": "ics", "application/json": "json", "application/pdf": "pdf",
+    "audio/aac": "aac", "audio/flac": "flac", "audio/midi": "mid", "audio/mp3": "mp3", "audio/mp4": "m4a",
+    "audio/mpeg": "mp3", "audio/ogg": "ogg", "audio/opus": "opus", "audio/wav": "wav", "audio/webm": "webm",
+    "audio/x-flac": "flac", "audio/x-m4a": "m4a", "audio/x-wav": "wav",
+    "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic", "image/heif": "heif",
+    "image/jpeg": "jpg", "image/jpg": "jpg", "image/jxl": "jxl", "image/png": "png", "image/tiff": "tiff",
+    "image/webp": "webp",
+    "text/calendar": "ics", "text/csv": "csv", "text/directory": "vcf", "text/markdown": "md", "text/plain": "txt",
+    "text/vcard": "vcf", "text/x-vcalendar": "vcs", "text/x-vcard": "vcf",
+    "video/mp4": "mp4", "video/mpeg": "mpg", "video/ogg": "ogv", "video/quicktime": "mov", "video/webm": "webm",
+    "video/x-m4v": "m4v", "video/x-matroska": "mkv",
+  ]
 }

@@ -154,3 +154,119 @@ package struct RuleWriter: Sendable, Hashable {
     KeyFileError(file: path ?? name, line: nil, problem: problem, remedy: remedy)
   }
 }
+
+/// A rule that is not in a file yet.
+package struct RuleDraft: Sendable, Hashable {
+  /// The name in the header of its group.
+  package var name: String
+  /// The conditions: UIDs, messages, media types and handlers only, whose values need no escapes.
+  package var conditions: [TapRule.Condition]
+  /// What the tag does.
+  package var action: TapRule.Action
+  /// Whether the user is asked first. Without meaning for ``TapRule/Action/show`` and ``TapRule/Action/ignore``.
+  package var asks: Bool
+  /// The program, and its arguments, that runs when the tag is removed. Empty if none does.
+  package var onRemove: [String]
+  /// The name of its sound; nil for the usual one.
+  package var sound: String?
+
+  /// A rule with these conditions. ``RuleWriter`` checks all parts.
+  package init(
+    name: String, conditions: [TapRule.Condition], action: TapRule.Action, asks: Bool = true, onRemove: [String] = [],
+    sound: String? = nil
+  ) {
+    self.name = name
+    self.conditions = conditions
+    self.action = action
+    self.asks = asks
+    self.onRemove = onRemove
+    self.sound = sound
+  }
+
+  /// Whether the rule says the same, under any name.
+  func hasSameEffect(as rule: TapRule) -> Bool {
+    rule.conditions == conditions && rule.action == action && rule.asks == asks && rule.onRemove == onRemove
+      && rule.sound == sound
+  }
+
+  /// The group in the syntax of key files, with a line break at its end.
+  var text: String {
+    var lines = ["[Rule \(name)]"] + conditions.map { "\($0.key)=\($0.value)" }
+    switch action {
+    case .open(let id): lines.append("Open=\(id)")
+    case .openDefault: lines.append("Open=default")
+    case .run(let arguments): lines.append("Run=\(Self.list(arguments))")
+    case .show: lines.append("Show=yes")
+    case .ignore: lines.append("Ignore=yes")
+    }
+    if !asks { lines.append("Ask=no") }
+    if !onRemove.isEmpty { lines.append("OnRemove=\(Self.list(onRemove))") }
+    if let sound { lines.append("Sound=\(sound)") }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  /// A list with the escapes of key files (Desktop Entry Specification 1.5, "Possible value types").
+  private static func list(_ texts: [String]) -> String { texts.map { escaped($0) + ";" }.joined() }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    // Scalars, because a combining mark forms another character with a semicolon.
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result += #"\\"#
+      case ";": result += #"\;"#
+      case "\n": result += #"\n"#
+      case "\r": result += #"\r"#
+      case "\t": result += #"\t"#
+      case " ": result += #"\s"#
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}
+
+/// The text of a file of rules, changed by whole groups. Comments and other rules keep every byte.
+struct RuleText {
+  private var lines: [ArraySlice<UInt8>]
+
+  init(_ bytes: [UInt8]) {
+    lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+  }
+
+  var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
+
+  /// Removes the group whose header is in this line, from 1. Comments behind its last entry stay: they may belong to
+  /// the next group.
+  mutating func removeGroup(at line: Int) {
+    let header = line - 1
+    guard lines.indices.contains(header), Self.kind(of: lines[header]) == .header else { return }
+    let next = lines[(header + 1)...].firstIndex { Self.kind(of: $0) == .header } ?? lines.endIndex
+    let last = lines[header..<next].lastIndex { [.header, .entry].contains(Self.kind(of: $0)) } ?? header
+    lines.removeSubrange(header...last)
+    // Of the blank lines above and below, one is enough.
+    guard header > 0, Self.kind(of: lines[header - 1]) == .blank else { return }
+    if header >= lines.count || Self.kind(of: lines[header]) == .blank { lines.remove(at: header - 1) }
+  }
+
+  /// Adds a group at the end, below a blank line. `text` ends with a line break.
+  mutating func append(_ text: String) {
+    var bytes = bytes
+    if let last = bytes.last {
+      bytes += Array((last == UInt8(ascii: "\n") ? "\n" : "\n\n").utf8)
+    }
+    self = RuleText(bytes + Array(text.utf8))
+  }
+
+  private enum Kind { case blank, comment, header, entry }
+
+  private static func kind(of line: ArraySlice<UInt8>) -> Kind {
+    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+    switch line.first(where: { !isSpace($0) }) {
+    case nil: return .blank
+    case UInt8(ascii: "#"): return .comment
+    case UInt8(ascii: "["): return .header
+    default: return .entry
+    }
+  }
+}

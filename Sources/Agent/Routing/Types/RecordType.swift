@@ -109,3 +109,77 @@ extension RecordType {
     mediaType(of: claim).map { RecordType.media($0).claims } ?? []
   }
 }
+
+/// The record of a message that decides if there is no link: the first one with a media type or an external type.
+package struct TypedRecord: Sendable, Hashable {
+  /// The number of the record in the message, from 1.
+  package let number: Int
+  /// The type.
+  package let type: RecordType
+
+  /// The record's payload in the message of the same tap; nil if the message is another.
+  package func payload(in message: NDEFMessage) -> [UInt8]? {
+    guard message.records.indices.contains(number - 1) else { return nil }
+    let record = message.records[number - 1]
+    return RecordType(record) == type ? record.payload : nil
+  }
+
+  /// The results of looking for the record.
+  enum Search {
+    /// The message has no record of such a type, or only Android application records.
+    case absent(androidRecords: [Int])
+    /// The type of the record with this number is malformed.
+    case malformed(Int)
+    case found(TypedRecord)
+  }
+
+  /// Looks for the record. Android application records are skipped: Android writes them beside the record that is meant
+  /// for every device.
+  static func search(_ message: NDEFMessage) -> Search {
+    var androidRecords: [Int] = []
+    for (number, record) in zip(1..., message.records) {
+      guard record.typeNameFormat == .mediaType || record.typeNameFormat == .external else { continue }
+      guard let type = RecordType(record) else { return .malformed(number) }
+      guard type != .external(RecordType.androidApplication) else {
+        androidRecords.append(number)
+        continue
+      }
+      return .found(TypedRecord(number: number, type: type))
+    }
+    return .absent(androidRecords: androidRecords)
+  }
+}
+
+/// The answer of the desktop about the default application of a media type.
+package enum TypeDefault: Sendable, Hashable {
+  /// The application can open a file.
+  case application(Application)
+  /// No default application is set.
+  case missing
+  /// The default application cannot be used, or is not known; the reason is a sentence without its full stop.
+  case unusable(String)
+}
+
+extension RecordType {
+  /// Whether the default application may get a record of this type as a file.
+  ///
+  /// Some default applications run a file, install it, or open it as a page whose scripts read other files. A tag must
+  /// not cause that, as it must not open `javascript:` or `file:` links. So only these types go there: data that is
+  /// shown or played. A handler that declares another type gets it, and so does an app that the user's rule names for it.
+  var mayBeFile: Bool {
+    guard case .media(let type) = self else { return false }
+    return Self.files.contains(type)
+  }
+
+  /// Contacts, calendars, plain text, PDF, and the usual formats of images, audio and video, with the names that apps of
+  /// other systems use for them. `FileExtension` in Handlers has the extension of each.
+  static let files: Set<String> = [
+    "text/vcard", "text/x-vcard", "text/directory", "text/calendar", "text/x-vcalendar", "text/plain",
+    "application/pdf",
+    "image/avif", "image/bmp", "image/gif", "image/heic", "image/heif", "image/jpeg", "image/jpg", "image/jxl",
+    "image/png", "image/tiff", "image/webp",
+    "audio/aac", "audio/flac", "audio/midi", "audio/mp3", "audio/mp4", "audio/mpeg", "audio/ogg", "audio/opus",
+    "audio/wav", "audio/webm", "audio/x-flac", "audio/x-m4a", "audio/x-wav",
+    "video/mp4", "video/mpeg", "video/ogg", "video/quicktime", "video/webm", "video/x-m4v", "video/x-matroska",
+  ]
+}

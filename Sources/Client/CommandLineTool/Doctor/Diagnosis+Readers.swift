@@ -1,5 +1,7 @@
 import Glibc
 import Names
+import ReaderModels
+import Settings
 import TagrouteClient
 
 extension Diagnosis {
@@ -138,4 +140,169 @@ extension Examination.Credentials {
     if user == node.owner { return node.mode & 0o600 == 0o600 }
     return groups.contains(node.group) ? node.mode & 0o060 == 0o060 : node.mode & 0o006 == 0o006
   }
+}
+
+/// Readers that are plugged in, and that pcscd does not give to the daemon. Each gets the first obstacle on its way.
+extension Diagnosis {
+  var pcscd: [Finding] {
+    guard let status = seen.daemon.value else { return [] }
+    let listed = status.readers.filter { Names.PCSC.readerName(inDevice: $0.device) != nil }
+    let works = listed.filter { !["absent", "failed"].contains($0.state) }
+    let failed = listed.count > works.count
+    let findings = unused(besides: works, status).compactMap {
+      obstacle($0, isListed: failed || status.readers.map(\.device).contains(Self.undrivenPrefix + $0.place))
+    }
+    if findings.isEmpty, !works.isEmpty {
+      let readers = works.count == 1 ? "1 reader" : "\(works.count) readers"
+      return [.right(.pcscd, "pcscd drives \(readers) for Tagroute")]
+    }
+    // Several readers may have the same obstacle.
+    var reported: Set<Finding> = []
+    return findings.filter { reported.insert($0).inserted }
+  }
+
+  /// The daemon's device string of a contactless reader that no program can drive begins like this: `usb:001:004`. Its
+  /// reason is for any system, and the finding about its obstacle for this one.
+  static let undrivenPrefix = "usb:"
+
+  /// Whether a finding of `pcscd` explains this reader of the daemon's list.
+  func isExplained(_ reader: ReaderStatus, by findings: [Finding]) -> Bool {
+    reader.device.hasPrefix(Self.undrivenPrefix) && findings.contains { $0.verdict != .right }
+      && seen.pcsc.readers.contains { Self.undrivenPrefix + $0.place == reader.device }
+  }
+
+  /// The readers of pcscd that are none of these. A name that no driver gives may be that of any reader.
+  private func unused(besides works: [ReaderStatus], _ status: DaemonStatus) -> [Examination.PluggedInReader] {
+    let readers = seen.pcsc.readers.filter { !isOfLibnfc($0, status) }
+    var (unused, unknown) = (readers, 0)
+    for name in works.compactMap({ Names.PCSC.readerName(inDevice: $0.device) }) {
+      if let index = unused.firstIndex(where: { isNamed(name, $0) }) {
+        unused.remove(at: index)
+      } else if !readers.contains(where: { isNamed(name, $0) }) {
+        unknown += 1
+      }
+    }
+    return Array(unused.dropFirst(unknown))
+  }
+
+  /// If only libnfc may be used, pcscd is a rival.
+  var rivalPCSCD: Finding? {
+    guard seen.pcsc.hasSocket, seen.configuration.backend == .libnfc else { return nil }
+    return .note(
+      .pcscd, "Backend=libnfc, and pcscd is there: it takes the readers that it can drive, such as an ACR122U",
+      setup.stoppingPCSCD)
+  }
+
+  /// Whether it is the device of a libnfc connection string, such as `acr122_usb:001:004`.
+  private func isOfLibnfc(_ reader: Examination.PluggedInReader, _ status: DaemonStatus) -> Bool {
+    status.readers.map(\.device).contains { device in
+      device.hasSuffix(":\(reader.place)") && !device.hasPrefix(Names.PCSC.devicePrefix)
+        && !device.hasPrefix(Self.undrivenPrefix)
+    }
+  }
+
+  /// Whether pcscd may give this reader this name. It begins with the driver's name for the model.
+  private func isNamed(_ name: String, _ reader: Examination.PluggedInReader) -> Bool {
+    seen.pcsc.drivers.contains { driver in
+      driver.name(vendor: reader.vendor, product: reader.product).map { name.hasPrefix($0) } == true
+    }
+  }
+
+  /// Nil if another finding explains it. `isListed`: a reader of the daemon's list does not work.
+  private func obstacle(_ reader: Examination.PluggedInReader, isListed: Bool) -> Finding? {
+    let name = "\(reader.title) (\(reader.id))"
+    let file = seen.configuration.file
+    if seen.configuration.namesReaders == true, !isListed {
+      return .note(.reader, "\(name) is plugged in, and Devices= in \(file) does not name it")
+    }
+    if seen.configuration.backend == .libnfc {
+      return .note(
+        .reader, "\(name) is plugged in, and Backend=libnfc in \(file) leaves it out",
+        .advise("write Backend=auto below [Reader], then \(setup.reloading(.daemon, seen.daemonUnit.value).text)"))
+    }
+    guard seen.pcsc.isInstalled else {
+      return .wrong(.pcscd, "\(name) needs pcscd, which is not installed", setup.installing(.pcscd))
+    }
+    if let finding = missingDriver(reader, name) { return finding }
+    if reader.interfaceDrivers.contains(Self.kernelModule) { return nil }
+    if let finding = rival(reader, name) ?? closed(reader, name) { return finding }
+    if let finding = stopped(name) ?? refusal { return finding }
+    guard seen.pcsc.credentials == nil, !seen.pcsc.hidesProcesses, reader.interfaceDrivers.contains("usbfs") else {
+      if isListed { return nil }
+      return .wrong(.pcscd, "pcscd does not list \(name)", setup.restartingPCSCD("replug the reader then"))
+    }
+    return .wrong(
+      .pcscd, "another program has opened \(name)",
+      .run("sudo fuser --verbose \(reader.node.path)", "shows that program; stop it, and replug the reader"))
+  }
+
+  private func missingDriver(_ reader: Examination.PluggedInReader, _ name: String) -> Finding? {
+    let drivers = seen.pcsc.drivers
+    guard !drivers.contains(where: { $0.name(vendor: reader.vendor, product: reader.product) != nil }) else {
+      return nil
+    }
+    guard let ccid = drivers.first(where: { $0.bundle == "ifd-ccid.bundle" }) else {
+      return .wrong(.pcscd, "pcscd has no driver for \(name)", setup.installing(.ccid))
+    }
+    if let version = ReaderModel.firstCCID(vendor: reader.vendor, product: reader.product), ccid.isOlder(than: version)
+    {
+      return .wrong(
+        .pcscd, "pcscd's driver libccid \(ccid.version ?? "") is too old for \(name), which needs \(version)",
+        setup.updatingCCID(to: version))
+    }
+    return .wrong(
+      .pcscd, "no driver of pcscd knows \(name)",
+      .advise("update libccid, or install a driver of the reader's maker (ACS: acsccid), then replug the reader"))
+  }
+
+  /// Another program of this user has the device.
+  private func rival(_ reader: Examination.PluggedInReader, _ name: String) -> Finding? {
+    guard let holder = reader.holder, holder.program != "pcscd" else { return nil }
+    guard holder.program == "scdaemon" else {
+      return .wrong(
+        .pcscd, "\(holder.program) (process \(holder.process)) has opened \(name), so pcscd cannot use it",
+        .advise("stop that program, and replug the reader"))
+    }
+    return .wrong(
+      .pcscd, "GnuPG's scdaemon has opened \(name) with its own driver, so pcscd cannot use it",
+      .run(
+        "printf 'disable-ccid\\n' >>~/.gnupg/scdaemon.conf && gpgconf --kill scdaemon",
+        "GnuPG then uses pcscd, too; replug the reader. With the line pcsc-shared it leaves a card to other programs"))
+  }
+
+  /// pcscd may not open the device file. Since pcsc-lite 2.4.0 it is not root.
+  private func closed(_ reader: Examination.PluggedInReader, _ name: String) -> Finding? {
+    guard let pcscd = seen.pcsc.credentials, reader.node.isThere, !pcscd.mayOpen(reader.node) else { return nil }
+    let text = "pcscd, which runs as \(pcscd.userName), may not open \(reader.node.path), \(name)"
+    // The installed drop-in adds the group to pcscd, from its next start on.
+    guard reader.node.groupName != ReaderRemedy.owner else {
+      return .wrong(.pcscd, text, setup.restartingPCSCD("it then belongs to the group \(ReaderRemedy.owner)"))
+    }
+    return .wrong(
+      .pcscd, text,
+      .advise("update libccid: from 1.7.0 on its udev rules give readers to pcscd's group; then replug the reader"))
+  }
+
+  private func stopped(_ name: String) -> Finding? {
+    guard !seen.pcsc.hasSocket else { return nil }
+    let state = seen.pcsc.socket?.load == "masked" ? "masked" : "not running"
+    return .wrong(
+      .pcscd, "\(name) needs pcscd, which is \(state)", setup.startingPCSCD(seen.pcsc.socket))
+  }
+
+  /// Why pcscd may refuse the daemon's reader processes.
+  private var refusal: Finding? {
+    guard seen.pcsc.asksPolkit else { return nil }
+    if seen.pcsc.rulesFile == .isMissing {
+      return .wrong(
+        .pcscd, "polkit does not let tagrouted use pcscd: its rules \(ReaderRemedy.pcscRule) are missing",
+        setup.installing)
+    }
+    guard seen.pcsc.hidesProcesses, seen.pcsc.credentials?.user != 0 else { return nil }
+    return .wrong(
+      .pcscd, "/proc hides processes (hidepid), so pcscd cannot tell polkit who asks, and refuses every program",
+      .run("sudo mount -o remount,hidepid=0 /proc", "remove hidepid from /etc/fstab to keep it so"))
+  }
+
+  static let pcscAction = "org.debian.pcsc-lite.access_pcsc"
 }

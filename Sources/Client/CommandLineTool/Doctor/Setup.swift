@@ -263,3 +263,106 @@ extension RunningProgram {
   var journalctl: String { owner == .system ? "sudo journalctl" : "journalctl --user" }
   var verify: String { owner == .system ? "systemd-analyze verify" : "systemd-analyze --user verify" }
 }
+
+/// Fixes outside Tagroute's own programs: libraries, radios, and another copy of `tagroute`.
+extension Setup {
+  /// The packages of the libraries of the programs that use readers, by the beginning of the library's name.
+  private static let libraries: [(beginning: String, packages: [PackageTool: String])] = [
+    ("libnfc.so.", [.apt: "libnfc6", .dnf: "libnfc", .zypper: "libnfc6", .pacman: "libnfc"]),
+    (
+      "libpcsclite.so.",
+      [.apt: "libpcsclite1", .dnf: "pcsc-lite-libs", .zypper: "libpcsclite1", .pacman: "pcsclite"]
+    ),
+    ("libseccomp.so.", [.apt: "libseccomp2", .dnf: "libseccomp", .zypper: "libseccomp2", .pacman: "libseccomp"]),
+    (
+      "libusb-0.1.so.",
+      [.apt: "libusb-0.1-4", .dnf: "libusb-compat-0.1", .zypper: "libusb-0_1-4", .pacman: "libusb-compat"]
+    ),
+    ("libusb-1.0.so.", [.apt: "libusb-1.0-0", .dnf: "libusb1", .zypper: "libusb-1_0-0", .pacman: "libusb"]),
+  ]
+
+  /// Installs a library, also if its package is installed but the file is missing or broken. `library` is the file's
+  /// name in the linker's error. Nil if the package is unknown.
+  func installing(library: String) -> Remedy? {
+    guard let found = Self.libraries.first(where: { library.hasPrefix($0.beginning) }) else { return nil }
+    guard let tool = packageTool, let name = found.packages[tool] else {
+      return .advise("install or reinstall the package of your distribution that contains \(library)")
+    }
+    return switch tool {
+    case .apt: .run("sudo apt-get install --reinstall \(name)")
+    // dnf can reinstall only installed packages, and install only others.
+    case .dnf: .run("sudo dnf reinstall \(name) || sudo dnf install \(name)")
+    case .zypper: .run("sudo zypper install --force \(name)")
+    case .pacman: .run("sudo pacman --sync \(name)")
+    }
+  }
+
+  /// Turns the radios on.
+  var endingAirplaneMode: Remedy {
+    let package = packageTool == .apt ? "rfkill" : packageTool == nil ? "rfkill or util-linux" : "util-linux"
+    return .run(
+      "sudo rfkill unblock all",
+      "from the package \(package); or turn it off in the desktop's settings or with the hardware switch")
+  }
+
+  /// Updates the older one of this program and one that runs; nil if it is unknown which one is older. `restart`
+  /// restarts the other program in the installed version.
+  package func updating(_ difference: VersionDifference, restarting restart: Remedy) -> Remedy? {
+    switch difference.isPeerOlder {
+    case true?: restart
+    case false?: .advise("\(ownPath) is older: update it, or remove it if a newer tagroute is installed")
+    case nil: nil
+    }
+  }
+
+  /// The path of this program.
+  private var ownPath: String {
+    switch programs {
+    case .package: "/usr/bin/tagroute"
+    case .prefix(let prefix): "\(prefix)/bin/tagroute"
+    case .build(let folder): "\(folder)/tagroute"
+    }
+  }
+}
+
+/// Fixes of pcscd and its drivers.
+extension Setup {
+  static let pcscdSocket = "pcscd.socket"
+  private static let pcscdService = "pcscd.service"
+
+  /// Installs pcscd and a driver for most readers.
+  package var installingPCSCD: Remedy { installing(.pcscd) }
+
+  /// For users who want libnfc alone.
+  var stoppingPCSCD: Remedy {
+    let condition = "if you do not need it; or write Backend=auto below [Reader], which uses it"
+    return hasSystemd
+      ? .run(ReaderRemedy.stoppingPCSCD, condition) : .advise("stop it \(condition)")
+  }
+
+  /// Starts pcscd on demand. The unit is nil without systemd.
+  func startingPCSCD(_ unit: Examination.Unit?) -> Remedy {
+    guard hasSystemd else { return .advise("start pcscd with your service manager") }
+    guard let unit, unit.load == "masked" else { return .run(ReaderRemedy.startingPCSCD) }
+    return .run(
+      "sudo systemctl \(unit.unmask) \(Self.pcscdSocket) \(Self.pcscdService) && \(ReaderRemedy.startingPCSCD)")
+  }
+
+  func restartingPCSCD(_ then: String) -> Remedy {
+    guard hasSystemd else { return .advise("restart pcscd with your service manager; \(then)") }
+    return .run(
+      "sudo systemctl restart \(Self.pcscdService)", "\(then); sudo journalctl -u \(Self.pcscdService) shows more")
+  }
+
+  /// Updates libccid to a version that this distribution may not have.
+  func updatingCCID(to version: String) -> Remedy {
+    switch packageTool {
+    case .apt?:
+      .advise("update libccid to \(version) or later, which Debian has from 13 on, or install a later acsccid from ACS")
+    case .dnf?: .run("sudo dnf upgrade \(Package.ccid.name(.dnf))", "to \(version) or later")
+    case .zypper?: .run("sudo zypper update \(Package.ccid.name(.zypper))", "to \(version) or later")
+    case .pacman?: .run("sudo pacman --sync \(Package.ccid.name(.pacman))", "to \(version) or later")
+    case nil: .advise("update libccid to \(version) or later")
+    }
+  }
+}

@@ -1,7 +1,9 @@
 import EventLoop
 import Handlers
 import Names
+import Routing
 import Settings
+import TagrouteClient
 
 extension Command {
   static let rules = Command(
@@ -97,4 +99,119 @@ private struct RuleProblem: Encodable {
     problem = error.problem
     remedy = error.remedy
   }
+}
+
+/// `tagroute rules add`: writes a rule for one tag, or for the tags of one app.
+struct RulesAdd: Sendable {
+  private let name: String
+  private let action: TapRule.Action
+  private let asks: Bool
+  private let writer: RuleWriter
+
+  static let options: [Command.Option] =
+    [
+      .init("uid", "UID", "the tag with this UID, such as 04-A2-19-5A"),
+      .init("wait", "wait for the tag, and use its UID"),
+      .init("handler", "ID", "all tags that this app opens without a question"),
+      .init("contents", "with --wait: only while the tag holds the message that it holds now"),
+      .init("open", "ID", "open the link in this app, or in the default one"),
+      .init("run", "PROGRAM", "run a program with the ARGUMENTs; write -- before one that begins with -"),
+      .init("show", "show what is on the tag"),
+      .init("ignore", "do nothing"),
+      .init("no-ask", "open or run without a click, unless the session is locked"),
+    ] + TagCommand.options
+
+  /// Reads the words behind `rules` and the options.
+  init(_ arguments: Arguments, _ files: RuleFiles) throws(Failure) {
+    let actions = ["open", "run", "show", "ignore"].filter(arguments.has)
+    let words = arguments.words.dropFirst()
+    guard let name = words.first, actions.count == 1, let action = actions.first else {
+      throw .usage("use tagroute rules add NAME, with one of --open, --run, --show and --ignore")
+    }
+    guard words.count == 1 || action == "run" else { throw .usage("only --run takes arguments") }
+    guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      throw .usage("the name of a rule is one line")
+    }
+    self.name = name
+    switch action {
+    case "open":
+      let id = arguments.options["open"] ?? ""
+      self.action = id == "default" ? .openDefault : .open(Self.desktopID(id))
+    case "run": self.action = .run([arguments.options["run"] ?? ""] + words.dropFirst())
+    case "show": self.action = .show
+    default: self.action = .ignore
+    }
+    asks = !arguments.has("no-ask")
+    guard asks || ["open", "run"].contains(action) else { throw .usage("--no-ask goes with --open or --run") }
+    writer = RuleWriter(files, file: RuleWriter.added)
+  }
+
+  /// Writes the rule, after the tag was held to the reader if the options say so. Returns the exit code.
+  func run(_ arguments: Arguments, _ console: Console) async throws(Failure) -> Int32 {
+    guard ["uid", "wait", "handler"].count(where: arguments.has) == 1 else {
+      throw .usage("give one of --uid, --wait and --handler")
+    }
+    guard arguments.has("wait") else {
+      if let other = ["contents", "reader", "timeout"].first(where: arguments.has) {
+        throw .usage("--\(other) goes with --wait")
+      }
+      let rule = try write(try conditions(arguments))
+      try console.answer(report(rule), lines(rule))
+      return 0
+    }
+    let isBound = arguments.has("contents")
+    let options = ReaderSessionOptions(message: SheetMessages.any)
+    return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
+      let message = isBound ? try await TagStatusReport.of(tag).message : nil
+      if isBound, message?.isEmpty ?? true {
+        throw Failure(
+          message: "the tag holds no NDEF message: leave out --contents", exitCode: Names.ExitCode.failure,
+          sheet: SheetMessages.noMessage)
+      }
+      let digest = message.map { TapRule.Condition.message(MessageDigest.sha256($0)) }
+      let rule = try write([try Self.condition(tag.uid, technology: tag.technology)] + [digest].compactMap(\.self))
+      try await output.answer(report(rule), lines(rule))
+    }.run()
+  }
+
+  private func conditions(_ arguments: Arguments) throws(Failure) -> [TapRule.Condition] {
+    if let id = arguments.options["handler"] { return [.handler(Self.desktopID(id))] }
+    guard let uid = UIDText.bytes(arguments.options["uid"] ?? "") else {
+      throw .usage("--uid takes 4 to 10 bytes, such as 04-A2-19-5A")
+    }
+    return [try Self.condition(uid)]
+  }
+
+  /// The technology is that of the tag at the reader; empty if there is none.
+  static func condition(_ uid: [UInt8], technology: String = "") throws(Failure) -> TapRule.Condition {
+    guard UIDText.lengths.contains(uid.count), !UIDText.isRandom(uid) else {
+      throw Failure(
+        message: "the tag has another UID at each tap, or none: write a rule with another condition",
+        exitCode: Names.ExitCode.failure)
+    }
+    guard !UIDText.mayChange(uid, technology: technology) else {
+      throw Failure(
+        message: "a Type B tag may have another UID at each tap: write a rule with another condition",
+        exitCode: Names.ExitCode.failure)
+    }
+    return .uid(uid)
+  }
+
+  private static func desktopID(_ written: String) -> String {
+    written.hasSuffix(".desktop") ? written : written + ".desktop"
+  }
+
+  private func write(_ conditions: [TapRule.Condition]) throws(Failure) -> TapRule {
+    do throws(KeyFileError) {
+      return try writer.add(RuleDraft(name: name, conditions: conditions, action: action, asks: asks))
+    } catch {
+      // A mistake with a line is one in the new rule, which is not in the file.
+      let mistake = error.line == nil ? "\(error)" : "\(error.problem): \(error.remedy)"
+      throw Failure(message: mistake, exitCode: Names.ExitCode.configuration)
+    }
+  }
+
+  private func report(_ rule: TapRule) -> JSON { ["name": rule.name, "file": rule.file, "line": rule.line] }
+
+  private func lines(_ rule: TapRule) -> [String] { ["\(rule.name): \(rule.file):\(rule.line)"] }
 }

@@ -1,3 +1,6 @@
+import Bus
+import Glibc
+import Names
 import TagrouteClient
 
 extension Command {
@@ -60,5 +63,178 @@ extension Command {
     case .clear(let clearing): return try await clearing.run(inbox, console)
     }
     return 0
+  }
+}
+
+/// The action that an `inbox` command requests.
+enum InboxAction: Equatable {
+  case list(state: String?, limit: Int, before: String?)
+  case show(String)
+  case open(String, handler: String?)
+  case dismiss(String)
+  /// A tap, or one of its records, counted from 1; without an id all taps.
+  case export(String?, record: Int?, OutputFile)
+  case clear(InboxClear)
+
+  /// The most ids in one command.
+  static let maximumIDs = 500
+  private static let actions = ["show", "open", "dismiss", "export", "clear"]
+
+  init(_ arguments: Arguments) throws(Failure) {
+    let action = arguments.words.first
+    let words = arguments.words.dropFirst()
+    guard action.map(Self.actions.contains) ?? true else {
+      throw .usage("use tagroute inbox, or tagroute inbox \(Self.actions.joined(separator: ", "))")
+    }
+    // A variable that is not set gives an empty argument.
+    let values = Command.inbox.forms.flatMap(\.options).filter { $0.argument != nil }.map { arguments.options[$0.name] }
+    guard !words.contains(""), !values.contains("") else { throw .usage("an argument is empty") }
+    let isAll = arguments.has("all")
+    switch (action, words.first, words.count) {
+    case (nil, _, _):
+      self = .list(
+        state: arguments.options["state"], limit: try arguments.number("limit", in: 1...100_000) ?? 100,
+        before: arguments.options["before"])
+    case ("show", let id?, 1): self = .show(id)
+    case ("open", let id?, 1): self = .open(id, handler: arguments.options["handler"])
+    case ("dismiss", let id?, 1): self = .dismiss(id)
+    case ("export", let file?, 1) where isAll && !arguments.has("record"):
+      self = .export(nil, record: nil, OutputFile(path: file, overwrites: arguments.has("force")))
+    case ("export", let id?, 2) where !isAll:
+      self = .export(
+        id, record: try arguments.number("record", in: 1...100_000),
+        OutputFile(path: arguments.words[2], overwrites: arguments.has("force")))
+    case ("export", _, _): throw .usage("use tagroute inbox export ID FILE, or tagroute inbox export --all FILE")
+    case ("clear", _, _): self = .clear(try InboxClear(Array(words), arguments))
+    case (let action?, _, _): throw .usage("use tagroute inbox \(action) ID")
+    }
+  }
+
+  /// Checks everything that needs no agent.
+  func checkBeforehand(_ console: Console) throws(Failure) {
+    switch self {
+    case .export(let id, _, let file): try file.check(isText: id == nil, console)
+    case .clear(let clearing): try clearing.checkConfirmation()
+    default: break
+    }
+  }
+}
+
+struct InboxReader: Sendable {
+  let agent: AgentClient
+  /// The most taps in one reply of the agent.
+  private static let page = 1000
+
+  /// Calls the agent. Its error becomes the command's failure.
+  func call<Result>(_ body: (AgentClient) async throws(BusError) -> Result) async throws(Failure) -> Result {
+    try await Failure.asking(.agent) { () async throws(BusError) in try await body(agent) }
+  }
+
+  /// The id of the only tap with an id that is this text or begins with it.
+  func id(of text: String) async throws(Failure) -> String {
+    guard (1...36).contains(text.utf8.count), text.allSatisfy({ $0 == "-" || ($0.isASCII && $0.isHexDigit) }) else {
+      throw .usage(
+        "\(text) is not an id: use hexadecimal digits and -; tagroute inbox lists the ids")
+    }
+    let found = try await call { agent throws(BusError) in try await agent.taps(idPrefix: text, limit: 3) }.map(\.id)
+    if let whole = found.first(where: { $0 == text.lowercased() }) { return whole }
+    guard let first = found.first else {
+      throw Failure(
+        message: "no tap has an id that begins with \(text); tagroute inbox lists the taps",
+        exitCode: Names.ExitCode.noInput)
+    }
+    guard found.count == 1 else {
+      throw .usage(
+        "several ids begin with \(text), such as \(found.prefix(2).joined(separator: " and ")): type more of it")
+    }
+    return first
+  }
+
+  /// A tap with all its details, by its id or a unique beginning of it.
+  func tap(_ text: String) async throws(Failure) -> TapDescription {
+    let id = try await id(of: text)
+    guard let tap = try await whole(id) else {
+      throw Failure(message: "tap \(id) was just removed", exitCode: Names.ExitCode.noInput)
+    }
+    return tap
+  }
+
+  /// A tap with all its details; nil if it was removed.
+  func whole(_ id: String) async throws(Failure) -> TapDescription? {
+    try await call { agent throws(BusError) in try await agent.taps(id: id) }.first
+  }
+
+  /// Reads taps page by page, newest first, only those that came before the tap with the id `before`. With messages,
+  /// they have all details.
+  func pages(
+    state: String? = nil, limit: Int = .max, before: String? = nil, withMessages: Bool = false,
+    _ body: ([TapDescription]) async throws(Failure) -> Void
+  ) async throws(Failure) {
+    var left = limit
+    var end: UInt64?
+    while left > 0 {
+      let (size, start) = (min(left, Self.page), end)
+      let page = try await call { agent throws(BusError) in
+        // Continue by sequence, because the last tap of a page may be removed meanwhile.
+        try await agent.taps(
+          state: state, limit: UInt32(clamping: size), before: start == nil ? before : nil, beforeSequence: start,
+          withMessages: withMessages)
+      }
+      try await body(page)
+      left -= page.count
+      // The agent also bounds the size of a page with messages, so a short page is not the end.
+      guard withMessages || page.count == size, let last = page.last?.sequence else { return }
+      end = last
+    }
+  }
+}
+
+/// `inbox`: lists taps, one per line.
+struct InboxList {
+  let inbox: InboxReader
+  let console: Console
+
+  /// `before` is the beginning of an id: only taps that came before that tap are listed.
+  func print(state: String?, limit: Int, before: String?) async throws(Failure) {
+    var start: String?
+    if let before { start = try await inbox.id(of: before) }
+    var taps: [TapDescription] = []
+    try await inbox.pages(state: state, limit: limit, before: start) { page in taps += page }
+    let width = Terminal.width(of: STDOUT_FILENO)
+    var lines = Self.lines(taps, width: width)
+    if taps.isEmpty {
+      lines = ["no tap\(state.map { " is \($0)" } ?? "")\(before.map { ", before \($0)" } ?? "")"]
+    } else if width != nil, taps.count == limit, let last = taps.last {
+      lines.append("older taps: tagroute inbox --before \(last.shortID)")
+    }
+    try console.answer(taps, lines)
+  }
+
+  /// The short id, the local time, the state, the app and the content of the tag. Without a `width` in cells, lines are
+  /// not cut.
+  static func lines(_ taps: [TapDescription], width: Int?) -> [String] {
+    let rows = taps.map { tap in
+      [tap.shortID, LocalTime.minute(tap.time), tap.state, tap.app, tap.title].map(Console.printable)
+    }
+    guard let columns = rows.first?.count else { return [] }
+    var widths = (0..<columns).map { column in rows.map { TerminalText.cells(of: $0[column]) }.max() ?? 0 }
+    // Cut the app rather than the content: the beginning is enough to recognise an app.
+    if let width { widths[columns - 2] = min(widths[columns - 2], max(width / 4, 8)) }
+    return rows.map { row in
+      let cells = zip(row, widths).dropLast().map { text, width in TerminalText.padded(text, to: width) }
+      let line = (cells + row.suffix(1)).joined(separator: "  ")
+      return width.map { TerminalText.cut(line, to: $0) } ?? line
+    }
+  }
+}
+
+extension TapDescription {
+  /// The beginning of the id, which is unique in nearly every inbox.
+  var shortID: String { String(id.prefix(8)) }
+
+  /// The desktop id without `.desktop`; `-` if there is no app.
+  var app: String {
+    guard let handler else { return "-" }
+    return handler.hasSuffix(".desktop") ? String(handler.dropLast(".desktop".count)) : handler
   }
 }

@@ -228,3 +228,106 @@ private actor TagTasks {
     }
   }
 }
+
+/// A reader as the user names it, and its device. After a restart the daemon may give its number to another reader.
+struct ReaderChoice: Sendable {
+  private let text: String
+  private var device: String?
+
+  /// The text is a name, a device, an object path or a number.
+  init(_ text: String) { self.text = text }
+
+  static func readers(_ connection: Connection) async throws(Failure) -> [ReaderStatus] {
+    try await Failure.asking(.daemon) { () throws(BusError) in try await DaemonClient(connection).status().readers }
+  }
+
+  /// The object path of the reader. Fails if there is no such reader, or several.
+  mutating func choose(among readers: [ReaderStatus]) throws(Failure) -> ObjectPath {
+    if let device {
+      guard let path = readers.first(where: { $0.device == device })?.path, let result = try? ObjectPath(path) else {
+        throw Failure(
+          message: "the reader \(device) is gone: plug it in and try again, or choose another one",
+          exitCode: Names.ExitCode.tryAgain)
+      }
+      return result
+    }
+    let found = readers.filter { text.isEmpty ? false : Self.matches($0, text) }
+    let paths = found.map(\.path)
+    guard let path = paths.first, let result = try? ObjectPath(path) else {
+      throw Failure(
+        message: "no reader \(text) found: tagroute status lists the readers",
+        exitCode: Names.ExitCode.tryAgain)
+    }
+    guard paths.count == 1 else {
+      throw .usage("\(paths.count) readers are called \(text): choose one by its device")
+    }
+    device = found.first.flatMap { $0.device.isEmpty ? nil : $0.device }
+    return result
+  }
+
+  /// The number at the end of a reader's object path; nil if there is none.
+  static func number(of reader: ReaderStatus) -> Int? {
+    reader.path.split(separator: "/").last.flatMap { Int($0) }
+  }
+
+  static func matches(_ reader: ReaderStatus, _ text: String) -> Bool {
+    [reader.name, reader.device, reader.path].contains(text) || reader.path.hasSuffix("/\(text)")
+  }
+}
+
+/// The output of a command, buffered until the status line is hidden.
+actor TagOutput {
+  private let console: Console
+  private var pending = ""
+
+  init(_ console: Console) { self.console = console }
+
+  /// Like `Console.answer`.
+  func answer(
+    _ value: some Encodable & Sendable, _ lines: [String], onOneLine: Bool = false
+  ) throws(Failure) {
+    if console.json { try object(value, onOneLine: onOneLine) } else { self.lines(lines) }
+  }
+
+  /// Like `Console.lines`.
+  func lines(_ texts: [String]) { pending += Console.text(texts) }
+
+  /// Like `Console.object`.
+  func object(_ value: some Encodable & Sendable, onOneLine: Bool = false) throws(Failure) {
+    pending += try console.text(value, onOneLine: onOneLine)
+  }
+
+  func flush() throws(Failure) {
+    let text = pending
+    pending = ""
+    try Console.write(text)
+  }
+}
+
+/// A status line on standard error that the next one replaces. Not shown if standard error is not a terminal.
+struct StatusLine: Sendable {
+  private let isShown = isatty(STDERR_FILENO) == 1
+
+  func show(_ text: String) {
+    // Carriage return, and erase to the end of the line (ECMA-48, 8.3.41).
+    if isShown { Console.tell("\r\u{1B}[K\(Console.printable(text)) … ") }
+  }
+
+  /// Removes the status line before other output.
+  func hide() {
+    if isShown { Console.tell("\r\u{1B}[K") }
+  }
+}
+
+extension Console {
+  /// A text in the form that the daemon accepts for a sheet: without control characters, at most 256 bytes. A valid
+  /// text of at most 253 bytes is unchanged.
+  static func forSheet(_ text: String) -> String {
+    var result = ""
+    for character in printable(text) {
+      guard result.utf8.count + character.utf8.count <= 253 else { return result + "…" }
+      result.append(character)
+    }
+    return result
+  }
+}

@@ -1,3 +1,4 @@
+public import Foundation
 import Names
 import TagrouteClient
 
@@ -50,4 +51,99 @@ public enum NFCTag {
     case .type1, .mifareClassic, .peer, nil: return nil
     }
   }
+}
+
+// swift-format-ignore: NoLeadingUnderscores, AlwaysUseLowerCamelCase
+/// The kind of a tag. `NFCTag` is the enum that programs use.
+public enum __NFCTagType: UInt, Sendable {
+  /// NFC Forum Type 5 (ISO/IEC 15693).
+  case ISO15693 = 1
+  /// FeliCa (JIS X 6319-4).
+  case feliCa = 2
+  /// ISO/IEC 14443-4 with an application of ISO/IEC 7816-4.
+  case iso7816Compatible = 3
+  /// MIFARE Ultralight, Plus and DESFire, and NTAG.
+  case miFare = 4
+}
+
+// swift-format-ignore: NoLeadingUnderscores
+/// What every tag of a tag session can do. `NFCTag` is the enum that programs use.
+public protocol __NFCTag: NSCopying, NSSecureCoding, NSObjectProtocol {
+  /// The kind of the tag.
+  var type: __NFCTagType { get }
+  /// The session that has found the tag; nil once it has gone.
+  var session: (any NFCReaderSessionProtocol)? { get }
+  /// Whether the tag is on the reader and its session is active.
+  var isAvailable: Bool { get }
+
+  /// The tag as one of ISO/IEC 15693; nil if it is another kind.
+  func asNFCISO15693Tag() -> (any NFCISO15693Tag)?
+  /// The tag as one of ISO/IEC 7816; nil if it is another kind.
+  func asNFCISO7816Tag() -> (any NFCISO7816Tag)?
+  /// The tag as a FeliCa card; nil if it is another kind.
+  func asNFCFeliCaTag() -> (any NFCFeliCaTag)?
+  /// The tag as a MIFARE tag; nil if it is another kind.
+  func asNFCMiFareTag() -> (any NFCMiFareTag)?
+}
+
+extension __NFCTag {
+  /// The tag, if it conforms to `NFCISO15693Tag`.
+  public func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { self as? any NFCISO15693Tag }
+
+  /// The tag, if it conforms to `NFCISO7816Tag`.
+  public func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { self as? any NFCISO7816Tag }
+
+  /// The tag, if it conforms to `NFCFeliCaTag`.
+  public func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { self as? any NFCFeliCaTag }
+
+  /// The tag, if it conforms to `NFCMiFareTag`.
+  public func asNFCMiFareTag() -> (any NFCMiFareTag)? { self as? any NFCMiFareTag }
+}
+
+/// A tag that may hold an NDEF message (iOS 13).
+///
+/// The session has to be connected to the tag, else every call fails with code 104. If it is the only tag that was found,
+/// and no tag is connected, a call connects to it. Handlers run on the session's queue, once for each call, and never
+/// inside it.
+///
+/// Every call has an `async` form. If its task is cancelled, it throws `CancellationError` at once. The tag still
+/// carries out the command, and the answer is dropped.
+public protocol NFCNDEFTag: NSCopying, NSSecureCoding, NSObjectProtocol {
+  /// Whether the tag is on the reader and its session is active.
+  var isAvailable: Bool { get }
+
+  /// Asks whether the tag can hold a message. The handler gets the status and the size of the longest message in bytes.
+  @preconcurrency
+  func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void)
+  /// Reads the message. Fails with code 403 if the tag is formatted and holds none.
+  @preconcurrency
+  func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void)
+  /// Replaces the message. Fails with code 400 if the tag is read-only, 402 if the message is too long, else 401.
+  @preconcurrency
+  func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+  /// Makes the tag read-only. This cannot be undone.
+  @preconcurrency
+  func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+}
+
+extension NFCNDEFTag {
+  /// Asks whether the tag can hold a message: the status, and the size of the longest message in bytes.
+  public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
+    try await fromHandler { queryNDEFStatus(completionHandler: $0) }
+  }
+
+  /// Reads the message. Throws code 403 if the tag is formatted and holds none.
+  public func readNDEF() async throws -> NFCNDEFMessage {
+    let message: NFCNDEFMessage? = try await fromHandler { readNDEF(completionHandler: $0) }
+    guard let message else { throw NFCReaderError(.ndefReaderSessionErrorZeroLengthMessage) }
+    return message
+  }
+
+  /// Replaces the message. Throws code 400 if the tag is read-only, 402 if the message is too long, else 401.
+  public func writeNDEF(_ ndefMessage: NFCNDEFMessage) async throws {
+    try await fromHandler { writeNDEF(ndefMessage, completionHandler: $0) }
+  }
+
+  /// Makes the tag read-only. This cannot be undone.
+  public func writeLock() async throws { try await fromHandler { writeLock(completionHandler: $0) } }
 }

@@ -174,3 +174,62 @@ extension Data {
   /// The bytes as hexadecimal digits.
   fileprivate var digits: String { Hexadecimal.text(self).lowercased() }
 }
+
+/// How to interpret the type of a record (NDEF 1.0, section 3.2.6, "TNF"; iOS 11).
+public enum NFCTypeNameFormat: UInt8, Sendable {
+  /// The record has no type, identifier or payload.
+  case empty = 0
+  /// The type is an NFC Forum well-known type, such as `U`.
+  case nfcWellKnown = 1
+  /// The type is a media type (RFC 2046), such as `image/png`.
+  case media = 2
+  /// The type is an absolute URI (RFC 3986) that names the type of the payload.
+  case absoluteURI = 3
+  /// The type is an NFC Forum external type, such as `example.com:ticket`.
+  case nfcExternal = 4
+  /// The record has no type.
+  case unknown = 5
+  /// A chunk that continues a record. A message that was read has none, because its chunks are put together.
+  case unchanged = 6
+}
+
+/// Whether a tag holds NDEF messages (iOS 13).
+public enum NFCNDEFStatus: UInt, Sendable {
+  /// The tag holds none, and is not formatted for them.
+  case notSupported = 1
+  /// Messages can be read and written.
+  case readWrite = 2
+  /// Messages can only be read.
+  case readOnly = 3
+}
+
+/// The language codes of text records (NFC Forum Text RTD 1.0, section 3.2.2; RFC 5646).
+enum LanguageTag {
+  /// The language, script and region of a locale, such as `zh-Hans-CN` for `zh_Hans_CN` or `en-US` for `en_US_POSIX`.
+  ///
+  /// - Parameter identifier: the identifier of a `Locale`. What follows `@` or `.` is ignored, such as a currency.
+  /// - Returns: the language code; nil if the identifier has no language.
+  static func of(localeIdentifier identifier: String) -> String? {
+    let name = identifier.prefix { $0 != "@" && $0 != "." }
+    var parts = name.split(omittingEmptySubsequences: false) { $0 == "_" || $0 == "-" }[...]
+    guard let language = parts.popFirst(), (2...8).contains(language.utf8.count), language.utf8.allSatisfy(isLetter)
+    else { return nil }
+    var tag = language.lowercased()
+    if let script = parts.first, script.utf8.count == 4, script.utf8.allSatisfy(isLetter) {
+      tag += "-" + script
+      parts.removeFirst()
+    }
+    if let region = parts.first, isRegion(region) { tag += "-" + region }
+    return tag
+  }
+
+  /// Two letters (ISO 3166-1) or three digits (UN M.49).
+  private static func isRegion(_ part: Substring) -> Bool {
+    part.utf8.count == 2 && part.utf8.allSatisfy(isLetter)
+      || part.utf8.count == 3 && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}

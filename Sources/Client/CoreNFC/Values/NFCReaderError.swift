@@ -1,4 +1,7 @@
+import Bus
 public import Foundation
+import Names
+import TagrouteClient
 
 // Apple's names begin with capitals.
 // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -133,5 +136,177 @@ public struct NFCReaderError: _BridgedStoredNSError {
     case ndefReaderSessionErrorTagSizeTooSmall = 402
     /// The tag is formatted and holds no message (iOS 13).
     case ndefReaderSessionErrorZeroLengthMessage = 403
+  }
+}
+
+/// The codes as members of the error, for `catch NFCReaderError.readerErrorSecurityViolation`.
+extension NFCReaderError {
+  /// See ``Code-swift.enum/readerErrorUnsupportedFeature``.
+  public static var readerErrorUnsupportedFeature: Code { .readerErrorUnsupportedFeature }
+  /// See ``Code-swift.enum/readerErrorSecurityViolation``.
+  public static var readerErrorSecurityViolation: Code { .readerErrorSecurityViolation }
+  /// See ``Code-swift.enum/readerErrorInvalidParameter``.
+  public static var readerErrorInvalidParameter: Code { .readerErrorInvalidParameter }
+  /// See ``Code-swift.enum/readerErrorInvalidParameterLength``.
+  public static var readerErrorInvalidParameterLength: Code { .readerErrorInvalidParameterLength }
+  /// See ``Code-swift.enum/readerErrorParameterOutOfBound``.
+  public static var readerErrorParameterOutOfBound: Code { .readerErrorParameterOutOfBound }
+  /// See ``Code-swift.enum/readerErrorRadioDisabled``.
+  public static var readerErrorRadioDisabled: Code { .readerErrorRadioDisabled }
+  /// See ``Code-swift.enum/readerErrorIneligible``.
+  public static var readerErrorIneligible: Code { .readerErrorIneligible }
+  /// See ``Code-swift.enum/readerErrorAccessNotAccepted``.
+  public static var readerErrorAccessNotAccepted: Code { .readerErrorAccessNotAccepted }
+
+  /// See ``Code-swift.enum/readerTransceiveErrorTagConnectionLost``.
+  public static var readerTransceiveErrorTagConnectionLost: Code { .readerTransceiveErrorTagConnectionLost }
+  /// See ``Code-swift.enum/readerTransceiveErrorRetryExceeded``.
+  public static var readerTransceiveErrorRetryExceeded: Code { .readerTransceiveErrorRetryExceeded }
+  /// See ``Code-swift.enum/readerTransceiveErrorTagResponseError``.
+  public static var readerTransceiveErrorTagResponseError: Code { .readerTransceiveErrorTagResponseError }
+  /// See ``Code-swift.enum/readerTransceiveErrorSessionInvalidated``.
+  public static var readerTransceiveErrorSessionInvalidated: Code { .readerTransceiveErrorSessionInvalidated }
+  /// See ``Code-swift.enum/readerTransceiveErrorTagNotConnected``.
+  public static var readerTransceiveErrorTagNotConnected: Code { .readerTransceiveErrorTagNotConnected }
+  /// See ``Code-swift.enum/readerTransceiveErrorPacketTooLong``.
+  public static var readerTransceiveErrorPacketTooLong: Code { .readerTransceiveErrorPacketTooLong }
+
+  /// See ``Code-swift.enum/readerSessionInvalidationErrorUserCanceled``.
+  public static var readerSessionInvalidationErrorUserCanceled: Code { .readerSessionInvalidationErrorUserCanceled }
+  /// See ``Code-swift.enum/readerSessionInvalidationErrorSessionTimeout``.
+  public static var readerSessionInvalidationErrorSessionTimeout: Code {
+    .readerSessionInvalidationErrorSessionTimeout
+  }
+  /// See ``Code-swift.enum/readerSessionInvalidationErrorSessionTerminatedUnexpectedly``.
+  public static var readerSessionInvalidationErrorSessionTerminatedUnexpectedly: Code {
+    .readerSessionInvalidationErrorSessionTerminatedUnexpectedly
+  }
+  /// See ``Code-swift.enum/readerSessionInvalidationErrorSystemIsBusy``.
+  public static var readerSessionInvalidationErrorSystemIsBusy: Code { .readerSessionInvalidationErrorSystemIsBusy }
+  /// See ``Code-swift.enum/readerSessionInvalidationErrorFirstNDEFTagRead``.
+  public static var readerSessionInvalidationErrorFirstNDEFTagRead: Code {
+    .readerSessionInvalidationErrorFirstNDEFTagRead
+  }
+
+  /// See ``Code-swift.enum/tagCommandConfigurationErrorInvalidParameters``.
+  public static var tagCommandConfigurationErrorInvalidParameters: Code {
+    .tagCommandConfigurationErrorInvalidParameters
+  }
+
+  /// See ``Code-swift.enum/ndefReaderSessionErrorTagNotWritable``.
+  public static var ndefReaderSessionErrorTagNotWritable: Code { .ndefReaderSessionErrorTagNotWritable }
+  /// See ``Code-swift.enum/ndefReaderSessionErrorTagUpdateFailure``.
+  public static var ndefReaderSessionErrorTagUpdateFailure: Code { .ndefReaderSessionErrorTagUpdateFailure }
+  /// See ``Code-swift.enum/ndefReaderSessionErrorTagSizeTooSmall``.
+  public static var ndefReaderSessionErrorTagSizeTooSmall: Code { .ndefReaderSessionErrorTagSizeTooSmall }
+  /// See ``Code-swift.enum/ndefReaderSessionErrorZeroLengthMessage``.
+  public static var ndefReaderSessionErrorZeroLengthMessage: Code { .ndefReaderSessionErrorZeroLengthMessage }
+}
+
+extension NFCReaderError.Code {
+  /// What happened and what to do.
+  var text: String {
+    switch self {
+    case .readerErrorUnsupportedFeature:
+      "The reader or the tag does not support this, or no reader is available. Plug in a reader, or run "
+        + "`tagroute doctor`."
+    case .readerErrorSecurityViolation:
+      "This is not allowed. Check that you may use the reader, and that the program declares the applications and "
+        + "systems of its cards."
+    case .readerErrorInvalidParameter: "A parameter is invalid. Check the parameters of the call."
+    case .readerErrorInvalidParameterLength: "A parameter has the wrong length. Check the parameters of the call."
+    case .readerErrorParameterOutOfBound: "A parameter is out of range. Check the parameters of the call."
+    case .readerErrorRadioDisabled: "The radio is switched off. Switch off airplane mode and try again."
+    case .readerErrorIneligible: "The program or this device may not use the feature. Use another feature."
+    case .readerErrorAccessNotAccepted: "The user did not accept the access. Ask the user and try again."
+
+    case .readerTransceiveErrorTagConnectionLost:
+      "The tag is no longer on the reader. Hold it on the reader and try again."
+    case .readerTransceiveErrorRetryExceeded:
+      "Too many attempts failed, or too many calls are waiting. Wait for the answers and try again."
+    case .readerTransceiveErrorTagResponseError:
+      "The tag refused the command, did not answer in time, or sent an invalid answer. Check the command and try again."
+    case .readerTransceiveErrorSessionInvalidated: "The session has ended. Start a new session."
+    case .readerTransceiveErrorTagNotConnected: "The tag is not connected. Connect to it with connect(to:) first."
+    case .readerTransceiveErrorPacketTooLong: "The command is too long for the tag or the reader. Send less data."
+
+    case .readerSessionInvalidationErrorUserCanceled:
+      "The user or the program ended the session. Start a new session to read again."
+    case .readerSessionInvalidationErrorSessionTimeout:
+      "The session reached its time limit. Start a new session to read again."
+    case .readerSessionInvalidationErrorSessionTerminatedUnexpectedly:
+      "The system ended the session. Check with `tagroute status` that the reader works, then start a new session."
+    case .readerSessionInvalidationErrorSystemIsBusy:
+      "Too many sessions are waiting for the reader. Try again when they have ended."
+    case .readerSessionInvalidationErrorFirstNDEFTagRead:
+      "The session read its first tag and ended. Start a new session to read again."
+
+    case .tagCommandConfigurationErrorInvalidParameters:
+      "The configuration of the command is invalid. Check its parameters."
+
+    case .ndefReaderSessionErrorTagNotWritable: "The tag is read-only. Use another tag."
+    case .ndefReaderSessionErrorTagUpdateFailure:
+      "The tag could not be changed, and its message may be lost. Hold it on the reader and write again."
+    case .ndefReaderSessionErrorTagSizeTooSmall:
+      "The message is too long for the tag. Use a shorter message or a larger tag."
+    case .ndefReaderSessionErrorZeroLengthMessage: "The tag holds no message. Write one first, or use another tag."
+    }
+  }
+}
+
+extension NFCReaderError {
+  /// What the program asked for. The same answer of the daemon can mean different codes.
+  enum Operation: Sendable { case start, command, read, write }
+
+  /// The error for an answer of the daemon.
+  init(_ error: BusError, in operation: Operation) {
+    self.init(operation == .start ? Code(starting: error) : Code(error, operation))
+  }
+}
+
+extension NFCReaderError.Code {
+  /// Why a session did not start.
+  fileprivate init(starting error: BusError) {
+    switch TagFailure(error) {
+    case .notAuthorized: self = .readerErrorSecurityViolation
+    // The declared applications are too many, or one is a payment application.
+    case nil where error.name == Names.Errors.invalidArgument: self = .readerErrorSecurityViolation
+    case .busy: self = .readerSessionInvalidationErrorSystemIsBusy
+    // No daemon, no reader, or none that reads such tags.
+    default: self = .readerErrorUnsupportedFeature
+    }
+  }
+
+  /// Why a call to a tag failed.
+  fileprivate init(_ error: BusError, _ operation: NFCReaderError.Operation) {
+    switch TagFailure(error) {
+    case .tagLost, .readerLost: self = .readerTransceiveErrorTagConnectionLost
+    case .noMessage: self = .ndefReaderSessionErrorZeroLengthMessage
+    case .readOnly: self = .ndefReaderSessionErrorTagNotWritable
+    case .tooLong:
+      self = operation == .command ? .readerTransceiveErrorPacketTooLong : .ndefReaderSessionErrorTagSizeTooSmall
+    case .notSupported, .notFormatted: self = .readerErrorUnsupportedFeature
+    case .refused where operation == .write: self = .ndefReaderSessionErrorTagUpdateFailure
+    case .refused, .timedOut: self = .readerTransceiveErrorTagResponseError
+    case .busy: self = .readerTransceiveErrorRetryExceeded
+    case .notAsWritten, .cannotLock: self = .ndefReaderSessionErrorTagUpdateFailure
+    case .sessionEnded: self = .readerTransceiveErrorSessionInvalidated
+    case .notAuthorized: self = .readerErrorSecurityViolation
+    case nil where error.name == Names.Errors.invalidArgument: self = .readerErrorInvalidParameter
+    // The bus or the daemon has gone, and so has the session.
+    case nil: self = .readerTransceiveErrorSessionInvalidated
+    }
+  }
+
+  /// Why a session is over. `ownEnd` is the code if the session itself has requested its end.
+  init(_ reason: ReaderSessionEnd.Reason, ownEnd: Self) {
+    switch reason {
+    case .invalidated: self = ownEnd
+    case .cancelled: self = .readerSessionInvalidationErrorUserCanceled
+    case .timedOut: self = .readerSessionInvalidationErrorSessionTimeout
+    case .firstRead: self = .readerSessionInvalidationErrorFirstNDEFTagRead
+    case .readerLost, .sessionInactive, .sleeping, .daemonStopping, .daemonGone:
+      self = .readerSessionInvalidationErrorSessionTerminatedUnexpectedly
+    }
   }
 }

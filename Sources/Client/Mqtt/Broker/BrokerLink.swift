@@ -60,3 +60,100 @@ final class BrokerLink: Sendable {
     }
   }
 }
+
+/// The thread of a ``BrokerLink``: one connection, from its beginning to its end.
+final class LinkRun {
+  /// How long DISCONNECT may take.
+  private static let farewell = Duration.seconds(1)
+  /// How often the socket is read before commands are looked at again.
+  private static let mostReads = 8
+
+  private let link: BrokerLink
+  private let identity: BrokerIdentity
+  private let attempt: UInt64
+  private let version: MqttVersion
+  private let report: @Sendable (BrokerEvent) -> Void
+  /// Until when the broker may close the connection after DISCONNECT.
+  private var leavingUntil: Duration?
+
+  init(
+    _ link: BrokerLink, _ identity: BrokerIdentity, attempt: UInt64, _ version: MqttVersion,
+    report: @escaping @Sendable (BrokerEvent) -> Void
+  ) {
+    (self.link, self.identity, self.attempt, self.version) = (link, identity, attempt, version)
+    self.report = report
+  }
+
+  /// Returns when the connection has ended.
+  func run() -> BrokerEnding {
+    guard let socket = BrokerSocket(identity) else { return .lost("out of memory") }
+    if let ending = socket.connect() { return ending }
+    var client = MqttClient(identity, version, at: now)
+    while true {
+      let (ending, hasMore) = step(&client, socket)
+      for report in client.takeReports() { pass(report) }
+      if let ending { return leavingUntil == nil ? ending : .closed }
+      wait(client, socket, isLong: !hasMore)
+      if let leavingUntil, now >= leavingUntil { return .closed }
+    }
+  }
+
+  private var now: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  /// Carries out the commands, and exchanges what can be exchanged at once. Returns how the connection ends, and whether
+  /// there may be more to receive.
+  private func step(_ client: inout MqttClient, _ socket: BrokerSocket) -> (BrokerEnding?, Bool) {
+    for command in link.takeCommands() {
+      switch command {
+      case .publish(let publication):
+        if let ending = client.publish(publication, at: now) { return (ending, false) }
+      case .subscribe(let topics): for topic in topics { client.subscribe(topic, at: now) }
+      case .close(gracefully: false): return (.closed, false)
+      case .close(gracefully: true):
+        client.leave(at: now)
+        leavingUntil = now + Self.farewell
+      }
+    }
+    if let ending = client.timePassed(now) { return (ending, false) }
+    client.sent(socket.send(client.output))
+    for _ in 0..<Self.mostReads {
+      switch socket.receive(isAnswered: client.answer != nil) {
+      case .bytes(let bytes):
+        if let ending = client.receive(bytes, at: now) { return (ending, false) }
+      case .none: return (nil, false)
+      case .ended(let ending): return (ending, false)
+      }
+    }
+    return (nil, true)
+  }
+
+  /// Waits for the broker, for a command, or until something is due.
+  private func wait(_ client: MqttClient, _ socket: BrokerSocket, isLong: Bool) {
+    let interest = POLLIN | (client.output.isEmpty && !socket.isSending ? 0 : POLLOUT)
+    var entries = [
+      pollfd(fd: socket.descriptor, events: Int16(interest), revents: 0),
+      pollfd(fd: link.woken.rawValue, events: Int16(POLLIN), revents: 0),
+    ]
+    let due = [client.deadline, leavingUntil].compactMap(\.self).min()
+    // Rounded up, so that the deadline has passed afterwards.
+    let limit = due.map { Int32(clamping: Int64(max(.zero, $0 - now) / .milliseconds(1)) + 1) } ?? -1
+    poll(&entries, nfds_t(entries.count), isLong ? limit : 0)
+  }
+
+  private func pass(_ event: MqttClient.Report) {
+    switch event {
+    case .accepted: report(.accepted(attempt: attempt))
+    case .confirmed(let token, let code): report(.confirmed(attempt: attempt, token: token, code: Int32(code)))
+    case .tooLarge(let token, let isShortened):
+      report(.tooLarge(attempt: attempt, token: token, isShortened: isShortened))
+    case .notSubscribed(let topic, let code):
+      report(.notSubscribed(attempt: attempt, topic: topic, code: Int32(code)))
+    case .message(let topic, let payload, let isRetained):
+      report(.message(attempt: attempt, topic: topic, payload: payload, isRetained: isRetained))
+    }
+  }
+}

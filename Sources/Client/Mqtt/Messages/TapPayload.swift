@@ -1,3 +1,5 @@
+import CGIO
+import Glibc
 import NDEF
 import Names
 import Settings
@@ -53,5 +55,108 @@ enum TapPayload {
   /// The types of the records, such as `U` or `text/vcard`, in their order. None if the message cannot be decoded.
   private static func types(_ message: NDEFMessage?) -> [String] {
     (message?.records ?? []).map { String(decoding: $0.type, as: UTF8.self) }
+  }
+}
+
+/// The identity of a tag as Home Assistant and ESPHome write it.
+enum TagID {
+  /// The longest id in a link that is used, in bytes. Home Assistant's own are 36 bytes long.
+  private static let maximumLength = 128
+  private static let prefixes = ["https://www.home-assistant.io/tag/", "homeassistant://tag/"]
+
+  /// The id in the link that Home Assistant's apps write, percent-decoded as they do when they read it; nil if the link
+  /// is another one. An id is a text on one line. One with a slash is not used: the apps differ about it.
+  static func inLink(_ uri: String) -> String? {
+    guard let prefix = prefixes.first(where: { uri.hasPrefix($0) }) else { return nil }
+    var id = uri.dropFirst(prefix.count).prefix { $0 != "?" && $0 != "#" }
+    if id.last == "/" { id.removeLast() }
+    guard let bytes = decoded(id.utf8), (1...maximumLength).contains(bytes.count), !bytes.contains(UInt8(ascii: "/")),
+      let text = String(validating: bytes, as: UTF8.self),
+      !text.unicodeScalars.contains(where: {
+        [.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+      })
+    else { return nil }
+    return text
+  }
+
+  private static func decoded(_ text: Substring.UTF8View) -> [UInt8]? {
+    var (bytes, rest) = ([UInt8](), text)
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      // UInt8(_:radix:) alone takes a sign, too.
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let decoded = UInt8(digits, radix: 16) else {
+        return nil
+      }
+      bytes.append(decoded)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
+  }
+
+  /// The id for a UID: its digits, or the beginning of its HMAC if there is a key. Empty for a tag that has no UID, or
+  /// chooses a new one at each tap.
+  static func ofUID(_ uid: [UInt8], key: [UInt8]?) -> String {
+    guard !uid.isEmpty, !UIDText.isRandom(uid) else { return "" }
+    guard let key else { return UIDText.text(uid) }
+    return String(Digests.hmac(uid, key: key).prefix(32))
+  }
+}
+
+/// The digests and encodings that GLib has.
+enum Digests {
+  /// SHA-256 as 64 lower-case hexadecimal digits.
+  static func sha256(_ bytes: [UInt8]) -> String {
+    bytes.withUnsafeBufferPointer {
+      take(g_compute_checksum_for_data(G_CHECKSUM_SHA256, $0.baseAddress, gsize($0.count)))
+    }
+  }
+
+  /// HMAC-SHA256 (RFC 2104) as 64 lower-case hexadecimal digits.
+  static func hmac(_ bytes: [UInt8], key: [UInt8]) -> String {
+    key.withUnsafeBufferPointer { key in
+      bytes.withUnsafeBufferPointer {
+        take(
+          g_compute_hmac_for_data(
+            G_CHECKSUM_SHA256, key.baseAddress, gsize(key.count), $0.baseAddress, gsize($0.count)))
+      }
+    }
+  }
+
+  /// Base64 with padding (RFC 4648, section 4).
+  static func base64(_ bytes: [UInt8]) -> String {
+    guard !bytes.isEmpty else { return "" }
+    return bytes.withUnsafeBufferPointer { take(g_base64_encode($0.baseAddress, gsize($0.count))) }
+  }
+
+  private static func take(_ text: UnsafeMutablePointer<CChar>?) -> String {
+    defer { g_free(text) }
+    return text.map { String(cString: $0) } ?? ""
+  }
+}
+
+/// Times as text.
+enum UTCTime {
+  /// 9999-12-31T23:59:59.999Z. RFC 3339 has no later year.
+  private static let latest: UInt64 = 253_402_300_799_999_000
+
+  /// RFC 3339 in UTC with milliseconds, such as `2026-03-01T12:00:00.250Z`. The argument counts from 1970-01-01 00:00
+  /// UTC.
+  static func text(_ microseconds: UInt64) -> String {
+    let milliseconds = min(microseconds, latest) / 1000
+    var seconds = time_t(milliseconds / 1000)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    func padded(_ number: Int32, _ count: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, count - digits.count)) + digits
+    }
+    let date = [padded(parts.tm_year + 1900, 4), padded(parts.tm_mon + 1, 2), padded(parts.tm_mday, 2)]
+    let time = [padded(parts.tm_hour, 2), padded(parts.tm_min, 2), padded(parts.tm_sec, 2)]
+    return date.joined(separator: "-") + "T" + time.joined(separator: ":") + "."
+      + padded(Int32(milliseconds % 1000), 3) + "Z"
   }
 }

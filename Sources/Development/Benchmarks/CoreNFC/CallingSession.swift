@@ -1,5 +1,7 @@
 import Bus
+import CoreNFC
 import EventLoop
+import Foundation
 import TagrouteClient
 import TestKit
 
@@ -68,5 +70,171 @@ final class ClientSession: CallingSession {
       if case .ended(let end) = event { throw RigError("the session is over: \(end.reason.rawValue)") }
     }
     throw RigError("the session reports nothing more")
+  }
+}
+
+/// A session over Core NFC, which makes its calls with a completion handler or as `async` functions.
+final class CoreNFCSession: CallingSession {
+  private let kind: TagCall
+  private let usesHandler: Bool
+  private let session: NFCReaderSession
+  /// The session holds it weakly.
+  private let delegate: SessionDelegate
+  private var events: AsyncStream<SessionDelegate.Event>.Iterator
+  private var tag: FoundTag?
+
+  private let read = Data(TagCall.read)
+  private let select = NFCISO7816APDU(
+    instructionClass: 0x00, instructionCode: 0xA4, p1Parameter: 0x04, p2Parameter: 0x00,
+    data: Data(TagCall.application), expectedResponseLength: 256)
+
+  /// Begins the session, on the bus of `DBUS_SYSTEM_BUS_ADDRESS`.
+  init(_ kind: TagCall, usesHandler: Bool) {
+    self.kind = kind
+    self.usesHandler = usesHandler
+    let delegate = SessionDelegate()
+    self.delegate = delegate
+    events = delegate.events.makeAsyncIterator()
+    switch kind {
+    case .message:
+      session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
+    case .pages, .selection:
+      let application = TagCall.application.map { String(format: "%02X", Int($0)) }.joined()
+      session = NFCTagReaderSession(
+        configuration: NFCTagReaderSession.Configuration(
+          pollingOption: .iso14443, iso7816SelectIdentifiers: [application]),
+        delegate: delegate, queue: nil)
+    }
+    session.begin()
+  }
+
+  func activation() async throws {
+    guard case .active = try await event() else { throw RigError("the session did not become active") }
+  }
+
+  func detection() async throws {
+    guard case .found(let found) = try await event() else { throw RigError("no tag was found") }
+    switch (session, found) {
+    case (let session as NFCNDEFReaderSession, .ndef(let tag)): try await session.connect(to: tag)
+    case (let session as NFCTagReaderSession, .tag(let tag)): try await session.connect(to: tag)
+    default: throw RigError("the session found a tag of another session")
+    }
+    tag = found
+  }
+
+  func call() async throws -> ContinuousClock.Instant {
+    guard let tag else { throw RigError("no tag was found") }
+    return try await usesHandler ? callWithHandler(tag) : callAsync(tag)
+  }
+
+  func end() async throws {
+    session.invalidate()
+    while let event = await events.next(isolation: #isolation) {
+      if case .ended = event { return }
+    }
+    throw RigError("the session did not report its end")
+  }
+
+  private func event() async throws -> SessionDelegate.Event {
+    let event = await events.next(isolation: #isolation)
+    if case .ended(let error)? = event { throw RigError("the session is over: \(error)") }
+    guard let event else { throw RigError("the session reports nothing more") }
+    return event
+  }
+
+  private func callAsync(_ tag: FoundTag) async throws -> ContinuousClock.Instant {
+    switch tag {
+    case .ndef(let tag):
+      let message = try await tag.readNDEF()
+      return try answered(nil, message.records.count == 1).get()
+    case .tag(.miFare(let tag)):
+      let pages = try await tag.sendMiFareCommand(commandPacket: read)
+      return try answered(nil, pages.count == 16).get()
+    case .tag(.iso7816(let tag)):
+      let (_, first, second) = try await tag.sendCommand(apdu: select)
+      return try answered(nil, first == 0x90 && second == 0x00).get()
+    default: throw RigError("\(kind.name): the tag is of another kind")
+    }
+  }
+
+  private func callWithHandler(_ tag: FoundTag) async throws -> ContinuousClock.Instant {
+    try await withCheckedThrowingContinuation { continuation in
+      switch tag {
+      case .ndef(let tag):
+        tag.readNDEF(completionHandler: { message, error in
+          continuation.resume(with: answered(error, message?.records.count == 1))
+        })
+      case .tag(.miFare(let tag)):
+        tag.sendMiFareCommand(
+          commandPacket: read,
+          completionHandler: { pages, error in
+            continuation.resume(with: answered(error, pages.count == 16))
+          })
+      case .tag(.iso7816(let tag)):
+        tag.sendCommand(
+          apdu: select,
+          completionHandler: { _, first, second, error in
+            continuation.resume(with: answered(error, first == 0x90 && second == 0x00))
+          })
+      default: continuation.resume(throwing: RigError("\(kind.name): the tag is of another kind"))
+      }
+    }
+  }
+}
+
+/// The present moment, which is taken before `isRight` checks the answer.
+private func answered(
+  _ error: (any Error)?, _ isRight: @autoclosure () -> Bool
+) -> Result<ContinuousClock.Instant, any Error> {
+  let moment = ContinuousClock.now
+  if let error { return .failure(error) }
+  return isRight() ? .success(moment) : .failure(RigError("the answer of the tag is wrong"))
+}
+
+/// A tag on its way from the session's queue to the benchmark.
+///
+/// Sending it is safe: the session makes its tags for one callback, and the delegate keeps none of them.
+private enum FoundTag: @unchecked Sendable {
+  case ndef(any NFCNDEFTag)
+  case tag(NFCTag)
+}
+
+/// Passes on what a session reports to its delegate.
+private final class SessionDelegate: NSObject, NFCNDEFReaderSessionDelegate, NFCTagReaderSessionDelegate {
+  enum Event: Sendable {
+    case active
+    case found(FoundTag)
+    case ended(any Error)
+  }
+
+  let events: AsyncStream<Event>
+  private let continuation: AsyncStream<Event>.Continuation
+
+  override init() {
+    (events, continuation) = AsyncStream.makeStream()
+    super.init()
+  }
+
+  func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { continuation.yield(.active) }
+
+  /// Required, but a delegate that gets tags gets no messages.
+  func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+
+  func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+    if let tag = tags.first { continuation.yield(.found(.ndef(tag))) }
+  }
+
+  func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+    continuation.yield(.ended(error))
+  }
+
+  func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) { continuation.yield(.active) }
+
+  func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+    if let tag = tags.first { continuation.yield(.found(.tag(tag))) }
+  }
+
+  func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {
+    continuation.yield(.ended(error))
   }
 }

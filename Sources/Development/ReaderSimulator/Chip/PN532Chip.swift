@@ -287,3 +287,147 @@ extension PN532Chip {
     forgetCommand(at: now)
   }
 }
+
+/// The command codes of the chip (UM0701-02, section 7). An answer's code is the command's plus one.
+enum PN532Command: UInt8, Sendable {
+  case diagnose = 0x00
+  case getFirmwareVersion = 0x02
+  case getGeneralStatus = 0x04
+  case readRegister = 0x06
+  case writeRegister = 0x08
+  case readGPIO = 0x0C
+  case writeGPIO = 0x0E
+  case setSerialBaudRate = 0x10
+  case setParameters = 0x12
+  case samConfiguration = 0x14
+  case powerDown = 0x16
+  case rfConfiguration = 0x32
+  case inDataExchange = 0x40
+  case inCommunicateThru = 0x42
+  case inDeselect = 0x44
+  case inJumpForPSL = 0x46
+  case inListPassiveTarget = 0x4A
+  case inPSL = 0x4E
+  case inATR = 0x50
+  case inRelease = 0x52
+  case inSelect = 0x54
+  case inJumpForDEP = 0x56
+  case rfRegulationTest = 0x58
+  case inAutoPoll = 0x60
+  case tgGetData = 0x86
+  case tgGetInitiatorCommand = 0x88
+  case tgGetTargetStatus = 0x8A
+  case tgInitAsTarget = 0x8C
+  case tgSetData = 0x8E
+  case tgResponseToInitiator = 0x90
+  case tgSetGeneralBytes = 0x92
+  case tgSetMetaData = 0x94
+}
+
+/// The status byte of an answer (UM0701-02, section 7.1).
+enum PN532Status {
+  static let success: UInt8 = 0x00
+  /// The tag did not answer.
+  static let timeout: UInt8 = 0x01
+  /// The tag's answer had a wrong CRC. The chip reports this for a 4-bit acknowledgement too.
+  static let crcError: UInt8 = 0x02
+  /// Two tags sent different answers at once.
+  static let bitCollision: UInt8 = 0x06
+  /// The answer violates the protocol on the air. This includes a MIFARE NAK.
+  static let protocolError: UInt8 = 0x13
+  /// MIFARE authentication failed.
+  static let authenticationError: UInt8 = 0x14
+  /// The chip's state does not allow the command, or the target number is unknown.
+  static let wrongContext: UInt8 = 0x27
+  /// A tag other than the intended one answered, or the tag is gone.
+  static let targetGone: UInt8 = 0x29
+  /// More data follows. Used in an answer's status byte and in a command's target number.
+  static let moreInformation: UInt8 = 0x40
+}
+
+extension PN532Command {
+  /// Whether the first byte of the answer is a status byte.
+  var answersWithStatus: Bool {
+    switch self {
+    case .powerDown, .inDataExchange, .inCommunicateThru, .inDeselect, .inRelease, .inSelect, .inJumpForDEP,
+      .inJumpForPSL, .inPSL, .inATR, .tgGetData, .tgGetInitiatorCommand, .tgSetData, .tgResponseToInitiator,
+      .tgSetGeneralBytes, .tgSetMetaData:
+      true
+    default: false
+    }
+  }
+}
+
+/// Commands that concern only the chip (UM0701-02, sections 7.2 and 7.3.1).
+extension PN532Chip {
+  /// Bit 4 of SetParameters: the chip sends RATS without a command from the host.
+  var sendsRATS: Bool { parameters & 0x10 != 0 }
+
+  mutating func diagnose(_ data: [UInt8]) -> Outcome {
+    switch data.first {
+    case 0x00, 0x05: return .answer(data.first == 0x00 ? data : [])
+    case 0x01, 0x02, 0x07: return .answer([PN532Status.success])
+    // The number of failed polls for a FeliCa target: all 128.
+    case 0x04: return .answer([0x80])
+    case 0x06: return .answer([attentionRequest()])
+    default: return .refuse
+    }
+  }
+
+  mutating func getGeneralStatus() -> Outcome {
+    var answer: [UInt8] = [lastError, 0, UInt8(truncatingIfNeeded: targets.count)]
+    for (index, _) in targets.enumerated() {
+      // 106 kbit/s in both directions, Type A.
+      answer += [UInt8(truncatingIfNeeded: index + 1), 0x00, 0x00, 0x00]
+    }
+    return .answer(answer + [0x80])
+  }
+
+  mutating func readRegister(_ data: [UInt8]) -> Outcome {
+    guard !data.isEmpty, data.count.isMultiple(of: 2) else { return .refuse }
+    var values: [UInt8] = []
+    for index in stride(from: 0, to: data.count, by: 2) {
+      values.append(readRegister(at: UInt16(data[index]) << 8 | UInt16(data[index + 1])))
+    }
+    return .answer(values)
+  }
+
+  mutating func writeRegister(_ data: [UInt8]) -> Outcome {
+    guard !data.isEmpty, data.count.isMultiple(of: 3) else { return .refuse }
+    for index in stride(from: 0, to: data.count, by: 3) {
+      writeRegister(data[index + 2], at: UInt16(data[index]) << 8 | UInt16(data[index + 1]))
+    }
+    return .answer([])
+  }
+
+  mutating func setParameters(_ data: [UInt8]) -> Outcome {
+    guard data.count == 1 else { return .refuse }
+    parameters = data[0]
+    return .answer([])
+  }
+
+  func samConfiguration(_ data: [UInt8]) -> Outcome {
+    guard let mode = data.first, (1...4).contains(mode) else { return .refuse }
+    return .answer([])
+  }
+
+  mutating func powerDown() -> Outcome {
+    releaseAll()
+    radio.switchField(on: false)
+    return .answer([PN532Status.success])
+  }
+
+  mutating func rfConfiguration(_ data: [UInt8]) -> Outcome {
+    guard let item = data.first else { return .refuse }
+    let values = Array(data.dropFirst())
+    switch (item, values.count) {
+    case (0x01, 1): radio.switchField(on: values[0] & 0x01 != 0)
+    case (0x02, 3): radio.timeoutCode = values[2]
+    case (0x05, 3): retries = (values[0], values[1], values[2])
+    case (0x04, 1): radio.retries = values[0]
+    case (0x0A, 11), (0x0B, 8), (0x0C, 3), (0x0D, 9): break
+    default: return .refuse
+    }
+    return .answer([])
+  }
+}

@@ -82,3 +82,125 @@ package enum SimulatorProgram {
     return code
   }
 }
+
+/// The command line of `tagroute-simulator`.
+struct SimulatorArguments: Equatable {
+  var link: String?
+  var timing = TimingModel.immediate
+  var taps: [ControlCommand.Tap] = []
+  /// Whether to serve PC/SC readers instead of a PN532.
+  var servesPCSC = false
+  /// The models of the PC/SC readers.
+  var models: [CardReaderModel] = []
+  var wantsHelp = false
+
+  static let usage = """
+    usage: tagroute-simulator [--link PATH] [--timing fast|real] [--tap URI]
+           tagroute-simulator --pcsc [--model NAME]… [--tap URI]
+           tagroute-simulator demo [OPTION]…
+
+    A PN532 reader on a pseudo-terminal, for libnfc to open as pn532_uart:PATH. Prints "ready PATH" first. Or PC/SC
+    readers behind a pcscd of their own. Prints "ready SOCKET" first, for PCSCLITE_CSOCK_NAME.
+
+      --link PATH        also make PATH a symbolic link to the pseudo-terminal
+      --timing fast|real answer at once (the default), or as fast as the line and the field allow
+      --tap URI          begin with a tag that holds this URI
+      --pcsc             start a pcscd with simulated readers
+      --model NAME       a reader of this model (repeatable; acr1252u without it):
+                         \(CardReaderModel.all.map(\.name).joined(separator: ", "))
+
+    Commands, one a line, each answered by a line "ok …" or "error what: why":
+      \(ControlCommand.summary)
+    """
+
+  /// The error names the mistake.
+  init(_ arguments: [String]) throws(SimulatorError) {
+    var rest = arguments[...]
+    while let option = rest.popFirst() {
+      switch option {
+      case "--help", "-h": wantsHelp = true
+      case "--link": link = try Self.value(of: option, &rest)
+      case "--timing":
+        switch try Self.value(of: option, &rest) {
+        case "fast": timing = .immediate
+        case "real": timing = .realistic
+        default: throw SimulatorError("--timing: fast or real")
+        }
+      case "--pcsc": servesPCSC = true
+      case "--model":
+        let name = try Self.value(of: option, &rest)
+        guard let model = CardReaderModel.named(name) else {
+          throw SimulatorError("--model: one of \(CardReaderModel.all.map(\.name).joined(separator: ", "))")
+        }
+        models.append(model)
+      case "--tap":
+        var tap = try ControlCommand.tap([try Self.value(of: option, &rest)])
+        tap.isAdditional = true
+        taps.append(tap)
+      default: throw SimulatorError("\(option): no such option")
+      }
+    }
+    guard servesPCSC || models.isEmpty else { throw SimulatorError("--model: only with --pcsc") }
+    guard !servesPCSC || link == nil && timing == .immediate else {
+      throw SimulatorError("--pcsc: not with --link or --timing")
+    }
+    if servesPCSC && models.isEmpty { models = [.acr1252U] }
+  }
+
+  private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(SimulatorError) -> String {
+    guard let value = rest.popFirst() else { throw SimulatorError("\(option): its value is missing") }
+    return value
+  }
+}
+
+/// Virtual readers and their pcscd, in a directory of their own.
+struct CardSimulation {
+  let readers: SimulatedCardReaders
+  /// The socket of pcscd.
+  var socket: String { daemon.socket }
+  private let daemon: PrivatePCSCD
+  private let directory: String
+
+  /// Adds a reader of each model, and starts pcscd.
+  static func start(_ models: [CardReaderModel]) async throws(SimulatorError) -> CardSimulation {
+    let directory = try makeDirectory()
+    do throws(SimulatorError) {
+      let readers = try await SimulatedCardReaders.start(socket: "\(directory)/readers")
+      for model in models { await readers.addReader(model) }
+      let daemon = try await readers.startPCSCD(in: directory)
+      return CardSimulation(readers: readers, daemon: daemon, directory: directory)
+    } catch {
+      removeDirectory(directory)
+      throw error
+    }
+  }
+
+  private init(readers: SimulatedCardReaders, daemon: PrivatePCSCD, directory: String) {
+    (self.readers, self.daemon, self.directory) = (readers, daemon, directory)
+  }
+
+  /// Ends pcscd and removes the directory.
+  func stop() async {
+    await daemon.stop()
+    await readers.stop()
+    Self.removeDirectory(directory)
+  }
+
+  private static func makeDirectory() throws(SimulatorError) -> String {
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = "\(parent)/tagroute-simulator.XXXXXX".utf8CString.map { $0 }
+    guard mkdtemp(&template) != nil else {
+      throw SimulatorError(SystemError("make a directory in \(parent)").description)
+    }
+    let path = String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // Clients of other users may go through to pcscd's socket.
+    chmod(path, 0o711)
+    return path
+  }
+
+  private static func removeDirectory(_ path: String) {
+    for name in ["readers", "pcscd.comm", "pcscd.log", "reader.conf.d/readers"] { unlink("\(path)/\(name)") }
+    rmdir("\(path)/reader.conf.d")
+    rmdir(path)
+  }
+}

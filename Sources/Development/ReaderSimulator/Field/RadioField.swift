@@ -61,3 +61,59 @@ struct RadioField {
     return answers.allSatisfy { $0 == first } ? .frame(first) : .collision(answers)
   }
 }
+
+/// A tag that draws its power from the reader's field and answers frames.
+///
+/// Each technology has its own conforming types, which recognise their frames by the modulation.
+protocol FieldTag: Sendable {
+  /// The field is off: the tag forgets everything outside its permanent memory.
+  mutating func losePower()
+
+  /// The answer to a frame on the air; nil for silence. Every tag in the field receives every frame.
+  mutating func receive(_ frame: RadioFrame) -> RadioFrame?
+
+  /// The permanent memory as a reader would dump it.
+  var memory: [UInt8] { get }
+
+  /// Sets how far further writes get before the tag loses its power; nil if they complete.
+  mutating func tearWrites(_ tear: WriteTear?)
+}
+
+/// How far a write gets before the memory loses its power.
+package struct WriteTear: Sendable, Hashable {
+  /// The contents of the bytes that were not programmed.
+  package enum Remainder: Sendable, Hashable, CaseIterable {
+    /// The old contents.
+    case old
+    /// The value of an erased cell, 00, in a memory that erases a unit (a page, a block) before it programs it.
+    case zeros
+    /// The value of an erased cell in a memory with erased cells of FF.
+    case ones
+  }
+
+  /// How many bytes of the write are programmed, from the first on.
+  package let bytes: Int
+  /// The contents of the other bytes.
+  package let remainder: Remainder
+
+  /// The first `bytes` bytes of the write are programmed; `remainder` is the contents of the others.
+  package init(bytes: Int, remainder: Remainder = .old) {
+    self.bytes = bytes
+    self.remainder = remainder
+  }
+}
+
+/// The effect of a lost power supply on a write.
+extension WriteTear? {
+  /// The contents after the write. `old` has the same length as `new`. If `erasing`, the memory may erase before it
+  /// programs; bits that can only be set are not erased.
+  func contents(_ new: [UInt8], over old: [UInt8], erasing: Bool = true) -> [UInt8] {
+    guard let tear = self else { return new }
+    let rest = old.dropFirst(tear.bytes)
+    switch tear.remainder {
+    case .zeros where erasing: return new.prefix(tear.bytes) + rest.map { _ in UInt8(0x00) }
+    case .ones where erasing: return new.prefix(tear.bytes) + rest.map { _ in UInt8(0xFF) }
+    default: return Array(new.prefix(tear.bytes) + rest)
+    }
+  }
+}

@@ -269,3 +269,67 @@ package actor SimulatedCardReaders {
   /// Closes a connection.
   func disconnect(_ number: Int) { connections.removeValue(forKey: number)?.watch.cancel() }
 }
+
+/// A virtual reader: a device that can be unplugged.
+package struct CardReaderID: Hashable, Sendable, CustomStringConvertible {
+  let number: Int
+
+  /// The number of the reader, from 0.
+  package var description: String { "\(number)" }
+}
+
+/// One slot of a virtual reader. pcscd lists each slot as a reader.
+package struct CardSlotID: Hashable, Sendable, CustomStringConvertible {
+  let number: Int
+
+  /// The number of the slot among those of all readers, from 0.
+  package var description: String { "\(number)" }
+}
+
+/// A virtual reader and its slots, in the order of its model.
+package struct AttachedCardReader: Hashable, Sendable {
+  /// The reader.
+  package let id: CardReaderID
+  /// The reader's model.
+  package let model: CardReaderModel
+  /// All slots.
+  package let slots: [CardSlotID]
+  /// The first slot, which is the contactless one if the model has one.
+  package let slot: CardSlotID
+}
+
+/// What pcscd had a virtual reader do.
+package struct CardExchange: Sendable, Hashable, CustomStringConvertible {
+  /// The kinds of requests that are recorded.
+  package enum Kind: Sendable, Hashable {
+    /// A command of a client, for the card or for the reader (SCardTransmit).
+    case command
+    /// A control code (SCardControl).
+    case control(UInt32)
+    /// The card was switched on or reset. The answer is the answer to reset.
+    case powerUp
+    /// The card was switched off.
+    case powerDown
+  }
+
+  /// The kind of request.
+  package let kind: Kind
+  /// The card in the slot; nil if there was none.
+  package let card: TagID?
+  /// The command, or the data of a control code.
+  package let command: [UInt8]
+  /// The answer; nil if the request failed, or has not been answered yet.
+  package internal(set) var answer: [UInt8]?
+
+  /// Command and answer in hexadecimal digits.
+  package var description: String {
+    let what =
+      switch kind {
+      case .command: Hexadecimal.string(command)
+      case .control(let code): "control \(String(code, radix: 16)) \(Hexadecimal.string(command))"
+      case .powerUp: "power up"
+      case .powerDown: "power down"
+      }
+    return "\(what) → \(answer.map(Hexadecimal.string) ?? "nothing")"
+  }
+}

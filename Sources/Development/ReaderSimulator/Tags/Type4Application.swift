@@ -142,3 +142,105 @@ struct Type4Application: CardApplication {
     (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 }
+
+/// The parameters of a Type 4 tag: its description of itself, and how it stores its message.
+package struct Type4Options: Sendable, Hashable {
+  /// The major version of the mapping. Version 2 has lengths of two bytes, version 3 of four.
+  package var mappingVersion = 2
+  /// Whether everyone may write the capability container and so lock the tag. A DESFire or NTAG 424 does not allow it.
+  package var containerIsWritable = false
+  /// The most bytes that one READ BINARY returns.
+  package var maximumRead = 59
+  /// The most bytes that one UPDATE BINARY accepts.
+  package var maximumWrite = 52
+  /// The bytes of the NDEF file, including its length field; nil for as many as the message needs, but at least 256.
+  package var fileSize: Int?
+  /// A false length for the length field of the NDEF file; nil for the true one.
+  package var declaredLength: Int?
+  /// Whether the capability container forbids writing.
+  package var isReadOnly = false
+  /// The answer to select, starting with its length byte. A wrong length byte is sent as it is: libnfc crashes on a 0.
+  package var ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]
+  /// SAK. Bit 6 means that the tag speaks ISO/IEC 14443-4.
+  package var sak: UInt8 = 0x20
+
+  /// Whether REQA and WUPA end the block protocol. A card that follows the standard ignores them there. The tools of
+  /// libfreefare leave a card in the block protocol, and can select it again only if this is set.
+  package var leavesOnRequest = false
+  /// Whether a reader must run anticollision in a cascade level before it can select the tag there. Some clones are
+  /// like this: a reader that already knows the UID cannot select them directly.
+  package var needsAnticollision = false
+  /// How many times the tag asks for more time (S(WTX)) before each answer.
+  package var timeExtensions = 0
+
+  /// Whether lengths have four bytes.
+  var isExtended: Bool { mappingVersion == 3 }
+
+  /// The parameters of a DESFire in its NDEF configuration.
+  package init() {}
+
+  /// The same with a change: `Type4Options { $0.fileSize = 4 }`.
+  package init(_ change: (inout Type4Options) -> Void) {
+    self.init()
+    change(&self)
+  }
+}
+
+extension SimulatedTag {
+  /// A Type 4A tag that holds an encoded NDEF message; empty for a formatted tag without one. Fails if the message does
+  /// not fit, or the options contradict one another.
+  package static func type4(
+    message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
+  ) throws(SimulatorError) -> SimulatedTag {
+    cardA(try Type4Application(message: message, options: options), uid, options)
+  }
+
+  /// A Type 4B tag that holds an encoded NDEF message; empty for a formatted tag without one. SAK and ATS in the
+  /// options belong to Type A, and are not used. Fails if the message does not fit, or the options contradict one
+  /// another.
+  package static func type4B(
+    message: [UInt8], pupi: TagPUPI = .generated(), options: Type4Options = Type4Options()
+  ) throws(SimulatorError) -> SimulatedTag {
+    let application = try Type4Application(message: message, options: options)
+    return cardB(application, pupi, timeExtensions: options.timeExtensions)
+  }
+
+  /// A MIFARE DESFire EV1 that holds an encoded NDEF message, and also has the native commands that read it. The
+  /// message is empty for a formatted card without one; the UID has 7 bytes. Fails if one of them does not fit, or the
+  /// options contradict one another.
+  package static func desfire(
+    message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
+  ) throws(SimulatorError) -> SimulatedTag {
+    guard let bytes = uid.fixedBytes, bytes.count == 7 else {
+      throw SimulatorError("a DESFire that says its UID has one of 7 bytes")
+    }
+    let application = DESFireApplication(try Type4Application(message: message, options: options), uid: bytes)
+    return cardA(application, uid, options)
+  }
+
+  /// A bank card, with a payment environment and without an NDEF application. Bank cards have a fixed or a random UID.
+  package static func paymentCard(uid: TagUID = .generated()) -> SimulatedTag {
+    cardA(PaymentApplication(), uid, Type4Options())
+  }
+
+  /// A bank card of Type B.
+  package static func paymentCardB(pupi: TagPUPI = .generated()) -> SimulatedTag { cardB(PaymentApplication(), pupi) }
+
+  static func cardA(_ application: any CardApplication, _ uid: TagUID, _ options: Type4Options) -> SimulatedTag {
+    let card = BlockProtocolCard(application, timeExtensions: options.timeExtensions)
+    return SimulatedTag(
+      tag: TypeATag(
+        uid: uid, application: BlockProtocolTag(card, options: options), needsAnticollision: options.needsAnticollision)
+    )
+  }
+
+  // Protocol info: 106 kbit/s; frames of 64 bytes, ISO/IEC 14443-4; about 77 ms of waiting time, no CID or NAD.
+  private static func cardB(
+    _ application: any CardApplication, _ pupi: TagPUPI, timeExtensions: Int = 0
+  ) -> SimulatedTag {
+    let card = BlockProtocolCard(application, timeExtensions: timeExtensions)
+    return SimulatedTag(
+      tag: TypeBTag(
+        pupi: pupi, applicationData: [0x00, 0x00, 0x00, 0x00], protocolInfo: [0x00, 0x51, 0x80], card: card))
+  }
+}

@@ -1,3 +1,6 @@
+import CNFC
+import Glibc
+
 /// The line to a chip: libnfc, or a simulated chip.
 protocol ChipLine: AnyObject {
   /// The name of the device.
@@ -28,4 +31,44 @@ enum LineAnswer {
   case gone
   /// Any other result, with libnfc's number for it.
   case refused(Int32)
+}
+
+/// An open device of libnfc. Closes it at the end.
+final class LibNFCLine: ChipLine {
+  private let handle: OpaquePointer
+  let name: String
+
+  /// Returns nil if the device does not answer.
+  init?(_ connectionString: String, _ context: OpaquePointer) {
+    guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else { return nil }
+    self.handle = handle
+    name = String(cString: nfc_device_get_name(handle))
+  }
+
+  deinit { nfc_close(handle) }
+
+  /// Sets the chip up as a reader. Returns whether that was possible.
+  func setUp() -> Bool {
+    nfc_initiator_init(handle) >= 0 && nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0
+  }
+
+  var now: SuspendingClock.Instant { .now }
+
+  func sleep(for duration: Duration) {
+    if duration > .zero { usleep(UInt32(duration / .microseconds(1))) }
+  }
+
+  func transceive(_ command: [UInt8], answerRoom: Int, within time: Duration) -> LineAnswer {
+    var answer = [UInt8](repeating: 0, count: answerRoom)
+    let timeout = Int32(time / .milliseconds(1))
+    let count = pn53x_transceive(handle, command, command.count, &answer, answer.count, timeout)
+    switch count {
+    case 0...Int32(answer.count): return .bytes(Array(answer.prefix(Int(count))))
+    case NFC_EIO, NFC_ENOTSUCHDEV: return .gone
+    case NFC_ETIMEOUT: return .timeout
+    case NFC_ERFTRANS: return .silence
+    case NFC_EMFCAUTHFAIL: return .wrongKey
+    default: return .refused(count)
+    }
+  }
 }

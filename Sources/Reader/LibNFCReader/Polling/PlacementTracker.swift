@@ -278,3 +278,108 @@ struct PlacementTracker {
     return numbers.map { .left($0) }
   }
 }
+
+extension PlacementTracker {
+  enum Outcome: Hashable {
+    /// A new tag: read it and announce its content.
+    case arrived(UInt64, TagActivation)
+    /// A tag that may be the resting tag `resting` with a new random identifier: compare their contents.
+    case uncertain(UInt64, resting: UInt64, TagActivation)
+    /// The tag with this placement number is gone.
+    case left(UInt64)
+    /// A tag that is not announced, but reported to the daemon as known.
+    case known(UInt64, TagActivation)
+    /// A tag that the daemon already knows.
+    case recognized(TagActivation)
+    /// A tag of a kind that is not wanted.
+    case unwanted(TagActivation)
+
+    /// Whether the tag has to be read.
+    var isToBeRead: Bool {
+      switch self {
+      case .arrived, .uncertain: true
+      case .left, .known, .recognized, .unwanted: false
+      }
+    }
+  }
+}
+
+/// The number of remaining looks per technology for which a condition lasts. It starts at
+/// `PlacementTracker.missesUntilAway`.
+struct RemainingLooks {
+  private var counts: [Modulation: Int] = [:]
+
+  /// Whether no looks remain.
+  var areOver: Bool { counts.isEmpty }
+
+  /// Whether the next look for a technology is one of the remaining ones.
+  func include(_ modulation: Modulation) -> Bool { counts[modulation] != nil }
+
+  /// Starts the count for these technologies.
+  mutating func begin(_ modulations: some Sequence<Modulation>) {
+    for modulation in modulations { counts[modulation] = PlacementTracker.missesUntilAway }
+  }
+
+  /// Drops technologies that are no longer polled.
+  mutating func leaveOut(_ modulations: some Sequence<Modulation>) {
+    for modulation in modulations { counts[modulation] = nil }
+  }
+
+  /// Counts a look.
+  mutating func looked(for modulation: Modulation) {
+    counts[modulation] = counts[modulation].flatMap { $0 > 1 ? $0 - 1 : nil }
+  }
+}
+
+/// Tags that were placed but not read, because the goal changed or the device failed. For each tag: the device failures
+/// in a row, and the looks that have missed it since.
+struct InterruptedTags {
+  /// The number of device failures in a row that becomes the tag's result.
+  static let most = ReaderLimits.interruptions
+
+  private var entries: [(tag: TagActivation, count: Int, misses: Int)] = []
+
+  /// Adds a tag that was not read.
+  mutating func add(_ tag: TagActivation) { set(tag, count: count(of: tag)) }
+
+  /// Records that the device failed while the tag was read. Returns whether it has failed too often. The tag is then
+  /// forgotten.
+  mutating func isTooOften(_ tag: TagActivation) -> Bool {
+    let count = 1 + count(of: tag)
+    guard count < Self.most else {
+      forget(tag)
+      return true
+    }
+    set(tag, count: count)
+    return false
+  }
+
+  /// Forgets a tag that was read.
+  mutating func forget(_ tag: TagActivation) { entries.removeAll { $0.tag.isSamePlacement(as: tag) } }
+
+  /// Records a look. The count of a tag that is gone starts again at zero when it returns.
+  mutating func looked(for modulation: Modulation, found tags: [TagActivation]) {
+    for index in entries.indices where entries[index].tag.modulation == modulation {
+      let isThere = tags.contains { $0.isSamePlacement(as: entries[index].tag) }
+      entries[index].misses = isThere ? 0 : entries[index].misses + 1
+    }
+    entries.removeAll { $0.misses >= PlacementTracker.missesUntilAway }
+  }
+
+  /// Forgets the tags of technologies that are no longer polled.
+  mutating func leaveOut(_ modulations: Set<Modulation>) {
+    entries.removeAll { $0.tag.modulation.map(modulations.contains) ?? false }
+  }
+
+  mutating func takeAll() -> [TagActivation] {
+    defer { entries = [] }
+    return entries.map(\.tag)
+  }
+
+  private func count(of tag: TagActivation) -> Int { entries.first { $0.tag.isSamePlacement(as: tag) }?.count ?? 0 }
+
+  private mutating func set(_ tag: TagActivation, count: Int) {
+    forget(tag)
+    entries = entries.suffix(PlacementTracker.most - 1) + [(tag, count, 0)]
+  }
+}

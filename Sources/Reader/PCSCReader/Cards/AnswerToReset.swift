@@ -1,3 +1,5 @@
+import Names
+
 /// The kind of card that an answer to reset describes (PC/SC part 3 and its supplement for contactless cards, 3.1.3.2.3).
 enum CardKind: Sendable, Hashable {
   /// A contactless memory card, such as a tag of Type 2. The reader made up the answer to reset.
@@ -74,4 +76,101 @@ struct AnswerToReset: Sendable, Hashable {
   private static func isTypeB(_ bytes: [UInt8]) -> Bool {
     bytes.count == 8 && bytes[4] & 0x08 == 0 && bytes[5] & 0x09 == 0x01 && bytes[7] & 0x0F == 0
   }
+}
+
+/// A contactless memory card, as the reader describes it in an answer to reset (PC/SC part 3, supplemental document).
+struct StorageCard: Sendable, Hashable {
+  /// The standard of the card: the byte SS.
+  enum Standard: Sendable, Hashable {
+    case notReported
+    /// ISO/IEC 14443 A, part 1, 2 or 3.
+    case typeA
+    /// ISO/IEC 14443 B, part 1, 2 or 3.
+    case typeB
+    case iso15693
+    /// A card with contacts: I²C, two or three wires.
+    case contactMemory
+    case feliCa
+    case lowFrequency
+    /// A value that the document does not define.
+    case other(UInt8)
+
+    /// The standard for a byte SS.
+    init(_ byte: UInt8) {
+      switch byte {
+      case 0x00: self = .notReported
+      case 0x01...0x03: self = .typeA
+      case 0x05...0x07: self = .typeB
+      case 0x09...0x0C: self = .iso15693
+      case 0x0D...0x10: self = .contactMemory
+      case 0x11: self = .feliCa
+      case 0x40: self = .lowFrequency
+      default: self = .other(byte)
+      }
+    }
+  }
+
+  let standard: Standard
+  /// The name of the card: the bytes NN, high byte first. It is a hint: 0000 and unknown values occur.
+  let name: UInt16
+
+  /// A card of this standard and name.
+  init(standard: Standard, name: UInt16) {
+    self.standard = standard
+    self.name = name
+  }
+
+  /// How to treat a card, as far as its answer to reset tells.
+  enum Treatment: Sendable, Hashable {
+    /// A tag of this type: 1, 2 or 5.
+    case tag(TagType)
+    /// A MIFARE Classic with this select acknowledge, which follows from the name.
+    case mifareClassic(sak: UInt8)
+    /// A FeliCa card. The bit rate is in kilobits per second.
+    case feliCa(bitRate: Int)
+    /// A Type 2 tag if its page 3 is a capability container.
+    case probe
+    /// No tag that can be read. The reason is the end of a sentence.
+    case none(reason: String)
+  }
+
+  /// How to treat this card. The standard decides first, then the name.
+  var treatment: Treatment {
+    switch standard {
+    case .iso15693 where Self.picoPass.contains(name): .none(reason: "it is a PicoPass or iCLASS card, not an NFC tag")
+    case .iso15693: .tag(.type5)
+    case .feliCa: .feliCa(bitRate: name == Self.feliCa424 ? 424 : 212)
+    case .typeB: .none(reason: "it is a memory card of ISO/IEC 14443 B, not an NFC tag")
+    case .contactMemory: .none(reason: "it is a card with contacts")
+    case .lowFrequency: .none(reason: "it is a low-frequency card, not an NFC tag")
+    case .other: .none(reason: "the reader does not report a standard that is known")
+    case .notReported where Self.iso15693.contains(name): .tag(.type5)
+    case .notReported, .typeA: byName
+    }
+  }
+
+  /// MIFARE Plus in security level 1 is compatible with MIFARE Classic. Level 2 requires a secret AES key in addition.
+  private var byName: Treatment {
+    switch name {
+    case 0x0001, 0x0036: .mifareClassic(sak: 0x08)
+    case 0x0002, 0x0037: .mifareClassic(sak: 0x18)
+    case 0x0026: .mifareClassic(sak: 0x09)
+    case 0x0038, 0x0039: .none(reason: "it is a MIFARE Plus in security level 2, which requires a key")
+    // MIFARE Ultralight, and every NTAG; Infineon my-d move and my-d NFC; Ultralight C and EV1.
+    case 0x0003, 0x0027, 0x0028, 0x003A, 0x003D: .tag(.type2)
+    // Jewel, Topaz. An ACR122U uses a name of its own.
+    case 0x002F, 0x0030, 0xF004: .tag(.type1)
+    case 0x003B, 0xF011: .feliCa(bitRate: 212)
+    case Self.feliCa424: .feliCa(bitRate: 424)
+    case _ where Self.picoPass.contains(name): .none(reason: "it is a PicoPass or iCLASS card, not an NFC tag")
+    default: .probe
+    }
+  }
+
+  private static let feliCa424: UInt16 = 0xF012
+  private static let picoPass: ClosedRange<UInt16> = 0x0017...0x0020
+  /// Tag-it, LRI512, ICODE SLI, TempSens, I.CODE1, LRI64, I.CODE UID, LRI12, LRI128, my-d light, ICODE SL2, MLX90129.
+  private static let iso15693: Set<UInt16> = [
+    0x0012, 0x0013, 0x0014, 0x0015, 0x0016, 0x0021, 0x0022, 0x0024, 0x0025, 0x002B, 0x0035, 0x003C,
+  ]
 }

@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 
 /// A thread that makes one call to pcscd at a time, because pcscd may block for any time: another program has a
 /// transaction, a card does not answer, or a driver hangs.
@@ -93,5 +94,80 @@ final class CardThread: Sendable {
 
   private static func end(_ state: inout State, _ result: Result<[UInt8], PCSCError>?) {
     (state.isBusy, state.abandonment, state.result) = (false, nil, result)
+  }
+}
+
+/// A call to pcscd that concerns a card and may block. `CardThread` makes it.
+enum CardCall: Sendable {
+  /// Connect to the card in the reader, shared with other programs, and begin a transaction.
+  case open(ReaderName)
+  /// Connect to the reader itself, for control codes and attributes alone. The card gets no power and no transaction.
+  case openReader(ReaderName)
+  /// Send a command to the card. The result is its answer.
+  case transmit([UInt8])
+  /// Send a command to the driver. The result is its answer.
+  case control(UInt32, [UInt8])
+  /// Ask for an attribute of the reader or of the connection to the card.
+  case attribute(UInt32)
+  /// Take the card's power for a moment. It is then in its initial state. The transaction goes on.
+  case reset
+  /// End the transaction and the connection.
+  case close(CardDisposition)
+
+  /// Whether pcscd makes the call wait while another program has a transaction with the card.
+  var waitsForOthers: Bool {
+    switch self {
+    case .open, .openReader: true
+    case .transmit, .control, .attribute, .reset, .close: false
+    }
+  }
+}
+
+/// What happens to the card when the connection ends.
+enum CardDisposition: Sendable {
+  /// The card stays as it is.
+  case leave
+  /// The card loses its power for a moment, because it may still work on a command.
+  case reset
+}
+
+/// A pipe by which one thread wakes another. It carries no data: those are behind locks.
+final class Signal: Sendable {
+  /// Readable after `send()`, until `drain()`.
+  let descriptor: Int32
+  private let sender: Int32
+
+  /// Nil if the process has no descriptor left.
+  init?() {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    (descriptor, sender) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(descriptor)
+    close(sender)
+  }
+
+  /// If the pipe is full, the other thread has enough signals already.
+  func send() {
+    var byte: UInt8 = 0
+    _ = write(sender, &byte, 1)
+  }
+
+  /// Discards the signals so far. Call this before reading the data that they announce.
+  func drain() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while read(descriptor, &bytes, bytes.count) == bytes.count {}
+  }
+
+  /// Waits for a signal, at most this many milliseconds; -1 waits forever.
+  func wait(milliseconds: Int32 = -1) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    _ = poll(&entry, 1, milliseconds)
   }
 }

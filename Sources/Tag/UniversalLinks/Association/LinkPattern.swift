@@ -164,3 +164,240 @@ extension LinkPattern.Comparison {
     return lower.count == 1 ? lower.first ?? scalar : scalar
   }
 }
+
+/// A text that patterns are tried on. All patterns share the intermediate results about it.
+struct LinkPatternSubject: Sendable {
+  private let scalars: [Unicode.Scalar]
+  private let isCaseSensitive: Bool
+  /// The positions of the first `mostPlaces` different scalars in the text.
+  private let places: [Unicode.Scalar: PositionSet]
+  /// Whether `places` has all scalars of the text.
+  private let hasAllPlaces: Bool
+
+  /// As many sets as a word has bits, so that the time to make them is in proportion to the length of the text.
+  private static let mostPlaces = UInt64.bitWidth
+
+  /// The steps that its creation took.
+  var cost: Int { 8 + scalars.count + places.count * ((scalars.count + 64) / 64) }
+
+  init(_ text: String, _ comparison: LinkPattern.Comparison) {
+    scalars = comparison.prepared(text)
+    isCaseSensitive = comparison.isCaseSensitive
+    var places: [Unicode.Scalar: PositionSet] = [:]
+    var hasAllPlaces = true
+    for (position, scalar) in scalars.enumerated() {
+      if places[scalar] != nil || places.count < Self.mostPlaces {
+        places[scalar, default: PositionSet(count: scalars.count + 1)].insert(position)
+      } else {
+        hasAllPlaces = false
+      }
+    }
+    self.places = places
+    self.hasAllPlaces = hasAllPlaces
+  }
+
+  /// Whether the pattern covers the whole text. The pattern has to use the same comparison as this subject.
+  ///
+  /// `steps` grows by the words of sets and the characters that were examined. That is at most in proportion to the
+  /// pattern's cost times the text's length. If the steps run out, ignore the result.
+  func isCovered(by pattern: LinkPattern, steps: inout MatchingSteps) -> Bool {
+    // Most patterns begin with characters that most links do not have. Comparing these first needs no sets.
+    var start = 0
+    while start < pattern.atoms.count, case .scalar(let scalar) = pattern.atoms[start] {
+      steps.take(1)
+      guard start < scalars.count, scalars[start] == scalar else { return false }
+      start += 1
+    }
+    var positions = PositionSet(count: scalars.count + 1)
+    positions.insert(start)
+    steps.take(positions.wordCount)
+    run(pattern.atoms[start...], &positions, &steps)
+    return !steps.isOver && positions.contains(scalars.count)
+  }
+
+  /// Replaces `positions`, at which the atoms may begin, by the positions at which they may end.
+  private func run(_ atoms: ArraySlice<LinkPattern.Atom>, _ positions: inout PositionSet, _ steps: inout MatchingSteps)
+  {
+    for atom in atoms {
+      steps.take(2 * positions.wordCount)
+      guard !positions.isEmpty, !steps.isOver else { return }
+      switch atom {
+      case .anyMany: positions.fillUp()
+      case .anyOne: positions.advance()
+      case .scalar(let scalar): positions.advance(where: places(of: scalar, &steps))
+      case .oneOf(let kind):
+        positions.advance(where: places(&steps) { kind.contains($0, isCaseSensitive: isCaseSensitive) })
+      case .code(let list): positions = ends(of: list, from: positions, &steps)
+      case .alternatives(let alternatives):
+        var union = PositionSet(count: positions.count)
+        for alternative in alternatives {
+          var ends = positions
+          run(alternative[...], &ends, &steps)
+          union.formUnion(ends)
+          steps.take(2 * positions.wordCount)
+        }
+        positions = union
+      }
+    }
+  }
+
+  private func places(of scalar: Unicode.Scalar, _ steps: inout MatchingSteps) -> PositionSet {
+    if let known = places[scalar] { return known }
+    if hasAllPlaces { return PositionSet(count: scalars.count + 1) }
+    return places(&steps) { $0 == scalar }
+  }
+
+  private func places(_ steps: inout MatchingSteps, where isPlace: (Unicode.Scalar) -> Bool) -> PositionSet {
+    var places = PositionSet(count: scalars.count + 1)
+    for (position, scalar) in scalars.enumerated() where isPlace(scalar) { places.insert(position) }
+    steps.take(scalars.count)
+    return places
+  }
+
+  private func ends(of list: CodeList, from positions: PositionSet, _ steps: inout MatchingSteps) -> PositionSet {
+    var ends = PositionSet(count: positions.count)
+    positions.forEach { start in
+      for length in list.lengths where start + length <= scalars.count {
+        steps.take(length)
+        if list.contains(scalars[start..<start + length], isCaseSensitive: isCaseSensitive) {
+          ends.insert(start + length)
+        }
+      }
+    }
+    return ends
+  }
+}
+
+/// Positions in a text, including its end, as bits: each is an end of a part that a pattern may have matched.
+struct PositionSet: Equatable {
+  private var words: [UInt64]
+  /// The number of possible positions: one more than the text has characters.
+  let count: Int
+
+  init(count: Int) {
+    self.count = count
+    words = [UInt64](repeating: 0, count: (count + 63) / 64)
+  }
+
+  var wordCount: Int { words.count }
+
+  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
+  func contains(_ position: Int) -> Bool { words[position / 64] & 1 << UInt64(position % 64) != 0 }
+
+  mutating func insert(_ position: Int) { words[position / 64] |= 1 << UInt64(position % 64) }
+
+  mutating func formUnion(_ other: PositionSet) {
+    for index in words.indices { words[index] |= other.words[index] }
+  }
+
+  /// Moves every position in `allowed` forward by one, and drops the others and those after the end.
+  mutating func advance(where allowed: PositionSet) {
+    for index in words.indices { words[index] &= allowed.words[index] }
+    advance()
+  }
+
+  /// Moves every position forward by one, and drops those after the end.
+  mutating func advance() {
+    var carry: UInt64 = 0
+    for index in words.indices {
+      let word = words[index]
+      words[index] = word << 1 | carry
+      carry = word >> 63
+    }
+    dropExcess()
+  }
+
+  /// Adds all positions after the lowest one.
+  mutating func fillUp() {
+    guard let first = words.firstIndex(where: { $0 != 0 }) else { return }
+    let lowest = words[first] & ~(words[first] &- 1)
+    words[first] = ~(lowest &- 1)
+    for index in words.indices.dropFirst(first + 1) { words[index] = ~0 }
+    dropExcess()
+  }
+
+  /// Clears the bits that have no position.
+  private mutating func dropExcess() {
+    if !count.isMultiple(of: 64) { words[words.count - 1] &= (1 << UInt64(count % 64)) - 1 }
+  }
+
+  /// Calls `body` with each position, in ascending order.
+  func forEach(_ body: (Int) -> Void) {
+    for (index, word) in words.enumerated() {
+      var rest = word
+      while rest != 0 {
+        body(index * 64 + rest.trailingZeroBitCount)
+        rest &= rest &- 1
+      }
+    }
+  }
+}
+
+/// Percent-encoding (RFC 3986 section 2.1).
+enum PercentEncoding {
+  /// The text in the spelling that is compared. Escapes are in upper case (section 6.2.2.1). Escaped unreserved
+  /// characters are decoded, which does not change the meaning (section 6.2.2.2).
+  static func normalized(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+    var result: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%"), let value = escaped(rest) else {
+        result.append(byte)
+        continue
+      }
+      rest = rest.dropFirst(2)
+      if CharacterClasses.isUnreserved(value) { result.append(value) } else { result += escape(of: value) }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The text with its escapes decoded as UTF-8. Only an escape that is not part of valid UTF-8 stays encoded, in upper
+  /// case: one bad byte must not hide the characters next to it from a rule.
+  static func decoded(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+    var result: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.first {
+      if let (character, count) = character(rest) {
+        result += character
+        rest = rest.dropFirst(count)
+      } else if byte == UInt8(ascii: "%"), let value = escaped(rest.dropFirst()) {
+        result += escape(of: value)
+        rest = rest.dropFirst(3)
+      } else {
+        result.append(byte)
+        rest = rest.dropFirst()
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The UTF-8 of the character that is percent-encoded at the start of `text`, and how many bytes its escapes take.
+  /// Nil if there is no such character.
+  static func character(_ text: Substring.UTF8View) -> (utf8: [UInt8], count: Int)? {
+    var bytes: [UInt8] = []
+    var rest = text
+    while bytes.count < 4, rest.first == UInt8(ascii: "%"), let value = escaped(rest.dropFirst()) {
+      bytes.append(value)
+      rest = rest.dropFirst(3)
+      if String(validating: bytes, as: UTF8.self) != nil { return (bytes, bytes.count * 3) }
+    }
+    return nil
+  }
+
+  /// The byte that the two hexadecimal digits at the start of `text` encode.
+  private static func escaped(_ text: Substring.UTF8View) -> UInt8? {
+    var digits = text.makeIterator()
+    guard let high = digits.next().flatMap(CharacterClasses.hexValue),
+      let low = digits.next().flatMap(CharacterClasses.hexValue)
+    else { return nil }
+    return high << 4 | low
+  }
+
+  private static func escape(of byte: UInt8) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+  }
+}

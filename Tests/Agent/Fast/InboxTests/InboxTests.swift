@@ -1,4 +1,7 @@
 import EventLoop
+import Glibc
+import Names
+import Rig
 import Testing
 
 @testable import Inbox
@@ -179,5 +182,203 @@ struct InboxTests {
     for index in 0..<64 { #expect(await !inbox.receive(sampleTap("\(index)")).isNew) }
     #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew, "the inbox remembers 64 finished taps")
     #expect(try await inbox.list().isEmpty)
+  }
+}
+
+/// The notification that shows a tap.
+struct ScreenPlaceTests {
+  private let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+
+  @Test func `a tap with a notification is shown, and the notification's previous tap loses its place`() async throws {
+    for id in ["a", "b"] { _ = await inbox.receive(sampleTap(id)) }
+    try await inbox.show("a", at: place(5))
+    #expect(try await inbox.tap("a").state == .shown)
+    #expect(try await inbox.tap("a").place == place(5))
+    try await inbox.move("a", to: .dismissed, reason: TapReason(.tappedAgain))
+    try await inbox.show("b", at: place(5))
+    #expect(try await inbox.tap("a").place == nil)
+    #expect(try await inbox.tap("b").place == place(5))
+    await inbox.leave([place(4), NotificationPlace(bus: "bus", owner: ":1.8", id: 5)])
+    #expect(try await inbox.tap("b").place == place(5))
+    await inbox.leave([place(5)])
+    #expect(try await inbox.tap("b").place == nil)
+    #expect(try await inbox.tap("b").state == .shown)
+    await #expect(throws: InboxError.self) { try await inbox.show("nobody", at: place(6)) }
+  }
+
+  @Test func `the next run gets every notification that may be on the screen, for any tap state`() async throws {
+    let ways: [(String, [TapState])] = [
+      ("waits", []), ("opened", [.opening]), ("over", [.opening, .delivered]), ("dismissed", [.dismissed]),
+    ]
+    for (number, (id, way)) in ways.enumerated() {
+      _ = await inbox.receive(sampleTap(id))
+      try await inbox.show(id, at: place(UInt32(number)))
+      for state in way { try await inbox.move(id, to: state) }
+    }
+    _ = await inbox.receive(sampleTap("nowhere"))
+    let left = await inbox.resume(maximum: 10)
+    #expect(left.waiting.map(\.id) == ["waits", "opened", "nowhere"])
+    #expect(left.places == ["waits": place(0), "opened": place(1), "over": place(2), "dismissed": place(3)])
+  }
+
+  @Test func `a notification without a tap is returned until it is closed`() async throws {
+    await inbox.showOther(at: place(1))
+    await inbox.showOther(at: place(2))
+    _ = await inbox.refuse(sampleTap("a"), detail: "")
+    try await inbox.show("a", at: place(3))
+    #expect(try await inbox.clear(InboxClearing()) == ["a"])
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(1), place(2), place(3)])
+    await inbox.leave([place(1), place(3)])
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(2)])
+    // A notification that shows a tap again is no longer one without a tap.
+    _ = await inbox.receive(sampleTap("b"))
+    try await inbox.show("b", at: place(2))
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [])
+  }
+
+  @Test func `at most 256 notifications without a tap are stored, the newest ones`() async throws {
+    for number in 0..<300 { await inbox.showOther(at: place(UInt32(number))) }
+    #expect(await inbox.resume(maximum: 10).otherPlaces == (44..<300).map { place($0) })
+  }
+}
+
+struct TapStateTests {
+  /// Every pair of states: the listed transitions are allowed and all others are rejected.
+  static let allowed: [TapState: Set<TapState>] = [
+    .received: [.shown, .opening, .dismissed, .failed, .expired],
+    .shown: [.opening, .dismissed, .failed, .expired],
+    .opening: [.delivered, .failed],
+    .delivered: [],
+    .dismissed: [.opening, .delivered],
+    .failed: [.opening, .dismissed, .expired, .delivered, .failed],
+    .expired: [.opening, .dismissed, .delivered, .expired],
+  ]
+
+  /// The shortest way from a new tap to each state.
+  static let ways: [TapState: [TapState]] = [
+    .received: [], .shown: [.shown], .opening: [.opening], .delivered: [.opening, .delivered],
+    .dismissed: [.dismissed], .failed: [.failed], .expired: [.expired],
+  ]
+
+  @Test(arguments: TapState.allCases, TapState.allCases)
+  func `a transition in the table is stored, and any other is an error`(
+    from: TapState, to: TapState
+  ) async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    _ = await inbox.receive(sampleTap("a"))
+    for state in try #require(Self.ways[from]) { try await inbox.move("a", to: state) }
+
+    if try #require(Self.allowed[from]).contains(to) {
+      try await inbox.move("a", to: to, reason: TapReason(.handlerFailed, detail: "why"))
+      #expect(try await inbox.tap("a").state == to)
+      #expect(try await inbox.tap("a").reason == TapReason(.handlerFailed, detail: "why"))
+    } else {
+      let error = await #expect(throws: InboxError.self) { try await inbox.move("a", to: to) }
+      #expect(error?.code == .illegalTransition)
+      #expect(try await inbox.tap("a").state == from)
+    }
+  }
+
+  @Test func `the open states are those that a crash leaves unfinished`() {
+    #expect(Set(TapState.allCases.filter(\.isOpen)) == [.received, .shown, .opening])
+  }
+}
+
+/// An inbox without history: it keeps only the taps that are on the screen.
+struct NothingKeptTests {
+  private let temporary: TemporaryDirectory
+  private let notices = Reports()
+  private let reports = Reports()
+
+  init() throws { temporary = try TemporaryDirectory() }
+
+  private func keeping() -> Inbox {
+    Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
+  }
+
+  private func keepingNothing() -> Inbox {
+    Inbox(
+      .memoryWhileOpen(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, notice: notices.report,
+      report: reports.report)
+  }
+
+  private func isThere(_ name: String) -> Bool { access(temporary.path + "/" + name, F_OK) == 0 }
+
+  @Test func `an earlier history is removed with a notice`() async throws {
+    let before = keeping()
+    _ = await before.refuse(sampleTap("a"), detail: "")
+    // Files that a killed process leaves.
+    for suffix in ["-wal", "-shm"] { try temporary.write("what was on tags", to: "left" + suffix) }
+    await before.close()
+    for suffix in ["-wal", "-shm"] { rename(temporary.file("left" + suffix), temporary.file("inbox.sqlite" + suffix)) }
+    try temporary.write("what was on tags", to: "inbox.sqlite.damaged-7")
+    let inbox = keepingNothing()
+    #expect(await inbox.receive(sampleTap("b")).isNew)
+    for suffix in ["", "-wal", "-shm", ".damaged-7"] { #expect(!isThere("inbox.sqlite" + suffix), "\(suffix)") }
+    #expect(notices.all.count == 1 && notices.all.first?.contains("inbox.sqlite was removed") == true)
+    #expect(reports.all.isEmpty)
+    await inbox.close()
+    _ = await keepingNothing().receive(sampleTap("c"))
+    #expect(notices.all.count == 1)
+  }
+
+  @Test func `a history that another agent uses stays until that agent ends`() async throws {
+    let other = keeping()
+    _ = await other.receive(sampleTap("a"))
+    let inbox = keepingNothing()
+    for _ in 0..<2 { #expect(await inbox.retryFile(maximum: 10) == nil) }
+    #expect(isThere("inbox.sqlite"))
+    #expect(reports.all.count == 1 && reports.all.first?.contains("in use by another process") == true)
+    await other.close()
+    _ = await inbox.retryFile(maximum: 10)
+    #expect(!isThere("inbox.sqlite"))
+    #expect(notices.all.count == 1)
+  }
+
+  @Test func `the next run gets only the notifications on the screen`() async throws {
+    let first = keepingNothing()
+    for (number, id) in ["waits", "opened", "gone"].enumerated() {
+      _ = await first.receive(sampleTap(id))
+      try await first.show(id, at: place(UInt32(number)))
+    }
+    // Its notification is closed only after the tap was delivered.
+    for state in [TapState.opening, .delivered] { try await first.move("opened", to: state) }
+    await first.leave([place(2)])
+    await first.showOther(at: place(3))
+    #expect(
+      try String(decoding: readFile(temporary.file("inbox.sqlite.screen")), as: UTF8.self)
+        == "bus :1.7 0\nbus :1.7 1\nbus :1.7 3\n")
+    // Closing has the same effect as a kill here.
+    await first.close()
+
+    let second = keepingNothing()
+    let left = await second.resume(maximum: 10)
+    #expect(left.waiting.isEmpty && left.places.isEmpty)
+    #expect(Set(left.otherPlaces) == [place(0), place(1), place(3)])
+    await second.leave(left.otherPlaces)
+    #expect(!isThere("inbox.sqlite.screen"))
+  }
+
+  @Test func `a tap on the screen is cleared on request, unless it is being opened`() async throws {
+    let inbox = keepingNothing()
+    for (number, id) in ["a", "b", "opening"].enumerated() {
+      _ = await inbox.receive(sampleTap(id))
+      try await inbox.show(id, at: place(UInt32(number)))
+    }
+    try await inbox.move("opening", to: .opening)
+    let onScreen: Set = ["a", "b", "opening"]
+    #expect(try await inbox.clear(InboxClearing(onScreen: onScreen)).isEmpty)
+    #expect(try await inbox.clear(InboxClearing(ids: ["a"], onScreen: onScreen, includesOnScreen: true)) == ["a"])
+    #expect(try await inbox.clear(InboxClearing(onScreen: onScreen, includesOnScreen: true)) == ["b"])
+    #expect(try await inbox.list().map(\.id) == ["opening"])
+    #expect(await !inbox.receive(sampleTap("a")).isNew)
+    // Their notifications are still on the screen.
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(0), place(1)])
+  }
+
+  @Test func `invalid lines in the file of notification places are ignored`() async throws {
+    try temporary.write(
+      "bus :1.7 1\nbus :1.7 -1\n\nbus :1.7\nbus :1.7 1 2\nbus :1.7 99999999999\n\u{0}", to: "inbox.sqlite.screen")
+    #expect(await keepingNothing().resume(maximum: 10).otherPlaces == [place(1)])
   }
 }

@@ -1,17 +1,18 @@
+import Names
 import Testing
 
 @testable import Inbox
 
 struct SchemaTests {
-  @Test func `a new database has the newest version, and a second migration has no effect`() throws {
+  @Test func `a new database gets the tables, and one that has them stays as it is`() throws {
     let database = try Database(path: ":memory:")
-    try Schema.migrate(database)
+    try Schema.prepare(database)
     try database.run(
       "INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed) VALUES ('a', 0, x'', '', x'', '', '', '', 0)"
     )
-    try Schema.migrate(database)
+    try Schema.prepare(database)
 
-    #expect(try database.run("PRAGMA user_version") == [[.integer(Int64(Schema.steps.count))]])
+    #expect(try database.run("PRAGMA user_version") == [[.integer(Schema.version)]])
     #expect(try database.run("SELECT count(*) FROM taps") == [[.integer(1)]])
   }
 
@@ -37,5 +38,105 @@ struct SchemaTests {
     ]
     let rows = try database.run("SELECT ?, ?, ?, ?, ?, ?", values)
     #expect(rows == [values])
+  }
+}
+
+/// SQLite's plan for each statement: it uses an index and does not sort, so that the number of taps does not matter.
+struct QueryPlanTests {
+  /// Every statement that the store runs for these operations.
+  private func statements(_ body: (TapStore) throws -> Void) throws -> [String] {
+    let store = try TapStore(path: ":memory:")
+    for (number, state) in TapState.allCases.enumerated() {
+      _ = try store.put(StoredTap(tap: sampleTap("\(number)"), state: state, changed: sampleTime))
+    }
+    var seen: [String] = []
+    store.database.observer = { seen.append($0) }
+    try body(store)
+    store.database.observer = nil
+    return seen.filter { statement in ["SELECT", "UPDATE", "DELETE"].contains { statement.hasPrefix($0) } }
+  }
+
+  /// The last column of each row: https://www.sqlite.org/eqp.html
+  private func plan(_ statement: String) throws -> [String] {
+    let database = try Database(path: ":memory:")
+    try Schema.prepare(database)
+    return try database.run("EXPLAIN QUERY PLAN " + statement).compactMap { $0.last?.asText }
+  }
+
+  private func expectQuick(_ statements: [String], _ comment: Comment) throws {
+    #expect(!statements.isEmpty, comment)
+    for statement in statements {
+      for step in try plan(statement) {
+        // Counting reads the whole index, which takes a millisecond for 100,000 taps.
+        if statement.hasPrefix("SELECT count(*)") && step.contains("COVERING INDEX") { continue }
+        #expect(!step.hasPrefix("SCAN taps"), "\(comment): \(statement)")
+        #expect(!step.contains("TEMP B-TREE"), "\(comment): \(statement)")
+      }
+    }
+  }
+
+  static let queries: [InboxQuery] = [
+    InboxQuery(), InboxQuery(before: "3"), InboxQuery(states: [.failed]), InboxQuery(states: [.failed], before: "3"),
+    InboxQuery(states: [.received, .shown, .opening, .failed]), InboxQuery(newestFirst: false),
+    InboxQuery(beforeSequence: 3), InboxQuery(states: [.failed], beforeSequence: 3),
+    InboxQuery(states: [.failed, .shown], newestFirst: false, before: "3"),
+  ]
+
+  @Test(arguments: queries) func `a list uses an index`(query: InboxQuery) throws {
+    try expectQuick(try statements { _ = try $0.list(query, before: 3, limit: 10) }, "\(query)")
+  }
+
+  @Test func `looking up and removing one tap uses an index`() throws {
+    let statements = try statements { store in
+      _ = try store.list(idPrefix: "1", limit: 2)
+      _ = try store.tap("1")
+      try store.remove("1")
+    }
+    #expect(statements.count == 3)
+    try expectQuick(statements, "one")
+  }
+
+  @Test func `the queries of a start and of each tap use an index`() throws {
+    let statements = try statements { store in
+      _ = try store.liveTaps()
+      _ = try store.count()
+      _ = try store.remove(before: sampleTime, keeping: 1)
+    }
+    #expect(statements.count == 11)
+    try expectQuick(statements, "retention")
+  }
+
+  @Test func `the queries of the outbox use an index`() throws {
+    let statements = try statements { store in
+      for number in 10...12 {
+        _ = try store.put(
+          StoredTap(tap: sampleTap("\(number)"), state: .shown, changed: sampleTime, isOutgoing: true))
+      }
+      _ = try store.outgoing(after: 1, limit: 2)
+      _ = try store.isOutgoing("1")
+      try store.acknowledge("1")
+      _ = try store.giveUpOutgoing(before: sampleTime, keeping: 1)
+    }.filter { $0.contains("taps") }
+    #expect(statements.count == 6)
+    try expectQuick(statements, "outbox")
+  }
+
+  @Test func `the queries for notification places use an index`() throws {
+    let place = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
+    let statements = try statements { store in
+      try store.setOtherPlaces([place])
+      try store.setOtherPlaces([])
+    }
+    #expect(statements.count == 3)
+    try expectQuick(statements, "places")
+  }
+
+  @Test func `clear uses an index`() throws {
+    for clearing in [
+      InboxClearing(), InboxClearing(before: sampleTime, onScreen: ["1", "2"]),
+      InboxClearing(onScreen: ["1", "2"], includesOnScreen: true), InboxClearing(ids: ["1", "4"], onScreen: ["1"]),
+    ] {
+      try expectQuick(try statements { _ = try $0.remove(clearing, limit: 10) }, "\(clearing)")
+    }
   }
 }

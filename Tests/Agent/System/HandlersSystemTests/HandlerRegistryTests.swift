@@ -134,3 +134,87 @@ import Testing
     #expect(route.reason.hasSuffix(finding))
   }
 }
+
+@Suite struct DefaultApplicationsTests {
+  /// GLib reads the environment once per process, so this test runs in its own process.
+  @Test func `GIO reads the default application of a scheme from mimeapps.list`() async throws {
+    await #expect(processExitsWith: .success) {
+      let data = try DataDirectory()
+      setenv("XDG_DATA_HOME", data.temporary.file("user"), 1)
+      setenv("XDG_DATA_DIRS", data.temporary.file("system"), 1)
+      setenv("XDG_CONFIG_HOME", data.temporary.file("config"), 1)
+      setenv("XDG_CONFIG_DIRS", data.temporary.file("none"), 1)
+      for id in ["first", "second"] {
+        try data.entry(
+          id, ["Exec=true %u", "Icon=\(id)", "MimeType=x-scheme-handler/https;"], claims: [], implements: false)
+      }
+      try data.temporary.write(
+        "[Default Applications]\nx-scheme-handler/https=second.desktop\nx-scheme-handler/tel=third.desktop\n"
+          + "x-scheme-handler/mailto=fourth.desktop\n", to: "config/mimeapps.list")
+      // Its id is not a bus name, so it cannot be called.
+      try data.entry(
+        "third", ["Exec=true %u", "DBusActivatable=true", "MimeType=x-scheme-handler/tel;"], claims: [],
+        implements: false)
+      // It accepts no link, so it cannot open one.
+      try data.entry("fourth", ["Exec=true", "MimeType=x-scheme-handler/mailto;"], claims: [], implements: false)
+      let handlers = HandlerRegistry(directories: DataDirectories(), on: EventLoop(label: "test"))
+      await handlers.reload()
+      let route = await handlers.registry.route(for: "https://example.com/")
+      let file = data.temporary.file("system/applications/second.desktop")
+      let expected = Application(
+        desktopID: "second.desktop", name: "second", icon: "second", file: file,
+        // Only root's files can be the system's.
+        origin: getuid() == 0 ? .system : .user)
+      #expect(route.kind == .default)
+      #expect(route.handler == expected)
+      #expect(await handlers.registry.unusableDefaults["tel"]?.contains("must be a D-Bus name") == true)
+      #expect(await handlers.registry.defaults["mailto"] == nil)
+      #expect(await handlers.registry.unusableDefaults["mailto"]?.contains("neither %u nor %U") == true)
+    }
+  }
+}
+
+/// The example of the documentation, checked in the way that its readers use it.
+@Suite(.timeLimit(.minutes(5))) struct ExampleTests {
+  private let examples: String
+
+  init() {
+    examples = "\(repositoryRoot)/Config/examples"
+  }
+
+  @Test func `the desktop entry is valid`() async throws {
+    let validator = try BuiltProducts.systemProgram("desktop-file-validate", package: "desktop-file-utils")
+    let (_, _, log) = try await ChildProcess.run(validator, ["\(examples)/org.example.Menu.desktop"])
+    // The specification allows a group named after an interface in Implements=. The validator does not know that yet.
+    let others = log.filter { !$0.contains("file contains group \"org.tagroute.Handler1\", but groups extending") }
+    #expect(others.isEmpty)
+  }
+
+  @Test func `the entry and the program work together`() async throws {
+    let data = try DataDirectory()
+    let text = String(decoding: try readFile("\(examples)/org.example.Menu.desktop"), as: UTF8.self)
+    try data.temporary.write(text, to: "system/applications/org.example.Menu.desktop")
+    try data.temporary.write(
+      try readFile("\(examples)/tagroute-example-menu"), to: "bin/tagroute-example-menu", mode: 0o755)
+    let (registry, problems) = await data.loaded()
+    #expect(problems.isEmpty)
+    #expect(registry.route(for: "https://a.example.org/").kind == .universalLink)
+    let output = data.temporary.file("output")
+    #expect(mkfifo(output, 0o600) == 0)
+    var environment = data.environment
+    environment["MENU_OUTPUT"] = output
+    let launcher = Launcher(connection: nil, environment: environment, on: EventLoop(label: "test"))
+    let message: [UInt8] =
+      [0x91, 1, 15, 0x55, 4] + Array("menu.example.c".utf8) + [0x51, 1, 8, 0x54, 2] + Array("en\u{1B}[31m".utf8)
+    let outcome = await launcher.open(registry.route(for: "https://menu.example.com/7"), message: message).outcome
+    #expect(outcome == .delivered)
+    let (_, printed, _) = try await ChildProcess.run("/bin/cat", [output])
+    #expect(
+      printed == """
+        link: https://menu.example.com/7
+        record 1: well-known U: https://menu.example.c
+        record 2: well-known T: \\x1b[31m
+
+        """)
+  }
+}

@@ -1,3 +1,8 @@
+import Bus
+import Journal
+import Names
+import Presence
+import ReaderProtocol
 import Rig
 import Settings
 import Testing
@@ -64,5 +69,132 @@ import Testing
     #expect(changes.keys.count == Self.changes.count)
     #expect(changes.sessions == .any)
     #expect(changes.actions == [.policy, .readers])
+  }
+}
+
+/// The immediate effects of a policy change.
+@Suite struct PolicyChangeTests: DaemonStateSuite {
+  var state = DaemonState(policy: .init(), isEnabled: true)
+  var clock = ManualClock()
+  var stopsAtOnce = true
+
+  @Test mutating func `a new lock policy takes effect at once`() {
+    begin()
+    // Only the LockedHint of the session says that it is unlocked, which `strict` does not accept.
+    tell(.policy(.init(scan: ScanPolicy(lockDetection: .strict))), expecting: [.scan(0, false)])
+    #expect(state.suspendReasons == ["lock-unknown"])
+    tell(.policy(.init()), expecting: [.scan(0, true)])
+    tell(.login(Self.login(locked: false, true)), expecting: [.scan(0, false)])
+    #expect(state.suspendReasons == ["session-locked"])
+    tell(.policy(.init(scan: ScanPolicy(whenLocked: .hold))), expecting: [.scan(0, true)])
+    #expect(Self.delivered(tap("a")) == [])
+    // The held tap stays held, and the reader stops.
+    tell(.policy(.init()), expecting: [.scan(0, false)])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false, true, false)))) == ["a to :1.7"])
+  }
+
+  @Test mutating func `clients see new technologies, and a new Smart Poster setting takes effect`() {
+    begin()
+    // The readers are libnfc's, which reads no Type 5.
+    let all = ReaderPolling(technologies: TagType.readable.filter { $0 != .type5 })
+    let limited = ReaderPolling(technologies: [.type2])
+    tell(.policy(.init(smartPosters: false, polling: limited)), expecting: [.pursue(0, epoch: 0, .scan(limited))])
+    #expect(state.readers[0]?.properties.technologies == [.type2])
+    #expect(Self.delivered(tap("a", .message(Samples.smartPoster))) == [])
+    tell(.policy(.init()), expecting: [.pursue(0, epoch: 0, .scan(all))])
+    #expect(Self.delivered(tap("b", .message(Samples.smartPoster))) == ["b to :1.7"])
+    _ = tell(.readerAdded(1, path: "/1", device: "x", seat: "seat0"))
+    #expect(state.readers[1]?.properties.technologies == all.technologies)
+  }
+
+  @Test mutating func `an open session keeps its time limit, and the next session has the new limit`() throws {
+    begin()
+    func start() throws -> UInt64 {
+      let (session, actions) = try state.sessions.add(
+        ReaderSessionRequest(), client: ":1.9", uid: Samples.alice.uid, pid: 1, reader: 0, readerPath: Samples.reader,
+        at: clock.now)
+      _ = state.perform(actions) + state.evaluate(at: clock.now)
+      return session.id
+    }
+    let first = try start()
+    _ = reach()
+    tell(.policy(.init(sessionLimit: .seconds(5))), expecting: [])
+    #expect(state.sessions[first]?.deadline == clock.now + .seconds(60))
+    _ = tell(.invalidate(first, message: ""))
+    _ = reach()
+    let second = try start()
+    _ = reach()
+    #expect(state.sessions[second]?.deadline == clock.now + .seconds(5))
+  }
+
+  @Test mutating func `without logind an agent belongs to its user, and with logind to its session`() {
+    begin()
+    // The reader scans, because logind does not decide any more.
+    #expect(tell(.policy(.init(servesAnySession: true))).contains(.scan(0, true)))
+    #expect(state.registry.agents.map(\.session) == [SessionKey(id: nil, uid: Samples.alice.uid)])
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    // The agent stores the tap, because an unanswered tap would move with the agent.
+    tell(.delivery(id: "a", sender: ":1.7", .stored), expecting: [])
+    // Until logind has replied, there is no session.
+    tell(.policy(.init()), expecting: [.scan(0, false)])
+    #expect(state.suspendReasons == ["no-agent", "no-session"])
+    tell(.login(Self.login(locked: false)), expecting: [.scan(0, true)])
+    #expect(state.registry.agents.map(\.session) == [Samples.alice])
+    #expect(Self.delivered(tap("b")) == ["b to :1.7"])
+  }
+
+  @Test mutating func `a login state from before the policy change is used`() {
+    begin(policy: .init())
+    state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
+    _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
+    _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
+    _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
+    _ = tell(.login(Self.login(locked: false)))
+    _ = tell(.policy(.init()))
+    #expect(state.registry.agents.map(\.session) == [Samples.alice])
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+  }
+
+  @Test mutating func `waiting taps follow their user through a policy change`() {
+    begin()
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    #expect(Self.delivered(tap("b")) == [])
+    tell(.agentGone(sender: ":1.7"), expecting: [.scan(0, false)])
+    let changed = state.handle(.policy(.init(servesAnySession: true)), at: clock.now)
+    #expect(!changed.contains { if case .log(.warning, _) = $0 { true } else { false } })
+    #expect(Self.delivered(register(SessionKey(id: nil, uid: Samples.alice.uid))) == ["a to :1.7"])
+    _ = tell(.agentGone(sender: ":1.7"))
+    #expect(Self.delivered(tell(.policy(.init()))) == [])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == [])
+    #expect(Self.delivered(register(Samples.alice, ":1.8")) == ["a to :1.8"])
+    #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.8", .stored))) == ["b to :1.8"])
+  }
+
+  @Test mutating func `a tap in delivery follows its agent through a policy change`() {
+    begin()
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    #expect(Self.delivered(tell(.policy(.init(servesAnySession: true)))) == ["a to :1.7"])
+    _ = tell(.policy(.init()))
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
+    // The agent's reply to the first delivery is still valid.
+    #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.7", .stored))) == [])
+    #expect(Self.delivered(tap("b")) == ["b to :1.7"])
+  }
+
+  @Test mutating func `a tap that follows its agent waits for the unlock of the session`() {
+    begin()
+    _ = tell(.policy(.init(servesAnySession: true)))
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    _ = tell(.policy(.init()))
+    #expect(Self.delivered(tell(.login(Self.login(locked: true)))) == [])
+    #expect(Self.delivered(tell(.login(Self.login(locked: false)))) == ["a to :1.7"])
+  }
+
+  @Test mutating func `without logind a user keeps one of two agents`() {
+    begin()
+    let other = SessionKey(id: "9", uid: Samples.alice.uid)
+    _ = register(other, ":1.8")
+    _ = tell(.policy(.init(servesAnySession: true)))
+    #expect(state.registry.agents.map(\.sender) == [":1.7"])
   }
 }

@@ -1,4 +1,6 @@
 import Daemon
+import EventLoop
+import Glibc
 import ReaderProtocol
 import ReaderSimulator
 import TestKit
@@ -104,5 +106,118 @@ import Testing
     #expect(await rig.simulator.strikes > 0)
     await rig.simulator.clearFaults()
     try await rig.scan(true)
+  }
+}
+
+/// Faults while a device is opened.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct OpeningTests {
+  /// Opening takes about 15 commands. `EachCommandTests` strikes at each of them.
+  @Test(arguments: [1, 5, 9, 13])
+  func `a fault while a device is opened does not end the process`(command: Int) async throws {
+    let rig = try await ReaderRig(fault: .corruptChecksum(command: command))
+    await rig.setScanning(true)
+    // If the process crashes, this call throws.
+    try await rig.expect(.scanning(true))
+    #expect(await rig.simulator.strikes > 0)
+    try await rig.announces("https://example.com")
+  }
+
+  /// The chip stops answering at one of these commands. The process reports the failure and stays alive.
+  @Test(arguments: [1, 5, 9, 13])
+  func `a chip that hangs while it is opened is reported as failed`(command: Int) async throws {
+    let rig = try await ReaderRig(fault: .stall(command: command))
+    try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
+    try await rig.plugAgain()
+    try await rig.isReady()
+  }
+}
+
+/// Devices that are absent while no tags are wanted.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct WaitingTests {
+  @Test func `a process without a device sleeps until it receives a command`() async throws {
+    let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
+    try await rig.isAsleep()
+    try await rig.simulator.plug()
+    await rig.process.lookForDevice()
+    try await rig.isReady()
+    try await rig.isAsleep()
+    // The process checks that the device answers, and sleeps again.
+    let commands = await rig.simulator.counters.commands
+    await rig.process.lookForDevice()
+    try await rig.simulator.wait { $0.counters.commands > commands }
+    try await rig.isAsleep()
+    await rig.simulator.unplug()
+    await rig.process.lookForDevice()
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
+    try await rig.isAsleep()
+    // No event reports the device, but tags are wanted.
+    try await rig.simulator.plug()
+    await rig.setScanning(true)
+    try await rig.isReady()
+    try await rig.expect(.scanning(true))
+  }
+
+  @Test func `a sleeping process is not woken while another one works`() async throws {
+    let absent = try await ReaderRig(isPluggedIn: false, isFollowed: true)
+    let suspended = try await ReaderRig()
+    try await absent.isAsleep()
+    try await suspended.isAsleep()
+    let sleepers = [try #require(await absent.process.processID), try #require(await suspended.process.processID)]
+    let before = try sleepers.map { try waits(of: $0) }
+    let worker = try await ReaderRig.scanning()
+    try await worker.commands(60)
+    // Each process reports its sleep before it begins. That sleep is one wait. Waking up would add another.
+    for (after, before) in zip(try sleepers.map { try waits(of: $0) }, before) { #expect(after - before <= 1) }
+  }
+
+  private func status(_ process: Int32) throws -> [Substring] {
+    String(decoding: try readFile("/proc/\(process)/status"), as: UTF8.self).split(separator: "\n")
+  }
+
+  /// How often a process has gone to sleep voluntarily.
+  private func waits(of process: Int32) throws -> Int {
+    let line = try status(process).first { $0.hasPrefix("voluntary_ctxt_switches:") }
+    return try #require(line?.split(separator: "\t").last.flatMap { Int($0) })
+  }
+}
+
+/// Two readers of one daemon, which serves both on one thread.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SeveralReadersFaultTests {
+  @Test func `taps of one reader come in order while the process of the other hangs`() async throws {
+    let loop = EventLoop(label: "daemon")
+    let good = try await ReaderRig.scanning(loop: loop)
+    let bad = try await ReaderRig.scanning(loop: loop)
+    let wedged = try #require(await bad.process.processID)
+    kill(wedged, SIGSTOP)
+    try await expectTaps(5, on: good)
+    let crash = try await bad.crash()
+    #expect(crash.reason == "it was not heard of in time")
+    try await bad.isReady()
+    try await bad.expect(.scanning(true))
+    try await expectTaps(1, on: good)
+    try await bad.announces("https://example.com/again")
+  }
+
+  /// Places and removes tags one by one. Expects one tap and one removal for each, in order, and no change of the
+  /// reader's phase.
+  private func expectTaps(_ count: Int, on rig: ReaderRig) async throws {
+    let before = rig.seen.count
+    var placements: [UInt64] = []
+    for number in 1...count {
+      let message = try uri("https://example.com/\(number)")
+      let id = await rig.simulator.place(try .type2(.ntag213, message: message))
+      let tap = try await rig.message()
+      #expect(tap.message == message)
+      try await rig.takeAway(id, tap.placement)
+      placements.append(tap.placement.number)
+    }
+    #expect(zip(placements, placements.dropFirst()).allSatisfy { $0 < $1 }, "\(placements)")
+    for event in rig.seen[before...] {
+      switch event {
+      case .phase, .crashed: Issue.record("the working reader was disturbed: \(event)")
+      default: break
+      }
+    }
   }
 }

@@ -167,3 +167,160 @@ private struct NoSuchMessage: Error {}
     }
   }
 }
+
+/// Formatted tags without an NDEF TLV. They read as empty, and writing adds the TLV.
+@Suite struct Type2PreparationTests {
+  private static let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
+
+  /// An NTAG215 with these bytes after its capability container, followed by zeros.
+  private func tag(_ data: [UInt8] = []) -> WritableTag {
+    var tag = WritableTag(size: 0x3E, message: Self.message, version: WritableTag.ntag215)
+    tag.memory.replaceSubrange(16..<16 + 496, with: data + [UInt8](repeating: 0, count: 496 - data.count))
+    return tag
+  }
+
+  @Test func `writing to an empty data area adds an NDEF TLV`() throws {
+    var tag = tag()
+    #expect(try TagActivation.type2.readNDEF(over: &tag).problem?.code == .empty)
+    let status = try TagActivation.type2.queryNDEF(over: &tag)
+    #expect(status.access == .readWrite && status.capacity == 492)
+    try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, over: &tag)
+    #expect(Array(tag.memory[16..<82]) == [0x03, 63] + Self.message + [0xFE])
+  }
+
+  @Test func `a tag without an NDEF TLV is not locked, because none could be added later`() throws {
+    var tag = tag()
+    let error = #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
+    #expect(error == .cannotLock("there is no NDEF message on the tag: write one first"))
+    #expect(tag.writes.isEmpty)
+  }
+
+  @Test func `the length stays zero until the message is written`() throws {
+    var tag = tag()
+    try TagActivation.type2.writeNDEF(Self.message, over: &tag)
+    let pages = tag.writes.map { $0[1] }
+    #expect(pages.last == 4 && pages.dropLast().contains(5))
+    #expect(tag.writes.dropLast().filter { $0[1] == 4 }.allSatisfy { $0[3] == 0 })
+  }
+
+  @Test(
+    arguments: [
+      // A lock control TLV stays in its place.
+      ([0x01, 3, 0xA0, 0x10, 0x44], 5), ([0x01, 3, 0xA0, 0x10, 0x44, 0xFE], 5), ([0, 0, 0x01, 3, 0xA0, 0x10, 0x44], 7),
+      ([0xFE], 0), ([0xFD, 2, 7, 7], 4),
+    ] as [([UInt8], Int)])
+  func `the new TLV comes after the others`(data: [UInt8], place: Int) throws {
+    var tag = tag(data)
+    try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, over: &tag)
+    #expect(Array(tag.memory[16..<16 + place]) == Array(data.prefix(place)))
+    #expect(Array(tag.memory[16 + place..<18 + place]) == [0x03, 63])
+  }
+
+  @Test(arguments: [[0xFD, 0xFE], [0x55, 0xFF, 0xFF, 0xFF]] as [[UInt8]])
+  func `a tag with damaged TLVs is not overwritten`(data: [UInt8]) throws {
+    var tag = WritableTag(size: 0x06, message: [], version: nil)
+    tag.memory.replaceSubrange(16..<16 + data.count, with: data)
+    #expect(throws: TagWriteError.self) { try TagActivation.type2.writeNDEF(Self.message, over: &tag) }
+    #expect(tag.writes.isEmpty)
+  }
+}
+
+@Suite struct Type2ProtectionTests {
+  @Test(
+    arguments: [
+      ([0, 4, 3, 1, 1, 0, 0x0B, 3], 0x10), ([0, 4, 4, 1, 1, 0, 0x0B, 3], 0x10), ([0, 4, 4, 1, 2, 0, 0x0B, 3], nil),
+      ([0, 4, 3, 1, 2, 0, 0x0B, 3], nil), ([0, 4, 3, 2, 2, 0, 0x0B, 3], nil), ([0, 4, 3, 2, 1, 0, 0x0B, 3], 0x10),
+      ([0, 4, 4, 2, 2, 0, 0x0B, 3], nil), ([0, 4, 4, 1, 1, 0, 0x12, 3], 0xE3),
+      ([0, 4, 4, 1, 1, 0, 0x0E, 3], 0x25), ([0, 4, 4, 2, 1, 0, 0x0F, 3], 0x29),
+      ([0, 4, 4, 2, 1, 0, 0x11, 3], 0x83), ([0, 4, 4, 2, 1, 0, 0x13, 3], 0xE3), ([0, 4, 4, 5, 2, 1, 0x15, 3], nil),
+      ([0, 4, 4, 5, 2, 2, 0x15, 3], 0xE3), ([0, 4, 9, 2, 1, 0, 0x11, 3], nil), ([0, 4], nil),
+      // Ultralight AES, NTAG 223 DNA, NTAG 224 DNA with StatusDetect, NTAG213F, NTAG213 TagTamper.
+      ([0, 4, 3, 1, 4, 0, 0x0F, 3], 0x29), ([0, 4, 4, 2, 4, 0, 0x0F, 3], 0x29), ([0, 4, 4, 8, 5, 0, 0x10, 3], 0x39),
+      ([0, 4, 4, 4, 1, 0, 0x0F, 3], 0x29), ([0, 4, 4, 2, 3, 0, 0x0F, 3], 0x29),
+      // Other subtypes and versions, and a copy of an NTAG213 by another manufacturer.
+      ([0, 4, 4, 6, 0, 0, 0x13, 3], nil), ([0, 4, 3, 1, 3, 0, 0x0B, 3], nil), ([0, 0x53, 4, 2, 1, 0, 0x0F, 3], nil),
+    ] as [([UInt8], Int?)])
+  func `the version gives the address of the protection byte`(version: [UInt8], page: Int?) {
+    let place = Type2Model.ofVersion(version)?.protection
+    #expect(place?.page == page)
+    #expect(place?.address == page.map { $0 * 4 + 3 })
+  }
+
+  @Test(arguments: [(0x00, nil), (0x03, 3), (0x10, 16), (0x2F, 47), (0x30, nil), (0xFF, nil)] as [(UInt8, Int?)])
+  func `an Ultralight C has its first protected page in page 2A`(value: UInt8, page: Int?) throws {
+    let place = try #require(Type2Model.ending(at: 0x2C)?.protection)
+    var memory = TagMemory(size: 200)
+    memory.learn([value], at: 0x2A * 4)
+    #expect(place.firstProtectedPage(memory) == page ?? .max)
+    #expect(Type2Model.ending(at: 0x2A)?.protection == nil)
+  }
+}
+
+/// A tag with two sectors. It does not always receive the second packet of SECTOR SELECT.
+private struct SectorTag: TagChannel {
+  var memory: [UInt8]
+  var deafness: Int
+  private var sector = 0
+  private var awaitsSector = false
+  private(set) var writes: [Int] = []
+
+  init(_ data: [UInt8], deafness: Int) {
+    self.deafness = deafness
+    memory = [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, 0xEA, 0] + data
+    memory += [UInt8](repeating: 0, count: 2048 - memory.count)
+  }
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    if awaitsSector {
+      awaitsSector = false
+      deafness -= 1
+      if deafness < 0 { sector = Int(command[0]) }
+      throw TagChannelError(.noAnswer, "consent, or not heard")
+    }
+    let page = sector * 256 + Int(command.count > 1 ? command[1] : 0)
+    switch command[0] {
+    case 0x30: return (0..<16).map { memory[(page * 4 + $0) % 2048] }
+    case 0x3A: return Array(memory[page * 4..<(sector * 256 + Int(command[2]) + 1) * 4])
+    case 0x60: return [0, 4, 4, 5, 2, 1, 0x15, 3]
+    case 0xC2:
+      awaitsSector = true
+      return [0x0A]
+    case 0xA2:
+      writes.append(page)
+      memory.replaceSubrange(page * 4..<page * 4 + 4, with: command[2...])
+      return [0x0A]
+    default: throw TagChannelError(.noAnswer, "refused")
+    }
+  }
+
+  mutating func reselect() throws(TagChannelError) {
+    sector = 0
+    awaitsSector = false
+  }
+}
+
+@Suite struct SectorSelectTests {
+  private static let message: [UInt8] =
+    [0xC5, 0, 0, 0, 4, 0xA8] + (0..<1192).map { UInt8(truncatingIfNeeded: $0) }
+
+  @Test(arguments: 0...1) func `a missed sector change is noticed`(deafness: Int) throws {
+    var tag = SectorTag(tlv(Self.message), deafness: deafness)
+    #expect(try TagActivation.type2.readNDEF(over: &tag) == .message(Self.message))
+    var other = Self.message
+    for index in 6..<other.count { other[index] ^= 0x55 }
+    tag.deafness = deafness
+    let before = tag.memory
+    try TagActivation.type2.writeNDEF(other, isVerifying: true, over: &tag)
+    #expect(tag.writes.allSatisfy { $0 >= 4 })
+    #expect(tag.memory[..<16] == before[..<16])
+  }
+
+  @Test func `a tag that never changes its sector is not accessed at the wrong address`() throws {
+    var tag = SectorTag(tlv(Self.message), deafness: 100)
+    #expect(throws: TagChannelError(.transmission, "the tag does not change its sector")) {
+      try TagActivation.type2.readNDEF(over: &tag)
+    }
+    #expect(throws: TagWriteError.self) { try TagActivation.type2.writeNDEF(Self.message, over: &tag) }
+    #expect(tag.writes.allSatisfy { $0 >= 4 })
+  }
+}

@@ -101,3 +101,6 @@ import Testing
     await simulator.stop()
   }
 }
+
+/// The tag that a test places. Swift Testing has another type of this name.
+typealias Tag = IntegrationTests.Tag

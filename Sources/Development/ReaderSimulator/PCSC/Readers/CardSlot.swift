@@ -154,3 +154,144 @@ struct CardPresence: Sendable {
     return (false, covered)
   }
 }
+
+/// The part of a reader that a card is in: it finds the card, powers it, and exchanges commands with it.
+protocol CardInterface: Sendable {
+  /// Puts a card into the slot. Returns whether the reader notices it.
+  mutating func place(_ medium: SimulatedCard.Medium, as id: TagID) -> Bool
+
+  /// Takes the card out, with its current contents; nil if there is none.
+  mutating func take() -> SimulatedCard.Medium?
+
+  /// Switches the card on, or off and on again. Returns the answer to reset; nil if the card does not answer.
+  mutating func powerUp() -> [UInt8]?
+
+  /// Switches the card off.
+  mutating func powerDown()
+
+  /// The answer to a command of a client.
+  mutating func transmit(_ command: [UInt8]) -> DriverAnswer
+
+  /// Whether the card has been taken away during a command.
+  var hasLostCard: Bool { get }
+
+  /// Whether a transparent session is open.
+  var isInSession: Bool { get }
+
+  /// The card's whole permanent memory; nil if there is no card.
+  var memory: [UInt8]? { get }
+}
+
+/// A slot for cards with contacts.
+struct ContactInterface: CardInterface {
+  private var card: (application: any CardApplication, answerToReset: [UInt8])?
+
+  mutating func place(_ medium: SimulatedCard.Medium, as id: TagID) -> Bool {
+    guard case .contact(let application, let answerToReset) = medium else { return false }
+    card = (application, answerToReset)
+    return true
+  }
+
+  mutating func take() -> SimulatedCard.Medium? {
+    powerDown()
+    defer { card = nil }
+    return card.map { .contact($0.application, answerToReset: $0.answerToReset) }
+  }
+
+  mutating func powerUp() -> [UInt8]? {
+    powerDown()
+    return card?.answerToReset
+  }
+
+  mutating func powerDown() { card?.application.deselect() }
+
+  mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
+    guard let answer = card?.application.respond(to: command) else { return .failure(.communicationError) }
+    return .success(answer)
+  }
+
+  var hasLostCard: Bool { false }
+
+  var isInSession: Bool { false }
+
+  var memory: [UInt8]? { card?.application.memory }
+}
+
+/// A fault to inject into one slot of a virtual reader, once or repeatedly. Commands (SCardTransmit) and power-ups are
+/// counted from 1 for the next one. If `times` is nil, all following ones are affected.
+package struct CardFault: Sendable, Hashable {
+  enum Kind: Hashable {
+    case removal(executed: Bool)
+    case flicker
+    case unplug
+    case answer([UInt8])
+    case silence(executed: Bool)
+    case hold
+    case mute
+
+    /// Whether the fault affects power-ups rather than commands.
+    var isOfPower: Bool { self == .mute }
+  }
+
+  let kind: Kind
+  var number = 1
+  var times: Int? = 1
+
+  /// The card is taken away at a command. If `executed`, it still executes the command, and only the answer is lost.
+  package static func removal(command: Int = 1, executed: Bool = false) -> CardFault {
+    CardFault(kind: .removal(executed: executed), number: command)
+  }
+
+  /// The card is taken away at a command and put back at once, as by an unsteady hand.
+  package static func flicker(command: Int = 1) -> CardFault { CardFault(kind: .flicker, number: command) }
+
+  /// The reader is unplugged at a command.
+  package static func unplug(command: Int = 1) -> CardFault { CardFault(kind: .unplug, number: command) }
+
+  /// The reader answers commands with these two bytes alone, and does not execute them: `63 00`, `6A 82`, `6C 10`.
+  package static func status(_ word: UInt16, command: Int = 1, times: Int? = 1) -> CardFault {
+    answer(BigEndian.bytes(word), command: command, times: times)
+  }
+
+  /// The reader answers commands with any bytes, and does not execute them. pcscd takes up to 65,538.
+  package static func answer(_ bytes: [UInt8], command: Int = 1, times: Int? = 1) -> CardFault {
+    CardFault(kind: .answer(bytes), number: command, times: times)
+  }
+
+  /// The exchange fails: SCARD_E_NOT_TRANSACTED. If `executed`, the card still executes the command.
+  package static func silence(command: Int = 1, times: Int? = 1, executed: Bool = false) -> CardFault {
+    CardFault(kind: .silence(executed: executed), number: command, times: times)
+  }
+
+  /// The answer to a command is held until `release`, or until the reader is unplugged.
+  package static func hold(command: Int = 1) -> CardFault { CardFault(kind: .hold, number: command) }
+
+  /// The card does not answer when it is switched on. pcscd reports it as mute.
+  package static func mute(powerUp: Int = 1, times: Int? = 1) -> CardFault {
+    CardFault(kind: .mute, number: powerUp, times: times)
+  }
+}
+
+/// The pending faults of a slot.
+struct CardFaultPlan {
+  private var faults: [CardFault] = []
+  /// How often a fault has struck since the last `clear`.
+  private(set) var strikes = 0
+
+  mutating func add(_ fault: CardFault) { faults.append(fault) }
+
+  mutating func clear() { self = CardFaultPlan() }
+
+  /// The fault that strikes the next command; nil if none does.
+  mutating func nextCommand() -> CardFault.Kind? { strike(ofPower: false) }
+
+  /// Whether the card stays mute at the next power-up.
+  mutating func nextPowerUpIsMute() -> Bool { strike(ofPower: true) != nil }
+
+  /// Counts one event. If several faults strike, returns the first one.
+  private mutating func strike(ofPower: Bool) -> CardFault.Kind? {
+    let struck = faults.strike { $0.isOfPower == ofPower }
+    strikes += struck.count
+    return struck.first
+  }
+}

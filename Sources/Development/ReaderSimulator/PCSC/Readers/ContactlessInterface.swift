@@ -174,3 +174,175 @@ enum ChipReply: Equatable {
   case refusal
   case silence
 }
+
+/// Cards of ISO/IEC 15693, which the simulated chip does not know. The reader exchanges their frames itself.
+extension ContactlessInterface {
+  /// Not addressed, high data rate (ISO/IEC 15693-3, section 7.3.1).
+  private static let flags: UInt8 = 0x02
+
+  /// Takes an inventory, and finds the size of the blocks by reading the first one.
+  mutating func selectVicinity() -> FoundCard? {
+    chip.radio.beginCommand(at: .zero)
+    chip.radio.switchField(on: true)
+    guard let answer = activate([0x26, 0x01, 0x00]), answer.count == 10, answer[0] == 0x00,
+      let block = activate([Self.flags, 0x20, 0x00]), block.count > 1, block[0] == 0x00
+    else { return nil }
+    return .vicinity(uid: Array(answer[2...]), blockSize: block.count - 1)
+  }
+
+  private mutating func activate(_ command: [UInt8]) -> [UInt8]? {
+    guard case .frame(let answer) = chip.radio.transceive(.standard(command, .vicinity), for: .activation) else {
+      return nil
+    }
+    return answer.checkedData
+  }
+
+  /// FF B0: one or more whole blocks.
+  mutating func readVicinity(_ command: PseudoAPDU, _ blockSize: Int) -> [UInt8] {
+    let asked = command.expectedLength ?? 0
+    let count = asked == 0 ? blockSize : asked
+    guard count.isMultiple(of: blockSize) else { return StatusWord.rightLength(blockSize) }
+    guard count <= max(blockSize, model.longestRead) else { return lengthError(max(blockSize, model.longestRead)) }
+    var bytes: [UInt8] = []
+    for block in command.address..<command.address + count / blockSize {
+      let number = BigEndian.bytes(UInt16(truncatingIfNeeded: block))
+      do throws(VicinityFailure) {
+        bytes += try exchangeVicinity(block > 0xFF ? [0x30, number[1], number[0]] : [0x20, number[1]])
+      } catch {
+        return refusal(error.word)
+      }
+    }
+    return bytes + StatusWord.success
+  }
+
+  /// FF D6: one whole block.
+  mutating func updateVicinity(_ command: PseudoAPDU, _ blockSize: Int) -> [UInt8] {
+    guard command.data.count == blockSize else { return lengthError(blockSize) }
+    let isExtended = command.address > 0xFF
+    let block = isExtended ? [command.parameter2, command.parameter1] : [command.parameter2]
+    do throws(VicinityFailure) {
+      _ = try exchangeVicinity([isExtended ? 0x31 : 0x21] + block + command.data)
+      return StatusWord.success
+    } catch {
+      return refusal(error.word)
+    }
+  }
+
+  /// The data of an answer, without its flags.
+  private mutating func exchangeVicinity(_ command: [UInt8]) throws(VicinityFailure) -> [UInt8] {
+    guard let answer = self.answer(of: .standard([Self.flags] + command, .vicinity)), let flags = answer.first else {
+      throw VicinityFailure(word: StatusWord.noAnswer)
+    }
+    guard flags & 0x01 == 0 else { throw VicinityFailure(word: StatusWord.noSuchBlock) }
+    return Array(answer.dropFirst())
+  }
+}
+
+/// The status word for a failed exchange.
+private struct VicinityFailure: Error {
+  let word: [UInt8]
+}
+
+/// A tag that a reader has found and selected.
+enum FoundCard: Equatable {
+  /// `ats` is the answer to select with its length byte; nil without ISO/IEC 14443-4.
+  case typeA(sak: UInt8, uid: [UInt8], ats: [UInt8]?)
+  /// `attributeAnswer` is the first byte of the answer to ATTRIB.
+  case typeB(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8], attributeAnswer: UInt8)
+  case felica(idm: [UInt8], modulation: RadioModulation)
+  /// `uid` is the four bytes that commands carry.
+  case jewel(uid: [UInt8])
+  /// `uid` is as on the air, the lowest byte first.
+  case vicinity(uid: [UInt8], blockSize: Int)
+
+  /// Whether the card takes APDUs.
+  var takesAPDUs: Bool {
+    switch self {
+    case .typeA(_, _, let ats): ats != nil
+    case .typeB: true
+    case .felica, .jewel, .vicinity: false
+    }
+  }
+
+  /// Whether the card is a MIFARE Classic, which needs authentication.
+  var isClassic: Bool { Self.classicNames[sak ?? 0] != nil }
+
+  private var sak: UInt8? { if case .typeA(let sak, _, nil) = self { sak } else { nil } }
+
+  /// The names of MIFARE Classic 1K, 4K and Mini in the supplement to PC/SC part 3, by SAK.
+  private static let classicNames: [UInt8: UInt16] = [0x08: 0x0001, 0x18: 0x0002, 0x09: 0x0026]
+}
+
+extension FoundCard {
+  private static let standardA3: UInt8 = 0x03
+  private static let standardFeliCa: UInt8 = 0x11
+  private static let standard15693: UInt8 = 0x0B
+  private static let nameOfUltralight: UInt16 = 0x0003
+  private static let nameOfTopaz: UInt16 = 0x0030
+  private static let nameOfFeliCa: UInt16 = 0x003B
+  /// ICODE SLI and Tag-it, by manufacturer. Readers do not know the names of the others.
+  private static let vicinityNames: [UInt8: UInt16] = [0x04: 0x0014, 0x07: 0x0012]
+
+  /// The identifier that `FF CA` tells.
+  func identifier(by model: CardReaderModel) -> [UInt8] {
+    switch self {
+    case .typeA(_, let uid, _): uid
+    case .typeB(let pupi, _, _, _): pupi
+    case .felica(let idm, _): idm
+    case .jewel(let uid): uid
+    case .vicinity(let uid, _): model.reversesVicinityUID ? uid : uid.reversed()
+    }
+  }
+
+  /// The answer to reset that a reader of this model makes up.
+  func answerToReset(by model: CardReaderModel) -> [UInt8] {
+    switch self {
+    case .typeA(_, _, let ats?): return AnswerToReset.typeA(historicalBytes: Self.historicalBytes(of: ats))
+    case .typeA(let sak, _, nil):
+      return AnswerToReset.storage(standard: Self.standardA3, name: Self.classicNames[sak] ?? Self.nameOfUltralight)
+    case .typeB(_, let applicationData, let protocolInfo, let attributeAnswer):
+      return AnswerToReset.typeB(
+        applicationData: applicationData, protocolInfo: protocolInfo, attributeAnswer: attributeAnswer)
+    case .felica(_, let modulation) where model.namesFeliCaAsTypeA:
+      return AnswerToReset.storage(standard: Self.standardA3, name: modulation == .felica212 ? 0xF011 : 0xF012)
+    case .felica: return AnswerToReset.storage(standard: Self.standardFeliCa, name: Self.nameOfFeliCa)
+    case .jewel:
+      return AnswerToReset.storage(
+        standard: Self.standardA3, name: model.namesFeliCaAsTypeA ? 0xF004 : Self.nameOfTopaz)
+    case .vicinity(let uid, _):
+      return AnswerToReset.storage(standard: Self.standard15693, name: Self.vicinityNames[uid[6]] ?? 0x0000)
+    }
+  }
+
+  /// The historical bytes of an answer to select (ISO/IEC 14443-4, section 5.2): they follow the format byte T0 and the
+  /// interface bytes that it announces.
+  static func historicalBytes(of ats: [UInt8]) -> [UInt8] {
+    guard ats.count >= 2 else { return [] }
+    let interfaceBytes = (ats[1] & 0x70).nonzeroBitCount
+    return Array(ats.dropFirst(2 + interfaceBytes))
+  }
+}
+
+/// Answers to reset (ISO/IEC 7816-3, section 8), as a reader makes them up for contactless cards (PC/SC part 3, section
+/// 3.1.3.2.3).
+enum AnswerToReset {
+  /// A storage card. `standard` and `name` are the bytes SS and NN of the supplement to part 3.
+  static func storage(standard: UInt8, name: UInt16) -> [UInt8] {
+    let application: [UInt8] = [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard] + BigEndian.bytes(name)
+    return checked([0x3B, 0x8F, 0x80, 0x01] + application + [0, 0, 0, 0])
+  }
+
+  /// A card of ISO/IEC 14443-4 Type A, with the historical bytes of its answer to select.
+  static func typeA(historicalBytes: [UInt8]) -> [UInt8] {
+    let bytes = historicalBytes.prefix(15)
+    return checked([0x3B, 0x80 | UInt8(truncatingIfNeeded: bytes.count), 0x80, 0x01] + bytes)
+  }
+
+  /// A card of ISO/IEC 14443-4 Type B. `attributeAnswer` is the first byte of its answer to ATTRIB, which holds MBLI.
+  static func typeB(applicationData: [UInt8], protocolInfo: [UInt8], attributeAnswer: UInt8) -> [UInt8] {
+    checked([0x3B, 0x88, 0x80, 0x01] + applicationData + protocolInfo + [attributeAnswer & 0xF0])
+  }
+
+  /// Appends the check byte TCK: the exclusive or of all bytes from T0 on.
+  private static func checked(_ bytes: [UInt8]) -> [UInt8] { bytes + [bytes.dropFirst().reduce(0, ^)] }
+}

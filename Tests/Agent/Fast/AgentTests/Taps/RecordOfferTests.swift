@@ -1,3 +1,4 @@
+import Handlers
 import Inbox
 import NDEF
 import Notifications
@@ -113,5 +114,155 @@ struct RecordOfferTests {
         .move(offer.id, to: .dismissed, reason: offer.ending.reason), .closeNotification(offer.id),
         .announceClosed(offer.id, .dismissed),
       ])
+  }
+}
+
+/// The question about a Wi-Fi network of a tag.
+struct WiFiOfferTests {
+  private func offer(
+    _ network: WiFiNetwork = WiFiNetwork(ssid: "Guest", passphrase: "visitors"),
+    _ availability: WiFiAvailability = .available
+  ) throws -> TapOffer {
+    try offer(NDEFMessage(records: [WiFiRecord([network]).record()]), availability)
+  }
+
+  private func offer(_ message: NDEFMessage, _ availability: WiFiAvailability) throws -> TapOffer {
+    let reading = try TagReading(tapValues(1, message: try message.encoded()), now: sampleTime)
+    return TapOffer(reading, registry: Registry(), policy: RoutingPolicy(), languages: []).connecting(availability)
+  }
+
+  @Test func `the question names the network and never the password`() throws {
+    let offer = try offer()
+    #expect(offer.isShown && offer.isOpenable && offer.connects && !offer.mayOpenAtOnce && !offer.mayOpenAlways)
+    let shown = offer.notification(timeout: -1, canCopy: true)
+    #expect(shown.summary.string == "Connect to Wi-Fi “Guest”?")
+    #expect(shown.body.string == "The password is on the tag")
+    #expect(shown.buttons.map(\.label) == ["Connect", "Connect and Save", "Dismiss"])
+    let reading = try TagReading(
+      tapValues(1, message: try NDEFMessage(records: [TextRecord("a", language: "en").record()]).encoded()),
+      now: sampleTime)
+    #expect(offer.tap(reading).title == "Wi-Fi network “Guest”")
+    #expect(!"\(offer)".contains("visitors") && !"\(shown)".contains("visitors"))
+  }
+
+  @Test func `an open network is named as such`() throws {
+    let shown = try offer(WiFiNetwork(ssid: "Café", passphrase: nil)).notification(timeout: -1, canCopy: true)
+    #expect(shown.summary.string == "Connect to Wi-Fi “Café”?")
+    #expect(shown.body.string.hasPrefix("The network has no password"))
+  }
+
+  @Test func `a name cannot end its quotation or hide a part of itself`() throws {
+    let shown = try offer(WiFiNetwork(ssid: "a”?\u{202E}\n<b>", passphrase: nil)).notification(
+      timeout: -1, canCopy: true)
+    #expect(shown.summary.string == "Connect to Wi-Fi “a\\xE2\\x80\\x9D?\\xE2\\x80\\xAE\\x0A<b>”?")
+  }
+
+  @Test(arguments: [WiFiAvailability.noNetworkManager, .noDevice, .off])
+  func `without Wi-Fi, the notification shows the name and says why`(availability: WiFiAvailability) throws {
+    let offer = try offer(WiFiNetwork(ssid: "Guest", passphrase: "visitors"), availability)
+    #expect(offer.isShown && !offer.isOpenable && offer.copied == "Guest")
+    let shown = offer.notification(timeout: -1, canCopy: true)
+    #expect(shown.summary.string == "Wi-Fi network “Guest”")
+    #expect(shown.body.string == Messages.whyNoWiFi(availability) && !shown.body.isEmpty)
+    #expect(shown.buttons.map(\.label) == ["Copy", "Dismiss"])
+    #expect(offer.answer(to: "save", canCopy: true) == .showAgain)
+  }
+
+  @Test func `a network with another security is shown, with the reason`() throws {
+    let payload: [UInt8] = [0x10, 0x0E, 0, 11, 0x10, 0x45, 0, 1, 0x41, 0x10, 0x03, 0, 2, 0, 0x10]
+    let record = NDEFRecord(typeNameFormat: .mediaType, type: Array(WiFiRecord.type.utf8), payload: payload)
+    let shown = try offer(NDEFMessage(records: [record]), .available).notification(timeout: -1, canCopy: false)
+    #expect(shown.summary.string == "Wi-Fi network “A”")
+    #expect(shown.body.string.hasPrefix("It needs a user name"))
+    #expect(shown.buttons.map(\.label) == ["Dismiss"])
+  }
+
+  @Test func `only the second button saves`() throws {
+    let offer = try offer()
+    for action in ["open", "default", "retry"] { #expect(offer.answer(to: action, canCopy: true) == .open(offer, nil)) }
+    #expect(offer.answer(to: "save", canCopy: true) == .open(offer.opening(.savingNetwork), nil))
+    #expect(offer.manner == .once)
+    #expect(offer.answer(to: "copy", canCopy: true) == .showAgain)
+    #expect(offer.handOverKey != offer.opening(.savingNetwork).handOverKey)
+  }
+
+  @Test func `a click counts only while the network can be joined`() throws {
+    let here = try offer()
+    let gone = try offer(WiFiNetwork(ssid: "Guest", passphrase: "visitors"), .off)
+    #expect(here.confirmed(by: here, isAnswer: false, hasFailed: false) == here)
+    #expect(here.confirmed(by: gone, isAnswer: false, hasFailed: false) == nil)
+  }
+
+  @Test func `a failure names the network`() throws {
+    let reason = try #require(HandOverOutcome.failed(HandOverFailure(.networkPassword)).failure)
+    let shown = try offer().notification(failed: reason, timeout: -1, canCopy: true)
+    #expect(shown.summary.string == "Could not connect to Wi-Fi “Guest”")
+    #expect(shown.body.string.hasSuffix("The network did not accept the password on the tag"))
+    #expect(shown.buttons.map(\.label) == ["Try again", "Dismiss"])
+    let gone = try offer(WiFiNetwork(ssid: "Guest", passphrase: "visitors"), .off)
+    #expect(gone.notification(failed: reason, timeout: -1, canCopy: false).body.string == "Wi-Fi is switched off")
+  }
+}
+
+/// Tags without a message: what the agent makes of them.
+struct BareTagTests {
+  private static let uid: [UInt8] = [0x04, 0xA2, 0x19, 0x5A]
+  private static let random: [UInt8] = [0x08, 0xA2, 0x19, 0x5A]
+
+  private func offer(
+    uid: [UInt8] = Self.uid, shows: Bool = false, _ condition: TapRule.Condition? = nil,
+    _ action: TapRule.Action = .run(["/bin/true"])
+  ) throws -> TapOffer {
+    let rules = condition.map { condition in
+      [TapRule(name: "card", origin: .user, file: "/r.conf", line: 1, conditions: [condition], action: action)]
+    }
+    let reading = try TagReading(tapValues(1, message: [], uid: uid, technology: "type-4a"), now: sampleTime)
+    return TapOffer(
+      reading, registry: Registry(declarations: []), policy: RoutingPolicy(showsBareTags: shows), languages: [],
+      rules: RuleSet(rules ?? []))
+  }
+
+  @Test func `without a rule it is ignored, and that is no failure`() throws {
+    let offer = try offer()
+    #expect(!offer.isShown && !offer.isOpenable && !offer.mayOpenAtOnce && offer.obstacle == nil)
+    #expect(offer.ending.state == .dismissed && offer.ending.reason.code == .ignored)
+    #expect(offer.ending.reason.detail == "the tag has no message")
+    let reading = try TagReading(tapValues(1, message: []), now: sampleTime)
+    #expect(offer.tap(reading).title == "Tag without a message")
+  }
+
+  @Test func `with BareTags=show the UID is shown and can be copied`() throws {
+    let offer = try offer(shows: true)
+    #expect(offer.isShown && !offer.isOpenable && offer.copied == "04-A2-19-5A")
+    let notification = offer.notification(timeout: -1, canCopy: true)
+    #expect(notification.summary.string == "Tag without a message")
+    #expect(notification.body.string == "04-A2-19-5A")
+    #expect(notification.buttons.map(\.label) == ["Copy", "Dismiss"])
+    #expect(try !self.offer(uid: [], shows: true).isShown)
+  }
+
+  @Test(arguments: [
+    TapRule.Condition.uid([0x04, 0xA2, 0x19, 0x5A]), .technology("type-4a"), .reader("0"),
+    .reader("/org/tagroute/Tagroute1/readers/0"),
+  ])
+  func `a rule can act on it`(condition: TapRule.Condition) throws {
+    let run = try offer(condition)
+    #expect(run.isOpenable && run.isShown && run.command?.arguments == ["/bin/true"])
+    #expect(run.notification(timeout: -1, canCopy: true).body.string == "04-A2-19-5A")
+    let shown = try offer(condition, .show)
+    #expect(shown.isShown && shown.text.string == "04-A2-19-5A")
+    #expect(try !offer(shows: true, condition, .ignore).isShown)
+    let opened = try offer(condition, .openDefault)
+    #expect(!opened.isShown && opened.ending.state == .dismissed)
+  }
+
+  @Test func `conditions about a message do not hold`() throws {
+    let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    for condition in [
+      TapRule.Condition.message(digest), .text(""), .mimeType("text/*"), .externalType("example.com:a"),
+    ] {
+      #expect(try !offer(condition).isOpenable, "\(condition)")
+    }
+    #expect(try !offer(uid: Self.random, .uid(Self.uid)).isOpenable)
   }
 }

@@ -1,4 +1,4 @@
-import Handlers
+import EventLoop
 import Inbox
 import Names
 import Notifications
@@ -6,6 +6,7 @@ import Routing
 import Testing
 
 @testable import Agent
+@testable import Handlers
 
 /// A tap on the screen and its transitions.
 struct TapPolicyTests {
@@ -155,5 +156,191 @@ struct TapPolicyTests {
     let again = try sampleOffer(103, tag: 102)
     #expect(policy.handle(.stored(again)).contains(.show(again, replacing: last.id)))
     #expect(policy.count == TapPolicy.maximumOnScreen)
+  }
+}
+
+/// The effect on a tap when its tag is read again.
+struct SameTagPolicyTests {
+  private let first: TapOffer
+  private let second: TapOffer
+  private var policy = TapPolicy()
+  init() throws { (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7)) }
+
+  @Test mutating func `a new tap of the same tag replaces the old one, which is dismissed first`() throws {
+    _ = policy.handle(.stored(first))
+    #expect(
+      policy.handle(.stored(second)) == [
+        .move(first.id, to: .dismissed, reason: TapReason(.tappedAgain)), .announceReceived(second.id),
+        .show(second, replacing: first.id), .announceClosed(first.id, .dismissed),
+      ])
+    #expect(policy.count == 1)
+    #expect(policy.handle(.closed(first.id, .dismissed)).isEmpty)
+  }
+
+  @Test mutating func `a question is shown as a new notification, so a click on the old one is no answer`() throws {
+    let second = try sampleOffer(2, tag: 7, question: .whetherAllowed)
+    _ = policy.handle(.stored(first))
+    #expect(
+      policy.handle(.stored(second)) == [
+        .move(first.id, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(first.id),
+        .announceClosed(first.id, .dismissed), .announceReceived(second.id), .show(second, replacing: nil),
+      ])
+    #expect(policy.count == 1 && policy.offer(second.id) == second)
+  }
+
+  @Test(arguments: [Route.Question.nothing, .whetherAllowed])
+  mutating func `a click during a new tap of the same tag opens the tap that was clicked`(question: Route.Question)
+    throws
+  {
+    let second = try sampleOffer(2, tag: 7, question: question)
+    _ = policy.handle(.stored(first))
+    _ = policy.handle(.stored(second))
+    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .open(first, nil))
+    #expect(policy.isReplaced(first.id) && !policy.isReplaced(second.id))
+    #expect(policy.open(first, token: nil) == [.handOver(first, token: nil)])
+    #expect(policy.onScreenInOrder == [second.id])
+    // The replaced taps are kept only up to a limit.
+    for number in 3...(3 + TapPolicy.maximumOnScreen) { _ = policy.handle(.stored(try sampleOffer(number, tag: 7))) }
+    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .showAgain && !policy.isReplaced(first.id))
+  }
+
+  @Test mutating func `a tap of the same tag after a click is a new tap`() throws {
+    _ = policy.handle(.stored(first))
+    _ = policy.open(first, token: nil)
+    #expect(policy.handle(.stored(second)) == [.announceReceived(second.id), .show(second, replacing: nil)])
+  }
+
+  @Test mutating func `an old tap that fails late does not hide a newer one of its tag`() throws {
+    _ = policy.handle(.stored(first))
+    _ = policy.open(first, token: nil)
+    _ = policy.handle(.stored(second))
+    _ = policy.handle(.handedOver(first, .failed(HandOverFailure(.notStarted, "late"))))
+    let third = try sampleOffer(3, tag: 7)
+    #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
+  }
+}
+
+/// Unanswered taps of an earlier run in the inbox.
+struct EarlierRunPolicyTests {
+  @Test func `a tap of an earlier run is shown in its state`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    #expect(policy.handle(.resumed(offer, .shown, reason: .none)) == [.show(offer, replacing: nil, isNews: false)])
+    #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
+    // The user has not seen this one.
+    let fresh = try sampleOffer(2)
+    #expect(policy.handle(.resumed(fresh, .received, reason: .none)) == [.show(fresh, replacing: nil)])
+    #expect(policy.handle(.shown(fresh.id, at: samplePlace)) == [.putOnScreen(fresh.id, at: samplePlace)])
+    let failed = try sampleOffer(3)
+    #expect(
+      policy.handle(.resumed(failed, .failed, reason: TapReason(.notStarted, detail: "why"))) == [
+        .showFailure(failed, reason: TapReason(.notStarted, detail: "why"), isNews: false)
+      ])
+  }
+
+  @Test func `a tap of an earlier run expires if the screen is full, and a new tap of its tag does not replace it`()
+    throws
+  {
+    var policy = TapPolicy()
+    let newer = try sampleOffer(1, tag: 200)
+    _ = policy.handle(.stored(newer))
+    for number in 2..<TapPolicy.maximumOnScreen { _ = policy.handle(.stored(try sampleOffer(number))) }
+    let (older, oldest) = (try sampleOffer(100, tag: 200), try sampleOffer(101))
+    #expect(policy.handle(.resumed(older, .shown, reason: .none)) == [.show(older, replacing: nil, isNews: false)])
+    #expect(policy.count == TapPolicy.maximumOnScreen)
+    #expect(policy.onScreenInOrder.first == older.id)
+    // The first tap of the earlier run is older than the second one.
+    #expect(
+      policy.handle(.resumed(oldest, .shown, reason: .none)) == [
+        .move(older.id, to: .expired, reason: TapReason(.madeRoom)), .closeNotification(older.id),
+        .announceClosed(older.id, .expired), .show(oldest, replacing: nil, isNews: false),
+      ])
+    _ = policy.handle(.stored(try sampleOffer(102)))
+    #expect(policy.offer(oldest.id) == nil && policy.offer(newer.id) != nil)
+    #expect(
+      policy.handle(.resumed(older, .shown, reason: .none)) == [
+        .move(older.id, to: .expired, reason: TapReason(.madeRoom)), .closeNotification(older.id),
+        .announceClosed(older.id, .expired),
+      ])
+    let next = try sampleOffer(103, tag: 200)
+    #expect(policy.handle(.stored(next)).contains(.show(next, replacing: newer.id)))
+  }
+
+  @Test func `a tap of an earlier run that no app opens any more is over`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1, handler: nil)
+    #expect(
+      policy.handle(.resumed(offer, .shown, reason: .none)) == [
+        .move(offer.id, to: .dismissed, reason: TapReason(.nothingToOpen, detail: "claims it")),
+        .closeNotification(offer.id), .announceClosed(offer.id, .dismissed),
+      ])
+    let failure = TapReason(.notStarted, detail: "why")
+    #expect(
+      policy.handle(.resumed(offer, .failed, reason: failure)) == [
+        .move(offer.id, to: .expired, reason: failure), .closeNotification(offer.id),
+        .announceClosed(offer.id, .expired),
+      ])
+  }
+}
+
+/// Notifications of taps that were opened without a click.
+struct OpenedAtOncePolicyTests {
+  private var policy = TapPolicy()
+
+  private mutating func deliver(_ offer: TapOffer) -> [TapPolicy.Action] {
+    _ = policy.open(offer, token: nil)
+    return policy.handle(.handedOver(offer, .delivered))
+  }
+
+  @Test mutating func `the oldest notification leaves the screen when its button would do nothing`() throws {
+    for number in 1...TapPolicy.maximumOnScreen {
+      let offer = try sampleOffer(number).opening(.withoutClick)
+      let actions = deliver(offer)
+      #expect(actions.last == .showOpened(offer))
+    }
+    #expect(policy.isOpenedAtOnce(tapID(1)))
+    let next = try sampleOffer(TapPolicy.maximumOnScreen + 1).opening(.withoutClick)
+    let actions = deliver(next)
+    #expect(actions.suffix(2) == [.showOpened(next), .closeNotification(tapID(1))])
+    #expect(!policy.isOpenedAtOnce(tapID(1)) && policy.isOpenedAtOnce(tapID(2)))
+  }
+
+  @Test mutating func `a tag has one such notification, and its taps make no other leave`() throws {
+    let other = try sampleOffer(1).opening(.withoutClick)
+    _ = deliver(other)
+    for number in 2...TapPolicy.maximumOnScreen + 2 {
+      let offer = try sampleOffer(number, tag: 100).opening(.withoutClick)
+      let actions = deliver(offer)
+      #expect(actions.last == .showOpened(offer, replacing: number == 2 ? nil : tapID(number - 1)))
+      #expect(policy.isOpenedAtOnce(offer.id))
+    }
+    #expect(policy.isOpenedAtOnce(other.id) && !policy.isOpenedAtOnce(tapID(2)))
+  }
+
+  @Test mutating func `a late answer still says what was opened`() throws {
+    let offer = try sampleOffer(1).opening(.withoutClick)
+    let answer = PendingAnswer(Task { .delivered }, on: EventLoop(label: "answer"))
+    _ = policy.open(offer, token: nil)
+    _ = policy.handle(.handedOver(offer, .unknown(HandOverDoubt(.unanswered, "25")), answer: answer))
+    #expect(policy.offer(offer.id) == offer.opening(.once))
+    #expect(
+      policy.handle(.answered(offer, .delivered)) == [
+        .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered), .showOpened(offer),
+      ])
+    #expect(policy.count == 0)
+    #expect(policy.answer(to: "ask-next-time", of: offer.id, canCopy: true) == .askNextTime(offer))
+  }
+
+  @Test mutating func `a waiting notification of the same tag is dismissed`() throws {
+    let waiting = try sampleOffer(1, tag: 7)
+    _ = policy.handle(.stored(waiting))
+    let offer = try sampleOffer(2, tag: 7).opening(.withoutClick)
+    let actions = policy.open(offer, token: nil)
+    #expect(
+      actions == [
+        .move(waiting.id, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(waiting.id),
+        .announceClosed(waiting.id, .dismissed), .handOver(offer, token: nil),
+      ])
+    #expect(policy.count == 0 && policy.isReplaced(waiting.id))
   }
 }

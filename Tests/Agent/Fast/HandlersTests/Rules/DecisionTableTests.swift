@@ -1,6 +1,11 @@
+import FoundationEssentials
+import Handlers
+import NDEF
 import Rig
 import Routing
+import Settings
 import Testing
+import UniversalLinks
 
 /// Decides each row of the table with the rules as files have them.
 @Suite struct DecisionTableTests {
@@ -66,5 +71,269 @@ import Testing
     #expect(words.isSuperset(of: Route.Kind.allCases.filter { $0 != .rule }.map(\.rawValue)))
     let actions = Set(rows.compactMap { $0.expected.split(separator: " ").dropFirst().first.map(String.init) })
     #expect(actions.isSuperset(of: ["ignore", "open", "run", "show"]))
+  }
+}
+
+/// A tag, the rules and the settings, and what has to happen. Each line of the files in `Decisions` is a row, as JSON.
+struct DecisionRow: Decodable, Sendable, CustomStringConvertible {
+  /// Why the row is there, if the rest does not say so.
+  let note: String?
+  /// `uid=04A2195A`, `tech=type-2`, `reader=PATH`, and the records in their order: `uri=…`, `poster=…` (the link of a
+  /// Smart Poster), `text=…`, `text16=…` (in UTF-16), `mime=TYPE`, `ext=TYPE`, `absolute=URI`, `empty`, and
+  /// `raw=FORMAT,TYPE,PAYLOAD` with the number of the type name format and a payload in hexadecimal digits.
+  let tag: [String]
+  /// `NAME | KEY=VALUE | …`, with `!` before the name if the rule is the administrator's, and `FILE.conf: ` before that
+  /// if the name of the file matters.
+  let rules: [String]?
+  /// `block ID`, `block ID CLAIM`, `prefer ID CLAIM`, `smart-posters off`, and `handler ID TYPE` for one more handler.
+  let settings: [String]?
+  /// How many mistakes the rules have; nil for none.
+  let mistakes: Int?
+  /// The decision, as `Route.outcome` writes it.
+  let expected: String
+  /// What the explanation has to say in one of its steps.
+  let because: String
+
+  var description: String { "\(note ?? "") \(tag) \(rules ?? []) \(settings ?? [])" }
+
+  /// The bytes of all that the decision depends on. Swift treats some texts of different bytes as equal.
+  var question: [[UInt8]] { [tag, rules ?? [], settings ?? []].map { Array($0.joined(separator: "\n").utf8) } }
+}
+
+extension DecisionRow {
+  /// The files, by their subject.
+  static let files = [
+    "actions", "bare-tags", "combined-messages", "link-handlers", "links", "other-conditions", "patterns", "precedence",
+    "records", "refused-links", "rule-types", "several-conditions", "uids", "wi-fi",
+  ]
+
+  /// The folder of the files.
+  static var folder: String { #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/Decisions" }
+
+  static func load(_ file: String) throws -> [DecisionRow] {
+    let decoder = JSONDecoder()
+    return try readFile("\(folder)/\(file).jsonl").split(separator: UInt8(ascii: "\n")).map {
+      try decoder.decode(DecisionRow.self, from: Data($0))
+    }
+  }
+}
+
+/// A row that cannot be read.
+struct DecisionRowError: Error {
+  let text: String
+}
+
+/// The apps, the rules and the tag of a row.
+///
+/// Handlers of the system for links are `menu` (menu.example.com), `wild` (*.wild.example.com), `left` and `right`
+/// (both.example.com), and `dial` (tel:). Those for records are `cards` (text/vcard, example.com:coupon), `calendar`
+/// (text/calendar), `tune` (audio/ogg), `sound` (audio/*), `reel` (video/*) and `page` (application/xhtml+xml). Handlers
+/// of the user are `pin` (a.wild.example.com), `film` (video/mp4) and `mine`; `store` is one of a store. `web`, `mail`
+/// and `maps` are the defaults of schemes, and `viewer` of types. Installed apps that are no handlers are `player`,
+/// `link`, which takes no files, and `editor`, which takes no links. The user has blocked `blocked`.
+struct DecisionStage {
+  let registry: Registry
+  let rules: RuleSet
+  let problems: [KeyFileError]
+  let policy: RoutingPolicy
+  let facts: TapFacts
+
+  init(_ row: DecisionRow) throws {
+    var declarations = try Self.handlers()
+    for words in (row.settings ?? []).map({ $0.split(separator: " ").map(String.init) })
+    where words.first == "handler" && words.count == 3 {
+      declarations.append(
+        HandlerDeclaration(
+          application: Self.application(words[1]), mimeTypes: words[2].contains("/") ? [words[2]] : [],
+          externalTypes: words[2].contains("/") ? [] : [words[2]]))
+    }
+    var registry = Registry(
+      declarations: declarations,
+      defaults: [
+        "https": Self.application("web.desktop"), "mailto": Self.application("mail.desktop"),
+        "geo": Self.application("maps.desktop"),
+      ], unusableDefaults: ["sms": "it has no Exec"])
+    for type in ["image/png", "application/pdf", "text/html", "image/svg+xml", "application/vnd.wfa.wsc"] {
+      registry.typeDefaults[type] = .application(Self.application("viewer.desktop"))
+    }
+    registry.typeDefaults["image/bmp"] = .unusable("it has no Exec")
+    self.registry = registry
+    policy = try Self.policy(row.settings ?? [], registry)
+    (rules, problems) = Self.rules(row.rules ?? [])
+    facts = try Self.facts(row.tag)
+  }
+
+  func route(explaining: Bool) -> Route {
+    registry.route(for: facts, rules: rules, policy: policy, explaining: explaining)
+  }
+
+  // MARK: Apps
+
+  private static func application(_ id: String, _ origin: Application.Origin = .system) -> Application {
+    Application(desktopID: id, name: id, file: "/usr/share/applications/\(id)", origin: origin)
+  }
+
+  private static func handlers() throws -> [HandlerDeclaration] {
+    func handler(
+      _ id: String, _ origin: Application.Origin = .system, domains: [String] = [], schemes: [String] = [],
+      mimeTypes: [String] = [], externalTypes: [String] = []
+    ) throws -> HandlerDeclaration {
+      HandlerDeclaration(
+        application: application("\(id).desktop", origin), domains: try domains.map { try DomainPattern($0) },
+        schemes: schemes, mimeTypes: mimeTypes, externalTypes: externalTypes)
+    }
+    return [
+      try handler("menu", domains: ["menu.example.com"]),
+      try handler("wild", domains: ["*.wild.example.com"]),
+      try handler("left", domains: ["both.example.com"]),
+      try handler("right", domains: ["both.example.com"]),
+      try handler("dial", schemes: ["tel"]),
+      try handler("blocked", schemes: ["x-blocked"]),
+      try handler("cards", mimeTypes: ["text/vcard"], externalTypes: ["example.com:coupon"]),
+      try handler("calendar", mimeTypes: ["text/calendar"]),
+      try handler("tune", mimeTypes: ["audio/ogg"]),
+      try handler("sound", mimeTypes: ["audio/*"]),
+      try handler("reel", mimeTypes: ["video/*"]),
+      try handler("page", mimeTypes: ["application/xhtml+xml"]),
+      try handler("pin", .user, domains: ["a.wild.example.com"]),
+      try handler("film", .user, mimeTypes: ["video/mp4"]),
+      try handler(
+        "mine", .user, domains: ["mine.example.com"], schemes: ["x-mine"], mimeTypes: ["application/x-mine"],
+        externalTypes: ["example.com:mine"]),
+      try handler("store", .store, domains: ["store.example.com"]),
+    ]
+  }
+
+  private static func policy(_ settings: [String], _ registry: Registry) throws -> RoutingPolicy {
+    var policy = RoutingPolicy()
+    for setting in ["block blocked.desktop"] + settings {
+      let words = setting.split(separator: " ").map(String.init)
+      let change: HandlerChoices.Change
+      switch (words[0], words.count) {
+      case ("smart-posters", 2):
+        policy.smartPosters = words[1] != "off"
+        continue
+      case ("handler", 3): continue
+      case ("block", 2): change = .block(desktopID: words[1], claim: nil)
+      case ("block", 3): change = .block(desktopID: words[1], claim: words[2])
+      case ("prefer", 3):
+        guard let handler = registry.declarations.first(where: { $0.application.desktopID == words[1] }) else {
+          throw DecisionRowError(text: setting)
+        }
+        change = .prefer(handler.application, claim: words[2])
+      default: throw DecisionRowError(text: setting)
+      }
+      guard policy.choices.apply(change) else { throw DecisionRowError(text: setting) }
+    }
+    return policy
+  }
+
+  // MARK: Rules
+
+  /// Reads the rules as files have them, so that their places are real.
+  private static func rules(_ rows: [String]) -> (RuleSet, [KeyFileError]) {
+    var texts: [String: String] = [:]
+    for row in rows {
+      var lines = row.split(separator: " | ").map(String.init)
+      var name = lines.removeFirst()
+      var file: String?
+      if let mark = name.firstRange(of: ".conf: ") {
+        file = "\(name[..<mark.lowerBound]).conf"
+        name = String(name[mark.upperBound...])
+      }
+      let isSystems = name.hasPrefix("!")
+      if isSystems { name.removeFirst() }
+      let path = isSystems ? "etc/\(file ?? "system.conf")" : file ?? "user.conf"
+      texts[path, default: ""] += (["[Rule \(name)]"] + lines).joined(separator: "\n") + "\n"
+    }
+    var rules: [TapRule] = []
+    var problems: [KeyFileError] = []
+    for (path, text) in texts.sorted(by: { $0.key < $1.key }) {
+      let file = RuleFile(Array(text.utf8), file: path, origin: path.hasPrefix("etc/") ? .system : .user)
+      rules += file.rules
+      problems += file.problems
+    }
+    var set = RuleSet(rules)
+    for (id, takesLinks, takesFiles) in [
+      ("player", true, true), ("web", true, true), ("link", true, false), ("editor", false, true),
+    ] {
+      set.applications["\(id).desktop"] = RuleSet.NamedApplication(
+        application("\(id).desktop"), takesLinks: takesLinks, takesFiles: takesFiles)
+    }
+    return (set, problems)
+  }
+
+  // MARK: Tags
+
+  private static func facts(_ tag: [String]) throws -> TapFacts {
+    var facts = TapFacts()
+    var records: [NDEFRecord] = []
+    for word in tag {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let value = parts.count == 2 ? parts[1] : ""
+      switch parts[0] {
+      case "uid": facts.uid = bytes(value)
+      case "tech": facts.technology = value
+      case "reader": facts.reader = value
+      default: records.append(try record(parts[0], value))
+      }
+    }
+    guard !records.isEmpty else { return facts }
+    let message = NDEFMessage(records: records)
+    facts.message = message
+    // A message that cannot be encoded is on no tag, but another decision about it must not depend on that.
+    facts.digest = (try? message.encoded()).map(MessageDigest.sha256) ?? ""
+    return facts
+  }
+
+  private static func record(_ kind: String, _ value: String) throws -> NDEFRecord {
+    switch kind {
+    case "uri": return URIRecord(value).record()
+    case "poster": return try SmartPosterRecord(uri: value).record()
+    case "text": return try TextRecord(value, language: "en").record()
+    case "text16": return try TextRecord(value, language: "en", encoding: .utf16).record()
+    case "mime": return NDEFRecord(typeNameFormat: .mediaType, type: Array(value.utf8))
+    case "ext": return NDEFRecord(typeNameFormat: .external, type: Array(value.utf8))
+    case "absolute": return NDEFRecord(typeNameFormat: .absoluteURI, type: Array(value.utf8))
+    case "empty": return .empty
+    case "raw":
+      let fields = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+      guard fields.count == 3, let format = UInt8(fields[0]).flatMap({ TypeNameFormat(rawValue: $0) }) else { break }
+      return NDEFRecord(typeNameFormat: format, type: Array(fields[1].utf8), payload: bytes(fields[2]))
+    default: break
+    }
+    throw DecisionRowError(text: "\(kind)=\(value)")
+  }
+
+  private static func bytes(_ hex: String) -> [UInt8] {
+    let digits = hex.compactMap(\.hexDigitValue)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+}
+
+extension Route {
+  /// The decision in one line.
+  ///
+  /// - By a rule: its name, its action with what it opens and hands over, `at-once` if it does not ask, and `then` with
+  ///   what follows the removal.
+  /// - Otherwise: the kind, the app or the Wi-Fi network, and the question or why the network is not joined.
+  var outcome: String {
+    guard let rule else {
+      let question = question == .nothing ? nil : question.rawValue
+      return [kind.rawValue, handler?.desktopID, question, network?.name, network?.obstacle?.rawValue]
+        .compactMap(\.self).joined(separator: " ")
+    }
+    var words = [rule.name]
+    switch rule.action {
+    case .ignore: words.append("ignore")
+    case .show: words.append("show")
+    case .run(let arguments): words += ["run"] + arguments
+    case .open, .openDefault:
+      let contents = handsOverMessage ? "message" : uri == nil ? "file" : "link"
+      words += ["open"] + (handler.map { [$0.desktopID, contents] } ?? ["nothing"])
+    }
+    if !rule.asks { words.append("at-once") }
+    if !rule.onRemove.isEmpty { words += ["then"] + rule.onRemove }
+    return words.joined(separator: " ")
   }
 }

@@ -105,3 +105,126 @@ import Testing
     }
   }
 }
+
+/// A card that takes every command in the widest sense: it ignores the class, the upper bits of parameters, lengths that
+/// are wrong, and the commands before. It says which application a SELECT by a file's identifier has led to.
+///
+/// It has an application of a payment scheme, the declared one, and one that is not declared. One may be selected when
+/// the card gets power, and the payment application is on every logical channel but the first.
+struct LaxCard {
+  static let payment: [UInt8] = [0xA0, 0x00, 0x00, 0x00, 0x03, 0x10, 0x10]
+  static let declared: [UInt8] = [0xA0, 0x00, 0x00, 0x03, 0x96, 0x01]
+  static let other: [UInt8] = [0xA0, 0x00, 0x00, 0x03, 0x97, 0x01]
+
+  /// What the policy has let through that it must not.
+  enum Breach: Hashable { case selectedPayment, reachedPayment, wrote }
+
+  /// By the identifiers of their directories.
+  static let applications: [[UInt8]: [UInt8]] = [
+    [0x50, 0x01]: payment, [0x50, 0x02]: declared, [0x50, 0x03]: other,
+  ]
+  private static let writes: Set<UInt8> = [
+    0x04, 0x0C, 0x0E, 0x0F, 0x24, 0x2C, 0x44, 0xD0, 0xD1, 0xD2, 0xD6, 0xD7, 0xDA, 0xDB, 0xDC, 0xDD, 0xE0, 0xE2, 0xE4,
+    0xE6, 0xE8, 0xFE,
+  ]
+  /// The names that follow are those of applications.
+  private static let managing: Set<UInt8> = [0x04, 0x44, 0xE4, 0xE6, 0xF0]
+  /// What ISO 7816 and EMV have for the selected application, which no command of the chips' own class is.
+  private static let reads: Set<UInt8> = [0xB0, 0xB1, 0xB2, 0xB3, 0xA2, 0xA8, 0xAE, 0x84, 0x88]
+
+  private let kind: TransceivePolicy.Kind
+  /// Whether the card tells logical channels apart.
+  private let hasChannels: Bool
+  /// Whether it answers GetVersion of DESFire.
+  private let hasVersion: Bool
+  private(set) var selected: [UInt8]?
+  private(set) var breaches: Set<Breach> = []
+  private var chain: [UInt8] = []
+
+  init(kind: TransceivePolicy.Kind, selected: [UInt8]?, hasChannels: Bool, hasVersion: Bool) {
+    (self.kind, self.selected, self.hasChannels, self.hasVersion) = (kind, selected, hasChannels, hasVersion)
+  }
+
+  /// Carries out a command that the policy has let through. Returns its answer.
+  mutating func answer(_ bytes: [UInt8]) -> [UInt8] {
+    if let native = nativeCode(of: bytes) {
+      chain = []
+      let writes = kind == .mifarePlus ? Self.plusWrites : Self.desfireWrites
+      if writes.contains(native) { breaches.insert(.wrote) }
+      return native == 0x60 && hasVersion ? [4, 1, 1, 0x33, 0, 0x16, 5, 0x91, 0xAF] : [0x91, 0x00]
+    }
+    guard bytes.count >= 4 else { return [0x67, 0x00] }
+    let (ins, p1) = (bytes[1], bytes[2])
+    // A chip with commands of its own has no unknown ones of ISO 7816.
+    let isKnown =
+      kind == .isoDEP || Self.reads.contains(ins) || Self.writes.contains(ins) || [0xCA, 0xCB, 0xC0].contains(ins)
+    if hasChannels, bytes[0] & 0x43 != 0 {
+      if isKnown { breaches.insert(.reachedPayment) }
+      return [0x90, 0x00]
+    }
+    let data = chain + Self.data(of: bytes)
+    chain = bytes[0] & 0x90 == 0x10 ? data : []
+    guard chain.isEmpty else { return [0x90, 0x00] }
+    switch ins {
+    case 0xA4, 0xA5: return select(data, p1)
+    // A new channel begins with the payment application.
+    case 0x70:
+      breaches.insert(.selectedPayment)
+      return [0x01, 0x90, 0x00]
+    case 0xC2, 0xC3: return answer(data)
+    default: break
+    }
+    if Self.writes.contains(ins) { breaches.insert(.wrote) }
+    if Self.managing.contains(ins), data.starts(with: Self.payment.prefix(5)) { breaches.insert(.reachedPayment) }
+    // DESFire's GetVersion says nothing about an application.
+    if selected == Self.payment, isKnown, ins != 0x60 { breaches.insert(.reachedPayment) }
+    return [0x70, 0x00, 0x90, 0x00]
+  }
+
+  private mutating func select(_ data: [UInt8], _ p1: UInt8) -> [UInt8] {
+    if p1 == 0, data.isEmpty || data == [0x3F, 0x00] {
+      selected = nil
+      return [0x90, 0x00]
+    }
+    let path = stride(from: 0, to: data.count - 1, by: 2).map { Array(data[$0..<$0 + 2]) }
+    let named = [Self.payment, Self.declared, Self.other].first { data.count >= 2 && $0.starts(with: data) }
+    guard let found = named ?? path.last.flatMap({ Self.applications[$0] }) else { return [0x6A, 0x82] }
+    // No one can know that a file below the declared application is another application. The answer says it.
+    let isBelow = named == nil && !path.contains([0x3F, 0x00]) && selected == Self.declared
+    if found == Self.payment, !isBelow { breaches.insert(.selectedPayment) }
+    selected = found
+    return [0x6F, UInt8(found.count + 2), 0x84, UInt8(found.count)] + found + [0x90, 0x00]
+  }
+
+  // MARK: The chip's own commands
+
+  /// Commands of DESFire that change data.
+  private static let desfireWrites: Set<UInt8> = [
+    0x3D, 0x8D, 0x3B, 0x8B, 0xDB, 0xBA, 0x0C, 0x1C, 0xDC, 0xCA, 0xDA, 0xFC, 0xC4, 0x54, 0x5F, 0xCD, 0xCC, 0xC1, 0xDF,
+  ]
+  /// Commands of MIFARE Plus that change data. What its codes mean differs from DESFire's.
+  private static let plusWrites: Set<UInt8> = [
+    0xA0, 0xA1, 0xA2, 0xA3, 0xA6, 0xA7, 0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8, 0xB9,
+  ]
+
+  /// The code of a command that the chip carries out itself. A frame of four bytes is one whatever ISO 7816 would say.
+  private func nativeCode(of bytes: [UInt8]) -> UInt8? {
+    guard let first = bytes.first else { return nil }
+    if first == 0x90, bytes.count >= 5, kind != .isoDEP || hasVersion, bytes[2...3] == [0, 0],
+      !Self.reads.contains(bytes[1]), ![0xA4, 0xA5].contains(bytes[1])
+    {
+      return bytes[1]
+    }
+    guard kind != .isoDEP, first > 0x0F || bytes.count < 4, first != 0x90 else { return nil }
+    let isAuthentication = first == 0xAF && [17, 33].contains(bytes.count)
+    return bytes.count <= 4 || isAuthentication || CommandAPDU(bytes) == nil ? first : nil
+  }
+
+  /// What follows the length, however long it is.
+  private static func data(of bytes: [UInt8]) -> [UInt8] {
+    guard bytes.count > 5 else { return [] }
+    let isExtended = bytes[4] == 0 && bytes.count > 7
+    let count = isExtended ? Int(bytes[5]) << 8 | Int(bytes[6]) : Int(bytes[4])
+    return Array(bytes.dropFirst(isExtended ? 7 : 5).prefix(count))
+  }
+}

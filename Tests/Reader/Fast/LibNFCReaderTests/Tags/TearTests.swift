@@ -1,7 +1,9 @@
 import ReaderSimulator
+import Tags
 import Testing
 
 @testable import LibNFCReader
+@testable import ReaderKit
 
 /// Tags that are torn away at each exchange of an operation.
 @Suite struct TearTests {
@@ -103,5 +105,249 @@ import Testing
     let report = try tag.walk(message).locking(message)
     #expect(report.findings == [])
     #expect(exchanges.contains(report.exchanges), "\(report.exchanges)")
+  }
+}
+
+/// Runs an action with an accident at each of its exchanges, then puts the tag back and reads it. By default, the tag
+/// is torn away, once before it receives the frame and once after.
+///
+///     let walk = TearWalk(.typeA) { try .type2(.ntag215, message: message) }
+///     let report = try walk.reading(message)
+///     #expect(report.findings.isEmpty)
+///     #expect(report.exchanges == 3)
+struct TearWalk {
+  /// One thing that can go wrong.
+  struct Accident: Sendable {
+    /// What happened to the tag: "torn away at exchange".
+    let words: String
+    /// Whether the tag stays on the reader. Every failure then has to be temporary.
+    let leavesTag: Bool
+    let fault: @Sendable (_ exchange: Int) -> Fault
+
+    static let tearing = [
+      Accident(words: "torn away at exchange", leavesTag: false) { .removal(exchange: $0) },
+      Accident(words: "torn away after it received the command at exchange", leavesTag: false) {
+        .removal(exchange: $0, heard: true)
+      },
+    ]
+
+    /// The faults occur once. The last one repeats until the retries of the chip and of the reader process are used up.
+    static let radioFaults: [Accident] = [
+      ("with a lost command", Fault.Disturbance.unheard, 1), ("with a corrupt command", .garbledCommand, 1),
+      ("with a lost answer", .unanswered, 1), ("with a corrupt answer", .garbledAnswer, 1),
+      ("with three corrupt answers", .garbledAnswer, 3),
+    ].map { words, disturbance, times in
+      Accident(words: "\(words) at exchange", leavesTag: true) {
+        .radio(disturbance, exchange: $0, times: times)
+      }
+    }
+  }
+
+  /// The result of a walk.
+  struct Report: Sendable {
+    /// The number of exchanges of the action.
+    var exchanges = 0
+    /// Descriptions of all violations. Empty if there were none.
+    var findings: [String] = []
+  }
+
+  /// The state of a tag after the action. It follows from the memory alone, so each different memory is read only once.
+  private struct Aftermath {
+    /// The content of the tag.
+    let content: TagContent
+    /// The result of a second attempt at the action, if there was one.
+    let again: Again
+  }
+
+  /// The result of a second attempt.
+  private enum Again {
+    case notTried
+    /// The second attempt had something to do, and succeeded.
+    case done
+    /// The first attempt had already completed the action.
+    case needless
+    case failed(String)
+
+    var failure: String? { if case .failed(let words) = self { words } else { nil } }
+  }
+
+  /// The result of one placement.
+  private struct Placement {
+    /// The accident that happened; nil if none did.
+    let accident: Accident?
+    /// The error that the action threw.
+    let failure: (any Error)?
+    /// The content of the tag afterwards.
+    let content: TagContent
+    let again: Again
+    /// Whether the tag's memory is unchanged.
+    let isUntouched: Bool
+    /// The number of exchanges that the action took.
+    let exchanges: UInt64
+  }
+
+  /// The limit of exchanges for one action.
+  static let most = 4_000
+
+  let modulation: Modulation
+  /// The problem of a tag with an unfinished write, if its specification has a flag for that.
+  private let unfinished: String?
+  private let accidents: [Accident]
+  /// The distance between two exchanges with an accident.
+  private let stride: Int
+  let makeTag: () throws -> SimulatedTag
+
+  /// - Parameters:
+  ///   - modulation: The technology of the tag.
+  ///   - unfinished: The problem of a tag with an unfinished write, if its specification has a flag for that.
+  ///   - accidents: The accidents to try.
+  ///   - stride: The distance between two exchanges with an accident. Use more than 1 for very many exchanges.
+  ///   - makeTag: Makes the tag in its initial state, always the same.
+  init(
+    _ modulation: Modulation, unfinished: String? = nil, accidents: [Accident] = Accident.tearing, stride: Int = 1,
+    makeTag: @escaping () throws -> SimulatedTag
+  ) {
+    self.modulation = modulation
+    self.unfinished = unfinished
+    self.accidents = accidents
+    self.stride = stride
+    self.makeTag = makeTag
+  }
+
+  /// Checks that reading returns the message on the tag or none, and does not change the tag.
+  func reading(_ message: [UInt8]) throws -> Report {
+    try walk { channel in
+      let content = try channel.tag.readNDEF(over: &channel)
+      guard Self.holds(content, message) else { throw Unexpected(content: content) }
+    } again: { _ in
+      .notTried
+    } judge: { placement in
+      if let unexpected = placement.failure as? Unexpected, !isPassing(unexpected.content, placement.accident) {
+        return "was read as \(unexpected.content)"
+      }
+      if !placement.isUntouched { return "was written to" }
+      if placement.accident == nil, let failure = placement.failure { return "cannot be read: \(failure)" }
+      return Self.holds(placement.content, message) ? nil : "holds \(placement.content) now"
+    }
+  }
+
+  /// Checks that a torn write leaves the old message if the memory is unchanged, and the new one or none otherwise. It
+  /// must be possible to write the tag again.
+  func writing(_ message: [UInt8], over old: [UInt8]) throws -> Report {
+    try walk { channel in
+      try channel.tag.writeNDEF(message, over: &channel)
+    } again: { channel in
+      do {
+        try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+        return .done
+      } catch {
+        return .failed("cannot be written again: \(error)")
+      }
+    } judge: { placement in
+      let isWritten = Self.holds(placement.content, message)
+      if placement.failure == nil, !isWritten { return "was reported as written but holds \(placement.content)" }
+      if placement.accident == nil, let failure = placement.failure { return "cannot be written: \(failure)" }
+      let isOld = placement.isUntouched && Self.holds(placement.content, old)
+      return isWritten || isOld || isNone(placement.content) ? nil : "holds \(placement.content) now"
+    }
+  }
+
+  /// Checks that a torn lock keeps the message and that the tag can be locked again.
+  func locking(_ message: [UInt8]) throws -> Report {
+    // Some tags keep a part of their lock state outside of `memory`.
+    try walk(knowsMemories: false) { channel in
+      try channel.tag.lockNDEF(over: &channel)
+    } again: { channel in
+      do {
+        var again = Again.done
+        do { try channel.tag.lockNDEF(over: &channel) } catch TagWriteError.readOnly { again = .needless }
+        let status = try channel.tag.queryNDEF(over: &channel)
+        guard status.access == .readOnly else { return .failed("is \(status.access.rawValue) after all") }
+        let content = try channel.tag.readNDEF(over: &channel)
+        return Self.holds(content, message) ? again : .failed("holds \(content) after all")
+      } catch {
+        return .failed("cannot be locked again: \(error)")
+      }
+    } judge: { placement in
+      guard Self.holds(placement.content, message) else { return "holds \(placement.content) now" }
+      if placement.accident == nil, let failure = placement.failure { return "cannot be locked: \(failure)" }
+      // After a complete lock, there is no work left for a second attempt.
+      if placement.failure == nil, case .done = placement.again { return "was reported as locked but is not" }
+      return nil
+    }
+  }
+
+  /// Whether a failure is reported as temporary.
+  private func isPassing(_ content: TagContent, _ accident: Accident?) -> Bool {
+    accident?.leavesTag == true && Reading(content).isDoubtful()
+  }
+
+  private struct Unexpected: Error { let content: TagContent }
+
+  private func walk(
+    knowsMemories: Bool = true, _ act: (inout TargetChannel) throws -> Void, again: (inout TargetChannel) -> Again,
+    judge: (Placement) -> String?
+  ) throws -> Report {
+    let reader = try OpenReader()
+    // Use one tag for all accidents. With a different UID, no memory would be the same as an earlier one.
+    let original = try makeTag()
+    var known: [[UInt8]: Aftermath]? = knowsMemories ? [:] : nil
+    var report = Report()
+    let usual = try place(original, reader, nil, &known, act, again).exchanges
+    for accident in accidents {
+      var isStruck = false
+      for number in Swift.stride(from: 1, through: Self.most, by: stride) {
+        let placement = try place(original, reader, (accident, number), &known, act, again)
+        let moment = placement.accident.map { "\($0.words) \(number)" } ?? "left alone"
+        if let finding = judge(placement) ?? placement.again.failure {
+          report.findings.append("a tag \(moment) \(finding)")
+        }
+        if placement.exchanges > 2 * usual + 8 {
+          report.findings.append("a tag \(moment) takes \(placement.exchanges) exchanges instead of \(usual)")
+        }
+        guard placement.accident != nil else { break }
+        isStruck = true
+        report.exchanges = max(report.exchanges, number)
+        if number == Self.most { report.findings.append("the action continues after \(number) exchanges") }
+      }
+      if !isStruck { report.findings.append("the accident did not happen: \(accident.words)") }
+    }
+    return report
+  }
+
+  private func place(
+    _ original: SimulatedTag, _ reader: OpenReader, _ planned: (accident: Accident, exchange: Int)?,
+    _ known: inout [[UInt8]: Aftermath]?, _ act: (inout TargetChannel) throws -> Void,
+    _ again: (inout TargetChannel) -> Again
+  ) throws -> Placement {
+    let fault = planned.map { $0.accident.fault($0.exchange) }
+    let attempt = try reader.attempt(on: original, modulation, fault, act)
+    let memory = attempt.tag.memory
+    let aftermath = try known?[memory] ?? aftermath(of: attempt.tag, reader, again)
+    known?[memory] = aftermath
+    return Placement(
+      accident: attempt.isStruck ? planned?.accident : nil, failure: attempt.failure, content: aftermath.content,
+      again: aftermath.again, isUntouched: memory == original.memory, exchanges: attempt.exchanges)
+  }
+
+  private func aftermath(
+    of tag: SimulatedTag, _ reader: OpenReader, _ again: (inout TargetChannel) -> Again
+  ) throws -> Aftermath {
+    try reader.withTag(tag, modulation) { channel in
+      let content = try channel.tag.readNDEF(over: &channel)
+      return Aftermath(content: content, again: again(&channel))
+    }
+  }
+
+  static func holds(_ content: TagContent, _ message: [UInt8]) -> Bool {
+    switch content {
+    case .message(let bytes): bytes == message
+    case .problem(let problem): message.isEmpty && problem.code == .empty
+    }
+  }
+
+  private func isNone(_ content: TagContent) -> Bool {
+    guard case .problem(let problem) = content else { return false }
+    return problem.description == unfinished || problem.code == .empty || problem.code == .notNDEF
   }
 }

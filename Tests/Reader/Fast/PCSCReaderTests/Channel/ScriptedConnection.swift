@@ -98,3 +98,6 @@ extension TagActivation {
   static let type5 = TagActivation.typeV(TypeVActivation(uid: [0xE0, 4, 1, 0, 0, 0, 0, 1]))
   static let classic = TagActivation.typeA(TypeAActivation(atqa: [], sak: 0x08, uid: [1, 2, 3, 4]))
 }
+
+/// The bytes of a text with hexadecimal bytes: "FF CA 00".
+func hex(_ text: String) -> [UInt8] { text.split(separator: " ").compactMap { UInt8($0, radix: 16) } }

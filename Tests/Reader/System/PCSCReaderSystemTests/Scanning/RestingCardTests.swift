@@ -1,3 +1,4 @@
+import CShims
 import Daemon
 import ReaderProtocol
 import TestKit
@@ -80,5 +81,130 @@ import Testing
     try await rig.insert(try kind.make(bytes))
     #expect(try await rig.message().message == bytes)
     #expect(rig.seen.contains(.removed(placement: first.placement.number)))
+  }
+}
+
+/// A process that waits is not woken, so it uses no processor time.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardIdleTests {
+  /// Most attempts to see a time without a wake-up. pcscd itself may wake its clients once or twice after a card was
+  /// used. A timer of the process would wake it in each attempt.
+  private static let attempts = 3
+
+  @Test(.enabled(if: tagroute_is_sanitized() == 0, "a sanitizer wakes the process"), arguments: [false, true])
+  func `a process that scans is not woken while nothing happens on its reader`(hasTag: Bool) async throws {
+    let starter = "`a process that scans is not woken while nothing happens on its reader`_\(hasTag)"
+    let rig = try await CardReaderRig.scanning(.acr1552U, starter: starter)
+    // Has a pcscd of its own.
+    let other = try await CardReaderRig.scanning(.acr1552U, starter: starter + "_other")
+    if hasTag {
+      try await rig.announces("https://example.com/resting")
+      try await losesPower(rig)
+    }
+    try await rig.isAsleep()
+    let process = try ForeignProcess(try #require(await rig.process.processID))
+    var wakeUps: [[Int32: Int]] = [try process.wakeUps()]
+    for attempt in 1...Self.attempts {
+      try await use(other, attempt)
+      wakeUps.append(try process.wakeUps())
+      if wakeUps[attempt] == wakeUps[attempt - 1] { break }
+    }
+    let isQuiet = wakeUps.suffix(2).first == wakeUps.last
+    // The main thread, and one each for the events and the calls.
+    #expect(isQuiet && wakeUps[0].count >= 3, "\(wakeUps)")
+    try await rig.announcesNothing()
+  }
+
+  /// Uses another reader. pcscd takes the power of a card that nobody has used for five seconds, so this takes as long
+  /// on any machine.
+  private func use(_ rig: CardReaderRig, _ number: Int) async throws {
+    let (id, placement) = try await rig.announces("https://example.com/\(number)")
+    try await losesPower(rig)
+    try await rig.takeAway(id, placement)
+  }
+
+  private func losesPower(_ rig: CardReaderRig) async throws {
+    let slot = rig.slot
+    try await rig.wait(for: "a card without power") { $0.exchanges(in: slot).last?.kind == .powerDown }
+  }
+}
+
+/// Tags that the daemon knows. They are not announced.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct KnownCardTests {
+  // MARK: Another process
+
+  /// The daemon passes a fingerprint of each known tag on. `isReset`: the card gets another identifier if it is random.
+  @Test(arguments: [false, true], [false, true])
+  func `the next process recognizes a resting tag`(isRandom: Bool, isReset: Bool) async throws {
+    let rig = try await CardReaderRig.scanning()
+    let bytes = try uri("https://example.com/")
+    let id = try await rig.insert(
+      try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes))
+    let placement = try await rig.message().placement
+    let client = try await rig.client()
+    try await rig.isFree(client)
+    let child = await rig.process.processID
+    if isReset {
+      try await client.ask("connect shared \(rig.name)")
+      try await client.ask("reconnect unpower")
+      try await client.ask("disconnect leave")
+    }
+    try await rig.killProcess()
+    try await rig.expect(.crashed)
+    try await rig.notices("a tag that was there before")
+    #expect(await rig.process.processID != child)
+    try await rig.announcesNothing()
+    try await rig.takeAway(id, placement)
+    try await rig.announces("https://example.com/next")
+  }
+
+  @Test func `the next process recognizes a card without power`() async throws {
+    let rig = try await CardReaderRig.scanning()
+    await rig.add(.mute(times: nil))
+    let id = try await rig.insert(try .type2(.ntag213, message: []))
+    let placement = try await rig.tag().placement
+    try await rig.killProcess()
+    try await rig.expect(.crashed)
+    try await rig.notices("a tag that was there before")
+    try await rig.announcesNothing()
+    #expect(rig.announced.count == 1)
+    await rig.readers.clearFaults(of: rig.slot)
+    try await rig.takeAway(id, placement)
+    try await rig.announces("https://example.com/next")
+  }
+
+  // MARK: The first tag is known
+
+  enum Use: CaseIterable { case session, loan }
+
+  /// The daemon cannot know which tags lie there after a session or a loan (`KnownTags.includesFirst`).
+  @Test(arguments: Use.allCases, [false, true])
+  func `a tag that came during a session or a loan is silent`(use: Use, isKilled: Bool) async throws {
+    let rig = try await CardReaderRig.asleep()
+    let tag = try SimulatedTag.type2(.ntag213, message: try uri("https://example.com/"))
+    let id: TagID
+    switch use {
+    case .session:
+      try await rig.begin()
+      id = try await rig.finds(tag).id
+    case .loan:
+      await rig.lend(true)
+      try await rig.expect(.lent(true))
+      id = try await rig.awaken { try await rig.insert(tag) }
+      #expect(await rig.commands(id).isEmpty)
+    }
+    if isKilled {
+      try await rig.killProcess()
+      try await rig.expect(.crashed)
+    }
+    switch use {
+    case .session: await rig.endSession(1)
+    case .loan: await rig.lend(false)
+    }
+    try await rig.scan(true)
+    try await rig.announcesNothing()
+    await rig.remove(id)
+    _ = try await rig.removal()
+    try await rig.announces("https://example.com/next")
+    #expect(rig.announced.count == 1)
   }
 }

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 import TagrouteClient
 import TestKit
 import Testing
@@ -70,5 +71,117 @@ import Testing
     try await server.click(try await desktop.notification(on: server))
     #expect(try await desktop.handed().message == Tag(2).message)
     #expect(await server.all.count == 1)
+  }
+}
+
+/// Runs the scripts from docs/scanning.md exactly as printed, for screen lockers that do not report a lock. The lockers
+/// here lock no screen.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LockerPageTests {
+  /// The code block of the page that creates the script for a locker.
+  private static func block(of locker: String) throws -> String {
+    let page = String(decoding: try readFile("\(repositoryRoot)/docs/scanning.md"), as: UTF8.self)
+    let section = try #require(page.split(separator: "\n**\(locker), ").dropFirst().first)
+    let block = try #require(section.split(separator: "```sh\n").dropFirst().first?.split(separator: "```").first)
+    return String(block)
+  }
+
+  @Test(arguments: ["swaylock", "i3lock"]) func `only an unlock makes the daemon scan again`(locker: String)
+    async throws
+  {
+    let starter = "`only an unlock makes the daemon scan again`_\(locker)"
+    let desktop = try await Desktop(starter: starter)
+    try await desktop.startScanning()
+    let directory = desktop.installation.directory
+    try directory.write("", to: "home/.profile")
+    // Waits for an exit code from the test: 0 for an unlock, 1 for a crash.
+    let end = directory.file("end")
+    try #require(mkfifo(end, 0o600) == 0)
+    try directory.write("#!/bin/sh\nread -r code <'\(end)'\nexit \"$code\"\n", to: "bin/\(locker)", mode: 0o755)
+    try #require(symlink(try BuiltProducts.program("tagroute"), directory.file("bin/tagroute")) == 0)
+    var environment = desktop.installation.environment
+    environment["PATH"] = "\(directory.file("bin")):/usr/bin:/bin"
+    let pasted = try await ChildProcess.run(
+      "/bin/sh", ["-eu", "-c", try Self.block(of: locker)], environment: environment, starter: starter)
+    try #require(pasted.status == .exited(0), "\(pasted.log)")
+
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    for code: Int32 in [0, 1] {
+      let script = try ChildProcess(
+        directory.file("home/.local/bin/lock-screen"), [], environment: environment, starter: starter)
+      try await desktop.status { $0.suspendReasons == ["session-locked"] }
+      _ = try await ChildProcess.run(
+        "/bin/sh", ["-c", "echo \(code) >'\(end)'"], environment: environment, starter: starter)
+      #expect(try await script.exit() == .exited(code))
+      // The daemon knows the lock state by the time the script ends.
+      let status = try await client.status()
+      #expect(status.suspendReasons == (code == 0 ? [] : ["session-locked"]))
+    }
+  }
+}
+
+/// `tagroute on` and `tagroute off`.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SwitchTests {
+  @Test func `tagroute on and off need a polkit permission and last across a daemon restart`() async throws {
+    let desktop = try await Desktop()
+    let installation = desktop.installation
+    #expect(try await installation.tagroute("off").status == .exited(Names.ExitCode.unavailable))
+    try await desktop.startScanning()
+    let refused = try await installation.tagroute("off")
+    #expect(refused.status == .exited(Names.ExitCode.notAllowed))
+    #expect(refused.log.contains { $0.contains("switch scanning off") })
+    try await desktop.status(\.scanning)
+
+    _ = try await PolkitStandIn.start(on: desktop.systemBus, allowing: [Names.PolkitAction.configure])
+    #expect(try await installation.output("off") == "scanning is off\n")
+    try await desktop.status { !$0.scanning && !$0.enabled && $0.suspendReasons == ["disabled"] }
+    #expect(try await installation.output("status").contains("not scanning: switched off"))
+    let counters = try await desktop.installation.simulate("counters")
+    #expect(counters.contains("field=off"))
+
+    try await desktop.daemon.exit(after: SIGKILL)
+    try await desktop.installation.startDaemon()
+    try await desktop.daemon.line(containing: Desktop.readerReady)
+    try await desktop.status { !$0.enabled && $0.suspendReasons.contains("disabled") }
+    #expect(try await installation.object("on")["enabled"] as? Bool == true)
+    try await desktop.status(\.scanning)
+  }
+}
+
+/// A machine that goes to sleep, with the real programs: the field is off by then.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct MachineSleepTests {
+  @Test func `the field is off when the machine goes to sleep`() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind"])
+    let logind = try await LogindStandIn.start(
+      on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
+    let server = try await desktop.startWithServer()
+    await logind.untilHeld(1)
+    // While a tag rests, presence checks keep the field on.
+    try await desktop.tap(1, isShownOn: server)
+    try await logind.prepareForSleep(true)
+    await logind.untilHeld(0)
+    #expect(try await desktop.installation.simulate("counters").contains("field=off"))
+    try await desktop.status { !$0.scanning && $0.suspendReasons == ["sleeping"] }
+    try await logind.prepareForSleep(false)
+    await logind.untilHeld(1)
+    try await desktop.status(\.scanning)
+    let log = try await desktop.daemon.notable()
+    #expect(!log.contains { $0.contains("not waited for") })
+  }
+
+  @Test func `a reader process that hangs does not keep the machine awake`() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind"])
+    let logind = try await LogindStandIn.start(
+      on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
+    try await desktop.start()
+    await logind.untilHeld(1)
+    try await desktop.status(\.scanning)
+    let reader = try await desktop.reader
+    reader.signal(SIGSTOP)
+    try await logind.prepareForSleep(true)
+    // The daemon kills the reader process or stops waiting for it. Either way the machine goes to sleep.
+    await logind.untilHeld(0)
+    try await logind.prepareForSleep(false)
+    await logind.untilHeld(1)
+    try await desktop.status(\.scanning)
   }
 }

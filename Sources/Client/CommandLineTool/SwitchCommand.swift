@@ -1,0 +1,64 @@
+import Bus
+import Names
+import TagrouteClient
+
+extension Command {
+  static let on = switching(true, summary: "start scanning")
+  static let off = switching(false, summary: "stop scanning until `tagroute on`, also after a restart")
+
+  private static func switching(_ isOn: Bool, summary: String) -> Command {
+    Command(
+      name: isOn ? "on" : "off", summary: summary,
+      details: """
+        Applies to the whole machine. polkit decides who may do this: by default, the
+        user at the machine. Fails with 69 if the daemon is not running, with 75 while
+        polkit still asks the user, and with 77 if it is not allowed.
+        """,
+      words: 0...0
+    ) { _, console throws(Failure) in
+      let client = try await DaemonClient.own()
+      let status = try await Failure.asking(.daemon) { () throws(BusError) in
+        try await client.setEnabled(isOn)
+        return try await client.status()
+      }
+      try console.answer(
+        ["enabled": status.enabled, "scanning": status.scanning, "suspendReasons": status.suspendReasons] as JSON,
+        [switched(status)])
+      return 0
+    }
+  }
+
+  private static func switched(_ status: DaemonStatus) -> String {
+    guard status.enabled else { return "scanning is off" }
+    let reasons = status.suspendReasons.map(SuspendReason.words).joined(separator: ", ")
+    return reasons.isEmpty ? "scanning is on" : "scanning is on, but paused: \(reasons)"
+  }
+}
+
+extension Command {
+  static let session = Command(
+    name: "session", summary: "report that the screen is locked or unlocked", arguments: "lock|unlock",
+    details: """
+      For swaylock, hyprlock, i3lock and other lockers that do not report it
+      themselves. tagroute(1), section LOCKERS, has the lines for their configuration.
+
+      From lock to unlock the daemon treats the session as locked, even if the agent
+      ends in between. By default readers do not scan then: see WhenLocked= in
+      tagroute.conf(5). unlock does not end the lock of another locker.
+
+      Returns when the daemon has the report. Fails with 69 if the agent is not
+      running, and with 75 if the daemon did not get the report within five seconds.
+      The agent then keeps trying.
+      """,
+    words: 1...1
+  ) { arguments, console throws(Failure) in
+    guard let word = arguments.words.first, ["lock", "unlock"].contains(word) else {
+      throw .usage("use tagroute session lock, or tagroute session unlock")
+    }
+    let agent = try await AgentClient.own()
+    try await Failure.asking(.agent) { () throws(BusError) in try await agent.setLocked(word == "lock") }
+    // As reported. Another locker may still have the session locked.
+    try console.answer(["locked": word == "lock"])
+    return 0
+  }
+}

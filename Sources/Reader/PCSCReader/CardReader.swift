@@ -1,0 +1,346 @@
+import Journal
+import Names
+import ReaderKit
+import ReaderModels
+import ReaderProtocol
+import Tags
+
+/// Runs one reader that pcscd drives: reads each tag once, and notices when a tag is removed. In a reader session it
+/// performs the client's operations instead of reading the tags.
+///
+/// This is the main thread. It makes all decisions, and never waits for pcscd alone: `SlotWatcher` reports changes,
+/// `CardThread` makes the calls, and both wake this thread. So it sends heartbeats and obeys the daemon at any time.
+///
+/// The field of such a reader cannot be switched off. A goal that uses no field means that this process is connected to
+/// no card and sends it no command. It keeps its connections to pcscd, also while the reader is lent: they claim neither the
+/// reader nor the card, and after its confinement the process could not connect again.
+final class CardReader {
+  /// Whether pcscd has the reader.
+  enum Presence: Equatable {
+    /// pcscd has not reported it yet. Can transition to: `.absent`, `.unavailable`, `.present`.
+    case unknown
+    /// Can transition to: `.unavailable`, `.present`.
+    case absent
+    /// pcscd has it, and its driver cannot reach it. Can transition to: `.absent`, `.present`.
+    case unavailable
+    /// It can be used, under this name. Can transition to: `.absent`, `.unavailable`.
+    case present(ReaderName)
+  }
+
+  let options: CardReaderOptions
+  /// The reader's name from the arguments, with or without pcscd's numbers.
+  let wanted: String
+  let daemon: DaemonConnection
+  let wake: Signal
+  var socket: ServiceSocket
+  /// Whether something near the socket has changed since the last attempt to connect.
+  var socketHasChanged = false
+  var service = Service.closed(nil)
+  /// When the process connected to pcscd.
+  var connectedAt = SuspendingClock.now
+  /// Another process has to take over.
+  var isOver = false
+
+  var slot = CardSlot()
+  var presence = Presence.unknown
+  /// The name under which pcscd has the reader, if it has.
+  var name: ReaderName?
+  /// What is known about the reader; nil until the first connection.
+  var traits: ReaderTraits?
+  /// Events that are handled when the work on the present card has ended.
+  var backlog: [SlotEvent] = []
+  /// The slot's serial number of the card on which this process works.
+  var cardInUse: UInt64?
+  /// Whether this process is connected to the card, with a transaction.
+  var isConnected = false
+  /// The latest state, also if the daemon does not want to know it.
+  private var state: ReaderState?
+  /// The reason that was reported last for waiting; empty if this process does not wait.
+  private var waitingReason = ""
+
+  /// The current goal, and whether this process has reported to the daemon that it is in force.
+  var epoch: UInt64 = 0
+  var goal = ReaderGoal.off
+  var isReached = false
+  var session: CardSession?
+  /// Whether the reader shows with its LED and buzzer how a tap ended.
+  var givesFeedback = false
+
+  init(
+    options: CardReaderOptions, wanted: String, link: consuming DaemonChannel, wake: Signal, socket: ServiceSocket
+  ) {
+    self.options = options
+    self.wanted = wanted
+    self.wake = wake
+    self.socket = socket
+    daemon = DaemonConnection(link, ReaderTiming(device: Names.PCSC.devicePrefix + wanted))
+  }
+
+  /// Serves the daemon until it sends `shutDown`, or until another process has to take over.
+  func run() throws(Interruption) {
+    defer { finish() }
+    // First read the commands that the daemon has already sent: the goal and the known tags.
+    try daemon.sleep(.zero)
+    while !daemon.isShuttingDown && !isOver { try serve() }
+  }
+
+  /// Performs one step towards the goal.
+  private func serve() throws(Interruption) {
+    try takeGoal()
+    wake.drain()
+    if socket.drain() { socketHasChanged = true }
+    let isToLook = daemon.takeLookForDevice()
+    let isToIdentify = daemon.takeIdentify()
+    if case .open(let watcher, _) = service {
+      try daemon.beat()
+      try takeEvents(watcher)
+    } else {
+      daemon.dropRequests()
+      if !goal.usesField { try reach() }
+    }
+    switch service {
+    case .open: try pursue(isToIdentify: isToIdentify)
+    case .opening(let opening): try settle(opening)
+    // A connection would start pcscd, which would take the reader from the program that has it.
+    case .closed where goal == .lent, .lost where goal == .lent: try sleep()
+    case .closed(let retry): try connect(isToLook ? nil : retry)
+    case .lost(let due): try replace(isToLook ? .now : due)
+    }
+  }
+
+  private func pursue(isToIdentify: Bool) throws(Interruption) {
+    if goal == .lent {
+      try awaitRelease()
+      daemon.forgetState()
+      try reach()
+      return try sleep()
+    }
+    guard case .present = presence else {
+      daemon.dropRequests()
+      if goal == .off { try reach() }
+      return try sleep()
+    }
+    if isToIdentify, goal.session == nil {
+      try reach()
+      identify()
+    }
+    switch goal {
+    case .off, .lent:
+      try reach()
+      try sleep()
+    case .scan: try scan()
+    case .session(let options): try serve(options)
+    }
+  }
+
+  /// Ends the work for the previous goal and takes over the new one. The daemon sends its known tags with each goal, and
+  /// may send them again with the same goal.
+  private func takeGoal() throws(Interruption) {
+    let isNew = daemon.epoch != epoch || daemon.goal != goal
+    if isNew {
+      dropSession()
+      if goal.isScan && !daemon.goal.isScan { try report(slot.stop()) }
+      let wasLent = goal == .lent
+      (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
+      if wasLent, let state { try tell(state) }
+      // The wait was part of the work for the previous goal. Scanning reports its own reason at each step.
+      if !goal.isScan { try wait(for: "") }
+    }
+    if var known = daemon.takeKnown() {
+      // Only scanning announces tags.
+      if !goal.isScan { known.includesFirst = false }
+      try report(slot.know(known))
+    }
+    if isNew, case .scan(let polling) = goal {
+      givesFeedback = polling.feedback
+      slot.scan(for: Set(polling.technologies))
+    }
+  }
+
+  /// Performs one step while the goal is to scan.
+  private func scan() throws(Interruption) {
+    try reach()
+    switch slot.next(at: .now) {
+    case .examine: try examine()
+    case .wait(let end):
+      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : "") }
+      try sleep(until: end)
+    }
+  }
+
+  // MARK: The daemon
+
+  /// The reason for waiting while another program has the card exclusively.
+  static let exclusiveUse = "another program uses the card exclusively; end it, or take the card away"
+
+  func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
+
+  func report(_ outcomes: [CardSlot.Outcome]) throws(Interruption) {
+    for outcome in outcomes {
+      switch outcome {
+      case .removed(let number): try report(.removed(placement: number))
+      case .known(let number, let tag): try report(.known(Placement(number, tag)))
+      }
+    }
+  }
+
+  /// Reports once that the goal is in force.
+  func reach() throws(Interruption) {
+    guard !isReached else { return }
+    isReached = true
+    try report(.reached(epoch: epoch))
+  }
+
+  /// Reports the state of the reader. While it is lent, the daemon does not want to know it.
+  func tell(_ state: ReaderState) throws(Interruption) {
+    self.state = state
+    // A state ends the wait for another program.
+    waitingReason = ""
+    if goal != .lent { try report(.state(state)) }
+  }
+
+  /// Reports that another program keeps this process from the card; an empty reason ends that.
+  func wait(for reason: String) throws(Interruption) {
+    guard reason != waitingReason else { return }
+    waitingReason = reason
+    try report(.waiting(reason: reason))
+  }
+
+  /// Sleeps until the daemon sends a command or an event comes, or until this time.
+  func sleep(until end: SuspendingClock.Instant? = nil) throws(Interruption) {
+    guard daemon.epoch == epoch, daemon.goal == goal, !daemon.isShuttingDown else { return }
+    guard let end else {
+      try daemon.promiseNothing()
+      return try daemon.sleep(nil)
+    }
+    let duration = SuspendingClock.now.duration(to: end)
+    if duration > .zero { try daemon.pause(min(duration, ReaderTiming.longestPause)) }
+  }
+}
+
+extension ReaderGoal {
+  var isScan: Bool { if case .scan = self { true } else { false } }
+}
+
+/// Showing with the reader's LED and buzzer how a tap ended, if the configuration wants that, and which reader this is.
+extension CardReader {
+  /// The control codes for commands to the reader itself: those of libccid and of ACS's own driver.
+  private static let escapeCodes = [ReaderProperties.controlCode(1), ReaderProperties.controlCode(3500)]
+
+  /// How long another program may keep this process from showing which reader this is.
+  private static let identificationAllowance = Duration.seconds(1)
+
+  /// Shows the result of a reading. Sends the commands that the model may know, until the reader accepts one. A reader
+  /// that accepts none shows nothing.
+  ///
+  /// A card that cannot be read is no longer connected, or never was. The commands then go to the reader's driver.
+  func signal(_ content: TagReport.Content, _ handle: CardHandle) {
+    guard givesFeedback else { return }
+    let hasCard = isConnected
+    if !hasCard { do throws(CallFailure) { try openReader() } catch { return } }
+    var feedback = Feedback.failure
+    if case .message = content { feedback = .success }
+    show(feedback, handle, hasCard: hasCard)
+  }
+
+  /// Shows which reader this is, as after a successful tap. No card may be connected.
+  func identify() {
+    cardInUse = slot.card?.serial
+    defer { disconnect() }
+    do throws(CallFailure) { try openReader(within: Self.identificationAllowance) } catch { return }
+    show(.success, CardHandle(self), hasCard: false)
+  }
+
+  private func show(_ feedback: Feedback, _ handle: CardHandle, hasCard: Bool) {
+    guard let model = (try? traits(handle))?.model else { return }
+    for command in model.commands(for: feedback) where isAccepted(command, handle, hasCard: hasCard) { return }
+  }
+
+  private func isAccepted(_ command: Feedback.Command, _ handle: CardHandle, hasCard: Bool) -> Bool {
+    switch command {
+    case .apdu(let bytes) where hasCard: (try? handle.transmit(bytes))?.dropLast().last == 0x90
+    case .apdu(let bytes), .escape(let bytes): Self.escapeCodes.contains { (try? handle.control($0, bytes)) != nil }
+    }
+  }
+}
+
+/// What is known about the reader.
+struct ReaderTraits {
+  let model: ReaderModel
+  /// Whether the reader takes APDUs with extended lengths.
+  let takesExtendedAPDUs: Bool
+
+  /// The model by USB vendor and product, else by name.
+  init(_ properties: ReaderProperties, _ name: ReaderName) {
+    var found: ReaderModel?
+    if let vendor = properties.vendor, let product = properties.product {
+      found = ReaderModel.find(vendor: vendor, product: product)
+    }
+    model = found ?? ReaderModel.find(readerName: name.text) ?? ReaderModel.generic
+    takesExtendedAPDUs = properties.mostAPDUData.map { $0 > 256 } ?? false
+  }
+}
+
+extension CardHandle {
+  /// Asks the driver for the reader's properties. They are empty if it has none.
+  func properties() throws(CardFailure) -> ReaderProperties {
+    do throws(CardFailure) {
+      let features = try control(ReaderProperties.featureRequest)
+      guard let request = ReaderProperties.request(inFeatures: features) else { return ReaderProperties() }
+      return ReaderProperties(try control(request))
+    } catch {
+      // Any driver may refuse these requests.
+      guard case .exchange = error else { throw error }
+      return ReaderProperties()
+    }
+  }
+}
+
+/// Why the work on a card cannot go on as planned.
+enum Setback: Error {
+  /// The goal has changed, or the process ends.
+  case interrupted
+  /// The card was removed, or an exchange with it failed. pcscd may report a removal soon.
+  case failed(String)
+  /// Another card answers. pcscd may report the change soon.
+  case replaced
+  /// Another program has reset the card.
+  case reset
+  /// Another program has the card exclusively.
+  case refused
+  /// The card gets no power.
+  case mute
+  /// The reader or pcscd is gone.
+  case readerGone
+
+  init(_ failure: CardReader.CallFailure) {
+    switch failure {
+    case .aborted: self = .interrupted
+    case .late: self = .failed(CardFailure(failure).channelError.reason)
+    case .pcscd(.sharingViolation): self = .refused
+    case .pcscd(let error): self = error.isMute ? .mute : Setback(CardFailure(error))
+    }
+  }
+
+  init(_ failure: CardFailure) {
+    switch failure {
+    case .removed, .exchange: self = .failed(failure.channelError.reason)
+    case .reset: self = .reset
+    case .readerGone: self = .readerGone
+    case .aborted: self = .interrupted
+    }
+  }
+
+  /// What to tell the user, as the end of a sentence.
+  var reason: String {
+    switch self {
+    case .interrupted: "the work was interrupted"
+    case .failed(let reason): reason
+    case .replaced: "another tag answers in its place; put only one tag on the reader"
+    case .reset: PCSCError.resetCard.description
+    case .refused: PCSCError.sharingViolation.description
+    case .mute: PCSCError.unresponsiveCard.description
+    case .readerGone: "the reader was removed or stopped working"
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import EventLoop
+import Glibc
+import Names
+
+/// Establishes the contexts of this process, on a thread that ends with it. pcscd may make it wait, for example for a
+/// decision of polkit.
+final class ServiceOpening: Sendable {
+  /// One context for each thread that stays.
+  struct Contexts: Sendable {
+    let slot: PCSCContext
+    let card: PCSCContext
+  }
+
+  private let result = Locked<Result<Contexts, PCSCError>?>(nil)
+  let since = SuspendingClock.now
+
+  /// Starts the thread, which sends `wake` at its end. Fails if the system has no thread left.
+  init(wake: Signal) throws(SystemError) {
+    try DedicatedThread.start { [self] in
+      let opened = Result { () throws(PCSCError) in try Self.open() }
+      result.withLock { $0 = opened }
+      wake.send()
+    }
+  }
+
+  private static func open() throws(PCSCError) -> Contexts {
+    let slot = try PCSCContext.establish()
+    do throws(PCSCError) {
+      return Contexts(slot: slot, card: try PCSCContext.establish())
+    } catch {
+      slot.release()
+      throw error
+    }
+  }
+
+  /// The result; nil while the thread runs.
+  func take() -> Result<Contexts, PCSCError>? { result.withLock { $0 } }
+}
+
+/// Why this process has no connection to pcscd.
+enum ServiceProblem: Hashable, Sendable {
+  /// pcscd is not installed, or does not run.
+  case noService
+  /// pcscd does not allow the connection (polkit).
+  case refused
+  /// pcscd closes each connection. It ends at once, or is older than 2.0 and does not allow the connection.
+  case closed
+  /// pcscd and libpcsclite belong to different versions.
+  case otherVersion
+  case other(String)
+
+  /// Why `SCardEstablishContext` failed.
+  init(_ error: PCSCError) {
+    switch error {
+    case .noService: self = .noService
+    case .securityViolation: self = .refused
+    case .communication: self = .closed
+    case .serviceStopped: self = .otherVersion
+    default: self = .other(error.description)
+    }
+  }
+
+  /// The word for it in the output of `--watch`.
+  var keyword: String {
+    switch self {
+    case .noService: "no-service"
+    case .refused: "refused"
+    case .closed: "closed"
+    case .otherVersion: "version"
+    case .other: "other"
+    }
+  }
+
+  /// How long to wait for the next attempt, if no event ends the problem. pcscd writes a line into the log for each
+  /// connection that it refuses.
+  var pause: Duration { [.refused, .closed].contains(self) ? .seconds(60) : .seconds(30) }
+
+  /// What happened and what to do.
+  var reason: String {
+    switch self {
+    case .noService: "pcscd does not run; start it: sudo systemctl enable --now pcscd.socket"
+    case .refused: "pcscd refuses the connection; \(Self.permission)"
+    case .closed:
+      "pcscd closes the connection: it ends at once, or polkit does not allow it; see journalctl -u pcscd, or "
+        + Self.permission
+    case .otherVersion:
+      "pcscd and libpcsclite are of different versions; restart it: sudo systemctl restart pcscd.service"
+    case .other(let reason): "pcscd cannot be used: \(reason)"
+    }
+  }
+
+  private static let permission =
+    "allow the actions org.debian.pcsc-lite.access_pcsc and access_card for the user \(ReaderRemedy.owner) in polkit"
+}
+
+/// pcscd's socket, and a watch that tells when it appears. With it, a process without pcscd needs no timer.
+struct ServiceSocket {
+  /// The path of the socket.
+  let path: String
+  /// Readable when something near the socket has changed; -1 if the system has no inotify instance left.
+  let descriptor: Int32
+  private var watches: Set<Int32> = []
+
+  /// `environment` is the value of PCSCLITE_CSOCK_NAME.
+  init(_ environment: String?) {
+    path = environment ?? "/run/" + Names.PCSC.socket
+    descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+  }
+
+  /// Watches the socket's folder, or the nearest folder above it that exists. Returns whether a change will be reported.
+  mutating func watch() -> Bool {
+    guard descriptor >= 0 else { return false }
+    var folder = path
+    // pcscd creates the socket first, then lets other users connect.
+    let changes = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)
+    while let end = folder.lastIndex(of: "/") {
+      folder = String(folder[..<end])
+      let watch = inotify_add_watch(descriptor, folder.isEmpty ? "/" : folder, changes)
+      if watch >= 0 {
+        watches.insert(watch)
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Ends the watch. The descriptor stays open, and is not readable any more.
+  mutating func stopWatching() {
+    for watch in watches { inotify_rm_watch(descriptor, watch) }
+    watches = []
+    _ = drain()
+  }
+
+  /// Discards the reports so far. Returns whether there were any.
+  func drain() -> Bool {
+    guard descriptor >= 0 else { return false }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    var hasChanged = false
+    while read(descriptor, &bytes, bytes.count) > 0 { hasChanged = true }
+    return hasChanged
+  }
+
+  /// Whether the socket is there.
+  var exists: Bool { access(path, F_OK) == 0 }
+}

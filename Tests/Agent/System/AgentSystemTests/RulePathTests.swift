@@ -1,0 +1,138 @@
+import Bus
+import Glibc
+import TestKit
+import Testing
+
+@testable import AgentTests
+
+/// “Always open this tag at once” with the real agent and a fake daemon.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct AlwaysPathTests {
+  private static let file = "config/tagroute/rules.d/always.conf"
+
+  @Test func `behind a lock the button neither opens the tap nor writes a rule`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let path = rig.installation.directory.file(Self.file)
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    let shown = try await server.next()
+    _ = try await rig.call("SetLocked", [.boolean(true)])
+    try await server.click(shown, action: "always")
+    let again = try await server.next()
+    #expect(again.summary == "Open in Menu" && access(path, F_OK) != 0)
+    #expect(try await rig.state(1) == "shown")
+    _ = try await rig.call("SetLocked", [.boolean(false)])
+    try await server.click(again, action: "always")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/a")
+    try await rig.agent.line(containing: "opens without a click from now on")
+    #expect(try readFile(path).count > 100)
+  }
+
+  @Test func `if the rule was edited and still opens the tag, a notification says so`() async throws {
+    let (rig, server) = try await AgentRig.withServerAndAgent()
+    let uid: [UInt8] = [4, 0, 0, 0, 0, 0, 1]
+    let message = try uriMessage("https://menu.example.com/a")
+    try await rig.daemon.give(tapValues(1, message: message, uid: uid))
+    try await server.click(server.next(), action: "always")
+    _ = try await rig.handler.next()
+    try await rig.agent.line(containing: "opens without a click from now on")
+    // Without a time, it was read just now.
+    var values = tapValues(2, message: message, uid: uid)
+    values["time"] = nil
+    try await rig.daemon.give(values)
+    _ = try await rig.handler.next()
+    let opened = try await server.next()
+    let path = rig.installation.directory.file(Self.file)
+    let text = String(decoding: try readFile(path), as: UTF8.self)
+    try rig.installation.directory.write(
+      text.replacing("[Rule Always: ", with: "[Rule Mine: "), to: Self.file, mode: 0o600)
+    try await server.click(opened, action: "ask-next-time")
+    let notice = try await server.next()
+    #expect(notice.summary == "Your choice for this tag was not saved")
+    #expect(notice.body.contains("always.conf:"))
+  }
+
+  @Test func `if the rule cannot be written, the tap opens, and a notification says so`() async throws {
+    let rig = try await AgentRig()
+    let directory = rig.installation.directory
+    let target = try directory.write("", to: "target", mode: 0o600)
+    try directory.write("", to: "config/tagroute/rules.d/.keep")
+    try #require(symlink(target, directory.file(Self.file)) == 0)
+    let server = try await rig.startServerAndAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    try await server.click(server.next(), action: "always")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/a")
+    let notice = try await server.next()
+    #expect(notice.summary == "Your choice for this tag was not saved")
+    #expect(notice.body.contains("always.conf cannot be changed"))
+    #expect(try readFile(target).isEmpty)
+  }
+}
+
+/// Removed tags with the real agent and a fake daemon.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RemovalPathTests {
+  private static func uid(_ number: UInt8) -> [UInt8] { [4, 0, 0, 0, 0, 0, number] }
+
+  @Test func `OnRemove= does not run behind a lock, nor for a tap that was not opened`() async throws {
+    let rig = try await AgentRig()
+    let directory = rig.installation.directory
+    let rules = (1...3).map { number in
+      "[Rule \(number)]\nUID=04-00-00-00-00-00-0\(number)\nRun=/bin/true;\n"
+        + "OnRemove=/usr/bin/touch;\(directory.file("removed-\(number)"));\n"
+    }
+    try directory.write(rules.joined(), to: "config/tagroute/rules.d/test.conf")
+    let server = try await rig.startServerAndAgent()
+    let agent = try await rig.agent
+    let signals = try await rig.signals()
+    for number in 1...3 {
+      try await rig.daemon.give(tapValues(number, message: [], uid: Self.uid(UInt8(number))))
+      let shown = try await server.next()
+      // The first one is not opened.
+      if number > 1 {
+        try await server.click(shown, action: "open")
+        try await agent.line(containing: "tap \(tapID(number)) was handed to the program of the rule")
+      }
+    }
+    try await rig.daemon.takeAway(tapID(1))
+    _ = try await rig.call("SetLocked", [.boolean(true)])
+    try await rig.daemon.takeAway(tapID(2))
+    _ = try await rig.call("SetLocked", [.boolean(false)])
+    try await rig.daemon.takeAway(tapID(3))
+    try await agent.line(containing: "OnRemove= of the rule “3” was started")
+    #expect(access(directory.file("removed-1"), F_OK) != 0)
+    #expect(access(directory.file("removed-2"), F_OK) != 0)
+    #expect(await !agent.log().contains { $0.contains("OnRemove= of the rule “2”") })
+    var reported: [String?] = []
+    for await signal in signals where signal.member == "TagRemoved" {
+      reported.append(signal.arguments.first?.asString)
+      if reported.count == 3 { break }
+    }
+    #expect(reported == [tapID(1), tapID(2), tapID(3)])
+  }
+
+  @Test func `OnRemove= does not run behind a lock after a late answer`() async throws {
+    let rig = try await AgentRig()
+    let directory = rig.installation.directory
+    try directory.write(
+      "[Rule menu]\nUID=04-00-00-00-00-00-01\nOpen=org.example.Menu.desktop\n"
+        + "OnRemove=/usr/bin/touch;\(directory.file("removed"));\n",
+      to: "config/tagroute/rules.d/test.conf")
+    let server = try await rig.startServerAndAgent()
+    await rig.handler.set(.hangs)
+    try await rig.daemon.give(
+      tapValues(1, message: try uriMessage("https://menu.example.com/a"), uid: Self.uid(1)))
+    try await server.click(try await server.next(), action: "open")
+    _ = try await rig.handler.next()
+    try await rig.daemon.takeAway(tapID(1))
+    _ = try await rig.call("SetLocked", [.boolean(true)])
+    await rig.handler.answer()
+    let agent = try await rig.agent
+    try await agent.line(containing: "the removal of a tag has no effect: the session is locked")
+    #expect(access(directory.file("removed"), F_OK) != 0)
+    #expect(await !agent.log().contains { $0.contains("OnRemove= of the rule") })
+  }
+
+  @Test func `a removal with an invalid id is refused, and one of an unknown tap has no effect`() async throws {
+    let rig = try await AgentRig.withAgent()
+    await #expect(throws: BusError.self) { try await rig.daemon.takeAway("x") }
+    try await rig.daemon.takeAway(tapID(9))
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Presence
+import Rig
+import Testing
+
+@testable import CommandLineTool
+@testable import TagrouteClient
+
+/// What `tagroute status` and `tagroute monitor` say about a station.
+@Suite struct StationReportTests {
+  private static func report(isActive: Bool, _ agent: AgentStatus? = nil) -> StatusReport {
+    StatusReport(
+      DaemonStatus(
+        version: "", enabled: true, scanning: true, suspendReasons: [], readers: [], stationUser: "kiosk",
+        stationActive: isActive), agent)
+  }
+
+  @Test func `status says who gets the taps of a station`() {
+    let lines = Self.report(isActive: true).lines(.current)
+    #expect(
+      lines == [
+        "scanning", "station: taps go to user kiosk", "no reader",
+        "no agent in this session, and a station needs none here",
+      ])
+    let headless = AgentStatus(version: "", headless: true, registered: true)
+    #expect(Self.report(isActive: true, headless).lines(.current).last == "agent without a desktop : registered")
+    #expect(Self.report(isActive: false).lines(.current)[1].hasPrefix("station: taps do not go to user kiosk now"))
+  }
+
+  @Test func `status names the programs that have paused scanning`() {
+    let wallet = InhibitorDescription(who: "Wallet", why: "a payment is in progress", process: 7)
+    let daemon = DaemonStatus(
+      version: "", enabled: true, scanning: false, suspendReasons: ["inhibited"], readers: [])
+    let lines = StatusReport(daemon, nil, inhibitors: [wallet]).lines(.current)
+    #expect(
+      lines.prefix(2) == ["not scanning: a program has paused scanning", "  Wallet: a payment is in progress"])
+  }
+
+  @Test func `monitor says it in each status line`() {
+    #expect(MonitorEvent.status(Self.report(isActive: true)).text == "scanning; station: taps go to user kiosk")
+  }
+
+  @Test func `a machine that is no station has no such line`() {
+    let report = StatusReport(
+      DaemonStatus(version: "", enabled: true, scanning: true, suspendReasons: [], readers: []), nil)
+    #expect(report.station == nil && !report.lines(.current).contains { $0.contains("station") })
+  }
+}
+
+struct SuspendReasonTests {
+  @Test(arguments: SuspendReasons.all.map(\.name))
+  func `each reason has words, and a row in the documentation`(reason: String) throws {
+    #expect(SuspendReason.words(reason) != reason)
+    let root = URL(filePath: repositoryRoot)
+    let page = try String(contentsOf: root.appending(path: "docs/scanning.md"), encoding: .utf8)
+    #expect(page.contains("`\(reason)`"))
+  }
+}
