@@ -62,7 +62,7 @@ extension NotificationBoard {
     isDescribing = false
     server = description
     if description.hasActions { buttonPause.reset() }
-    let (unwanted, gone) = earlier.meet(description)
+    let (unwanted, gone) = earlier.adopt(description)
     return (isNew ? [.report(.serverChanged(description))] : []) + gone.map { .forget($0) }
       + unwanted.map { .closeNotification($0) } + flush(hasActions: description.hasActions)
   }
@@ -253,7 +253,7 @@ struct EarlierNotifications {
   }
 
   /// Records the server. Returns the notifications to close, and those that have gone with an earlier server.
-  mutating func meet(_ server: NotificationServer) -> (close: [NotificationPlace], gone: [NotificationPlace]) {
+  mutating func adopt(_ server: NotificationServer) -> (close: [NotificationPlace], gone: [NotificationPlace]) {
     let gone = places.filter { !server.has($0.value) }
     for key in gone.keys { places[key] = nil }
     let close = unwanted.compactMap { places.removeValue(forKey: $0) }

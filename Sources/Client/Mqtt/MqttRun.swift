@@ -244,7 +244,7 @@ extension MqttRun {
   private func readersChanged(_ daemon: DaemonClient) async {
     do throws(BusError) {
       let status = try await daemon.status()
-      handle(.readers(status.readers.map { ReaderState($0, of: status) }))
+      handle(.readers(status.readers.map { PublishedReader($0, of: status) }))
       // A daemon that was restarted does not know the inhibitor.
       if isScanningOff, inhibitor?.isHeld != true { await keepScanningOff(daemon) }
     } catch {

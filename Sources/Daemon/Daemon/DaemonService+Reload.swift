@@ -85,7 +85,7 @@ extension DaemonService {
       let listing = (roster.listing, roster.configured)
       pcsc.program = Self.program(Names.Files.pcscReaderProgram)
       perform(roster.handle(.configured(configuration.devices, configuration.backend, pcscSupport())))
-      await pcsc.watch?.hurry()
+      await pcsc.watch?.retryAtOnce()
       if listing != (roster.listing, roster.configured) { listReaders() }
     }
   }

@@ -85,7 +85,7 @@ struct DaemonState: Sendable {
 
   private(set) var policy: Policy
   private(set) var isEnabled: Bool
-  var readers: [Int: ReaderStatus] = [:]
+  var readers: [Int: RosterReader] = [:]
   var registry = AgentRegistry()
   private var inhibitingUsers: Set<UInt32> = []
   private(set) var airplaneMode = Fact.unknown
@@ -114,7 +114,7 @@ struct DaemonState: Sendable {
     var actions: [Action] = []
     switch event {
     case .readerAdded(let id, let path, let device, let seat, let identity):
-      readers[id] = ReaderStatus(
+      readers[id] = RosterReader(
         path: path, device: device, seat: seat, identity: identity, technologies: policy.polling.technologies,
         policy: policy.scan)
     case .readerMoved(let id, let seat):

@@ -78,7 +78,7 @@ extension DaemonState {
   }
 
   private mutating func write(
-    _ level: LogLevel, of id: Int, by budget: WritableKeyPath<ReaderStatus, LineBudget>, at now: TapQueue.Instant,
+    _ level: LogLevel, of id: Int, by budget: WritableKeyPath<RosterReader, LineBudget>, at now: TapQueue.Instant,
     _ text: (String) -> String
   ) -> [Action] {
     // A line below the log threshold must not use up the limit.

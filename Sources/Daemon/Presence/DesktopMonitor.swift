@@ -41,7 +41,6 @@ package actor DesktopMonitor {
   /// Counts starts and stops of the camera watch, so that reports of an earlier watch are ignored.
   private var cameraTurns = 0
 
-  /// Creates a monitor with a connection to the session bus.
   package init(_ connection: Connection, options: Options = Options()) {
     self.connection = connection
     self.options = options

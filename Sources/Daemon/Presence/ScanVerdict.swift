@@ -13,7 +13,6 @@ package struct ScanVerdict: Sendable, Hashable {
   /// The reader scans, or would scan if it were ready.
   package var wantsReader: Bool { reasons.isSubset(of: .noReader) }
 
-  /// Creates a verdict.
   package init(reasons: SuspendReasons, holdsTaps: Bool = false) {
     self.reasons = reasons
     self.holdsTaps = holdsTaps
@@ -138,7 +137,6 @@ package struct SuspendReasons: OptionSet, Sendable, Hashable {
   /// One bit per reason, in the order of `all`.
   package let rawValue: UInt32
 
-  /// Creates a set with one bit per reason.
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Scanning is switched off.

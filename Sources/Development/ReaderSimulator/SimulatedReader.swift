@@ -253,7 +253,6 @@ package struct Counters: Sendable, Hashable {
   /// How long the RF field was on.
   package var fieldOnTime: Duration = .zero
 
-  /// Creates counters that are all zero.
   package init() {}
 }
 

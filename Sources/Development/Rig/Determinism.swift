@@ -24,7 +24,6 @@ package final class ManualClock: Clock {
   package let pauses: AsyncStream<Duration>
   private let continuation: AsyncStream<Duration>.Continuation
 
-  /// Creates a clock at its beginning.
   package init() { (pauses, continuation) = AsyncStream.makeStream() }
 
   /// The current instant, which only `advance(by:)` changes.

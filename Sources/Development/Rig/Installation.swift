@@ -39,7 +39,6 @@ package actor Installation {
     /// More data folders, which are searched after the installation's own, for example `/usr/share`.
     package var dataDirectories: [String] = []
 
-    /// Creates the default options.
     package init() {}
   }
 

@@ -84,7 +84,6 @@ package struct RigError: Error, CustomStringConvertible {
     log.isEmpty ? message : "\(message); its log:\n" + log.map { "  \($0)\n" }.joined()
   }
 
-  /// Creates an error with a message.
   package init(_ message: String, log: [String] = []) { (self.message, self.log) = (message, log) }
 }
 

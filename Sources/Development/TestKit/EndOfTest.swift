@@ -44,7 +44,6 @@ package struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
   /// Applies to each test of a suite.
   package var isRecursive: Bool { true }
 
-  /// Creates the trait.
   package init() {}
 
   /// Runs the test, and then the actions that stop what it has started.

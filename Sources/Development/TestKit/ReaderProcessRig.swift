@@ -44,7 +44,7 @@ open class ReaderProcessRig {
   package private(set) var epoch: UInt64 = 0
   private var goal = ReaderGoal.off
   private var isToScan = false
-  private var session: ReaderSessionOptions?
+  private var session: TagSessionOptions?
   private var isLent = false
   private var polling: ReaderPolling
 
@@ -84,7 +84,7 @@ open class ReaderProcessRig {
   }
 
   /// Begins a session in place of the present one.
-  package func beginSession(_ options: ReaderSessionOptions) async {
+  package func beginSession(_ options: TagSessionOptions) async {
     session = options
     await pursue()
   }
@@ -251,7 +251,7 @@ open class ReaderProcessRig {
   // MARK: Sessions
 
   /// Begins a session, and waits until that is in force.
-  package func begin(_ options: ReaderSessionOptions = ReaderSessionOptions(number: 1)) async throws {
+  package func begin(_ options: TagSessionOptions = TagSessionOptions(number: 1)) async throws {
     await beginSession(options)
     try await expect(.sessionBegan(options.number))
   }

@@ -66,7 +66,7 @@ extension CardReader {
     switch opening.take() {
     case nil:
       if opening.since + Self.openingAllowance < .now {
-        try tell(.failed(reason: "pcscd does not answer; restart it: sudo systemctl restart pcscd.service"))
+        try setState(.failed(reason: "pcscd does not answer; restart it: sudo systemctl restart pcscd.service"))
       }
       try daemon.pause(ReaderTiming.beatInterval)
     case .failure(let error)?: try close(ServiceProblem(error))
@@ -84,7 +84,7 @@ extension CardReader {
     case .refused, .closed, .otherVersion, .other: retry.time = .now + problem.pause
     }
     service = .closed(retry)
-    try tell(.failed(reason: problem.reason))
+    try setState(.failed(reason: problem.reason))
   }
 
   /// Confines the process, then starts its threads.
@@ -98,7 +98,7 @@ extension CardReader {
       connectedAt = .now
     } catch {
       service = .lost(successorAt: .now + Self.failurePause)
-      try tell(.failed(reason: error.reason))
+      try setState(.failed(reason: error.reason))
     }
   }
 
@@ -157,24 +157,24 @@ extension CardReader {
       presence = .present(name)
       if goal.usesField { isReached = false }
       let device = Names.PCSC.devicePrefix + name.text
-      try tell(.ready(name: Names.PCSC.withoutNumbers(name.text), device: device))
+      try setState(.ready(name: Names.PCSC.withoutNumbers(name.text), device: device))
     case .unavailable:
       try leave(.unavailable)
-      try tell(.failed(reason: "pcscd has the reader, but cannot reach it; unplug it and plug it in again"))
+      try setState(.failed(reason: "pcscd has the reader, but cannot reach it; unplug it and plug it in again"))
     case .absent:
       name = nil
       try leave(.absent)
-      try tell(.absent(reason: "pcscd has no reader \(wanted); plug it in"))
+      try setState(.absent(reason: "pcscd has no reader \(wanted); plug it in"))
     case .lost(let error):
       dropSession()
       service = .lost(successorAt: max(.now, connectedAt + Self.successorPause))
       // The other errors of an ended connection name causes that only the next attempt to connect can tell.
       let reason = error.endsContext ? PCSCError.communication : error
-      try tell(.failed(reason: "\(reason): it has ended or was restarted"))
+      try setState(.failed(reason: "\(reason): it has ended or was restarted"))
     case .forbidden:
       dropSession()
       service = .lost(successorAt: .now + ServiceProblem.refused.pause)
-      try tell(.failed(reason: ServiceProblem.refused.reason))
+      try setState(.failed(reason: ServiceProblem.refused.reason))
     }
   }
 

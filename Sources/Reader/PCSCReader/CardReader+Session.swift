@@ -7,7 +7,7 @@ import Tags
 /// Reader sessions. The card is reported to the client instead of read. The client's requests then operate on it.
 extension CardReader {
   /// Performs one step of the reader session.
-  func serve(_ options: ReaderSessionOptions) throws(Interruption) {
+  func serve(_ options: TagSessionOptions) throws(Interruption) {
     if session == nil {
       session = CardSession(options, CardHandle(self))
       try reach()
@@ -17,7 +17,7 @@ extension CardReader {
     if let request = daemon.takeRequest() { return try perform(request) }
     let now = SuspendingClock.now
     if let card = slot.card, let start = session?.start(card, at: now) {
-      return start <= now ? try meet(card) : try sleep(until: start)
+      return start <= now ? try reportNew(card) : try sleep(until: start)
     }
     if slot.card == nil { try wait(for: "") }
     try rest(at: now)
@@ -43,7 +43,7 @@ extension CardReader {
     session = nil
   }
 
-  private func restart(_ options: ReaderSessionOptions) throws(Interruption) {
+  private func restart(_ options: TagSessionOptions) throws(Interruption) {
     try forget()
     session?.restart(options, card: slot.card?.serial)
     try report(.sessionPollingRestarted(epoch: epoch))
@@ -76,7 +76,7 @@ extension CardReader {
   }
 
   /// Reports a new card, unless the client does not want it.
-  private func meet(_ card: CardSlot.Card) throws(Interruption) {
+  private func reportNew(_ card: CardSlot.Card) throws(Interruption) {
     let setback: Setback
     do throws(Setback) {
       if card.obstacle == nil, try find(card) {

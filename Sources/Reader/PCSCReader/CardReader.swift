@@ -54,7 +54,7 @@ final class CardReader {
   /// Whether this process is connected to the card, with a transaction.
   var isConnected = false
   /// The latest state, also if the daemon does not want to know it.
-  private var state: ReaderState?
+  private var state: ReaderDeviceState?
   /// The reason that was reported last for waiting; empty if this process does not wait.
   private var waitingReason = ""
 
@@ -142,7 +142,7 @@ final class CardReader {
       if goal.isScan && !daemon.goal.isScan { try report(slot.stop()) }
       let wasLent = goal == .lent
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
-      if wasLent, let state { try tell(state) }
+      if wasLent, let state { try setState(state) }
       // The wait was part of the work for the previous goal. Scanning reports its own reason at each step.
       if !goal.isScan { try wait(for: "") }
     }
@@ -192,7 +192,7 @@ final class CardReader {
   }
 
   /// Reports the state of the reader. While it is lent, the daemon does not want to know it.
-  func tell(_ state: ReaderState) throws(Interruption) {
+  func setState(_ state: ReaderDeviceState) throws(Interruption) {
     self.state = state
     // A state ends the wait for another program.
     waitingReason = ""

@@ -36,9 +36,9 @@ struct CardSession {
   }
 
   /// The options that the session began with.
-  let options: ReaderSessionOptions
+  let options: TagSessionOptions
   /// The options since the last restart of polling: a part of `options`.
-  private(set) var polled: ReaderSessionOptions
+  private(set) var polled: TagSessionOptions
   var standing = Standing.waiting
   /// When to connect to the card with this serial number.
   private(set) var approach: (serial: UInt64, CardApproach)?
@@ -55,14 +55,14 @@ struct CardSession {
   /// Whether the tag may ignore the next command, because it has refused the last one.
   var isOutOfStep = false
 
-  init(_ options: ReaderSessionOptions, _ handle: CardHandle) {
+  init(_ options: TagSessionOptions, _ handle: CardHandle) {
     (self.options, polled) = (options, options)
     self.handle = handle
   }
 
   /// The session forgets its card and looks for those of other options, a part of `options`. `card` is the serial number
   /// of the card that lies there.
-  mutating func restart(_ options: ReaderSessionOptions, card: UInt64?) {
+  mutating func restart(_ options: TagSessionOptions, card: UInt64?) {
     polled = options
     standing = .waiting
     approach = nil

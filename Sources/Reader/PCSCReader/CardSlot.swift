@@ -208,7 +208,7 @@ struct CardSlot {
       return
     }
     if before.isWithoutPower && !card.isWithoutPower || before.state.isExclusive && !new.isExclusive {
-      work.approach.hurry()
+      work.approach.retryAtOnce()
     }
     state = .unread(card, work)
   }
@@ -219,7 +219,7 @@ struct CardSlot {
     case .noReader, .empty: break
     case .unread(let card, let work): state = .unread(updated(card), work)
     case .examining(let card, var examination):
-      if card.state.isExclusive && !new.isExclusive { examination.work.approach.hurry() }
+      if card.state.isExclusive && !new.isExclusive { examination.work.approach.retryAtOnce() }
       state = .examining(updated(card), examination)
     case .resting(let card, let number): state = .resting(updated(card), number: number)
     case .ignored(let card, let isIdentified): state = .ignored(updated(card), isIdentified: isIdentified)
@@ -402,7 +402,7 @@ struct CardApproach: Hashable {
 
   /// When to connect; nil for at once.
   private(set) var notBefore: Instant?
-  /// Whether the card is left to another program: all attempts have failed, and the next one waits for `hurry()`.
+  /// Whether the card is left to another program: all attempts have failed, and the next one waits for `retryAtOnce()`.
   private(set) var isOver = false
   private var refusals = 0
   private var powerFailures = 0
@@ -428,5 +428,5 @@ struct CardApproach: Hashable {
   }
 
   /// The obstacle is gone.
-  mutating func hurry() { (notBefore, isOver, refusals) = (nil, false, 0) }
+  mutating func retryAtOnce() { (notBefore, isOver, refusals) = (nil, false, 0) }
 }

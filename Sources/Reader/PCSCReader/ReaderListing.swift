@@ -21,10 +21,10 @@ struct ReaderListing {
       let context = try PCSCContext.establish()
       defer { context.release() }
       var facts: [ReaderName: ReaderFacts] = [:]
-      Self.say(Self.block(try context.readers(), &facts, context).text)
+      Self.send(Self.block(try context.readers(), &facts, context).text)
       return 0
     } catch {
-      Self.say(Self.block(ServiceProblem(error)))
+      Self.send(Self.block(ServiceProblem(error)))
       return Names.ExitCode.failure
     }
   }
@@ -46,7 +46,7 @@ struct ReaderListing {
     var socket = watched
     var last = ""
     func show(_ block: String) {
-      if block != last { say(block) }
+      if block != last { send(block) }
       last = block
     }
     while true {
@@ -117,7 +117,7 @@ struct ReaderListing {
 
   private static func block(_ problem: ServiceProblem) -> String { "problem \(problem.keyword) \(problem.reason)\n" }
 
-  private static func say(_ block: String) {
+  private static func send(_ block: String) {
     var rest = Array(block.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }

@@ -8,7 +8,7 @@ package final class DaemonConnection {
   private var link: DaemonChannel
   private let now: () -> SuspendingClock.Instant
   private var lastBeat: SuspendingClock.Instant?
-  private var state: ReaderState?
+  private var state: ReaderDeviceState?
   /// How long the operations of this thread may take.
   package var timing: ReaderTiming
 
@@ -22,7 +22,7 @@ package final class DaemonConnection {
   /// The pending requests of the reader session.
   package private(set) var requests: ArraySlice<Request> = []
   /// The options of the polling restart that is due; nil if none is.
-  private var restart: ReaderSessionOptions?
+  private var restart: TagSessionOptions?
   package private(set) var isShuttingDown = false
   /// Whether the poller should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
   private var isToLookForDevice = false
@@ -97,7 +97,7 @@ package final class DaemonConnection {
   /// Whether a polling restart is due.
   package var isToRestart: Bool { restart != nil }
 
-  package func takeRestart() -> ReaderSessionOptions? {
+  package func takeRestart() -> TagSessionOptions? {
     defer { restart = nil }
     return restart
   }

@@ -88,7 +88,7 @@ package struct OpeningSchedule {
   }
 
   /// Retries at once, because a device was plugged in or released, or because tags are wanted now.
-  package mutating func hurry() {
+  package mutating func retryAtOnce() {
     failures = 0
     failedAt = nil
   }

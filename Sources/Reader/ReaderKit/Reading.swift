@@ -184,7 +184,7 @@ package enum ApplicationSelection {
   package static func isAccepted(_ answer: [UInt8]) -> Bool { answer.suffix(2) == [0x90, 0x00] }
 }
 
-extension ReaderSessionOptions {
+extension TagSessionOptions {
   /// The application that a reported card should have selected.
   package func application(of tag: SessionTag?) -> [UInt8]? {
     guard let index = tag?.initialApplication, applicationIdentifiers.indices.contains(index) else { return nil }

@@ -45,7 +45,6 @@ package struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertib
   /// and another process of the same program would not help.
   package let isOtherVersion: Bool
 
-  /// An error with these properties.
   package init(_ description: String, isOtherVersion: Bool = false) {
     self.description = description
     self.isOtherVersion = isOtherVersion

@@ -14,7 +14,6 @@ package struct KnownTag: Sendable, Hashable {
   /// check whether it is present.
   package let isSuspect: Bool
 
-  /// A known tag with these properties.
   package init(
     number: UInt64, fingerprint: TagFingerprint, technology: TagType, mayHaveChanged: Bool = false,
     isSuspect: Bool = false
@@ -51,7 +50,6 @@ package struct KnownTags: Sendable, Hashable {
   /// which tags lie there: after a loan or a reader session, and if a process ended before it confirmed a stop.
   package var includesFirst: Bool
 
-  /// A list with these properties.
   package init(key: TagFingerprint.Key = .random(), tags: [KnownTag] = [], includesFirst: Bool = false) {
     self.key = key
     self.tags = tags

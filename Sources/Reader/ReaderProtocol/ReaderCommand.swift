@@ -12,7 +12,7 @@ package enum ReaderCommand: Sendable, Hashable {
   /// Forget the tags of the reader session with this epoch, turn the field off and on, and poll again. Each tag gets a
   /// new number. Until the next restart, the process looks for the tags of these options. They are a part of those that
   /// the session began with. `SessionTag.initialApplication` remains an index into the latter.
-  case restartPolling(epoch: UInt64, ReaderSessionOptions)
+  case restartPolling(epoch: UInt64, TagSessionOptions)
   /// Run an operation on the tag of a placement in the reader session of this epoch. The process replies with
   /// `ReaderMessage.performed` and the number of the request, in the order of the requests. After the daemon has sent
   /// another goal, the process need not reply.
@@ -90,7 +90,7 @@ package enum ReaderGoal: Sendable, Hashable {
   case scan(ReaderPolling)
   /// Serve a reader session: report every tag that matches its options, including known tags. Keep the tag selected and
   /// powered.
-  case session(ReaderSessionOptions)
+  case session(TagSessionOptions)
   /// Keep the device closed, so that another program can open it.
   case lent
 
@@ -103,7 +103,7 @@ package enum ReaderGoal: Sendable, Hashable {
   }
 
   /// The options of the reader session; nil for other goals.
-  package var session: ReaderSessionOptions? { if case .session(let options) = self { options } else { nil } }
+  package var session: TagSessionOptions? { if case .session(let options) = self { options } else { nil } }
 
   package var isScan: Bool { if case .scan = self { true } else { false } }
 }
@@ -179,7 +179,7 @@ extension FrameReader {
 }
 
 /// The options of a reader session: which tags its client gets.
-package struct ReaderSessionOptions: Sendable, Hashable {
+package struct TagSessionOptions: Sendable, Hashable {
   /// Distinguishes this session from every other one of the daemon. It is never reused.
   package let number: UInt64
   /// The technologies to report, in the order of `TagType`.
@@ -217,7 +217,7 @@ extension FrameWriter {
     for technology in technologies { write(text: technology.rawValue, ReaderLimits.technology) }
   }
 
-  mutating func write(_ options: ReaderSessionOptions) {
+  mutating func write(_ options: TagSessionOptions) {
     write(options.number)
     write(options.technologies)
     write(UInt16(clamping: options.applicationIdentifiers.count))
@@ -229,7 +229,7 @@ extension FrameWriter {
 }
 
 extension FrameReader {
-  mutating func sessionOptions() throws(ReaderLinkError) -> ReaderSessionOptions {
+  mutating func sessionOptions() throws(ReaderLinkError) -> TagSessionOptions {
     let number = try integer(UInt64.self)
     let technologies = try technologies()
     var identifiers: [[UInt8]] = []
@@ -239,10 +239,10 @@ extension FrameReader {
     var codes: [UInt16] = []
     for _ in 0..<(try count(ReaderLimits.systemCodes, "system codes")) {
       let code = try integer(UInt16.self)
-      guard ReaderSessionOptions.isExact(code) else { throw ReaderLinkError("a system code with a wildcard") }
+      guard TagSessionOptions.isExact(code) else { throw ReaderLinkError("a system code with a wildcard") }
       codes.append(code)
     }
-    return ReaderSessionOptions(
+    return TagSessionOptions(
       number: number, technologies: technologies, applicationIdentifiers: identifiers, systemCodes: codes,
       reportsUndeclaredCards: try boolean())
   }

@@ -7,7 +7,7 @@ package import Names
 /// no other epoch uses, so `examining`, `known` and `removed` need no epoch.
 package enum ReaderMessage: Sendable, Hashable {
   /// The device appeared, disappeared or failed.
-  case state(ReaderState)
+  case state(ReaderDeviceState)
   /// The goal of this epoch is in force: work for former goals has stopped, and the field is as this goal requires,
   /// unless there is no device. Sent again after the device was opened again.
   case reached(epoch: UInt64)
@@ -49,7 +49,7 @@ package enum ReaderMessage: Sendable, Hashable {
 }
 
 /// A reader's device, as its process sees it.
-package enum ReaderState: Sendable, Hashable {
+package enum ReaderDeviceState: Sendable, Hashable {
   /// There is no device. The process looks for it.
   case absent(reason: String)
   /// The device is open.
@@ -222,7 +222,6 @@ package struct Placement: Sendable, Hashable {
   /// random and new each time.
   package let uid: [UInt8]
 
-  /// A placement with these properties.
   package init(number: UInt64, technology: TagType, uid: [UInt8]) {
     self.number = number
     self.technology = technology
@@ -251,7 +250,6 @@ package struct TagReport: Sendable, Hashable {
   /// The contents of the tag.
   package let content: Content
 
-  /// A report with these properties.
   package init(placement: Placement, content: Content) {
     self.placement = placement
     self.content = content

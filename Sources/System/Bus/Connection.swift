@@ -176,11 +176,11 @@ extension Connection {
       self?.assumeIsolated { $0.lost(generation, .timedOut("the bus at \($0.address) did not answer in time")) }
     }
     OpenedConnection.open(address, thenOn: loop) { [weak self] result in
-      self?.assumeIsolated { $0.greet(result, generation) }
+      self?.assumeIsolated { $0.finishOpening(result, generation) }
     }
   }
 
-  private func greet(_ result: Result<OpenedConnection, BusError>, _ generation: UInt64) {
+  private func finishOpening(_ result: Result<OpenedConnection, BusError>, _ generation: UInt64) {
     guard generation == self.generation, phase == .connecting else { return }
     do throws(BusError) {
       native = try NativeConnection(

@@ -205,7 +205,6 @@ package struct LocalUser: Sendable, Hashable {
   /// The user's number.
   package let uid: UInt32
 
-  /// Creates a user that is known to exist.
   package init(name: String, uid: UInt32) {
     self.name = name
     self.uid = uid

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A command for a card (ISO/IEC 7816-4, 5.1; iOS 13). It cannot be changed.
 open class NFCISO7816APDU: NSObject, NSCopying {
-  private let command: CommandAPDU
+  private let command: APDUFields
 
   /// The class byte, CLA.
   open var instructionClass: UInt8 { command.instructionClass }
@@ -36,7 +36,7 @@ open class NFCISO7816APDU: NSObject, NSCopying {
     instructionClass: UInt8, instructionCode: UInt8, p1Parameter: UInt8, p2Parameter: UInt8, data: Data,
     expectedResponseLength: Int
   ) {
-    command = CommandAPDU(
+    command = APDUFields(
       instructionClass: instructionClass, instructionCode: instructionCode, p1: p1Parameter, p2: p2Parameter,
       data: Array(data), expectedLength: expectedResponseLength)
     self.data = data
@@ -48,7 +48,7 @@ open class NFCISO7816APDU: NSObject, NSCopying {
   /// - Parameter data: exactly one command. Nil is returned for anything else: fewer than 4 bytes, or a length that
   ///   does not agree with the bytes after it.
   public init?(data: Data) {
-    guard let command = CommandAPDU(decoding: Array(data)) else { return nil }
+    guard let command = APDUFields(decoding: Array(data)) else { return nil }
     self.command = command
     self.data = command.data.isEmpty ? nil : Data(command.data)
     super.init()
@@ -91,7 +91,7 @@ public struct NFCISO7816ResponseAPDU: Sendable {
 /// | 2 | no | yes | header, Le | header, 00, Le of 2 bytes |
 /// | 3 | yes | no | header, Lc, data | header, 00, Lc of 2 bytes, data |
 /// | 4 | yes | yes | header, Lc, data, Le | header, 00, Lc of 2 bytes, data, Le of 2 bytes |
-struct CommandAPDU: Sendable, Hashable {
+struct APDUFields: Sendable, Hashable {
   var instructionClass: UInt8
   var instructionCode: UInt8
   var p1: UInt8
@@ -123,7 +123,7 @@ struct CommandAPDU: Sendable, Hashable {
   }
 }
 
-extension CommandAPDU {
+extension APDUFields {
   /// Decodes a command. `bytes` of the result gives the same bytes again.
   ///
   /// - Parameter bytes: exactly one command. Nil is returned for anything else.

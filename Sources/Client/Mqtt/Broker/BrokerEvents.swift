@@ -37,7 +37,7 @@ enum BrokerEvent: Sendable, Hashable {
   /// The agent's answers to ``BrokerAction/acknowledge(_:)``.
   case acknowledged, acknowledgingFailed
   /// All readers.
-  case readers([ReaderState])
+  case readers([PublishedReader])
   /// The program has to end.
   case stop
 }

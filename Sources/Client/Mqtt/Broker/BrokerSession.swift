@@ -50,7 +50,7 @@ struct BrokerSession: Sendable {
   /// Mosquitto 2.0.11 also closes the connection. The rules may change in that time.
   private var forbiddenTopics: [String: Duration] = [:]
   private static let forbiddenTime = Duration.seconds(3600)
-  private var readers: [ReaderState] = []
+  private var readers: [PublishedReader] = []
   /// The states of readers that the broker may still have.
   private var publishedReaders: [String: [UInt8]] = [:]
   private var lastCommand: Duration?

@@ -19,7 +19,7 @@ enum TapPayload {
     add("sequence", .integer(sequence < Names.Agent.firstUnsavedSequence ? sequence : 0))
     add("time", .string(UTCTime.text(tap.time)))
     add("station", .string(settings.station))
-    add("reader", .string(ReaderState.name(ofPath: tap.reader)))
+    add("reader", .string(PublishedReader.name(ofPath: tap.reader)))
     add("technology", .string(tap.technology))
     add("tag_id", .string(tagID(tap, settings)))
     let decoded = try? NDEFMessage(decoding: message)
@@ -42,8 +42,8 @@ enum TapPayload {
   /// Of what is on a tag, only the id in a link for Home Assistant is used without `Contents=`. There, it is the tag's
   /// identity.
   static func tagID(_ tap: TapDescription, _ settings: MessageSettings) -> String {
-    if settings.takesIDsFromLinks, let id = TagID.inLink(tap.uri) { return id }
-    return TagID.ofUID(tap.uid, key: settings.key)
+    if settings.takesIDsFromLinks, let id = HomeAssistantTagID.inLink(tap.uri) { return id }
+    return HomeAssistantTagID.ofUID(tap.uid, key: settings.key)
   }
 
   /// Whether a tap is fresh: read within the limit, and not further in the future either, as after a step of the clock.
@@ -59,7 +59,7 @@ enum TapPayload {
 }
 
 /// The identity of a tag as Home Assistant and ESPHome write it.
-enum TagID {
+enum HomeAssistantTagID {
   /// The longest id in a link that is used, in bytes. Home Assistant's own are 36 bytes long.
   private static let maximumLength = 128
   private static let prefixes = ["https://www.home-assistant.io/tag/", "homeassistant://tag/"]

@@ -55,7 +55,7 @@ struct Publication: Sendable, Hashable {
 }
 
 /// What is published about a reader.
-struct ReaderState: Sendable, Hashable {
+struct PublishedReader: Sendable, Hashable {
   /// The last component of its object path.
   let name: String
   /// The JSON for its topic.

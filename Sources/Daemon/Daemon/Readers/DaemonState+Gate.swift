@@ -75,7 +75,7 @@ extension DaemonState {
   }
 
   /// The goal of a reader that should scan. It is `off` if the reader can read none of the configured technologies.
-  private func scan(with reader: ReaderStatus) -> ReaderGoal {
+  private func scan(with reader: RosterReader) -> ReaderGoal {
     var polling = policy.polling
     polling.technologies = reader.properties.technologies
     return polling.technologies.isEmpty ? .off : .scan(polling)

@@ -67,7 +67,7 @@ extension DaemonState {
   }
 
   private mutating func noteChange(
-    _ phase: ReaderPhase, from before: ReaderStatus?, of id: Int, at now: TapQueue.Instant
+    _ phase: ReaderPhase, from before: RosterReader?, of id: Int, at now: TapQueue.Instant
   ) -> [Action] {
     // A restarted process reports its state again. Log only a change.
     if let before, before.properties.state == readers[id]?.properties.state,

@@ -4,7 +4,7 @@ import Presence
 import ReaderProtocol
 import Settings
 
-struct ReaderStatus: Sendable {
+struct RosterReader: Sendable {
   /// Its properties on the bus.
   struct Properties: Hashable, Sendable {
     var name = ""
@@ -59,7 +59,7 @@ struct ReaderStatus: Sendable {
   /// Its device is unplugged, and udev will report its return.
   var isAway = false
   /// The reader session that should have the reader.
-  var session: ReaderSessionOptions?
+  var session: TagSessionOptions?
   /// The previous reader session, until the process has reached a later goal.
   var endingSession: UInt64?
   /// The reader is lent: the process should close its device for another program.

@@ -96,10 +96,10 @@ extension DaemonState {
   }
 }
 
-extension ReaderSessionOptions {
+extension TagSessionOptions {
   /// The same options without the technologies that the reader cannot read.
-  func limited(to reader: ReaderStatus) -> ReaderSessionOptions {
-    ReaderSessionOptions(
+  func limited(to reader: RosterReader) -> TagSessionOptions {
+    TagSessionOptions(
       number: number, technologies: reader.technologies(among: technologies),
       applicationIdentifiers: applicationIdentifiers, systemCodes: systemCodes,
       reportsUndeclaredCards: reportsUndeclaredCards)

@@ -130,7 +130,7 @@ enum CardApplications {
 
   /// Why a FeliCa system code may not be declared; nil if it may.
   static func problem(declaring systemCode: UInt16) -> String? {
-    guard ReaderSessionOptions.isExact(systemCode) else {
+    guard TagSessionOptions.isExact(systemCode) else {
       return "a FeliCa system code with a byte FF means any system: give the exact codes"
     }
     return nil

@@ -25,7 +25,7 @@ struct ReaderSessions: Sendable, Hashable {
 
   enum Action: Sendable, Hashable {
     /// Tell the process of this reader to begin a session.
-    case begin(Int, ReaderSessionOptions)
+    case begin(Int, TagSessionOptions)
     /// Tell the process of this reader to end the session.
     case release(Int, UInt64)
     /// The session has its reader.

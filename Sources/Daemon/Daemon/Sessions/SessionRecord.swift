@@ -80,9 +80,9 @@ struct SessionRecord: Sendable, Hashable {
 
   /// The options for the reader process. It selects every application that it knows, so it gets none if the client
   /// selects them itself.
-  var options: ReaderSessionOptions {
+  var options: TagSessionOptions {
     let request = limitedRequest ?? self.request
-    return ReaderSessionOptions(
+    return TagSessionOptions(
       number: id, technologies: request.technologies,
       applicationIdentifiers: request.selectsApplication ? request.applications : [],
       systemCodes: request.systemCodes, reportsUndeclaredCards: request.reportsUndeclaredCards)

@@ -72,7 +72,7 @@ struct PlacementLedger {
 
   /// The tags on the reader are unknown: another program or a reader session uses the reader, or a process ended before
   /// it confirmed a stop.
-  mutating func noOneKnows() { includesFirst = true }
+  mutating func includeFirst() { includesFirst = true }
 
   /// The process has reached its goal, and broken off its previous work. If it polls for tags, it has the list of known
   /// tags.

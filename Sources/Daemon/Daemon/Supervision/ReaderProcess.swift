@@ -67,7 +67,7 @@ package actor ReaderProcess {
 
   /// Forgets the tags of a session and polls again, with the field off for a moment in between. Until the next restart,
   /// only tags of these options are found. They are a part of those that the session began with.
-  package func restartPolling(_ options: ReaderSessionOptions) { handle(.restartPolling(options)) }
+  package func restartPolling(_ options: TagSessionOptions) { handle(.restartPolling(options)) }
 
   /// Runs an operation on a tag of a session. `.performed` follows exactly once for each request, in the order of the
   /// requests. A request that cannot run is answered at once. The operation is within `ReaderLimits` and
@@ -250,7 +250,6 @@ extension ReaderProcess {
     /// The complete environment of the process, as `NAME=value`. It inherits no variable of the daemon.
     package var environment: [String]
 
-    /// A configuration with these properties.
     package init(
       program: String, device: String?, isFollowed: Bool = false, environment: [String] = []
     ) {
@@ -302,7 +301,7 @@ package enum ReaderPhase: Sendable, Hashable {
     }
   }
 
-  init(_ state: ReaderState) {
+  init(_ state: ReaderDeviceState) {
     switch state {
     case .absent(let reason): self = .absent(reason: reason)
     case .failed(let reason): self = .failed(reason: reason)
@@ -353,7 +352,6 @@ package struct ReaderCrash: Sendable, Hashable {
   /// The pause until the process is restarted.
   package let restart: Duration
 
-  /// A crash with these properties.
   package init(reason: String, suspect: Placement?, restart: Duration) {
     self.reason = reason
     self.suspect = suspect

@@ -81,7 +81,7 @@ extension ReaderSupervision {
     return number
   }
 
-  private mutating func take(_ state: ReaderState, at now: Instant) throws(ReaderLinkError) -> [Action] {
+  private mutating func take(_ state: ReaderDeviceState, at now: Instant) throws(ReaderLinkError) -> [Action] {
     let new = ReaderPhase(state)
     guard new != phase else { return [] }
     guard mayChange(at: now) else { throw ReaderLinkError("changed its state without end") }

@@ -20,7 +20,7 @@ struct ReaderSupervision {
     /// A person looks for the reader.
     case identify
     /// The session's client restarts polling, with these options.
-    case restartPolling(ReaderSessionOptions)
+    case restartPolling(TagSessionOptions)
     case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
     case stop
     /// A message. The link has already checked its form.
@@ -208,7 +208,7 @@ struct ReaderSupervision {
     case .running: return sendGoal(at: now)
     case .killed, .pausing:
       // The process may have seen tags that it has not reported, and the next scan may be for another user.
-      if isStop || order.goal == .lent { placements.noOneKnows() }
+      if isStop || order.goal == .lent { placements.includeFirst() }
       if case .pausing = life, order.goal == .lent { return [released()].compactMap { $0 } }
       return [endGoal(phase == .released ? .failed(reason: "the reader is being opened") : phase)].compactMap { $0 }
     case .idle, .stopping, .dying, .stopped: return []
@@ -223,7 +223,7 @@ struct ReaderSupervision {
     if sent.goal.isScan, !wanted.goal.isScan, !phase.hasFailed { owesStop = true }
     let answers = sent.goal.session == nil ? [] : sessions.end(.sessionEnded, "the reader session has ended")
     placements.endSession()
-    if wanted.goal == .lent || wanted.goal.session != nil { placements.noOneKnows() }
+    if wanted.goal == .lent || wanted.goal.session != nil { placements.includeFirst() }
     (sent, reached, goalDeadline) = (wanted, nil, nil)
     return answers + tell(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now)), at: now)
   }
@@ -261,7 +261,7 @@ struct ReaderSupervision {
   private mutating func lookForDevice(at now: Instant) -> [Action] {
     switch life {
     case .running: return tell(.lookForDevice, at: now)
-    case .pausing: return restarts.hurry() ? spawn(at: now) : []
+    case .pausing: return restarts.retryAtOnce() ? spawn(at: now) : []
     case .idle, .killed, .stopping, .dying, .stopped: return []
     }
   }
@@ -295,7 +295,7 @@ struct ReaderSupervision {
     changes = WindowCount(within: Self.changeWindow)
     if phase != .released { phase = .opening }
     lifeDeadline = now + ReaderTiming.start
-    if wanted.goal == .lent { placements.noOneKnows() }
+    if wanted.goal == .lent { placements.includeFirst() }
     (sent, reached, goalDeadline, owesStop) = (wanted, nil, nil, false)
     return [.spawn, .send(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now)))]
   }
@@ -366,7 +366,7 @@ extension ReaderSupervision {
     }
     let answers = sessions.end(.deviceLost, Self.words(reason))
     sessions.forgetAbandoned()
-    if owesStop { placements.noOneKnows() }
+    if owesStop { placements.includeFirst() }
     // Only a successful exit makes way for a successor. Any other exit is a crash.
     if isRunning, wantsSuccessor, reason == ReaderChild.success, restarts.maySucceed(at: now) {
       _ = placements.end(at: now, wasLooking: false)
@@ -435,7 +435,7 @@ struct RestartSchedule {
   private var startedAt: Instant?
   private var failures = 0
   /// Whether plugging in or unplugging a device may end the pause before the next start.
-  private var mayHurry = true
+  private var mayRestartAtOnce = true
   private var successions = WindowCount(within: successionWindow)
 
   mutating func started(at now: Instant) { startedAt = now }
@@ -444,7 +444,7 @@ struct RestartSchedule {
   mutating func ended(at now: Instant) -> Duration {
     if let startedAt, now - startedAt >= Self.goodConduct {
       failures = 0
-      mayHurry = true
+      mayRestartAtOnce = true
     }
     defer { failures += 1 }
     return Self.pauses[min(failures, Self.pauses.count - 1)]
@@ -460,12 +460,12 @@ struct RestartSchedule {
   }
 
   /// A pause has passed.
-  mutating func paused() { mayHurry = true }
+  mutating func paused() { mayRestartAtOnce = true }
 
   /// A device was plugged in or unplugged during a pause. Returns whether this ends the pause. It does so once: a
   /// device that appears and disappears as fast as its process dies would otherwise cause endless restarts.
-  mutating func hurry() -> Bool {
-    defer { mayHurry = false }
-    return mayHurry
+  mutating func retryAtOnce() -> Bool {
+    defer { mayRestartAtOnce = false }
+    return mayRestartAtOnce
   }
 }

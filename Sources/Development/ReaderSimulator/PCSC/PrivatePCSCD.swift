@@ -20,7 +20,6 @@ package actor PrivatePCSCD {
     /// Whether the log has every step and every command.
     package var isVerbose = false
 
-    /// Creates the default options.
     package init() {}
   }
 

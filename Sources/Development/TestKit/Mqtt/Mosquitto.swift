@@ -23,7 +23,6 @@ package actor Mosquitto {
     /// Whether it also listens on a port of the loopback. Only for measurements: another process can take the port.
     package var hasPort = false
 
-    /// Creates the default options.
     package init() {}
   }
 

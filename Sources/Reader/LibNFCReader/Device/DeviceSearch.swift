@@ -6,7 +6,7 @@ import ReaderProtocol
 struct DeviceSearch {
   /// Why there is no device to open.
   struct Obstacle: Error {
-    let state: ReaderState
+    let state: ReaderDeviceState
   }
 
   /// The configured connection string; nil takes the first device that libnfc finds.

@@ -99,7 +99,7 @@ extension Poller {
       switch outcome {
       case .arrived(let number, _): tracker.unread(number)
       case .uncertain(_, _, let tag): tracker.unread(tag)
-      case .left, .known, .recognized, .unwanted: try say(outcome)
+      case .left, .known, .recognized, .unwanted: try send(outcome)
       }
     }
   }
@@ -153,7 +153,7 @@ extension Poller {
   /// Reports the outcomes of looks, then reads the new tags.
   func handle(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
     var newcomers = outcomes.filter(\.isToBeRead)[...]
-    for outcome in outcomes where !outcome.isToBeRead { try say(outcome) }
+    for outcome in outcomes where !outcome.isToBeRead { try send(outcome) }
     while let newcomer = newcomers.popFirst() {
       if try isInterrupted() { return try giveUp([newcomer] + newcomers) }
       do throws(Interruption) {
@@ -167,15 +167,15 @@ extension Poller {
 
   private func read(_ newcomer: PlacementTracker.Outcome) throws(Interruption) {
     switch newcomer {
-    case .arrived(let number, let tag) where session != nil: try meet(tag, number)
+    case .arrived(let number, let tag) where session != nil: try reportNew(tag, number)
     case .arrived(let number, let tag): try examine(tag, number)
     case .uncertain(let number, let resting, let tag): try compare(tag, number, with: resting)
     case .left, .known, .recognized, .unwanted: break
     }
   }
 
-  func say(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
-    if session != nil { return try sayInSession(outcome) }
+  func send(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
+    if session != nil { return try sendInSession(outcome) }
     switch outcome {
     case .arrived, .uncertain: break
     case .left(let number): try report(.removed(placement: number))

@@ -12,18 +12,18 @@ extension Poller {
   private static let checkInterval = Duration.milliseconds(150)
 
   /// Performs one step of the reader session.
-  func serve(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
+  func serve(_ options: TagSessionOptions, _ device: NFCDevice) throws(Interruption) {
     if session == nil { try begin(options, device) }
     try daemon.beat()
     if let options = daemon.takeRestart() { return try restart(options, device) }
     if let request = daemon.takeRequest() { return try perform(request, device) }
     if try isInterrupted() { return }
     if tracker.resting.isEmpty { return try poll(device) }
-    if let number = session?.engaged, let tag = selected { return try attend(tag, number, device) }
+    if let number = session?.engaged, let tag = selected { return try serve(tag, number, device) }
     try watch(device)
   }
 
-  private func begin(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
+  private func begin(_ options: TagSessionOptions, _ device: NFCDevice) throws(Interruption) {
     try letGo(device)
     session = TagSession(
       options, background: Background(tracker: tracker, plan: plan, presence: presence))
@@ -33,7 +33,7 @@ extension Poller {
   }
 
   /// Forgets all tags and polls for these technologies and systems, at least every `ReaderTiming.pollInterval`.
-  private func lookAnew(_ options: ReaderSessionOptions, _ device: NFCDevice) {
+  private func lookAnew(_ options: TagSessionOptions, _ device: NFCDevice) {
     session?.restart(options)
     device.declaredSystems = options.systemCodes
     let technologies = options.technologies
@@ -46,7 +46,7 @@ extension Poller {
     presence.begin()
   }
 
-  private func restart(_ options: ReaderSessionOptions, _ device: NFCDevice) throws(Interruption) {
+  private func restart(_ options: TagSessionOptions, _ device: NFCDevice) throws(Interruption) {
     guard let session else { return }
     for number in session.reported.keys.sorted() { try missed(number) }
     try letGo(device)
@@ -78,7 +78,7 @@ extension Poller {
   // MARK: Tags
 
   /// Reports a tag of the session that was removed.
-  func sayInSession(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
+  func sendInSession(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
     if case .left(let number) = outcome { try missed(number) }
   }
 
@@ -100,7 +100,7 @@ extension Poller {
   }
 
   /// Reports a new tag, unless it is a card without any of the session's applications that the client does not want.
-  func meet(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
+  func reportNew(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device, let current = session else { return }
     var application: Int?
     if tag.isISODEP, !current.polled.applicationIdentifiers.isEmpty {
@@ -206,7 +206,7 @@ extension Poller {
   }
 
   /// Performs one step with the engaged tag. The tag gets no command except a presence check.
-  private func attend(_ tag: TagActivation, _ number: UInt64, _ device: NFCDevice) throws(Interruption) {
+  private func serve(_ tag: TagActivation, _ number: UInt64, _ device: NFCDevice) throws(Interruption) {
     let before = daemon.isToRestart || !daemon.requests.isEmpty
     if !before { try pause(Self.checkInterval) }
     if try isInterrupted() { return }

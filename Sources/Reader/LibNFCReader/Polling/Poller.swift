@@ -87,12 +87,12 @@ final class Poller {
     if goal == .lent { return try lend() }
     if isLent {
       isLent = false
-      schedule.hurry()
+      schedule.retryAtOnce()
       return try find()
     }
     guard let device else {
       daemon.dropRequests()
-      if isToLook { schedule.hurry() }
+      if isToLook { schedule.retryAtOnce() }
       if goal == .off { try reach() }
       return try find()
     }
@@ -112,7 +112,7 @@ final class Poller {
       // When scanning starts again, it may be for another user. An unread tag becomes known here, so that it is not
       // announced to that user.
       if case .scan = goal {
-        if case .scan = daemon.goal {} else { for outcome in tracker.stop() { try say(outcome) } }
+        if case .scan = daemon.goal {} else { for outcome in tracker.stop() { try send(outcome) } }
       }
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
       if case .scan(let polling) = goal { configure(polling) }
@@ -249,7 +249,7 @@ extension Poller {
     daemon.timing = ReaderTiming(device: options.device)
     try daemon.promise(daemon.timing.opening)
     if let path = confinement.newDevice { return try give(path) }
-    let state: ReaderState
+    let state: ReaderDeviceState
     let refusal = confinement.refusal.map { DeviceSearch.Obstacle(state: .failed(reason: $0)) }
     let search = DeviceSearch(configured: options.device, known: last.known)
     switch refusal.map(Result.failure) ?? search.candidate(context) {
@@ -339,6 +339,6 @@ extension Poller {
   }
 }
 
-extension ReaderState {
+extension ReaderDeviceState {
   fileprivate var isAbsent: Bool { if case .absent = self { true } else { false } }
 }

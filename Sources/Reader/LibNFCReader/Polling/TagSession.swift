@@ -6,9 +6,9 @@ import Tags
 /// The state of a reader session, except for the part that is on the chip.
 struct TagSession {
   /// The options that the session began with.
-  let options: ReaderSessionOptions
+  let options: TagSessionOptions
   /// The options since the last restart of polling: a part of `options`.
-  private(set) var polled: ReaderSessionOptions
+  private(set) var polled: TagSessionOptions
   /// The state from before the session, which is restored when it ends.
   var background: Poller.Background
   /// The tags that were reported to the daemon and not removed since, by placement number.
@@ -23,14 +23,14 @@ struct TagSession {
   /// Whether the selected tag may ignore the next command, because it has refused the last one.
   var isOutOfStep = false
 
-  init(_ options: ReaderSessionOptions, background: Poller.Background) {
+  init(_ options: TagSessionOptions, background: Poller.Background) {
     (self.options, polled) = (options, options)
     self.background = background
     round = TagRound(options.technologies.modulations)
   }
 
   /// The poller forgets its tags and looks for those of other options, a part of `options`.
-  mutating func restart(_ options: ReaderSessionOptions) {
+  mutating func restart(_ options: TagSessionOptions) {
     polled = options
     round = TagRound(options.technologies.modulations)
   }

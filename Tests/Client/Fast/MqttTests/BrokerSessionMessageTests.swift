@@ -6,8 +6,8 @@ import Testing
 
 /// What a session publishes besides taps, and what it does with messages that it gets.
 @Suite struct BrokerSessionMessageTests {
-  private func reader(_ name: String, _ text: String) -> ReaderState {
-    ReaderState(name: name, payload: Array(text.utf8))
+  private func reader(_ name: String, _ text: String) -> PublishedReader {
+    PublishedReader(name: name, payload: Array(text.utf8))
   }
 
   @Test func `only changes of readers are published, and a reader that is gone becomes empty`() throws {

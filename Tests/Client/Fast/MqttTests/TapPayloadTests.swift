@@ -84,20 +84,20 @@ import Testing
       ("https://www.home-assistant.io/tag/" + String(repeating: "a", count: 129), nil),
     ] as [(String, String?)])
   func `an id is read only from a link that Home Assistant's apps write`(uri: String, id: String?) {
-    #expect(TagID.inLink(uri) == id)
+    #expect(HomeAssistantTagID.inLink(uri) == id)
   }
 
   @Test func `a random UID and a missing one have no id`() {
-    #expect(TagID.ofUID([0x08, 1, 2, 3], key: nil) == "")
-    #expect(TagID.ofUID([], key: [UInt8](repeating: 1, count: 32)) == "")
-    #expect(TagID.ofUID([0x08, 1, 2, 3, 4, 5, 6], key: nil) == "08-01-02-03-04-05-06")
+    #expect(HomeAssistantTagID.ofUID([0x08, 1, 2, 3], key: nil) == "")
+    #expect(HomeAssistantTagID.ofUID([], key: [UInt8](repeating: 1, count: 32)) == "")
+    #expect(HomeAssistantTagID.ofUID([0x08, 1, 2, 3, 4, 5, 6], key: nil) == "08-01-02-03-04-05-06")
   }
 
   @Test func `with a key the id is the beginning of an HMAC`() {
     // RFC 4231, test case 1.
     let key = [UInt8](repeating: 0x0B, count: 20)
     #expect(Digests.hmac(Array("Hi There".utf8), key: key).hasPrefix("b0344c61d8db38535ca8afceaf0bf12b"))
-    #expect(TagID.ofUID(Array("Hi There".utf8), key: key) == "b0344c61d8db38535ca8afceaf0bf12b")
+    #expect(HomeAssistantTagID.ofUID(Array("Hi There".utf8), key: key) == "b0344c61d8db38535ca8afceaf0bf12b")
   }
 
   @Test(
@@ -113,7 +113,7 @@ import Testing
     ("/org/tagroute/Tagroute1/readers/12", "12"), ("", ""), ("/a/+", ""), ("/a/b#", ""), ("/", ""),
   ])
   func `a reader is named by the end of its path, if that fits in a topic`(path: String, name: String) {
-    #expect(ReaderState.name(ofPath: path) == name)
+    #expect(PublishedReader.name(ofPath: path) == name)
   }
 }
 
@@ -176,7 +176,7 @@ import Testing
       stateReason: reason)
     let daemon = DaemonStatus(
       version: "", enabled: true, scanning: false, suspendReasons: ["session-locked", "camera"], readers: [reader])
-    let published = ReaderState(reader, of: daemon)
+    let published = PublishedReader(reader, of: daemon)
     #expect(published.name == "1")
     #expect(
       String(decoding: published.payload, as: UTF8.self)

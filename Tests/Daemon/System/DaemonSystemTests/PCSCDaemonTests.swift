@@ -170,7 +170,7 @@ import Testing
     let failure = PCSCProblem(.other, "\(directory.file("reader")) --watch exited with code 3")
     let expected: [PCSCWatch.Event] = [.problem(PCSCProblem(.refused)), .problem(failure)]
     #expect(await events(2, of: watch) == expected)
-    await watch.hurry()
+    await watch.retryAtOnce()
     #expect(await events(2, of: watch) == expected)
     await watch.stop()
   }

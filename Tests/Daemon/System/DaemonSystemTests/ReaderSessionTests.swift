@@ -26,7 +26,7 @@ import Testing
     let session = try await client.start(["message": .string("Hold it there")])
     #expect(try await client.property(session, "Message")?.asString == "Hold it there")
     let options = try await rig.begin()
-    #expect(options == ReaderSessionOptions(number: options.number, technologies: Samples.libnfcTechnologies))
+    #expect(options == TagSessionOptions(number: options.number, technologies: Samples.libnfcTechnologies))
     try await client.expect("Activated", of: session)
     #expect(try await client.property(session, "State")?.asString == "active")
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["reader-session"])
@@ -76,8 +76,8 @@ import Testing
       let options = Value.dictionary(["technologies": .strings([technology])])
       try await client.call(session, "RestartPollingWithOptions", [options])
     }
-    func restarted() async throws -> ReaderSessionOptions {
-      let options = try await rig.command { command -> ReaderSessionOptions? in
+    func restarted() async throws -> TagSessionOptions {
+      let options = try await rig.command { command -> TagSessionOptions? in
         if case .restartPolling(_, let options) = command { options } else { nil }
       }
       await rig.reader.restartPolling()
@@ -86,7 +86,7 @@ import Testing
     }
     #expect(await AgentDouble.errorName { try await restart("type-4a") } == Names.Errors.invalidArgument)
     try await restart("type-3")
-    #expect(try await restarted() == ReaderSessionOptions(number: options.number, technologies: [.type3]))
+    #expect(try await restarted() == TagSessionOptions(number: options.number, technologies: [.type3]))
     try await client.call(session, "RestartPolling")
     #expect(try await restarted() == options)
   }

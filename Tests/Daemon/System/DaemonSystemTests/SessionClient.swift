@@ -88,7 +88,7 @@ struct ActiveSession {
   let client: SessionClient
   let session: ObjectPath
   /// What the reader process was asked for.
-  let options: ReaderSessionOptions
+  let options: TagSessionOptions
 
   /// Finds a tag, and returns its object.
   func findTag() async throws -> ObjectPath {
@@ -126,7 +126,7 @@ extension DaemonRig {
   }
 
   /// Waits for the goal to begin a session, and reaches it.
-  func begin() async throws -> ReaderSessionOptions {
+  func begin() async throws -> TagSessionOptions {
     let options = try await command { $0.goal?.session }
     await reader.reach()
     return options

@@ -99,16 +99,16 @@ import Testing
   }
 
   @Test func `requests for another goal are dropped`() throws {
-    send(.goal(epoch: 1, .session(ReaderSessionOptions(number: 7)), known: KnownTags()))
+    send(.goal(epoch: 1, .session(TagSessionOptions(number: 7)), known: KnownTags()))
     for request: UInt64 in 1...2 { send(.perform(epoch: 1, request: request, placement: 1, .read)) }
     send(.perform(epoch: 2, request: 3, placement: 1, .read))
-    send(.restartPolling(epoch: 2, ReaderSessionOptions(number: 8)))
+    send(.restartPolling(epoch: 2, TagSessionOptions(number: 8)))
     try connection.sleep(nil)
     #expect(try !connection.isInterrupted(1) && connection.isInterrupted(1, yieldsToRequests: true))
     #expect(connection.requests.map(\.number) == [1, 2] && !connection.isToRestart)
     #expect(connection.takeRequest()?.number == 1)
-    let last = ReaderSessionOptions(number: 7, technologies: [.type3])
-    send(.restartPolling(epoch: 1, ReaderSessionOptions(number: 7)))
+    let last = TagSessionOptions(number: 7, technologies: [.type3])
+    send(.restartPolling(epoch: 1, TagSessionOptions(number: 7)))
     send(.restartPolling(epoch: 1, last))
     try connection.sleep(nil)
     #expect(connection.isToRestart)

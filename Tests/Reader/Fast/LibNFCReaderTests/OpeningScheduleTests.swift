@@ -42,7 +42,7 @@ import Testing
     // The device is back, but another driver has it. The schedule retries, though rarely.
     schedule.failed("pn532_uart:/dev/x", isAbsent: false, at: now)
     #expect(schedule.step(wantsScanning: true, at: now) == .wait(OpeningSchedule.longestFollowed))
-    schedule.hurry()
+    schedule.retryAtOnce()
     #expect(schedule.step(wantsScanning: true, at: now) == .open)
   }
 
@@ -54,7 +54,7 @@ import Testing
     }
     #expect(schedule.step(wantsScanning: false, at: now + .seconds(9)) == .sleep)
     #expect(schedule.step(wantsScanning: true, at: now + .seconds(9)) == .open)
-    schedule.hurry()
+    schedule.retryAtOnce()
     #expect(schedule.step(wantsScanning: false, at: now) == .open)
     schedule.failed("pn532_uart:/dev/x", isAbsent: false, at: now)
     #expect(schedule.step(wantsScanning: false, at: now) == .open)
@@ -96,13 +96,13 @@ import Testing
     var schedule = OpeningSchedule(isFollowed: true)
     for _ in 0..<10 {
       schedule.failed("acr122_usb:001:004", at: now)
-      schedule.hurry()
+      schedule.retryAtOnce()
       #expect(schedule.step(wantsScanning: true, at: now) == .wait(OpeningSchedule.resetInterval))
       #expect(schedule.step(wantsScanning: true, at: now + OpeningSchedule.resetInterval) == .open)
     }
     // The last attempt found no device to reset. Now one is plugged in.
     schedule.failed(nil, at: now)
-    schedule.hurry()
+    schedule.retryAtOnce()
     #expect(schedule.step(wantsScanning: true, at: now) == .open)
   }
 
@@ -125,7 +125,7 @@ import Testing
       schedule.failed("acr122_usb:001:004", at: now)
     }
     #expect(schedule.advice(on: "acr122_usb:001:004").contains("unplug it"))
-    schedule.hurry()
+    schedule.retryAtOnce()
     #expect(schedule.advice(on: "acr122_usb:001:004") == "")
   }
 }

@@ -129,12 +129,12 @@ import Testing
     .typeA(TypeAActivation(atqa: [3, 4], sak: 0x20, uid: uid, ats: [1]))
   }
 
-  private let noOneKnows = KnownTags(includesFirst: true)
+  private let includeFirst = KnownTags(includesFirst: true)
 
   @Test func `the first looks after another program used the reader announce no tag`() {
     var tracker = PlacementTracker([.typeA, .typeB])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
-    tracker.know(noOneKnows)
+    tracker.know(includeFirst)
     #expect(tracker.isFirst(.typeA))
     #expect(tracker.looked(for: .typeA, found: [first]) == [.known(1, first)])
     #expect(tracker.looked(for: .typeA, found: [first]) == [])
@@ -146,14 +146,14 @@ import Testing
   @Test func `a tag that the first look misses is not announced until it was removed`() {
     var tracker = PlacementTracker([.typeA])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
-    tracker.know(noOneKnows)
+    tracker.know(includeFirst)
     #expect(tracker.looked(for: .typeA, found: []) == [])
     #expect(tracker.looked(for: .typeA, found: [first]) == [.known(1, first)])
     #expect(tracker.looked(for: .typeA, found: []) == [])
     #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
     #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(2, first)])
     // The same is true for the second of two tags.
-    tracker.know(noOneKnows)
+    tracker.know(includeFirst)
     #expect(tracker.looked(for: .typeA, found: [first]) == [])
     #expect(tracker.looked(for: .typeA, found: [first, second]) == [.known(3, second)])
   }
@@ -164,7 +164,7 @@ import Testing
     let (before, after) = (typeA([8, 1, 1, 1]), typeA([8, 2, 2, 2]))
     _ = tracker.looked(for: .typeA, found: [before])
     tracker.examined(1, before, .message([0xD0, 0, 0]))
-    tracker.know(noOneKnows)
+    tracker.know(includeFirst)
     #expect(tracker.looked(for: .typeA, found: [after]) == [])
     _ = tracker.looked(for: .typeA, found: [])
     #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])

@@ -60,13 +60,13 @@ import Testing
 
   @Test(arguments: [
     ReaderCommand.shutDown, .lookForDevice, .identify,
-    .restartPolling(epoch: 1, ReaderSessionOptions(number: 1, technologies: [.type3], systemCodes: [0x0003])),
+    .restartPolling(epoch: 1, TagSessionOptions(number: 1, technologies: [.type3], systemCodes: [0x0003])),
     .goal(epoch: 1, .off, known: ReaderMessageTests.known), .goal(epoch: .max, .lent, known: KnownTags()),
-    .goal(epoch: 2, .session(ReaderSessionOptions(number: 1)), known: KnownTags()),
+    .goal(epoch: 2, .session(TagSessionOptions(number: 1)), known: KnownTags()),
     .goal(
       epoch: 2,
       .session(
-        ReaderSessionOptions(
+        TagSessionOptions(
           number: 1, technologies: [.type3, .type4A],
           applicationIdentifiers: [[0xD2, 0x76, 0, 0, 0x85], [UInt8](repeating: 1, count: 16)],
           systemCodes: [0x0003, 0xFEE1], reportsUndeclaredCards: true)), known: KnownTags()),
@@ -153,20 +153,20 @@ import Testing
   @Test(
     arguments: [
       session(
-        ReaderSessionOptions(
+        TagSessionOptions(
           number: 1, applicationIdentifiers: Array(repeating: [1, 2, 3, 4, 5], count: ReaderLimits.applications + 1))),
-      session(ReaderSessionOptions(number: 1, applicationIdentifiers: [[1, 2, 3, 4]])),
-      session(ReaderSessionOptions(number: 1, applicationIdentifiers: [[UInt8](repeating: 1, count: 17)])),
-      session(ReaderSessionOptions(number: 1, systemCodes: Array(repeating: 3, count: ReaderLimits.systemCodes + 1))),
-      session(ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
-      session(ReaderSessionOptions(number: 1, systemCodes: [0x12FF])),
-      session(ReaderSessionOptions(number: 1, systemCodes: [0xFF03])),
-      session(ReaderSessionOptions(number: 1, technologies: Array(repeating: .type2, count: 9))),
+      session(TagSessionOptions(number: 1, applicationIdentifiers: [[1, 2, 3, 4]])),
+      session(TagSessionOptions(number: 1, applicationIdentifiers: [[UInt8](repeating: 1, count: 17)])),
+      session(TagSessionOptions(number: 1, systemCodes: Array(repeating: 3, count: ReaderLimits.systemCodes + 1))),
+      session(TagSessionOptions(number: 1, systemCodes: [0xFFFF])),
+      session(TagSessionOptions(number: 1, systemCodes: [0x12FF])),
+      session(TagSessionOptions(number: 1, systemCodes: [0xFF03])),
+      session(TagSessionOptions(number: 1, technologies: Array(repeating: .type2, count: 9))),
       .goal(
         epoch: 1, .scan(ReaderPolling(technologies: Array(repeating: .type2, count: 9))), known: KnownTags()),
       .goal(
         epoch: 1, .off, known: KnownTags(tags: Array(repeating: known.tags[0], count: ReaderLimits.knownTags + 1))),
-      .restartPolling(epoch: 1, ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
+      .restartPolling(epoch: 1, TagSessionOptions(number: 1, systemCodes: [0xFFFF])),
       .perform(epoch: 1, request: 1, placement: 1, .transceive([], timeout: 100)),
       .perform(epoch: 1, request: 1, placement: 1, .transceive([0x60], timeout: 0)),
       .perform(epoch: 1, request: 1, placement: 1, .transceive([0x60], timeout: 5001)),
@@ -178,7 +178,7 @@ import Testing
     #expect(throws: ReaderLinkError.self) { try ReaderCommand(payload: Self.payload(command.frame)) }
   }
 
-  private static func session(_ options: ReaderSessionOptions) -> ReaderCommand {
+  private static func session(_ options: TagSessionOptions) -> ReaderCommand {
     .goal(epoch: 1, .session(options), known: KnownTags())
   }
 

@@ -35,7 +35,7 @@ import Testing
       try await rig.simulator.wait { $0.counters.commands >= before + 4 }
     case .inSession:
       await rig.simulator.place(try .type2(.ntag215, message: bytes))
-      try await rig.begin(ReaderSessionOptions(number: 1))
+      try await rig.begin(TagSessionOptions(number: 1))
       let tag = try await rig.sessionTag()
       await rig.ask(.read, tag)
     }

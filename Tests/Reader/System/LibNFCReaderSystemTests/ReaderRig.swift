@@ -52,7 +52,7 @@ final class ReaderRig: ReaderProcessRig {
 
   /// A rig that waits for a ready reader and begins a session.
   static func inSession(
-    _ options: ReaderSessionOptions = ReaderSessionOptions(number: 1), timing: TimingModel = .immediate
+    _ options: TagSessionOptions = TagSessionOptions(number: 1), timing: TimingModel = .immediate
   ) async throws -> ReaderRig {
     let rig = try await ReaderRig(timing: timing)
     try await rig.isReady()

@@ -72,7 +72,7 @@ final class CardReaderRig: ReaderProcessRig {
 
   /// A rig that waits for a ready reader and begins a session.
   static func inSession(
-    _ model: CardReaderModel = .acr1252U, _ options: ReaderSessionOptions = ReaderSessionOptions(number: 1),
+    _ model: CardReaderModel = .acr1252U, _ options: TagSessionOptions = TagSessionOptions(number: 1),
     starter: String = #function
   ) async throws -> CardReaderRig {
     let rig = try await CardReaderRig(model, starter: starter)

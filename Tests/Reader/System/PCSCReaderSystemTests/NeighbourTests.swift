@@ -261,7 +261,7 @@ import Testing
     try await rig.begin()
     let id = try await rig.awaken { try await rig.insert(card.make()) }
     try await expectUntouched(id, rig, try await rig.client())
-    await rig.process.restartPolling(ReaderSessionOptions(number: 1))
+    await rig.process.restartPolling(TagSessionOptions(number: 1))
     try await rig.next("a restart") { if case .sessionPollingRestarted = $0 { true } else { nil } }
     try await rig.isAsleep()
     try await expectUntouched(id, rig, try await rig.client())

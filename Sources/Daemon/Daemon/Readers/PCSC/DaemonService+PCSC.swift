@@ -24,7 +24,7 @@ extension DaemonService {
   func preparePCSC(for event: DeviceEvent) {
     guard case .added(let device) = event, let usb = device.usb, ContactlessReaders.mayBeReader(usb) else { return }
     perform(roster.handle(.pcscd(pcscSupport())))
-    pcsc.watch?.assumeIsolated { $0.hurry() }
+    pcsc.watch?.assumeIsolated { $0.retryAtOnce() }
   }
 
   /// Starts or stops asking pcscd for its list, as the roster needs it.

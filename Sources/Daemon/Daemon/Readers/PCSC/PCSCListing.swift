@@ -130,7 +130,6 @@ package struct PCSCReader: Sendable, Hashable {
   /// Its place; nil if unknown.
   package let place: Place?
 
-  /// A reader with these properties.
   package init(name: String, identity: Identity? = nil, place: Place? = nil) {
     self.name = name
     self.identity = identity
@@ -159,7 +158,6 @@ package struct PCSCProblem: Sendable, Hashable {
   /// The reason in words, for a person; may be empty.
   package let text: String
 
-  /// A problem with these properties.
   package init(_ kind: Kind, _ text: String = "") {
     self.kind = kind
     self.text = text

@@ -59,8 +59,8 @@ package actor PCSCWatch {
   }
 
   /// Ends a pause before a restart, because a reader was plugged in, or pcscd may have changed.
-  package func hurry() {
-    guard let pause, restarts.hurry() else { return }
+  package func retryAtOnce() {
+    guard let pause, restarts.retryAtOnce() else { return }
     pause.cancel()
     spawn()
   }

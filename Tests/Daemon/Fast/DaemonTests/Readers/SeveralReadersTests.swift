@@ -178,7 +178,7 @@ struct SeveralReadersTests: DaemonStateSuite {
   var clock = ManualClock()
   var stopsAtOnce = true
 
-  private var properties: ReaderStatus.Properties? { state.readers[0]?.properties }
+  private var properties: RosterReader.Properties? { state.readers[0]?.properties }
 
   @Test mutating func `the reason is shown in any state, until the wait or the state ends`() {
     begin()
@@ -219,9 +219,9 @@ struct SeveralReadersTests: DaemonStateSuite {
     #expect(state.reader(for: Samples.alice.uid) == 0)
     #expect(state.reader(for: Samples.alice.uid, reading: [.type5, .type2]) == 0)
     #expect(state.reader(for: Samples.alice.uid, reading: [.type5]) == 1)
-    let options = ReaderSessionOptions(number: 1, technologies: [.type2, .type5], systemCodes: [3])
+    let options = TagSessionOptions(number: 1, technologies: [.type2, .type5], systemCodes: [3])
     let limited = state.readers[0].map(options.limited(to:))
-    #expect(limited == ReaderSessionOptions(number: 1, technologies: [.type2], systemCodes: [3]))
+    #expect(limited == TagSessionOptions(number: 1, technologies: [.type2], systemCodes: [3]))
   }
 
   /// The service refuses a session, and another choice of its tags, if `canRead` is false.

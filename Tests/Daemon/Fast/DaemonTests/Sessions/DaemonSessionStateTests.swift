@@ -32,7 +32,7 @@ import Testing
 
   private static func goal(_ goal: ReaderGoal) -> DaemonState.Action { .pursue(0, epoch: 0, goal) }
   private static let beginning = goal(
-    .session(ReaderSessionOptions(number: 1, technologies: Samples.libnfcTechnologies)))
+    .session(TagSessionOptions(number: 1, technologies: Samples.libnfcTechnologies)))
 
   @Test mutating func `scanning stops for a session and resumes once the reader process has ended it`() throws {
     #expect(try start() == [Self.beginning])

@@ -177,7 +177,7 @@ import Testing
   func `each end of the first session lets the second one begin`(end: Names.SessionEnd?) {
     var sessions = ReaderSessions()
     _ = sessions.handle(.ready(true), at: 0, Self.origin)
-    #expect(Self.start(&sessions, 1) == [.begin(0, ReaderSessionOptions(number: 1))])
+    #expect(Self.start(&sessions, 1) == [.begin(0, TagSessionOptions(number: 1))])
     #expect(Self.start(&sessions, 2) == [])
     #expect(sessions.handle(.began(1), at: 0, Self.origin) == [.activated(1)])
     let actions = end.map { sessions.end(1, $0, at: Self.origin) } ?? sessions.leave(":1.1", at: Self.origin)
@@ -187,7 +187,7 @@ import Testing
     #expect(ended.map(\.state) == [.ended(end)])
     #expect(actions.contains(.release(0, 1)))
     #expect(sessions.mayHaveField(0))
-    #expect(sessions.handle(.ended(1), at: 0, Self.origin) == [.begin(0, ReaderSessionOptions(number: 2))])
+    #expect(sessions.handle(.ended(1), at: 0, Self.origin) == [.begin(0, TagSessionOptions(number: 2))])
   }
 
   @Test func `a session that the process ends by itself has lost the reader`() {

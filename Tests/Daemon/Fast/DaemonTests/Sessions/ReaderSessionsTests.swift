@@ -120,15 +120,15 @@ import Testing
   }
 
   @Test mutating func `the reader process gets the applications only if it selects one of them`() throws {
-    func options(_ more: [String: Value]) throws -> ReaderSessionOptions {
+    func options(_ more: [String: Value]) throws -> TagSessionOptions {
       let declared = Value.array(element: "ay", [.bytes(Self.application)])
       let request = try ReaderSessionRequest(more.merging(["application-identifiers": declared]) { $1 })
       sessions = ReaderSessions()
       return try add(request).0.options
     }
-    #expect(try options([:]) == ReaderSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
+    #expect(try options([:]) == TagSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
     #expect(try options(["undeclared-cards": .boolean(true)]).reportsUndeclaredCards)
-    #expect(try options(["select-application": .boolean(false)]) == ReaderSessionOptions(number: 1))
+    #expect(try options(["select-application": .boolean(false)]) == TagSessionOptions(number: 1))
   }
 
   @Test mutating func `a polling restart has the options of its last request`() throws {

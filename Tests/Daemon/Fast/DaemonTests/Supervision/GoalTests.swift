@@ -63,7 +63,7 @@ import Testing
     rig(.pursue(3, scan), expecting: [SupervisionRig.goal(3, scan, [SupervisionRig.known(placement, number: 1)])])
   }
 
-  @Test(arguments: [ReaderGoal.off, .lent, SupervisionRig.scan, .session(ReaderSessionOptions(number: 1))])
+  @Test(arguments: [ReaderGoal.off, .lent, SupervisionRig.scan, .session(TagSessionOptions(number: 1))])
   func `a process that sends heartbeats but does not reach its goal is killed`(goal: ReaderGoal) {
     var rig = goal == SupervisionRig.scan ? SupervisionRig.ready() : SupervisionRig.scanning()
     _ = rig(.pursue(2, goal))

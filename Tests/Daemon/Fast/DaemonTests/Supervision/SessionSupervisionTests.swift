@@ -7,7 +7,7 @@ import ReaderProtocol
 
 /// The supervision of reader sessions, without a process or a clock.
 @Suite struct SessionSupervisionTests {
-  static let options = ReaderSessionOptions(number: 5, technologies: [.type2])
+  static let options = TagSessionOptions(number: 5, technologies: [.type2])
   static let goal = ReaderGoal.session(options)
   static let placement = Placement(number: 1, technology: .type2, uid: [4, 2, 3, 4, 5, 6, 7])
   static var announced: Placement {
@@ -40,7 +40,7 @@ import ReaderProtocol
     rig(.received(message), expecting: [.report(.performed(request: 9, .message([0xD0, 0, 0])))])
     rig(.restartPolling(Self.options), expecting: [.send(.restartPolling(epoch: 1, Self.options))])
     // The session of these options is not the one that has the reader.
-    rig(.restartPolling(ReaderSessionOptions(number: 4)), expecting: [])
+    rig(.restartPolling(TagSessionOptions(number: 4)), expecting: [])
     let removed = rig(.received(.sessionTagRemoved(epoch: 1, placement: 1)))
     #expect(removed == [.report(.sessionTagRemoved(5, placement: Self.announced.number))])
     rig(.received(.sessionPollingRestarted(epoch: 1)), expecting: [.report(.sessionPollingRestarted(5))])
@@ -48,7 +48,7 @@ import ReaderProtocol
     rig(.received(.reached(epoch: 2)), expecting: [.report(.phase(SupervisionRig.open, reached: 2))])
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.supervision.deadline == nil)
-    #expect(rig(.pursue(3, .session(ReaderSessionOptions(number: 6)))).count == 1)
+    #expect(rig(.pursue(3, .session(TagSessionOptions(number: 6)))).count == 1)
   }
 
   @Test func `each report of a polling restart needs an order for this session`() {

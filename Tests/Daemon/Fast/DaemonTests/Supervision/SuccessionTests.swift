@@ -42,7 +42,7 @@ import Testing
   /// The session's tags were on the reader that was unplugged.
   @Test func `tags on a reader that was plugged in again are announced`() {
     var rig = SupervisionRig.ready()
-    _ = rig(.pursue(1, .session(ReaderSessionOptions(number: 1))))
+    _ = rig(.pursue(1, .session(TagSessionOptions(number: 1))))
     _ = rig(.pursue(2, scan))
     _ = rig(.received(.state(.absent(reason: "away"))))
     _ = rig(.received(.successorWanted))
@@ -104,7 +104,7 @@ import Testing
   /// The goal changes before or after the process makes way.
   @Test(arguments: [false, true]) func `the tags of a session are known to the successor`(isLate: Bool) {
     var rig = SupervisionRig.ready()
-    _ = rig(.pursue(1, .session(ReaderSessionOptions(number: 1))))
+    _ = rig(.pursue(1, .session(TagSessionOptions(number: 1))))
     _ = rig(.received(.reached(epoch: 1)))
     _ = rig(.received(.state(.failed(reason: "pcscd has ended"))))
     if !isLate { _ = rig(.pursue(2, scan)) }

@@ -359,7 +359,7 @@ import Testing
     #expect(approach.notBefore == nil)
     approach.awaitPower(at: now)
     #expect(approach.notBefore == now + .milliseconds(200))
-    approach.hurry()
+    approach.retryAtOnce()
     #expect(approach.notBefore == nil)
   }
 

@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `raw commands reach a FeliCa card`() async throws {
-    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, systemCodes: [0x0003]))
+    let rig = try await ReaderRig.inSession(TagSessionOptions(number: 1, systemCodes: [0x0003]))
     let card = try await rig.finds(try .transitCard(idm: [1, 0x2E, 3, 4, 5, 6, 7, 8])).tag
     let history = SimulatedTag.transitHistory()
     #expect(try await rig.transceive([0x02] + card.idm + [1, 0x0F, 0x09], card) == [0x03] + card.idm + [1, 0, 0])
@@ -101,7 +101,7 @@ import Testing
 
   @Test(arguments: [0, 100, 1000, 4000]) func `extended APDUs are sent and received`(size: Int) async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
-    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [name]))
+    let rig = try await ReaderRig.inSession(TagSessionOptions(number: 1, applicationIdentifiers: [name]))
     let card = try await rig.finds(.applicationCard()).tag
     #expect(card.initialApplication == 0)
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card) == name + [0x90, 0x00])

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `only tags of the requested kinds are reported`() async throws {
-    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, technologies: [.type3]))
+    let rig = try await ReaderRig.inSession(TagSessionOptions(number: 1, technologies: [.type3]))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     try await rig.commands(60)
     await rig.simulator.removeAll()
@@ -90,10 +90,10 @@ import Testing
       let uid: [UInt8] = [4, 1, 2, 3, 4, 5, number]
       await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com"), uid: .fixed(uid)))
     }
-    try await rig.begin(ReaderSessionOptions(number: 1))
+    try await rig.begin(TagSessionOptions(number: 1))
     let tags = try await rig.round()
     let start = rig.seen.count
-    await rig.process.restartPolling(ReaderSessionOptions(number: 1))
+    await rig.process.restartPolling(TagSessionOptions(number: 1))
     let again = try await rig.round()
     let events = rig.seen[start...].compactMap { event -> String? in
       switch event {
@@ -114,18 +114,18 @@ import Testing
 
   @Test func `a restart of polling limits what is found until the next restart`() async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
-    let all = ReaderSessionOptions(
+    let all = TagSessionOptions(
       number: 1, technologies: [.type2, .type4A], applicationIdentifiers: [[0xF0, 1, 2, 3, 4], name])
     let rig = try await ReaderRig.inSession(all)
     await rig.simulator.place(.applicationCard())
     #expect(try await rig.sessionTag().initialApplication == 1)
     // The index of the application is that of the session's first options.
     await rig.process.restartPolling(
-      ReaderSessionOptions(number: 1, technologies: [.type4A], applicationIdentifiers: [name]))
+      TagSessionOptions(number: 1, technologies: [.type4A], applicationIdentifiers: [name]))
     let second = try await rig.sessionTag()
     #expect(second.initialApplication == 1)
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], second) == name + [0x90, 0x00])
-    await rig.process.restartPolling(ReaderSessionOptions(number: 1, technologies: [.type2]))
+    await rig.process.restartPolling(TagSessionOptions(number: 1, technologies: [.type2]))
     #expect(try await rig.sessionRemoval() == second.placement.number)
     try await rig.commands(60)
     await rig.process.restartPolling(all)
@@ -139,7 +139,7 @@ import Testing
 
   @Test func `the first requested application that the card has is selected`() async throws {
     let ndef: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
-    let options = ReaderSessionOptions(
+    let options = TagSessionOptions(
       number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], ndef, [0xF0, 1, 2, 3, 5]])
     let rig = try await ReaderRig.inSession(options)
     let tag = try await rig.finds(try .type4(message: uri("https://example.com"))).tag
@@ -154,7 +154,7 @@ import Testing
   /// A look for other tags selects the card again. That resets its application.
   @Test func `the application is selected again whenever the card is`() async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
-    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [name]))
+    let rig = try await ReaderRig.inSession(TagSessionOptions(number: 1, applicationIdentifiers: [name]))
     let card = try await rig.finds(.applicationCard()).tag
     let seen = await rig.simulator.commands.count
     for _ in 1...2 { try await looksForOthers(rig, after: seen) }
@@ -187,7 +187,7 @@ import Testing
 
   @Test func `a card without a requested application is neither reported nor announced later`() async throws {
     let rig = try await ReaderRig.inSession(
-      ReaderSessionOptions(number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4]]))
+      TagSessionOptions(number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4]]))
     await rig.simulator.place(try .type4(message: uri("https://example.com")))
     try await rig.commands(60)
     // Tags of other kinds have no applications and are reported.
@@ -200,7 +200,7 @@ import Testing
   @Test func `a card without a requested application is reported if undeclared cards are wanted`() async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
     let rig = try await ReaderRig.inSession(
-      ReaderSessionOptions(
+      TagSessionOptions(
         number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], name], reportsUndeclaredCards: true))
     let (id, card) = try await rig.finds(try .desfire(message: uri("https://example.com")))
     #expect(card.placement.technology == .type4A && card.initialApplication == nil)
@@ -214,7 +214,7 @@ import Testing
   /// The list is tried only while a card answers to the poll for any system.
   @Test func `a FeliCa card is found by the declared systems alone`() async throws {
     let rig = try await ReaderRig.inSession(
-      ReaderSessionOptions(number: 1, systemCodes: (1...63).map { 0x8000 + $0 } + [0x0003]))
+      TagSessionOptions(number: 1, systemCodes: (1...63).map { 0x8000 + $0 } + [0x0003]))
     try await rig.commands(60)
     let before = await rig.simulator.commands.map(\.command).filter { $0.count == 8 && $0.first == 0x4A }
     #expect(before.allSatisfy { $0[4] == 0xFF && $0[5] == 0xFF })
@@ -238,7 +238,7 @@ import Testing
     let id = await rig.simulator.place(
       try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes))
     let first = try await rig.message().placement
-    try await rig.begin(ReaderSessionOptions(number: 1))
+    try await rig.begin(TagSessionOptions(number: 1))
     let tag = try await rig.sessionTag()
     #expect(tag.placement.number != first.number)
     // The new content from the session is no reason to announce the tag.
@@ -287,7 +287,7 @@ import Testing
     for uid in Self.uids { try await place(uid, rig) }
     let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
     await rig.simulator.place(try .type3(message: uri("https://example.com"), idm: idm))
-    try await rig.begin(ReaderSessionOptions(number: 1))
+    try await rig.begin(TagSessionOptions(number: 1))
     let found = try await rig.round().map(\.placement.uid)
     #expect(found.count == 3 && Set(found) == Set(Self.uids + [idm]))
     // Each tag that comes later has a round of its own.
@@ -295,7 +295,7 @@ import Testing
     #expect(try await rig.round().map(\.placement.technology) == [.type4B])
     await rig.simulator.remove(card)
     _ = try await rig.sessionRemoval()
-    await rig.process.restartPolling(ReaderSessionOptions(number: 1))
+    await rig.process.restartPolling(TagSessionOptions(number: 1))
     #expect(try await rig.round().count == 3)
   }
 
@@ -304,7 +304,7 @@ import Testing
     let rig = try await ReaderRig()
     try await rig.isReady()
     for uid in Self.uids.prefix(count) { try await place(uid, rig) }
-    try await rig.begin(ReaderSessionOptions(number: 1, technologies: [.type2]))
+    try await rig.begin(TagSessionOptions(number: 1, technologies: [.type2]))
     #expect(try await rig.round().count == count)
   }
 
@@ -324,7 +324,7 @@ import Testing
       default: try SimulatedTag.applicationCard(uid: .fixed(uid))
       }
     }
-    let options = ReaderSessionOptions(
+    let options = TagSessionOptions(
       number: 1, technologies: [.type2, .type4A],
       applicationIdentifiers: [[0xA0, 0, 0, 9, 9], [0xF0] + Array("TAGROUTE".utf8)], reportsUndeclaredCards: true)
     if isLater { try await rig.begin(options) }

@@ -120,7 +120,7 @@ import Testing
     }
     try await rig.isReady()
     if moment == .begun { await rig.simulator.place(try .type2(.ntag215, message: bytes)) }
-    try await rig.begin(ReaderSessionOptions(number: 2))
+    try await rig.begin(TagSessionOptions(number: 2))
     let again = try await rig.sessionTag()
     #expect(try await rig.perform(.read, again, request: 2, session: 2) == .message(bytes))
     try await rig.end(2)
@@ -155,7 +155,7 @@ import Testing
     await rig.endSession(1)
     try await rig.simulator.plug()
     try await rig.isReady()
-    try await rig.begin(ReaderSessionOptions(number: 2))
+    try await rig.begin(TagSessionOptions(number: 2))
     let again = try await rig.sessionTag()
     #expect(try await rig.perform(.read, again, request: 2, session: 2) == .message(bytes))
   }

@@ -128,7 +128,7 @@ import Testing
 
   @Test func `63 00 to the SELECT of a session's application is tried again`() async throws {
     let rig = try await CardReaderRig.inSession(
-      .acr1252U, ReaderSessionOptions(number: 1, applicationIdentifiers: [[0xF0] + Array("TAGROUTE".utf8)]))
+      .acr1252U, TagSessionOptions(number: 1, applicationIdentifiers: [[0xF0] + Array("TAGROUTE".utf8)]))
     await rig.add(.status(0x6300, command: 2))
     let (id, card) = try await rig.finds(.applicationCard())
     #expect(card.initialApplication == 0)

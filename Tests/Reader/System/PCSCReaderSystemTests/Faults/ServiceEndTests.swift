@@ -41,7 +41,7 @@ import Testing
       await rig.lend(true)
       try await rig.expect(.lent(true))
     }
-    if moment.isInSession { try await rig.begin(ReaderSessionOptions(number: 1)) }
+    if moment.isInSession { try await rig.begin(TagSessionOptions(number: 1)) }
     var id: TagID?
     if moment == .resting { id = try await rig.announces(Self.link).id }
     if moment == .engaged { id = try await rig.finds(try Self.tag()).id }
@@ -154,7 +154,7 @@ import Testing
     try await rig.scan(true)
     try await rig.announcesNothing()
     // Another session finds the card.
-    try await rig.begin(ReaderSessionOptions(number: 2))
+    try await rig.begin(TagSessionOptions(number: 2))
     _ = try await rig.sessionTag()
     await rig.endSession(2)
     try await rig.expect(.scanning(true))
@@ -207,7 +207,7 @@ import Testing
     await rig.pcscd.signal(SIGSTOP)
     try await rig.scan(false)
     try await rig.scan(true)
-    try await rig.begin(ReaderSessionOptions(number: 1))
+    try await rig.begin(TagSessionOptions(number: 1))
     await rig.endSession(1)
     try await rig.expect(.scanning(true))
     await rig.pcscd.signal(SIGCONT)

@@ -98,7 +98,7 @@ import Testing
   @Test(arguments: [CardReaderModel.acr1252U, .omnikey5022], [1, 100, 1000, 4000])
   func `a reader that takes extended APDUs gets them`(model: CardReaderModel, size: Int) async throws {
     let rig = try await CardReaderRig.inSession(
-      model, ReaderSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
+      model, TagSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
     let (_, card) = try await rig.finds(.applicationCard())
     let data = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
     #expect(try await rig.transceive(extended(data), card) == data + [0x90, 0x00])
@@ -107,7 +107,7 @@ import Testing
   @Test(arguments: [CardReaderModel.omnikey5427, .acr122U, .uTrust3700])
   func `a reader that takes short APDUs refuses extended ones`(model: CardReaderModel) async throws {
     let rig = try await CardReaderRig.inSession(
-      model, ReaderSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
+      model, TagSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
     let (id, card) = try await rig.finds(.applicationCard())
     let count = await rig.commands(id).count
     #expect(try await rig.perform(.transceive(extended([1, 2, 3]), timeout: 5000), card).failure == .notSupported)
@@ -126,7 +126,7 @@ import Testing
 
   @Test(arguments: [CardReaderModel.acr1252U, .acr122U, .acr1552U, .rcS300])
   func `raw commands reach a FeliCa card`(model: CardReaderModel) async throws {
-    let rig = try await CardReaderRig.inSession(model, ReaderSessionOptions(number: 1, systemCodes: [0x0003]))
+    let rig = try await CardReaderRig.inSession(model, TagSessionOptions(number: 1, systemCodes: [0x0003]))
     let (_, card) = try await rig.finds(try .transitCard(idm: [1, 0x2E, 3, 4, 5, 6, 7, 8]))
     let history = SimulatedTag.transitHistory()
     let service: [UInt8] = [1, 0x0F, 0x09]

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `only cards of the requested kinds are reported`() async throws {
-    let rig = try await CardReaderRig.inSession(.acr1252U, ReaderSessionOptions(number: 1, technologies: [.type3]))
+    let rig = try await CardReaderRig.inSession(.acr1252U, TagSessionOptions(number: 1, technologies: [.type3]))
     let id = try await rig.awaken {
       try await rig.insert(try .type2(.ntag213, message: try uri("https://example.com")))
     }
@@ -81,13 +81,13 @@ import Testing
   // MARK: Restart
 
   @Test func `a restart of polling reports a resting card as a new placement, without its state`() async throws {
-    let options = ReaderSessionOptions(number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], Self.application])
+    let options = TagSessionOptions(number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], Self.application])
     let rig = try await CardReaderRig.inSession(.acr1252U, options)
     let (id, tag) = try await rig.finds(.applicationCard())
     #expect(await rig.powerUps(id) == 1)
     let start = rig.seen.count
     await rig.process.restartPolling(
-      ReaderSessionOptions(number: 1, technologies: [.type4A], applicationIdentifiers: [Self.application]))
+      TagSessionOptions(number: 1, technologies: [.type4A], applicationIdentifiers: [Self.application]))
     let again = try await rig.sessionTag()
     let events = rig.seen[start...].compactMap { event -> String? in
       switch event {
@@ -107,10 +107,10 @@ import Testing
   }
 
   @Test func `a restart of polling limits what is found until the next one`() async throws {
-    let all = ReaderSessionOptions(number: 1, technologies: [.type2, .type4A])
+    let all = TagSessionOptions(number: 1, technologies: [.type2, .type4A])
     let rig = try await CardReaderRig.inSession(.acr1252U, all)
     let (_, first) = try await rig.finds(try .type4(message: try uri("https://example.com")))
-    await rig.process.restartPolling(ReaderSessionOptions(number: 1, technologies: [.type2]))
+    await rig.process.restartPolling(TagSessionOptions(number: 1, technologies: [.type2]))
     #expect(try await rig.sessionRemoval() == first.placement.number)
     try await rig.next("a restart") { if case .sessionPollingRestarted(1) = $0 { true } else { nil } }
     try await rig.isAsleep()
@@ -122,7 +122,7 @@ import Testing
   // MARK: Applications and systems
 
   @Test func `the first requested application that the card has is selected, and again after each use`() async throws {
-    let options = ReaderSessionOptions(
+    let options = TagSessionOptions(
       number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], Self.ndef, [0xF0, 1, 2, 3, 5]])
     let rig = try await CardReaderRig.inSession(.acr1252U, options)
     let (id, tag) = try await rig.finds(try .type4(message: try uri("https://example.com")))
@@ -137,7 +137,7 @@ import Testing
 
   @Test func `a card without a requested application is neither reported nor announced later`() async throws {
     let rig = try await CardReaderRig.inSession(
-      .acr1252U, ReaderSessionOptions(number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4]]))
+      .acr1252U, TagSessionOptions(number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4]]))
     let id = try await rig.awaken { try await rig.insert(try .type4(message: try uri("https://example.com"))) }
     try await rig.isFree(try await rig.client())
     try await rig.end()
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test func `a card without a requested application is reported if undeclared cards are wanted`() async throws {
-    let options = ReaderSessionOptions(
+    let options = TagSessionOptions(
       number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], Self.application], reportsUndeclaredCards: true)
     let rig = try await CardReaderRig.inSession(.acr1252U, options)
     let (id, card) = try await rig.finds(try .desfire(message: try uri("https://example.com")))
@@ -164,7 +164,7 @@ import Testing
   @Test(arguments: [CardReaderModel.acr1252U, .acr122U, .rcS300])
   func `a FeliCa card is polled for the declared systems`(model: CardReaderModel) async throws {
     let rig = try await CardReaderRig.inSession(
-      model, ReaderSessionOptions(number: 1, systemCodes: [0x8008, 0x0003]))
+      model, TagSessionOptions(number: 1, systemCodes: [0x8008, 0x0003]))
     let other = try await rig.awaken { try await rig.insert(try .type3(message: try uri("https://example.com"))) }
     #expect(rig.reported.isEmpty)
     await rig.remove(other)
@@ -182,7 +182,7 @@ import Testing
     let id = try await rig.insert(
       try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes))
     let first = try await rig.message().placement
-    try await rig.begin(ReaderSessionOptions(number: 1))
+    try await rig.begin(TagSessionOptions(number: 1))
     let tag = try await rig.sessionTag()
     #expect(tag.placement.number != first.number)
     // The new content from the session is no reason to announce the tag.

@@ -15,7 +15,7 @@ import Testing
   /// A session with a card that echoes, and its application.
   private func withApplication() async throws -> (rig: CardReaderRig, id: TagID, card: SessionTag) {
     let rig = try await CardReaderRig.inSession(
-      .acr1252U, ReaderSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
+      .acr1252U, TagSessionOptions(number: 1, applicationIdentifiers: [Self.application]))
     let (id, card) = try await rig.finds(.applicationCard())
     return (rig, id, card)
   }
@@ -260,7 +260,7 @@ import Testing
     #expect(crash.suspect == (isReading ? tag.placement : nil))
     await rig.readers.release(rig.slot)
     try await rig.isReady()
-    try await rig.begin(ReaderSessionOptions(number: 2))
+    try await rig.begin(TagSessionOptions(number: 2))
     let again = try await rig.sessionTag()
     #expect(try await rig.perform(.read, again, request: 2, session: 2) == .message(bytes))
     try await rig.end(2)
