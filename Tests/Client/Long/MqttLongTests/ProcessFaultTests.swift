@@ -4,7 +4,8 @@ import Testing
 
 @testable import MqttSystemTests
 
-/// A process dies or stops at a chosen place. Each test prints its line of the table of faults (docs/mqtt-faults.md).
+/// A process dies or stops at a chosen place. Each test prints its line of the table of faults, which
+/// docs/mqtt-faults.md sums up.
 @Suite(.timeLimit(.minutes(10)), StopsAtEnd()) struct ProcessFaultTests {
   /// Gives two taps that the broker has, and whose PUBACKs the station does not get.
   private func publishWithoutAnswer(_ stage: Stage) async throws -> [SampleTap] {
