@@ -51,8 +51,9 @@ import Testing
     language: String
   ) async throws {
     let starter = "`the commands of the page lead to a handler that works`_\(language)"
-    let commands = try Self.blocks("sh", of: "In \(language)")
-    let expected = try #require(try Self.blocks("text", of: "In \(language)").first)
+    let shared = "Install and tap the app"
+    let commands = try Self.blocks("sh", of: "In \(language)") + Self.blocks("sh", of: shared)
+    let expected = try #require(try Self.blocks("text", of: shared).first)
     let desktop = try await Desktop(starter: starter)
     let environment = try shell(in: desktop)
     let server = try await desktop.startWithServer()
@@ -67,7 +68,7 @@ import Testing
     }
     #expect(output == expected)
 
-    let (id, link) = ("org.example.Hello\(language)", "https://hello-\(language.lowercased()).example.com/7")
+    let (id, link) = ("org.example.Hello", "https://hello.example.com/7")
     try await desktop.place(Tag(1, uri: link))
     let shown = try await desktop.notification(on: server)
     // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
