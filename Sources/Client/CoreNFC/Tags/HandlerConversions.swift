@@ -1,7 +1,10 @@
-import EventLoop
-
 // Every call to a tag has a form with a completion handler, which is the requirement of the tag's protocol. The
 // functions here make the two other forms of it.
+
+/// Gets the values of an answer, or values without a meaning and the error.
+typealias Handler<each Value> = @Sendable (repeat each Value, (any Error)?) -> Void
+
+typealias ResultHandler<Value> = @Sendable (Result<Value, any Error>) -> Void
 
 /// What a completion handler got, as a result. `value` is only evaluated if there is no error.
 func outcome<Value>(_ error: (any Error)?, _ value: @autoclosure () -> Value) -> Result<Value, any Error> {
@@ -13,111 +16,15 @@ func outcome<Value>(_ error: (any Error)?, _ value: @autoclosure () -> Value) ->
 /// The call is made in the caller's isolation, so a tag need not be `Sendable`. If the task is cancelled, the function
 /// throws `CancellationError` at once. The tag still carries out the command, and its answer is dropped. If the task
 /// was cancelled before, the call is not made. Calling the handler again has no effect.
-nonisolated(nonsending) func fromResult<Value>(
-  _ call: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
-) async throws -> Value {
+nonisolated(nonsending) func fromResult<Value>(_ call: (@escaping ResultHandler<Value>) -> Void) async throws -> Value {
   try Task.checkCancellation()
-  let answer = PendingAnswer<Value>()
-  call { answer.finish($0) }
-  return try await answer.result().get()
-}
-
-/// Makes a call that reports to a completion handler, and waits for it as `fromResult` does.
-nonisolated(nonsending) func fromHandler(
-  _ call: (@escaping @Sendable ((any Error)?) -> Void) -> Void
-) async throws {
-  try await fromResult { done in call { done(outcome($0, ())) } }
-}
-
-/// The same for a handler with one value.
-nonisolated(nonsending) func fromHandler<A>(
-  _ call: (@escaping @Sendable (A, (any Error)?) -> Void) -> Void
-) async throws -> A {
-  try await fromResult { done in call { done(outcome($1, $0)) } }
-}
-
-/// The same for a handler with two values.
-nonisolated(nonsending) func fromHandler<A, B>(
-  _ call: (@escaping @Sendable (A, B, (any Error)?) -> Void) -> Void
-) async throws -> (A, B) {
-  try await fromResult { done in call { done(outcome($2, ($0, $1))) } }
-}
-
-/// The same for a handler with three values.
-nonisolated(nonsending) func fromHandler<A, B, C>(
-  _ call: (@escaping @Sendable (A, B, C, (any Error)?) -> Void) -> Void
-) async throws -> (A, B, C) {
-  try await fromResult { done in call { done(outcome($3, ($0, $1, $2))) } }
-}
-
-/// The same for a handler with four values.
-nonisolated(nonsending) func fromHandler<A, B, C, D>(
-  _ call: (@escaping @Sendable (A, B, C, D, (any Error)?) -> Void) -> Void
-) async throws -> (A, B, C, D) {
-  try await fromResult { done in call { done(outcome($4, ($0, $1, $2, $3))) } }
-}
-
-/// The same for a handler with five values.
-nonisolated(nonsending) func fromHandler<A, B, C, D, E>(
-  _ call: (@escaping @Sendable (A, B, C, D, E, (any Error)?) -> Void) -> Void
-) async throws -> (A, B, C, D, E) {
-  try await fromResult { done in call { done(outcome($5, ($0, $1, $2, $3, $4))) } }
-}
-
-/// The answer to one call, for the one task that waits for it. The first answer counts, and a cancellation is one.
-final class PendingAnswer<Value>: Sendable {
-  private enum State {
-    /// Can become: `waiting`, `answered`.
-    case unanswered
-    /// The task waits. Can become: `taken`.
-    case waiting(CheckedContinuation<HandedOver<Value>, Never>)
-    /// The task has not asked yet. Can become: `taken`.
-    case answered(HandedOver<Value>)
-    /// The task has its answer. Later answers are dropped.
-    case taken
+  let (answers, answer) = AsyncStream.makeStream(of: HandedOver<Value>.self)
+  call {
+    answer.yield(HandedOver(result: $0))
+    answer.finish()
   }
-
-  private let state = Locked(State.unanswered)
-
-  /// Answers the call. Only the first answer has an effect.
-  func finish(_ result: Result<Value, any Error>) {
-    let answer = HandedOver(result: result)
-    let waiting = state.withLock { state -> CheckedContinuation<HandedOver<Value>, Never>? in
-      switch state {
-      case .unanswered:
-        state = .answered(answer)
-        return nil
-      case .waiting(let continuation):
-        state = .taken
-        return continuation
-      case .answered, .taken: return nil
-      }
-    }
-    waiting?.resume(returning: answer)
-  }
-
-  /// Waits for the answer. If the task is cancelled, the answer is `CancellationError`. Call it once.
-  nonisolated(nonsending) func result() async -> Result<Value, any Error> {
-    let answer: HandedOver<Value> = await withTaskCancellationHandler {
-      await withCheckedContinuation { (continuation: CheckedContinuation<HandedOver<Value>, Never>) in
-        let ready = state.withLock { state -> HandedOver<Value>? in
-          switch state {
-          case .unanswered:
-            state = .waiting(continuation)
-            return nil
-          case .answered(let answer):
-            state = .taken
-            return answer
-          case .waiting, .taken: return HandedOver(result: .failure(CancellationError()))
-          }
-        }
-        if let ready { continuation.resume(returning: ready) }
-      }
-    } onCancel: {
-      finish(.failure(CancellationError()))
-    }
-    return answer.result
-  }
+  for await first in answers { return try first.result.get() }
+  throw CancellationError()
 }
 
 /// A result on its way from a handler to the task that waits for it.
@@ -126,4 +33,37 @@ final class PendingAnswer<Value>: Sendable {
 /// it has called the handler.
 private struct HandedOver<Value>: @unchecked Sendable {
   let result: Result<Value, any Error>
+}
+
+// A call that reports to a completion handler with none to five values. One function with a parameter pack would need
+// a closure with a parameter after the pack, which Swift 6.3 does not have.
+
+nonisolated(nonsending) func fromHandler(_ call: (@escaping Handler<>) -> Void) async throws {
+  try await fromResult { done in call { done(outcome($0, ())) } }
+}
+
+nonisolated(nonsending) func fromHandler<A>(_ call: (@escaping Handler<A>) -> Void) async throws -> A {
+  try await fromResult { done in call { done(outcome($1, $0)) } }
+}
+
+nonisolated(nonsending) func fromHandler<A, B>(_ call: (@escaping Handler<A, B>) -> Void) async throws -> (A, B) {
+  try await fromResult { done in call { done(outcome($2, ($0, $1))) } }
+}
+
+nonisolated(nonsending) func fromHandler<A, B, C>(
+  _ call: (@escaping Handler<A, B, C>) -> Void
+) async throws -> (A, B, C) {
+  try await fromResult { done in call { done(outcome($3, ($0, $1, $2))) } }
+}
+
+nonisolated(nonsending) func fromHandler<A, B, C, D>(
+  _ call: (@escaping Handler<A, B, C, D>) -> Void
+) async throws -> (A, B, C, D) {
+  try await fromResult { done in call { done(outcome($4, ($0, $1, $2, $3))) } }
+}
+
+nonisolated(nonsending) func fromHandler<A, B, C, D, E>(
+  _ call: (@escaping Handler<A, B, C, D, E>) -> Void
+) async throws -> (A, B, C, D, E) {
+  try await fromResult { done in call { done(outcome($5, ($0, $1, $2, $3, $4))) } }
 }
