@@ -46,9 +46,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
   ///   - queue: a serial queue for all callbacks; nil for one of the session's own.
   ///   - invalidateAfterFirstRead: whether the session ends after the first message, with code 204. It has no effect
   ///     on a session that reports tags.
-  public init(
-    delegate: any NFCNDEFReaderSessionDelegate, queue: DispatchQueue?, invalidateAfterFirstRead: Bool
-  ) {
+  public init(delegate: any NFCNDEFReaderSessionDelegate, queue: DispatchQueue?, invalidateAfterFirstRead: Bool) {
     receiver = delegate
     self.invalidateAfterFirstRead = invalidateAfterFirstRead
     super.init(__queue: queue)

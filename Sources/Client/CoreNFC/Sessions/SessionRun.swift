@@ -176,9 +176,7 @@ final class SessionRun: Sendable {
 
   /// Starts the session on a connection of its own, in a task that `invalidate` cancels. The daemon ends the session of
   /// a connection that is closed, so a start that is cancelled leaves none.
-  private func started(
-    _ options: ReaderSessionOptions, _ bus: BusAddress
-  ) async throws -> (ReaderSession, Connection) {
+  private func started(_ options: ReaderSessionOptions, _ bus: BusAddress) async throws -> (ReaderSession, Connection) {
     let task = Task {
       let connection = try await Connection.open(bus, on: Self.loop)
       do {

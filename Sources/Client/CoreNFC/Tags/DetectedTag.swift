@@ -39,7 +39,7 @@ class DetectedTag: NSObject, NFCNDEFTag {
 
   // MARK: NDEF
 
-  func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void) {
+  func queryNDEFStatus(completionHandler: @escaping Handler<NFCNDEFStatus, Int>) {
     run.perform(.read, on: tag) { (result: Result<(NFCNDEFStatus, Int), any Error>) in
       switch result {
       case .success((let status, let capacity)): completionHandler(status, capacity, nil)
@@ -51,7 +51,7 @@ class DetectedTag: NSObject, NFCNDEFTag {
     }
   }
 
-  func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void) {
+  func readNDEF(completionHandler: @escaping Handler<NFCNDEFMessage?>) {
     run.perform(.read, on: tag) { (result: Result<[UInt8], any Error>) in
       do {
         guard let message = NFCNDEFMessage(data: Data(try result.get())) else {
@@ -66,62 +66,71 @@ class DetectedTag: NSObject, NFCNDEFTag {
     }
   }
 
-  func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+  func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping Handler<>) {
     // The program may change the message after the call.
     let bytes = ndefMessage.encoded
-    run.perform(.write, on: tag) { (result: Result<Void, any Error>) in
-      completionHandler(result.errorOrNil)
-    } _: { tag in
+    run.perform(.write, on: tag, { completionHandler($0.errorOrNil) }) { tag in
       guard let bytes else { throw NFCReaderError(.readerErrorInvalidParameter) }
       try await tag.writeNDEF(bytes)
     }
   }
 
-  func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-    run.perform(.write, on: tag) { (result: Result<Void, any Error>) in
-      completionHandler(result.errorOrNil)
-    } _: { tag in
+  func writeLock(completionHandler: @escaping Handler<>) {
+    run.perform(.write, on: tag, { completionHandler($0.errorOrNil) }) { tag in
       try await tag.lock()
     }
   }
 
   // MARK: Commands
 
-  /// Sends a command, after the calls before. `completion` is called exactly once, on the session's queue.
-  final func exchange<Answer>(
-    _ exchange: TagExchange<Answer>, _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void
+  /// Sends a command, after the calls before. If `make` throws for a wrong parameter, nothing is sent. `completion` is
+  /// called exactly once, on the session's queue.
+  final func start<Answer: Sendable>(
+    _ make: () throws -> TagExchange<Answer>, _ completion: @escaping ResultHandler<Answer>
   ) {
-    run.perform(.command, on: tag, completion) { tag in
-      try exchange.read(try await tag.transceive(exchange.command, timeout: exchange.timeout))
+    do {
+      let exchange = try make()
+      run.perform(.command, on: tag, completion) { tag in
+        try exchange.read(try await tag.transceive(exchange.command, timeout: exchange.timeout))
+      }
+    } catch {
+      run.queue.async { completion(.failure(error)) }
     }
   }
 
-  /// Reports an error that was found before anything was sent.
-  final func refuse<Answer>(
-    _ code: NFCReaderError.Code, _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void
+  /// The handler gets the placeholder beside an error.
+  final func start<Answer: Sendable>(
+    _ make: () throws -> TagExchange<Answer>, or placeholder: Answer, _ completionHandler: @escaping Handler<Answer>
   ) {
-    run.queue.async { completion(.failure(NFCReaderError(code))) }
-  }
-
-  /// Sends an APDU (ISO/IEC 7816-4, 5.1). The handler gets the data and the two status bytes of the answer.
-  final func send(
-    _ apdu: NFCISO7816APDU, _ completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
-  ) {
-    start {
-      // Empty if the data or the expected answer is too long for an APDU.
-      let command = apdu.encoded
-      guard !command.isEmpty else { throw NFCReaderError(.readerErrorInvalidParameter) }
-      return TagExchange(command: command, timeout: .seconds(5)) { answer in
-        guard answer.count >= 2 else { throw NFCReaderError.wrongLength(answer.count) }
-        return answer
-      }
-    } _: { (result: Result<[UInt8], any Error>) in
+    start(make) { result in
       switch result {
-      case .success(let answer):
-        completionHandler(Data(answer.dropLast(2)), answer[answer.count - 2], answer[answer.count - 1], nil)
-      case .failure(let error): completionHandler(Data(), 0, 0, error)
+      case .success(let answer): completionHandler(answer, nil)
+      case .failure(let error): completionHandler(placeholder, error)
       }
     }
+  }
+
+  final func start(_ make: () throws -> TagExchange<Void>, _ completionHandler: @escaping Handler<>) {
+    start(make) { (result: Result<Void, any Error>) in completionHandler(result.errorOrNil) }
+  }
+
+  /// Sends an APDU (ISO/IEC 7816-4, 5.1), unless there is a reason to refuse it. The handler gets the data and the two
+  /// status bytes of the answer.
+  final func send(
+    _ apdu: NFCISO7816APDU, refusal: NFCReaderError.Code?, _ completionHandler: @escaping Handler<Data, UInt8, UInt8>
+  ) {
+    start(
+      {
+        if let refusal { throw NFCReaderError(refusal) }
+        // Empty if the data or the expected answer is too long for an APDU.
+        let command = apdu.encoded
+        guard !command.isEmpty else { throw NFCReaderError(.readerErrorInvalidParameter) }
+        return TagExchange(command: command, timeout: .seconds(5)) { answer in
+          guard answer.count >= 2 else { throw NFCReaderError.wrongLength(answer.count) }
+          return (Data(answer.dropLast(2)), answer[answer.count - 2], answer[answer.count - 1])
+        }
+      }, or: (Data(), 0, 0)
+    ) { completionHandler($0.0, $0.1, $0.2, $1) }
   }
 }
 
@@ -171,36 +180,5 @@ extension Collection<UInt8> {
   func pieces(_ count: Int, of size: Int) -> [Data]? {
     guard self.count == count * size else { return nil }
     return (0..<count).map { Data(dropFirst($0 * size).prefix(size)) }
-  }
-}
-
-extension DetectedTag {
-  /// Runs an exchange, or refuses it if `make` throws `NFCReaderError` for a wrong parameter.
-  ///
-  /// - Parameters:
-  ///   - make: makes the exchange.
-  ///   - placeholder: what the handler gets beside an error.
-  ///   - completionHandler: gets the answer, or the placeholder and the error.
-  func start<Answer: Sendable>(
-    _ make: () throws -> TagExchange<Answer>, or placeholder: Answer,
-    _ completionHandler: @escaping @Sendable (Answer, (any Error)?) -> Void
-  ) {
-    start(make) { result in
-      switch result {
-      case .success(let answer): completionHandler(answer, nil)
-      case .failure(let error): completionHandler(placeholder, error)
-      }
-    }
-  }
-
-  /// Runs an exchange, or refuses it if `make` throws `NFCReaderError` for a wrong parameter.
-  func start<Answer: Sendable>(
-    _ make: () throws -> TagExchange<Answer>, _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void
-  ) {
-    do {
-      exchange(try make(), completion)
-    } catch {
-      refuse((error as? NFCReaderError)?.code ?? .readerErrorInvalidParameter, completion)
-    }
   }
 }

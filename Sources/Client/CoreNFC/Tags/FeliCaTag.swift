@@ -19,7 +19,7 @@ final class FeliCaTag: DetectedTag, NFCFeliCaTag {
 
   func polling(
     systemCode: Data, requestCode: NFCFeliCaPollingRequestCode, timeSlot: NFCFeliCaPollingTimeSlot,
-    completionHandler: @escaping @Sendable (Data, Data, (any Error)?) -> Void
+    completionHandler: @escaping Handler<Data, Data>
   ) {
     let (selection, former) = (self.selection, currentSystemCode)
     start {
@@ -48,17 +48,16 @@ final class FeliCaTag: DetectedTag, NFCFeliCaTag {
     return owner.polling.systems.contains(systemCode.reduce(0) { $0 << 8 | UInt16($1) })
   }
 
-  func requestService(nodeCodeList: [Data], completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void) {
+  func requestService(nodeCodeList: [Data], completionHandler: @escaping Handler<[Data]>) {
     start({ try selected().requestService(nodeCodeList) }, or: [], completionHandler)
   }
 
-  func requestResponse(completionHandler: @escaping @Sendable (Int, (any Error)?) -> Void) {
+  func requestResponse(completionHandler: @escaping Handler<Int>) {
     start({ try selected().requestResponse() }, or: 0, completionHandler)
   }
 
   func readWithoutEncryption(
-    serviceCodeList: [Data], blockList: [Data],
-    completionHandler: @escaping @Sendable (Int, Int, [Data], (any Error)?) -> Void
+    serviceCodeList: [Data], blockList: [Data], completionHandler: @escaping Handler<Int, Int, [Data]>
   ) {
     start({ try selected().readWithoutEncryption(serviceCodeList, blockList) }, or: (0, 0, [])) {
       completionHandler($0.0, $0.1, $0.2, $1)
@@ -66,45 +65,41 @@ final class FeliCaTag: DetectedTag, NFCFeliCaTag {
   }
 
   func writeWithoutEncryption(
-    serviceCodeList: [Data], blockList: [Data], blockData: [Data],
-    completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void
+    serviceCodeList: [Data], blockList: [Data], blockData: [Data], completionHandler: @escaping Handler<Int, Int>
   ) {
     start({ try selected().writeWithoutEncryption(serviceCodeList, blockList, blockData) }, or: (0, 0)) {
       completionHandler($0.0, $0.1, $1)
     }
   }
 
-  func requestSystemCode(completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void) {
+  func requestSystemCode(completionHandler: @escaping Handler<[Data]>) {
     start({ try selected().requestSystemCode() }, or: [], completionHandler)
   }
 
   func requestServiceV2(
-    nodeCodeList: [Data],
-    completionHandler: @escaping @Sendable (Int, Int, NFCFeliCaEncryptionId, [Data], [Data], (any Error)?) -> Void
+    nodeCodeList: [Data], completionHandler: @escaping Handler<Int, Int, NFCFeliCaEncryptionId, [Data], [Data]>
   ) {
     start({ try selected().requestServiceV2(nodeCodeList) }, or: (0, 0, .AES, [], [])) {
       completionHandler($0.0, $0.1, $0.2, $0.3, $0.4, $1)
     }
   }
 
-  func requestSpecificationVersion(
-    completionHandler: @escaping @Sendable (Int, Int, Data, Data, (any Error)?) -> Void
-  ) {
+  func requestSpecificationVersion(completionHandler: @escaping Handler<Int, Int, Data, Data>) {
     start({ try selected().requestSpecificationVersion() }, or: (0, 0, Data(), Data())) {
       completionHandler($0.0, $0.1, $0.2, $0.3, $1)
     }
   }
 
-  func resetMode(completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void) {
+  func resetMode(completionHandler: @escaping Handler<Int, Int>) {
     start({ try selected().resetMode() }, or: (0, 0)) { completionHandler($0.0, $0.1, $1) }
   }
 
-  func sendFeliCaCommand(commandPacket: Data, completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void) {
+  func sendFeliCaCommand(commandPacket: Data, completionHandler: @escaping Handler<Data>) {
     start({ try FeliCaExchanges.command(commandPacket) }, or: Data(), completionHandler)
   }
 
   /// The commands to the selected system. Throws code 102 if the card did not answer the last Polling.
-  private func selected() throws(NFCReaderError) -> FeliCaExchanges {
+  private func selected() throws -> FeliCaExchanges {
     let idm = currentIDm
     guard !idm.isEmpty else { throw NFCReaderError.wrongAnswer }
     return FeliCaExchanges(idm: Array(idm))
@@ -147,7 +142,7 @@ struct FeliCaExchanges: Sendable {
   /// Polling: finds a system, and its IDm.
   static func polling(
     systemCode: Data, requestCode: NFCFeliCaPollingRequestCode, timeSlot: NFCFeliCaPollingTimeSlot
-  ) throws(NFCReaderError) -> TagExchange<Polled> {
+  ) throws -> TagExchange<Polled> {
     guard systemCode.count == 2 else { throw NFCReaderError(.readerErrorInvalidParameterLength) }
     let options = [UInt8(truncatingIfNeeded: requestCode.rawValue), UInt8(truncatingIfNeeded: timeSlot.rawValue)]
     return try packet([0x00] + Array(systemCode) + options) { answer in
@@ -161,7 +156,7 @@ struct FeliCaExchanges: Sendable {
   }
 
   /// A command of the program's own. The answer is read as it is.
-  static func command(_ packet: Data) throws(NFCReaderError) -> TagExchange<Data> {
+  static func command(_ packet: Data) throws -> TagExchange<Data> {
     guard !packet.isEmpty else { throw NFCReaderError(.readerErrorInvalidParameterLength) }
     return try Self.packet(Array(packet)) { answer in
       guard !answer.isEmpty else { throw NFCReaderError.wrongLength(0) }
@@ -172,7 +167,7 @@ struct FeliCaExchanges: Sendable {
   // MARK: Commands with an IDm
 
   /// Request Service: the key versions of nodes.
-  func requestService(_ nodes: [Data]) throws(NFCReaderError) -> TagExchange<[Data]> {
+  func requestService(_ nodes: [Data]) throws -> TagExchange<[Data]> {
     let count = nodes.count
     return try exchange(0x02, try Self.codes(nodes, 1...32)) { content in
       content.first.map { Int($0) } == count ? content.dropFirst().pieces(count, of: 2) : nil
@@ -180,14 +175,12 @@ struct FeliCaExchanges: Sendable {
   }
 
   /// Request Response: the mode.
-  func requestResponse() throws(NFCReaderError) -> TagExchange<Int> {
+  func requestResponse() throws -> TagExchange<Int> {
     try exchange(0x04) { content in content.count == 1 ? Int(content[0]) : nil }
   }
 
   /// Read Without Encryption: status flags, and 16 bytes for each block.
-  func readWithoutEncryption(
-    _ services: [Data], _ blocks: [Data]
-  ) throws(NFCReaderError) -> TagExchange<(Int, Int, [Data])> {
+  func readWithoutEncryption(_ services: [Data], _ blocks: [Data]) throws -> TagExchange<(Int, Int, [Data])> {
     let count = blocks.count
     return try exchange(0x06, try Self.codes(services, 1...16) + Self.elements(blocks)) { content in
       guard let (flag1, flag2, rest) = Self.flags(content) else { return nil }
@@ -198,9 +191,7 @@ struct FeliCaExchanges: Sendable {
   }
 
   /// Write Without Encryption: status flags.
-  func writeWithoutEncryption(
-    _ services: [Data], _ blocks: [Data], _ data: [Data]
-  ) throws(NFCReaderError) -> TagExchange<(Int, Int)> {
+  func writeWithoutEncryption(_ services: [Data], _ blocks: [Data], _ data: [Data]) throws -> TagExchange<(Int, Int)> {
     let list = try Self.codes(services, 1...16) + Self.elements(blocks)
     guard data.count == blocks.count else { throw NFCReaderError(.readerErrorInvalidParameter) }
     guard data.allSatisfy({ $0.count == 16 }) else { throw NFCReaderError(.readerErrorInvalidParameterLength) }
@@ -208,16 +199,14 @@ struct FeliCaExchanges: Sendable {
   }
 
   /// Request System Code: the codes, in the card's order of bytes.
-  func requestSystemCode() throws(NFCReaderError) -> TagExchange<[Data]> {
+  func requestSystemCode() throws -> TagExchange<[Data]> {
     try exchange(0x0C) { content in
       content.first.flatMap { content.dropFirst().pieces(Int($0), of: 2) }
     }
   }
 
   /// Request Service v2: status flags, the kind of encryption, AES and DES key versions of nodes.
-  func requestServiceV2(
-    _ nodes: [Data]
-  ) throws(NFCReaderError) -> TagExchange<(Int, Int, NFCFeliCaEncryptionId, [Data], [Data])> {
+  func requestServiceV2(_ nodes: [Data]) throws -> TagExchange<(Int, Int, NFCFeliCaEncryptionId, [Data], [Data])> {
     let count = nodes.count
     return try exchange(0x32, try Self.codes(nodes, 1...32)) { content in
       guard let (flag1, flag2, rest) = Self.flags(content) else { return nil }
@@ -230,7 +219,7 @@ struct FeliCaExchanges: Sendable {
   }
 
   /// Request Specification Version: status flags, the basic version, and those of the options.
-  func requestSpecificationVersion() throws(NFCReaderError) -> TagExchange<(Int, Int, Data, Data)> {
+  func requestSpecificationVersion() throws -> TagExchange<(Int, Int, Data, Data)> {
     try exchange(0x3C, [0x00, 0x00]) { content in
       guard let (flag1, flag2, rest) = Self.flags(content) else { return nil }
       guard flag1 == 0 else { return (flag1, flag2, Data(), Data()) }
@@ -241,7 +230,7 @@ struct FeliCaExchanges: Sendable {
   }
 
   /// Reset Mode: status flags.
-  func resetMode() throws(NFCReaderError) -> TagExchange<(Int, Int)> {
+  func resetMode() throws -> TagExchange<(Int, Int)> {
     try exchange(0x3E, [0x00, 0x00], Self.onlyFlags)
   }
 
@@ -251,7 +240,7 @@ struct FeliCaExchanges: Sendable {
   /// form.
   private func exchange<Answer: Sendable>(
     _ code: UInt8, _ parameters: [UInt8] = [], _ read: @escaping @Sendable ([UInt8]) -> Answer?
-  ) throws(NFCReaderError) -> TagExchange<Answer> {
+  ) throws -> TagExchange<Answer> {
     let idm = self.idm
     return try Self.packet([code] + idm + parameters) { answer in
       guard answer.count >= 9 else { throw NFCReaderError.wrongLength(answer.count) }
@@ -263,21 +252,21 @@ struct FeliCaExchanges: Sendable {
 
   private static func packet<Answer: Sendable>(
     _ command: [UInt8], _ read: @escaping @Sendable ([UInt8]) throws -> Answer
-  ) throws(NFCReaderError) -> TagExchange<Answer> {
+  ) throws -> TagExchange<Answer> {
     // With the length byte, a packet has at most 255 bytes.
     guard command.count <= 254 else { throw NFCReaderError(.readerTransceiveErrorPacketTooLong) }
     return TagExchange(command: command, read: read)
   }
 
   /// A list of codes of nodes or services, with its length.
-  private static func codes(_ codes: [Data], _ count: ClosedRange<Int>) throws(NFCReaderError) -> [UInt8] {
+  private static func codes(_ codes: [Data], _ count: ClosedRange<Int>) throws -> [UInt8] {
     guard count.contains(codes.count) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
     guard codes.allSatisfy({ $0.count == 2 }) else { throw NFCReaderError(.readerErrorInvalidParameterLength) }
     return [UInt8(truncatingIfNeeded: codes.count)] + codes.flatMap { Array($0) }
   }
 
   /// A block list, with its length. A list of 256 elements or more makes the packet too long.
-  private static func elements(_ blocks: [Data]) throws(NFCReaderError) -> [UInt8] {
+  private static func elements(_ blocks: [Data]) throws -> [UInt8] {
     guard !blocks.isEmpty else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
     guard blocks.allSatisfy({ $0.count == 2 || $0.count == 3 }) else {
       throw NFCReaderError(.readerErrorInvalidParameterLength)

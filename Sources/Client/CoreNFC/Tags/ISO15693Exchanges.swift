@@ -1,6 +1,7 @@
 import Foundation
 
-/// The commands to a tag of ISO/IEC 15693-3, chapters 10 and 11.
+/// The commands of ISO/IEC 15693-3, chapters 10 and 11, to one tag: the code and the parameters of each, and how its
+/// answer is read.
 ///
 /// A command is the request without start, checksum and end of frame: flags, command code, parameters (7.3). An answer
 /// begins with the response flags (7.4). An answer with the error flag is an error with code 102 and the tag's error
@@ -9,184 +10,69 @@ import Foundation
 /// Each function throws the error of a wrong parameter, whose codes `NFCISO15693Tag` lists.
 struct ISO15693Exchanges: Sendable {
   /// The UID in the order of transmission, the least significant byte first.
-  let uid: [UInt8]
+  private let uid: [UInt8]
+  private let flags: NFCISO15693RequestFlag
+  /// Whether block numbers have two bytes, the low byte first. The codes of these commands are higher by 10
+  /// (hexadecimal).
+  private let isExtended: Bool
 
-  /// - Parameter identifier: the UID, the most significant byte first.
-  init(identifier: Data) { uid = identifier.reversed() }
-
-  /// How a command names its tag (ISO/IEC 15693-3, 7.3.2).
-  enum Addressing: Sendable {
-    /// By its UID, unless the flags have `select`.
-    case enforced
-    /// By its UID, if the flags have `address`.
-    case requested
-    /// By its UID. The flag `select` is removed.
-    case always
+  /// The identifier is the UID, the most significant byte first.
+  init(_ identifier: Data, _ flags: NFCISO15693RequestFlag, isExtended: Bool = false) {
+    uid = identifier.reversed()
+    self.flags = flags
+    self.isExtended = isExtended
   }
 
-  /// The form of block numbers.
-  enum Numbering: Sendable {
-    /// One byte. For the commands from 20 on.
-    case short
-    /// Two bytes, the low byte first. For the extended commands from 30 on.
-    case extended
-
-    fileprivate var count: Int { self == .short ? 0x100 : 0x10000 }
-
-    fileprivate func bytes(_ number: Int) -> [UInt8] {
-      let bytes = [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
-      return self == .short ? [bytes[0]] : bytes
-    }
-  }
+  typealias Flagged = (NFCISO15693ResponseFlag, Data)
 
   // MARK: Blocks
 
-  /// Read single block (20, 30): the block; with the flag `option`, its security status before it.
-  func readBlock(
-    _ flags: NFCISO15693RequestFlag, _ number: Int, _ numbering: Numbering
-  ) throws(NFCReaderError) -> TagExchange<Data> {
-    try exchange(flags, numbering == .short ? 0x20 : 0x30, try Self.block(number, numbering)) { content in
-      content.isEmpty ? nil : Data(content)
+  /// The block; with the flag `option`, its security status before it.
+  func readBlock(_ number: Int) throws -> TagExchange<Data> {
+    try exchange(0x20, block(number)) { $0.isEmpty ? nil : Data($0) }
+  }
+
+  func writeBlock(_ number: Int, _ data: Data) throws -> TagExchange<Void> {
+    try command(0x21, block(number) + Self.content([data]))
+  }
+
+  func lockBlock(_ number: Int) throws -> TagExchange<Void> { try command(0x22, block(number)) }
+
+  /// The blocks, all of one size. With the flag `option`, each begins with its security status.
+  func readBlocks(_ range: NSRange, isFast: Bool = false) throws -> TagExchange<[Data]> {
+    try exchange(isFast ? 0x2D : 0x23, blocks(range)) { content in
+      content.isEmpty ? nil : content.pieces(range.length, of: content.count / range.length)
     }
   }
 
-  /// Write single block (21, 31).
-  func writeBlock(
-    _ flags: NFCISO15693RequestFlag, _ number: Int, _ data: Data, _ numbering: Numbering
-  ) throws(NFCReaderError) -> TagExchange<Void> {
-    let parameters = try Self.block(number, numbering) + Self.content([data])
-    return try command(flags, numbering == .short ? 0x21 : 0x31, parameters)
-  }
-
-  /// Lock block (22, 32).
-  func lockBlock(
-    _ flags: NFCISO15693RequestFlag, _ number: Int, _ numbering: Numbering
-  ) throws(NFCReaderError) -> TagExchange<Void> {
-    try command(flags, numbering == .short ? 0x22 : 0x32, try Self.block(number, numbering))
-  }
-
-  /// Read multiple blocks (23, 33) and Fast read multiple blocks (2D, 3D): the blocks, all of one size.
-  ///
-  /// With the flag `option`, each begins with its security status.
-  func readBlocks(
-    _ flags: NFCISO15693RequestFlag, _ range: NSRange, _ numbering: Numbering, isFast: Bool = false
-  ) throws(NFCReaderError) -> TagExchange<[Data]> {
-    let code: UInt8 = (numbering == .short ? 0x20 : 0x30) + (isFast ? 0x0D : 0x03)
-    let count = range.length
-    return try exchange(flags, code, try Self.blocks(range, numbering)) { content in
-      content.isEmpty ? nil : content.pieces(count, of: content.count / count)
-    }
-  }
-
-  /// Write multiple blocks (24, 34).
-  func writeBlocks(
-    _ flags: NFCISO15693RequestFlag, _ range: NSRange, _ blocks: [Data], _ numbering: Numbering
-  ) throws(NFCReaderError) -> TagExchange<Void> {
-    let numbers = try Self.blocks(range, numbering)
+  func writeBlocks(_ range: NSRange, _ blocks: [Data]) throws -> TagExchange<Void> {
+    let numbers = try self.blocks(range)
     guard blocks.count == range.length else { throw NFCReaderError(.readerErrorInvalidParameter) }
-    return try command(flags, numbering == .short ? 0x24 : 0x34, try numbers + Self.content(blocks))
+    return try command(0x24, numbers + Self.content(blocks))
   }
 
-  /// Get multiple block security status (2C, 3C): one number for each block.
-  func securityStatus(
-    _ flags: NFCISO15693RequestFlag, _ range: NSRange, _ numbering: Numbering
-  ) throws(NFCReaderError) -> TagExchange<[Int]> {
-    let count = range.length
-    return try exchange(flags, numbering == .short ? 0x2C : 0x3C, try Self.blocks(range, numbering)) { content in
-      content.count == count ? content.map { Int($0) } : nil
-    }
+  /// One number for each block.
+  func securityStatus(_ range: NSRange) throws -> TagExchange<[Int]> {
+    try exchange(0x2C, blocks(range)) { $0.count == range.length ? $0.map { Int($0) } : nil }
   }
 
-  private static func block(_ number: Int, _ numbering: Numbering) throws(NFCReaderError) -> [UInt8] {
-    guard (0..<numbering.count).contains(number) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
-    return numbering.bytes(number)
-  }
+  // MARK: The whole tag
 
-  /// The first block, and the number of blocks minus one.
-  private static func blocks(_ range: NSRange, _ numbering: Numbering) throws(NFCReaderError) -> [UInt8] {
-    guard (1...numbering.count).contains(range.length) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
-    return try block(range.location, numbering) + numbering.bytes(range.length - 1)
-  }
+  func select() throws -> TagExchange<Void> { try command(0x25, [], .always) }
 
-  /// The bytes of blocks that have one size, 1 to 32 bytes (ISO/IEC 15693-3, 5.2).
-  private static func content(_ blocks: [Data]) throws(NFCReaderError) -> [UInt8] {
-    let size = blocks.first?.count ?? 0
-    guard (1...32).contains(size), blocks.allSatisfy({ $0.count == size }) else {
-      throw NFCReaderError(.readerErrorInvalidParameterLength)
-    }
-    return blocks.flatMap { Array($0) }
-  }
+  func resetToReady() throws -> TagExchange<Void> { try command(0x26) }
 
-  // MARK: Requests
+  func writeAFI(_ afi: UInt8) throws -> TagExchange<Void> { try command(0x27, [afi]) }
 
-  /// A request with a response of its flags alone, such as Select.
-  func command(
-    _ flags: NFCISO15693RequestFlag, _ code: UInt8, _ parameters: [UInt8] = [], _ addressing: Addressing = .enforced
-  ) throws(NFCReaderError) -> TagExchange<Void> {
-    try exchange(flags, code, parameters, addressing, Self.acknowledgement)
-  }
+  func lockAFI() throws -> TagExchange<Void> { try command(0x28) }
 
-  /// A request. `read` gets the bytes after the response flags, and returns nil if they have a wrong form.
-  func exchange<Answer: Sendable>(
-    _ flags: NFCISO15693RequestFlag, _ code: UInt8, _ parameters: [UInt8] = [], _ addressing: Addressing = .enforced,
-    _ read: @escaping @Sendable ([UInt8]) -> Answer?
-  ) throws(NFCReaderError) -> TagExchange<Answer> {
-    try Self.packet(request(flags, code, parameters, addressing)) { answer in
-      let (_, content) = try Self.response(answer)
-      guard let content = read(content) else { throw NFCReaderError.wrongLength(answer.count) }
-      return content
-    }
-  }
+  func writeDSFID(_ dsfid: UInt8) throws -> TagExchange<Void> { try command(0x29, [dsfid]) }
 
-  /// A request, addressed. `manufacturer` is the byte before the UID, which only custom commands have.
-  func request(
-    _ flags: NFCISO15693RequestFlag, _ code: UInt8, manufacturer: [UInt8] = [], _ parameters: [UInt8],
-    _ addressing: Addressing
-  ) -> [UInt8] {
-    let isAddressed =
-      switch addressing {
-      case .enforced: !flags.contains(.select)
-      case .requested: flags.contains(.address)
-      case .always: true
-      }
-    var flags = flags
-    if isAddressed {
-      flags.remove(.select)
-      flags.insert(.address)
-    } else {
-      flags.remove(.address)
-    }
-    return [flags.rawValue, code] + manufacturer + (isAddressed ? uid : []) + parameters
-  }
+  func lockDSFID() throws -> TagExchange<Void> { try command(0x2A) }
 
-  static func packet<Answer: Sendable>(
-    _ command: [UInt8], _ read: @escaping @Sendable ([UInt8]) throws -> Answer
-  ) throws(NFCReaderError) -> TagExchange<Answer> {
-    guard command.count <= 256 else { throw NFCReaderError(.readerTransceiveErrorPacketTooLong) }
-    return TagExchange(command: command, read: read)
-  }
-
-  // MARK: Responses
-
-  /// The flags of a response, and the bytes after them. Throws if the error flag is set.
-  static func response(_ answer: [UInt8]) throws(NFCReaderError) -> (NFCISO15693ResponseFlag, [UInt8]) {
-    guard let first = answer.first else { throw NFCReaderError.wrongLength(0) }
-    let flags = NFCISO15693ResponseFlag(rawValue: first)
-    guard flags.contains(.error) else { return (flags, Array(answer.dropFirst())) }
-    // 0F: an error without information (ISO/IEC 15693-3, 7.4.2).
-    let code = answer.count > 1 ? answer[1] : 0x0F
-    throw NFCReaderError(
-      .readerTransceiveErrorTagResponseError, userInfo: [NFCISO15693TagResponseErrorKey: NSNumber(value: code)])
-  }
-
-  @Sendable private static func acknowledgement(_ content: [UInt8]) -> Void? { content.isEmpty ? () : nil }
-}
-
-/// The commands that are about the whole tag.
-extension ISO15693Exchanges {
-  /// Get system information (2B). Numbers that the tag does not have are -1.
-  func systemInfo(_ flags: NFCISO15693RequestFlag) throws(NFCReaderError) -> TagExchange<NFCISO15693SystemInfo> {
-    try exchange(flags, 0x2B) { content in
+  /// Numbers that the tag does not have are -1.
+  func systemInfo() throws -> TagExchange<NFCISO15693SystemInfo> {
+    try exchange(0x2B) { content in
       guard let present = content.first, content.count >= 9 else { return nil }
       var rest = content.dropFirst(9)
       // A bit of the first byte says whether the tag has the field (ISO/IEC 15693-3, 10.4.12).
@@ -207,22 +93,38 @@ extension ISO15693Exchanges {
     }
   }
 
-  /// Select (25).
-  func select(_ flags: NFCISO15693RequestFlag) throws(NFCReaderError) -> TagExchange<Void> {
-    try command(flags, 0x25, [], .always)
+  /// A command of the IC's manufacturer (A0 to DF): the bytes after the response flags. `manufacturer` is the code of
+  /// ISO/IEC 7816-6, 0 to 255. It comes before the UID.
+  func custom(_ code: Int, manufacturer: Int, _ parameters: Data) throws -> TagExchange<Data> {
+    guard (0xA0...0xDF).contains(code) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
+    return try exchange(Self.byte(code), Array(parameters), .requested, manufacturer: [Self.byte(manufacturer)]) {
+      Data($0)
+    }
   }
 
-  /// A command of the IC's manufacturer (A0 to DF): the bytes after the response flags. `manufacturer` is the code of
-  /// ISO/IEC 7816-6, 0 to 255.
-  func custom(
-    _ flags: NFCISO15693RequestFlag, _ code: Int, manufacturer: Int, _ parameters: Data
-  ) throws(NFCReaderError) -> TagExchange<Data> {
-    guard (0xA0...0xDF).contains(code) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
-    let command = request(
-      flags, UInt8(truncatingIfNeeded: code), manufacturer: [try Self.byte(manufacturer)], Array(parameters),
-      .requested)
-    return try Self.packet(command) { answer in Data(try Self.response(answer).1) }
+  // MARK: Security
+
+  /// The response flags, and the bytes after them.
+  func authenticate(_ cryptoSuite: Int, _ message: Data) throws -> TagExchange<Flagged> {
+    try secure(0x35, [Self.byte(cryptoSuite)] + message)
   }
+
+  /// The response flags, and the bytes after them.
+  func keyUpdate(_ key: Int, _ message: Data) throws -> TagExchange<Flagged> {
+    try secure(0x36, [Self.byte(key)] + message)
+  }
+
+  /// Tags compute the answer and keep it for Read buffer. The command has no response, but some tags acknowledge it.
+  func challenge(_ cryptoSuite: Int, _ message: Data) throws -> TagExchange<Void> {
+    try Self.packet(request(0x39, [Self.byte(cryptoSuite)] + message, .requested)) { answer in
+      guard try answer.isEmpty || Self.response(answer).1.isEmpty else {
+        throw NFCReaderError.wrongLength(answer.count)
+      }
+    }
+  }
+
+  /// The response flags, and the bytes after them.
+  func readBuffer() throws -> TagExchange<Flagged> { try secure(0x3A) }
 
   /// A request that is sent as it is: the response flags and the bytes after them, also with the error flag.
   ///
@@ -232,61 +134,111 @@ extension ISO15693Exchanges {
   ///   - data: the bytes after the command code.
   /// - Returns: the exchange. If the reader returns no bytes, the flags are 0.
   /// - Throws: code 5 or 105.
-  static func request(
-    flags: Int, code: Int, data: Data?
-  ) throws(NFCReaderError) -> TagExchange<(NFCISO15693ResponseFlag, Data?)> {
-    try packet([try byte(flags), try byte(code)] + Array(data ?? Data())) { answer in
+  static func request(flags: Int, code: Int, data: Data?) throws -> TagExchange<(NFCISO15693ResponseFlag, Data?)> {
+    try packet([byte(flags), byte(code)] + (data ?? Data())) { answer in
       (NFCISO15693ResponseFlag(rawValue: answer.first ?? 0), answer.count > 1 ? Data(answer.dropFirst()) : nil)
     }
   }
+}
 
-  // MARK: Security
-
-  /// Authenticate (35): the response flags, and the bytes after them.
-  func authenticate(
-    _ flags: NFCISO15693RequestFlag, _ cryptoSuite: Int, _ message: Data
-  ) throws(NFCReaderError) -> TagExchange<(NFCISO15693ResponseFlag, Data)> {
-    try secure(flags, 0x35, [try Self.byte(cryptoSuite)] + Array(message))
+/// The forms of requests and responses.
+extension ISO15693Exchanges {
+  /// How a command names its tag (ISO/IEC 15693-3, 7.3.2).
+  private enum Addressing {
+    /// By its UID, unless the flags have `select`.
+    case enforced
+    /// By its UID, if the flags have `address`.
+    case requested
+    /// By its UID. The flag `select` is removed.
+    case always
   }
 
-  /// Key update (36): the response flags, and the bytes after them.
-  func keyUpdate(
-    _ flags: NFCISO15693RequestFlag, _ key: Int, _ message: Data
-  ) throws(NFCReaderError) -> TagExchange<(NFCISO15693ResponseFlag, Data)> {
-    try secure(flags, 0x36, [try Self.byte(key)] + Array(message))
+  /// A request with a response of its flags alone.
+  private func command(
+    _ code: UInt8, _ parameters: [UInt8] = [], _ addressing: Addressing = .enforced
+  ) throws -> TagExchange<Void> {
+    try exchange(code, parameters, addressing) { $0.isEmpty ? () : nil }
   }
 
-  /// Challenge (39). Tags compute the answer and keep it for Read buffer. The command has no response.
-  func challenge(
-    _ flags: NFCISO15693RequestFlag, _ cryptoSuite: Int, _ message: Data
-  ) throws(NFCReaderError) -> TagExchange<Void> {
-    let parameters = [try Self.byte(cryptoSuite)] + Array(message)
-    return try Self.packet(request(flags, 0x39, parameters, .requested), Self.silence)
-  }
-
-  /// Read buffer (3A): the response flags, and the bytes after them.
-  func readBuffer(
-    _ flags: NFCISO15693RequestFlag
-  ) throws(NFCReaderError) -> TagExchange<(NFCISO15693ResponseFlag, Data)> {
-    try secure(flags, 0x3A, [])
-  }
-
-  private func secure(
-    _ flags: NFCISO15693RequestFlag, _ code: UInt8, _ parameters: [UInt8]
-  ) throws(NFCReaderError) -> TagExchange<(NFCISO15693ResponseFlag, Data)> {
-    try Self.packet(request(flags, code, parameters, .requested)) { answer in
+  private func secure(_ code: UInt8, _ parameters: [UInt8] = []) throws -> TagExchange<Flagged> {
+    try Self.packet(request(code, parameters, .requested)) { answer in
       let (flags, content) = try Self.response(answer)
       return (flags, Data(content))
     }
   }
 
-  /// The answer to a command without a response. Some tags acknowledge it.
-  @Sendable private static func silence(_ answer: [UInt8]) throws {
-    guard !answer.isEmpty else { return }
-    guard try response(answer).1.isEmpty else { throw NFCReaderError.wrongLength(answer.count) }
+  /// A request. `read` gets the bytes after the response flags, and returns nil if they have a wrong form.
+  private func exchange<Answer: Sendable>(
+    _ code: UInt8, _ parameters: [UInt8] = [], _ addressing: Addressing = .enforced, manufacturer: [UInt8] = [],
+    _ read: @escaping @Sendable ([UInt8]) -> Answer?
+  ) throws -> TagExchange<Answer> {
+    try Self.packet(request(code, parameters, addressing, manufacturer: manufacturer)) { answer in
+      guard let content = read(try Self.response(answer).1) else { throw NFCReaderError.wrongLength(answer.count) }
+      return content
+    }
   }
 
-  private static func byte(_ number: Int) throws(NFCReaderError) -> UInt8 {
+  private func request(
+    _ code: UInt8, _ parameters: [UInt8], _ addressing: Addressing, manufacturer: [UInt8] = []
+  ) -> [UInt8] {
+    let isAddressed =
+      switch addressing {
+      case .enforced: !flags.contains(.select)
+      case .requested: flags.contains(.address)
+      case .always: true
+      }
+    let flags = isAddressed ? flags.subtracting(.select).union(.address) : flags.subtracting(.address)
+    return [flags.rawValue, isExtended ? code + 0x10 : code] + manufacturer + (isAddressed ? uid : []) + parameters
+  }
+
+  private static func packet<Answer: Sendable>(
+    _ command: [UInt8], _ read: @escaping @Sendable ([UInt8]) throws -> Answer
+  ) throws -> TagExchange<Answer> {
+    guard command.count <= 256 else { throw NFCReaderError(.readerTransceiveErrorPacketTooLong) }
+    return TagExchange(command: command, read: read)
+  }
+
+  /// The flags of a response, and the bytes after them. Throws if the error flag is set.
+  static func response(_ answer: [UInt8]) throws -> (NFCISO15693ResponseFlag, [UInt8]) {
+    guard let first = answer.first else { throw NFCReaderError.wrongLength(0) }
+    let flags = NFCISO15693ResponseFlag(rawValue: first)
+    guard flags.contains(.error) else { return (flags, Array(answer.dropFirst())) }
+    // 0F: an error without information (ISO/IEC 15693-3, 7.4.2).
+    let code = answer.count > 1 ? answer[1] : 0x0F
+    throw NFCReaderError(
+      .readerTransceiveErrorTagResponseError, userInfo: [NFCISO15693TagResponseErrorKey: NSNumber(value: code)])
+  }
+
+  // MARK: Parameters
+
+  private var blockLimit: Int { isExtended ? 0x10000 : 0x100 }
+
+  private func bytes(_ number: Int) -> [UInt8] {
+    let low = UInt8(truncatingIfNeeded: number)
+    return isExtended ? [low, UInt8(truncatingIfNeeded: number >> 8)] : [low]
+  }
+
+  private func block(_ number: Int) throws -> [UInt8] {
+    guard (0..<blockLimit).contains(number) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
+    return bytes(number)
+  }
+
+  /// The first block, and the number of blocks minus one.
+  private func blocks(_ range: NSRange) throws -> [UInt8] {
+    guard (1...blockLimit).contains(range.length) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
+    return try block(range.location) + bytes(range.length - 1)
+  }
+
+  /// The bytes of blocks that have one size, 1 to 32 bytes (ISO/IEC 15693-3, 5.2).
+  private static func content(_ blocks: [Data]) throws -> [UInt8] {
+    let size = blocks.first?.count ?? 0
+    guard (1...32).contains(size), blocks.allSatisfy({ $0.count == size }) else {
+      throw NFCReaderError(.readerErrorInvalidParameterLength)
+    }
+    return blocks.flatMap { Array($0) }
+  }
+
+  private static func byte(_ number: Int) throws -> UInt8 {
     guard let byte = UInt8(exactly: number) else { throw NFCReaderError(.readerErrorParameterOutOfBound) }
     return byte
   }

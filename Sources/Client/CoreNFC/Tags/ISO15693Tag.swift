@@ -8,6 +8,8 @@ import TagrouteClient
 ///
 /// The commands of iOS 14 that are not here are members of the protocol, and use `sendRequest`.
 final class ISO15693Tag: DetectedTag, NFCISO15693Tag {
+  typealias Flags = NFCISO15693RequestFlag
+
   var type: __NFCTagType { .ISO15693 }
 
   var identifier: Data { Data(tag.uid) }
@@ -16,57 +18,44 @@ final class ISO15693Tag: DetectedTag, NFCISO15693Tag {
 
   var icSerialNumber: Data { tag.uid.count == 8 ? Data(tag.uid[2...]) : Data() }
 
-  private var exchanges: ISO15693Exchanges { ISO15693Exchanges(identifier: identifier) }
+  private func short(_ flags: Flags) -> ISO15693Exchanges { ISO15693Exchanges(identifier, flags) }
 
-  /// Runs a command without an answer of its own.
-  private func startCommand(
-    _ make: () throws -> TagExchange<Void>, _ completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    start(make) { (result: Result<Void, any Error>) in completionHandler(result.errorOrNil) }
+  private func extended(_ flags: Flags) -> ISO15693Exchanges {
+    ISO15693Exchanges(identifier, flags, isExtended: true)
   }
 
   // MARK: Blocks
 
-  func readSingleBlock(
-    requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8,
-    completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
-  ) {
-    start({ try exchanges.readBlock(flags, Int(blockNumber), .short) }, or: Data(), completionHandler)
+  func readSingleBlock(requestFlags flags: Flags, blockNumber: UInt8, completionHandler: @escaping Handler<Data>) {
+    start({ try short(flags).readBlock(Int(blockNumber)) }, or: Data(), completionHandler)
   }
 
   func writeSingleBlock(
-    requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8, dataBlock: Data,
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    requestFlags flags: Flags, blockNumber: UInt8, dataBlock: Data, completionHandler: @escaping Handler<>
   ) {
-    startCommand({ try exchanges.writeBlock(flags, Int(blockNumber), dataBlock, .short) }, completionHandler)
+    start({ try short(flags).writeBlock(Int(blockNumber), dataBlock) }, completionHandler)
   }
 
-  func lockBlock(
-    requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8,
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.lockBlock(flags, Int(blockNumber), .short) }, completionHandler)
+  func lockBlock(requestFlags flags: Flags, blockNumber: UInt8, completionHandler: @escaping Handler<>) {
+    start({ try short(flags).lockBlock(Int(blockNumber)) }, completionHandler)
   }
 
   func readMultipleBlocks(
-    requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange,
-    completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
+    requestFlags flags: Flags, blockRange: NSRange, completionHandler: @escaping Handler<[Data]>
   ) {
-    start({ try exchanges.readBlocks(flags, blockRange, .short) }, or: [], completionHandler)
+    start({ try short(flags).readBlocks(blockRange) }, or: [], completionHandler)
   }
 
   func writeMultipleBlocks(
-    requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange, dataBlocks: [Data],
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    requestFlags flags: Flags, blockRange: NSRange, dataBlocks: [Data], completionHandler: @escaping Handler<>
   ) {
-    startCommand({ try exchanges.writeBlocks(flags, blockRange, dataBlocks, .short) }, completionHandler)
+    start({ try short(flags).writeBlocks(blockRange, dataBlocks) }, completionHandler)
   }
 
   func getMultipleBlockSecurityStatus(
-    requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange,
-    completionHandler: @escaping @Sendable ([NSNumber], (any Error)?) -> Void
+    requestFlags flags: Flags, blockRange: NSRange, completionHandler: @escaping Handler<[NSNumber]>
   ) {
-    start({ try exchanges.securityStatus(flags, blockRange, .short) }, or: []) { status, error in
+    start({ try short(flags).securityStatus(blockRange) }, or: []) { status, error in
       completionHandler(status.map { NSNumber(value: $0) }, error)
     }
   }
@@ -74,85 +63,60 @@ final class ISO15693Tag: DetectedTag, NFCISO15693Tag {
   // MARK: Blocks with numbers of two bytes
 
   func extendedReadSingleBlock(
-    requestFlags flags: NFCISO15693RequestFlag, blockNumber: Int,
-    completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+    requestFlags flags: Flags, blockNumber: Int, completionHandler: @escaping Handler<Data>
   ) {
-    start({ try exchanges.readBlock(flags, blockNumber, .extended) }, or: Data(), completionHandler)
+    start({ try extended(flags).readBlock(blockNumber) }, or: Data(), completionHandler)
   }
 
   func extendedWriteSingleBlock(
-    requestFlags flags: NFCISO15693RequestFlag, blockNumber: Int, dataBlock: Data,
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    requestFlags flags: Flags, blockNumber: Int, dataBlock: Data, completionHandler: @escaping Handler<>
   ) {
-    startCommand({ try exchanges.writeBlock(flags, blockNumber, dataBlock, .extended) }, completionHandler)
+    start({ try extended(flags).writeBlock(blockNumber, dataBlock) }, completionHandler)
   }
 
-  func extendedLockBlock(
-    requestFlags flags: NFCISO15693RequestFlag, blockNumber: Int,
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.lockBlock(flags, blockNumber, .extended) }, completionHandler)
+  func extendedLockBlock(requestFlags flags: Flags, blockNumber: Int, completionHandler: @escaping Handler<>) {
+    start({ try extended(flags).lockBlock(blockNumber) }, completionHandler)
   }
 
   func extendedReadMultipleBlocks(
-    requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange,
-    completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
+    requestFlags flags: Flags, blockRange: NSRange, completionHandler: @escaping Handler<[Data]>
   ) {
-    start({ try exchanges.readBlocks(flags, blockRange, .extended) }, or: [], completionHandler)
+    start({ try extended(flags).readBlocks(blockRange) }, or: [], completionHandler)
   }
 
   // MARK: The whole tag
 
   /// Not sent: the reader would take a tag that does not answer for one that was removed.
-  func stayQuiet(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-    refuse(.readerErrorUnsupportedFeature) { (result: Result<Void, any Error>) in
-      completionHandler(result.errorOrNil)
-    }
+  func stayQuiet(completionHandler: @escaping Handler<>) {
+    start({ throw NFCReaderError(.readerErrorUnsupportedFeature) }, completionHandler)
   }
 
-  func select(
-    requestFlags flags: NFCISO15693RequestFlag, completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.select(flags) }, completionHandler)
+  func select(requestFlags flags: Flags, completionHandler: @escaping Handler<>) {
+    start({ try short(flags).select() }, completionHandler)
   }
 
-  func resetToReady(
-    requestFlags flags: NFCISO15693RequestFlag, completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.command(flags, 0x26) }, completionHandler)
+  func resetToReady(requestFlags flags: Flags, completionHandler: @escaping Handler<>) {
+    start({ try short(flags).resetToReady() }, completionHandler)
   }
 
-  func writeAFI(
-    requestFlags flags: NFCISO15693RequestFlag, afi: UInt8,
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.command(flags, 0x27, [afi]) }, completionHandler)
+  func writeAFI(requestFlags flags: Flags, afi: UInt8, completionHandler: @escaping Handler<>) {
+    start({ try short(flags).writeAFI(afi) }, completionHandler)
   }
 
-  func lockAFI(
-    requestFlags flags: NFCISO15693RequestFlag, completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.command(flags, 0x28) }, completionHandler)
+  func lockAFI(requestFlags flags: Flags, completionHandler: @escaping Handler<>) {
+    start({ try short(flags).lockAFI() }, completionHandler)
   }
 
-  func writeDSFID(
-    requestFlags flags: NFCISO15693RequestFlag, dsfid: UInt8,
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.command(flags, 0x29, [dsfid]) }, completionHandler)
+  func writeDSFID(requestFlags flags: Flags, dsfid: UInt8, completionHandler: @escaping Handler<>) {
+    start({ try short(flags).writeDSFID(dsfid) }, completionHandler)
   }
 
-  func lockDSFID(
-    requestFlags flags: NFCISO15693RequestFlag, completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    startCommand({ try exchanges.command(flags, 0x2A) }, completionHandler)
+  func lockDSFID(requestFlags flags: Flags, completionHandler: @escaping Handler<>) {
+    start({ try short(flags).lockDSFID() }, completionHandler)
   }
 
-  func getSystemInfo(
-    requestFlags flags: NFCISO15693RequestFlag,
-    completionHandler: @escaping @Sendable (Int, Int, Int, Int, Int, (any Error)?) -> Void
-  ) {
-    start({ try exchanges.systemInfo(flags) }) { (result: Result<NFCISO15693SystemInfo, any Error>) in
+  func getSystemInfo(requestFlags flags: Flags, completionHandler: @escaping Handler<Int, Int, Int, Int, Int>) {
+    getSystemInfo(requestFlags: flags) { result in
       switch result {
       case .success(let info):
         completionHandler(
@@ -163,26 +127,22 @@ final class ISO15693Tag: DetectedTag, NFCISO15693Tag {
     }
   }
 
-  func getSystemInfo(
-    requestFlags flags: NFCISO15693RequestFlag,
-    resultHandler: @escaping @Sendable (Result<NFCISO15693SystemInfo, any Error>) -> Void
-  ) {
-    start({ try exchanges.systemInfo(flags) }, resultHandler)
+  func getSystemInfo(requestFlags flags: Flags, resultHandler: @escaping ResultHandler<NFCISO15693SystemInfo>) {
+    start({ try short(flags).systemInfo() }, resultHandler)
   }
 
   func customCommand(
-    requestFlags flags: NFCISO15693RequestFlag, customCommandCode: Int, customRequestParameters: Data,
-    completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+    requestFlags flags: Flags, customCommandCode: Int, customRequestParameters: Data,
+    completionHandler: @escaping Handler<Data>
   ) {
-    let (exchanges, manufacturer) = (self.exchanges, icManufacturerCode)
     start(
-      { try exchanges.custom(flags, customCommandCode, manufacturer: manufacturer, customRequestParameters) },
+      { try short(flags).custom(customCommandCode, manufacturer: icManufacturerCode, customRequestParameters) },
       or: Data(), completionHandler)
   }
 
   func sendRequest(
     requestFlags flags: Int, commandCode: Int, data: Data?,
-    resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data?), any Error>) -> Void
+    resultHandler: @escaping ResultHandler<(NFCISO15693ResponseFlag, Data?)>
   ) {
     start({ try ISO15693Exchanges.request(flags: flags, code: commandCode, data: data) }, resultHandler)
   }

@@ -152,9 +152,7 @@ extension NFCFeliCaTag {
   }
 
   /// Returns status flags 1 and 2, the kind of encryption, and the AES and the DES key versions.
-  public func requestServiceV2(
-    nodeCodeList: [Data]
-  ) async throws -> (Int, Int, NFCFeliCaEncryptionId, [Data], [Data]) {
+  public func requestServiceV2(nodeCodeList: [Data]) async throws -> (Int, Int, NFCFeliCaEncryptionId, [Data], [Data]) {
     try await fromHandler { requestServiceV2(nodeCodeList: nodeCodeList, completionHandler: $0) }
   }
 

@@ -61,9 +61,7 @@ extension NFCISO15693Tag {
   }
 
   /// Sends a command of the IC's manufacturer, and returns the bytes after the response flags.
-  public func sendCustomCommand(
-    commandConfiguration: NFCISO15693CustomCommandConfiguration
-  ) async throws -> Data {
+  public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
     try await fromHandler { sendCustomCommand(commandConfiguration: commandConfiguration, completionHandler: $0) }
   }
 
@@ -91,9 +89,7 @@ extension NFCISO15693Tag {
   }
 
   /// Reads blocks, and returns all of them as one.
-  public func readMultipleBlock(
-    readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration
-  ) async throws -> Data {
+  public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
     try await fromHandler { readMultipleBlock(readConfiguration: readConfiguration, completionHandler: $0) }
   }
 

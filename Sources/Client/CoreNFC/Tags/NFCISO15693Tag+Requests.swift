@@ -9,7 +9,7 @@ extension NFCISO15693Tag {
     requestFlags flags: Int, commandCode: Int, data: Data?,
     resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data?), any Error>) -> Void
   ) {
-    refuseRequest(.readerErrorUnsupportedFeature, resultHandler)
+    callbackQueue.async { resultHandler(.failure(NFCReaderError(.readerErrorUnsupportedFeature))) }
   }
 
   /// Writes 1 to 65536 blocks (34).
@@ -18,7 +18,9 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange, dataBlocks: [Data],
     completionHandler: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    request({ try $0.writeBlocks(flags, blockRange, dataBlocks, .extended) }, { completionHandler($0.errorOrNil) })
+    request(flags, isExtended: true, { try $0.writeBlocks(blockRange, dataBlocks) }) {
+      completionHandler($0.errorOrNil)
+    }
   }
 
   /// Reads 1 to 256 blocks at double speed (2D).
@@ -27,7 +29,7 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange,
     resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
   ) {
-    request({ try $0.readBlocks(flags, blockRange, .short, isFast: true) }, resultHandler)
+    request(flags, { try $0.readBlocks(blockRange, isFast: true) }, resultHandler)
   }
 
   /// Reads 1 to 65536 blocks at double speed (3D).
@@ -36,7 +38,7 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange,
     resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
   ) {
-    request({ try $0.readBlocks(flags, blockRange, .extended, isFast: true) }, resultHandler)
+    request(flags, isExtended: true, { try $0.readBlocks(blockRange, isFast: true) }, resultHandler)
   }
 
   /// Asks which of 1 to 65536 blocks are locked (3C).
@@ -45,7 +47,7 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange,
     resultHandler: @escaping @Sendable (Result<NFCISO15693MultipleBlockSecurityStatus, any Error>) -> Void
   ) {
-    request({ try $0.securityStatus(flags, blockRange, .extended) }) { result in
+    request(flags, isExtended: true, { try $0.securityStatus(blockRange) }) { result in
       resultHandler(result.map { NFCISO15693MultipleBlockSecurityStatus(blockSecurityStatus: $0) })
     }
   }
@@ -64,7 +66,7 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag, cryptoSuiteIdentifier: Int, message: Data,
     resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
   ) {
-    request({ try $0.authenticate(flags, cryptoSuiteIdentifier, message) }, resultHandler)
+    request(flags, { try $0.authenticate(cryptoSuiteIdentifier, message) }, resultHandler)
   }
 
   /// Changes a key (36). The result has the response flags and the bytes after them.
@@ -81,7 +83,7 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag, keyIdentifier: Int, message: Data,
     resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
   ) {
-    request({ try $0.keyUpdate(flags, keyIdentifier, message) }, resultHandler)
+    request(flags, { try $0.keyUpdate(keyIdentifier, message) }, resultHandler)
   }
 
   /// Sends a challenge (39). The tag does not answer. `readBuffer` reads the answer that it has computed.
@@ -98,7 +100,7 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag, cryptoSuiteIdentifier: Int, message: Data,
     completionHandler: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    request({ try $0.challenge(flags, cryptoSuiteIdentifier, message) }, { completionHandler($0.errorOrNil) })
+    request(flags, { try $0.challenge(cryptoSuiteIdentifier, message) }) { completionHandler($0.errorOrNil) }
   }
 
   /// Reads what a cryptographic command has left in the tag's buffer (3A). The UID is only sent with `address`.
@@ -107,39 +109,31 @@ extension NFCISO15693Tag {
     requestFlags flags: NFCISO15693RequestFlag,
     resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
   ) {
-    request({ try $0.readBuffer(flags) }, resultHandler)
+    request(flags, { try $0.readBuffer() }, resultHandler)
   }
 
   // MARK: Sending
 
   /// Runs an exchange with `sendRequest`, which a program's own tag may implement.
   private func request<Answer: Sendable>(
-    _ make: (ISO15693Exchanges) throws -> TagExchange<Answer>,
-    _ handler: @escaping @Sendable (Result<Answer, any Error>) -> Void
+    _ flags: NFCISO15693RequestFlag, isExtended: Bool = false,
+    _ make: (ISO15693Exchanges) throws -> TagExchange<Answer>, _ handler: @escaping ResultHandler<Answer>
   ) {
-    let exchange: TagExchange<Answer>
     do {
-      exchange = try make(ISO15693Exchanges(identifier: identifier))
-    } catch {
-      return refuseRequest((error as? NFCReaderError)?.code ?? .readerErrorInvalidParameter, handler)
-    }
-    sendRequest(
-      requestFlags: Int(exchange.command[0]), commandCode: Int(exchange.command[1]),
-      data: Data(exchange.command.dropFirst(2)),
-      resultHandler: { result in
+      let exchange = try make(ISO15693Exchanges(identifier, flags, isExtended: isExtended))
+      sendRequest(
+        requestFlags: Int(exchange.command[0]), commandCode: Int(exchange.command[1]),
+        data: Data(exchange.command.dropFirst(2))
+      ) { result in
         handler(
           Result {
             let (flags, data) = try result.get()
-            return try exchange.read([flags.rawValue] + Array(data ?? Data()))
+            return try exchange.read([flags.rawValue] + (data ?? Data()))
           })
-      })
-  }
-
-  /// Reports an error that was found before anything was sent, on the session's queue.
-  func refuseRequest<Answer>(
-    _ code: NFCReaderError.Code, _ handler: @escaping @Sendable (Result<Answer, any Error>) -> Void
-  ) {
-    callbackQueue.async { handler(.failure(NFCReaderError(code))) }
+      }
+    } catch {
+      callbackQueue.async { handler(.failure(error)) }
+    }
   }
 
   /// The session's queue. A tag of the program's own may have no session.
@@ -213,9 +207,7 @@ extension NFCISO15693Tag {
   }
 
   /// Reads the tag's buffer (3A), and returns the response flags and the bytes after them.
-  public func readBuffer(
-    requestFlags flags: NFCISO15693RequestFlag
-  ) async throws -> (NFCISO15693ResponseFlag, Data) {
+  public func readBuffer(requestFlags flags: NFCISO15693RequestFlag) async throws -> (NFCISO15693ResponseFlag, Data) {
     try await fromResult { readBuffer(requestFlags: flags, resultHandler: $0) }
   }
 }

@@ -73,15 +73,8 @@ final class ISO7816Tag: DetectedTag, NFCISO7816Tag {
 
   var supportsPACE: Bool { false }
 
-  func sendCommand(
-    apdu: NFCISO7816APDU, completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
-  ) {
-    guard isAllowed(apdu) else {
-      return refuse(.readerErrorSecurityViolation) { (result: Result<Void, any Error>) in
-        completionHandler(Data(), 0, 0, result.errorOrNil)
-      }
-    }
-    send(apdu, completionHandler)
+  func sendCommand(apdu: NFCISO7816APDU, completionHandler: @escaping Handler<Data, UInt8, UInt8>) {
+    send(apdu, refusal: isAllowed(apdu) ? nil : .readerErrorSecurityViolation, completionHandler)
   }
 
   /// Whether the program has declared what a SELECT by name asks for (ISO/IEC 7816-4, 7.1.1). The daemon would also

@@ -84,24 +84,16 @@ final class MiFareTag: DetectedTag, NFCMiFareTag {
 
   var historicalBytes: Data? { tag.historicalBytes.isEmpty ? nil : Data(tag.historicalBytes) }
 
-  func sendMiFareCommand(
-    commandPacket command: Data, completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
-  ) {
-    let isISODEP = tag.technology != TagType.type2.rawValue
-    let exchange = TagExchange(command: Array(command), timeout: isISODEP ? .seconds(5) : .seconds(1)) { Data($0) }
+  private var isType2: Bool { tag.technology == TagType.type2.rawValue }
+
+  func sendMiFareCommand(commandPacket command: Data, completionHandler: @escaping Handler<Data>) {
+    let exchange = TagExchange(command: Array(command), timeout: .seconds(isType2 ? 1 : 5)) { Data($0) }
     start({ exchange }, or: Data(), completionHandler)
   }
 
-  func sendMiFareISO7816Command(
-    _ apdu: NFCISO7816APDU, completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
-  ) {
-    // Such a tag would take the APDU for a command of its own, which may write.
-    guard tag.technology != TagType.type2.rawValue else {
-      return refuse(.readerErrorUnsupportedFeature) { (result: Result<Void, any Error>) in
-        completionHandler(Data(), 0, 0, result.errorOrNil)
-      }
-    }
-    send(apdu, completionHandler)
+  func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU, completionHandler: @escaping Handler<Data, UInt8, UInt8>) {
+    // A Type 2 tag would take the APDU for a command of its own, which may write.
+    send(apdu, refusal: isType2 ? .readerErrorUnsupportedFeature : nil, completionHandler)
   }
 }
 

@@ -6,40 +6,46 @@ import Testing
 @Suite struct ISO15693ExchangeTests {
   /// In the order of transmission.
   private let uid: [UInt8] = [6, 5, 4, 3, 2, 1, 0x04, 0xE0]
-  private let exchanges = ISO15693Exchanges(identifier: Data([0xE0, 0x04, 1, 2, 3, 4, 5, 6]))
+  private let identifier = Data([0xE0, 0x04, 1, 2, 3, 4, 5, 6])
   private let wrong = NFCReaderError.Code.readerTransceiveErrorTagResponseError
   private let outOfBound = NFCReaderError.Code.readerErrorParameterOutOfBound
 
   /// The bytes around the UID.
   private func addressed(_ head: [UInt8], _ rest: [UInt8] = []) -> [UInt8] { head + uid + rest }
 
+  private func short(_ flags: NFCISO15693RequestFlag) -> ISO15693Exchanges { ISO15693Exchanges(identifier, flags) }
+
+  private func extended(_ flags: NFCISO15693RequestFlag) -> ISO15693Exchanges {
+    ISO15693Exchanges(identifier, flags, isExtended: true)
+  }
+
   private func range(_ location: Int, _ length: Int) -> NSRange { NSRange(location: location, length: length) }
 
   // MARK: Addressing
 
   @Test func `a command has the UID, unless the tag is selected`() throws {
-    #expect(try exchanges.readBlock(.highDataRate, 7, .short).command == addressed([0x22, 0x20], [7]))
-    #expect(try exchanges.readBlock([.highDataRate, .address], 7, .short).command == addressed([0x22, 0x20], [7]))
-    #expect(try exchanges.readBlock([.highDataRate, .select], 7, .short).command == [0x12, 0x20, 7])
-    #expect(try exchanges.readBlock([.highDataRate, .select, .address], 7, .short).command == [0x12, 0x20, 7])
-    #expect(try exchanges.readBlock([.highDataRate, .option], 7, .short).command == addressed([0x62, 0x20], [7]))
+    #expect(try short(.highDataRate).readBlock(7).command == addressed([0x22, 0x20], [7]))
+    #expect(try short([.highDataRate, .address]).readBlock(7).command == addressed([0x22, 0x20], [7]))
+    #expect(try short([.highDataRate, .select]).readBlock(7).command == [0x12, 0x20, 7])
+    #expect(try short([.highDataRate, .select, .address]).readBlock(7).command == [0x12, 0x20, 7])
+    #expect(try short([.highDataRate, .option]).readBlock(7).command == addressed([0x62, 0x20], [7]))
   }
 
   @Test func `Select always has the UID`() throws {
-    #expect(try exchanges.select([.highDataRate, .select]).command == addressed([0x22, 0x25]))
+    #expect(try short([.highDataRate, .select]).select().command == addressed([0x22, 0x25]))
   }
 
   @Test func `custom and cryptographic commands have the UID on request`() throws {
     let data = Data([0xAA])
-    #expect(try exchanges.custom(.highDataRate, 0xA1, manufacturer: 4, data).command == [0x02, 0xA1, 0x04, 0xAA])
+    #expect(try short(.highDataRate).custom(0xA1, manufacturer: 4, data).command == [0x02, 0xA1, 0x04, 0xAA])
     #expect(
-      try exchanges.custom([.highDataRate, .address], 0xA1, manufacturer: 4, data).command
+      try short([.highDataRate, .address]).custom(0xA1, manufacturer: 4, data).command
         == addressed([0x22, 0xA1, 0x04], [0xAA]))
-    #expect(try exchanges.authenticate(.highDataRate, 1, data).command == [0x02, 0x35, 1, 0xAA])
-    #expect(try exchanges.authenticate([.address], 1, data).command == addressed([0x20, 0x35], [1, 0xAA]))
-    #expect(try exchanges.keyUpdate(.highDataRate, 2, data).command == [0x02, 0x36, 2, 0xAA])
-    #expect(try exchanges.challenge(.highDataRate, 3, data).command == [0x02, 0x39, 3, 0xAA])
-    #expect(try exchanges.readBuffer(.highDataRate).command == [0x02, 0x3A])
+    #expect(try short(.highDataRate).authenticate(1, data).command == [0x02, 0x35, 1, 0xAA])
+    #expect(try short([.address]).authenticate(1, data).command == addressed([0x20, 0x35], [1, 0xAA]))
+    #expect(try short(.highDataRate).keyUpdate(2, data).command == [0x02, 0x36, 2, 0xAA])
+    #expect(try short(.highDataRate).challenge(3, data).command == [0x02, 0x39, 3, 0xAA])
+    #expect(try short(.highDataRate).readBuffer().command == [0x02, 0x3A])
   }
 
   // MARK: Commands
@@ -47,55 +53,55 @@ import Testing
   @Test func `commands with block numbers of one byte`() throws {
     let flags = NFCISO15693RequestFlag.select
     let block = Data([1, 2, 3, 4])
-    #expect(try exchanges.writeBlock(flags, 255, block, .short).command == [0x10, 0x21, 255, 1, 2, 3, 4])
-    #expect(try exchanges.lockBlock(flags, 3, .short).command == [0x10, 0x22, 3])
-    #expect(try exchanges.readBlocks(flags, range(2, 256), .short).command == [0x10, 0x23, 2, 255])
-    #expect(try exchanges.readBlocks(flags, range(2, 3), .short, isFast: true).command == [0x10, 0x2D, 2, 2])
+    #expect(try short(flags).writeBlock(255, block).command == [0x10, 0x21, 255, 1, 2, 3, 4])
+    #expect(try short(flags).lockBlock(3).command == [0x10, 0x22, 3])
+    #expect(try short(flags).readBlocks(range(2, 256)).command == [0x10, 0x23, 2, 255])
+    #expect(try short(flags).readBlocks(range(2, 3), isFast: true).command == [0x10, 0x2D, 2, 2])
     #expect(
-      try exchanges.writeBlocks(flags, range(2, 2), [block, block], .short).command
+      try short(flags).writeBlocks(range(2, 2), [block, block]).command
         == [0x10, 0x24, 2, 1, 1, 2, 3, 4, 1, 2, 3, 4])
-    #expect(try exchanges.securityStatus(flags, range(0, 1), .short).command == [0x10, 0x2C, 0, 0])
-    #expect(try exchanges.systemInfo(flags).command == [0x10, 0x2B])
-    #expect(try exchanges.command(flags, 0x27, [0x50]).command == [0x10, 0x27, 0x50])
+    #expect(try short(flags).securityStatus(range(0, 1)).command == [0x10, 0x2C, 0, 0])
+    #expect(try short(flags).systemInfo().command == [0x10, 0x2B])
+    #expect(try short(flags).writeAFI(0x50).command == [0x10, 0x27, 0x50])
   }
 
   @Test func `commands with block numbers of two bytes have the low byte first`() throws {
     let flags = NFCISO15693RequestFlag.select
     let block = Data([9])
-    #expect(try exchanges.readBlock(flags, 0x1234, .extended).command == [0x10, 0x30, 0x34, 0x12])
-    #expect(try exchanges.writeBlock(flags, 0x1234, block, .extended).command == [0x10, 0x31, 0x34, 0x12, 9])
-    #expect(try exchanges.lockBlock(flags, 0xFFFF, .extended).command == [0x10, 0x32, 0xFF, 0xFF])
+    #expect(try extended(flags).readBlock(0x1234).command == [0x10, 0x30, 0x34, 0x12])
+    #expect(try extended(flags).writeBlock(0x1234, block).command == [0x10, 0x31, 0x34, 0x12, 9])
+    #expect(try extended(flags).lockBlock(0xFFFF).command == [0x10, 0x32, 0xFF, 0xFF])
     #expect(
-      try exchanges.readBlocks(flags, range(0x100, 0x10000), .extended).command == [0x10, 0x33, 0, 1, 0xFF, 0xFF])
+      try extended(flags).readBlocks(range(0x100, 0x10000)).command == [0x10, 0x33, 0, 1, 0xFF, 0xFF])
     #expect(
-      try exchanges.readBlocks(flags, range(1, 2), .extended, isFast: true).command == [0x10, 0x3D, 1, 0, 1, 0])
+      try extended(flags).readBlocks(range(1, 2), isFast: true).command == [0x10, 0x3D, 1, 0, 1, 0])
     #expect(
-      try exchanges.writeBlocks(flags, range(1, 1), [block], .extended).command == [0x10, 0x34, 1, 0, 0, 0, 9])
-    #expect(try exchanges.securityStatus(flags, range(1, 1), .extended).command == [0x10, 0x3C, 1, 0, 0, 0])
+      try extended(flags).writeBlocks(range(1, 1), [block]).command == [0x10, 0x34, 1, 0, 0, 0, 9])
+    #expect(try extended(flags).securityStatus(range(1, 1)).command == [0x10, 0x3C, 1, 0, 0, 0])
   }
 
   @Test func `a number that is out of range has code 5`() {
     let flags = NFCISO15693RequestFlag.highDataRate
     for number in [-1, 0x100, Int.max] {
-      #expect(errorCode { try exchanges.readBlock(flags, number, .short) } == outOfBound)
+      #expect(errorCode { try short(flags).readBlock(number) } == outOfBound)
     }
     for number in [-1, 0x10000] {
-      #expect(errorCode { try exchanges.lockBlock(flags, number, .extended) } == outOfBound)
+      #expect(errorCode { try extended(flags).lockBlock(number) } == outOfBound)
     }
     for wrongRange in [range(0, 0), range(256, 1), range(0, 257), range(NSNotFound, 1), range(-1, 1)] {
-      #expect(errorCode { try exchanges.readBlocks(flags, wrongRange, .short) } == outOfBound)
-      #expect(errorCode { try exchanges.writeBlocks(flags, wrongRange, [], .short) } == outOfBound)
-      #expect(errorCode { try exchanges.securityStatus(flags, wrongRange, .short) } == outOfBound)
+      #expect(errorCode { try short(flags).readBlocks(wrongRange) } == outOfBound)
+      #expect(errorCode { try short(flags).writeBlocks(wrongRange, []) } == outOfBound)
+      #expect(errorCode { try short(flags).securityStatus(wrongRange) } == outOfBound)
     }
-    #expect(errorCode { try exchanges.readBlocks(flags, range(0, 0x10001), .extended) } == outOfBound)
+    #expect(errorCode { try extended(flags).readBlocks(range(0, 0x10001)) } == outOfBound)
     for code in [0x9F, 0xE0, -1, 0x1A1] {
-      #expect(errorCode { try exchanges.custom(flags, code, manufacturer: 4, Data()) } == outOfBound)
+      #expect(errorCode { try short(flags).custom(code, manufacturer: 4, Data()) } == outOfBound)
     }
     expect(
       outOfBound,
       of: [
-        { try exchanges.custom(flags, 0xA0, manufacturer: 256, Data()) },
-        { try exchanges.authenticate(flags, 256, Data()) },
+        { try short(flags).custom(0xA0, manufacturer: 256, Data()) },
+        { try short(flags).authenticate(256, Data()) },
         { try ISO15693Exchanges.request(flags: 256, code: 0x2B, data: nil) },
         { try ISO15693Exchanges.request(flags: 2, code: -1, data: nil) },
       ])
@@ -107,12 +113,12 @@ import Testing
     expect(
       code,
       of: [
-        { try exchanges.writeBlock(flags, 0, Data(), .short) },
-        { try exchanges.writeBlock(flags, 0, Data(repeating: 0, count: 33), .short) },
-        { try exchanges.writeBlocks(flags, range(0, 2), [Data([1]), Data([1, 2])], .short) },
+        { try short(flags).writeBlock(0, Data()) },
+        { try short(flags).writeBlock(0, Data(repeating: 0, count: 33)) },
+        { try short(flags).writeBlocks(range(0, 2), [Data([1]), Data([1, 2])]) },
       ])
     #expect(
-      errorCode { try exchanges.writeBlocks(flags, range(0, 2), [Data([1])], .short) } == .readerErrorInvalidParameter)
+      errorCode { try short(flags).writeBlocks(range(0, 2), [Data([1])]) } == .readerErrorInvalidParameter)
   }
 
   @Test func `a request has at most 256 bytes`() throws {
@@ -121,13 +127,13 @@ import Testing
     #expect(try ISO15693Exchanges.request(flags: 2, code: 0x2B, data: data).command.count == 256)
     #expect(errorCode { try ISO15693Exchanges.request(flags: 2, code: 0x2B, data: data + [0]) } == tooLong)
     let blocks = Array(repeating: Data(repeating: 0, count: 32), count: 8)
-    #expect(errorCode { try exchanges.writeBlocks(.select, range(0, 8), blocks, .short) } == tooLong)
+    #expect(errorCode { try short(.select).writeBlocks(range(0, 8), blocks) } == tooLong)
   }
 
   // MARK: Responses
 
   @Test func `an error of the tag has its code in the user info`() throws {
-    let exchange = try exchanges.readBlock(.highDataRate, 0, .short)
+    let exchange = try short(.highDataRate).readBlock(0)
     for (answer, code) in [([0x01, 0x10], 0x10), ([0x01], 0x0F)] as [([UInt8], UInt8)] {
       let error = #expect(throws: NFCReaderError.self) { try exchange.read(answer) }
       #expect(error?.code == wrong)
@@ -137,38 +143,38 @@ import Testing
   }
 
   @Test func `a block is what follows the response flags`() throws {
-    let exchange = try exchanges.readBlock(.highDataRate, 0, .short)
+    let exchange = try short(.highDataRate).readBlock(0)
     #expect(try exchange.read([0, 1, 2, 3, 4]) == Data([1, 2, 3, 4]))
     exchange.refuses([[0]])
   }
 
   @Test func `blocks have one size`() throws {
-    let exchange = try exchanges.readBlocks(.highDataRate, range(0, 3), .short)
+    let exchange = try short(.highDataRate).readBlocks(range(0, 3))
     #expect(try exchange.read([0, 1, 2, 3, 4, 5, 6]) == [Data([1, 2]), Data([3, 4]), Data([5, 6])])
     exchange.refuses([[0, 1, 2, 3, 4, 5], [0, 1, 2], [0]])
   }
 
   @Test func `an acknowledgement is the response flags alone`() throws {
-    let exchange = try exchanges.lockBlock(.highDataRate, 0, .short)
+    let exchange = try short(.highDataRate).lockBlock(0)
     #expect(errorCode { try exchange.read([0]) } == nil)
     exchange.refuses([[0, 0], []])
   }
 
   @Test func `a command without a response may have no bytes`() throws {
-    let exchange = try exchanges.challenge(.highDataRate, 0, Data())
+    let exchange = try short(.highDataRate).challenge(0, Data())
     #expect(errorCode { try exchange.read([]) } == nil)
     #expect(errorCode { try exchange.read([0]) } == nil)
     exchange.refuses([[1, 0x0F], [0, 1]])
   }
 
   @Test func `the security status has one byte for each block`() throws {
-    let exchange = try exchanges.securityStatus(.highDataRate, range(0, 2), .short)
+    let exchange = try short(.highDataRate).securityStatus(range(0, 2))
     #expect(try exchange.read([0, 0, 1]) == [0, 1])
     exchange.refuses([[0, 0]])
   }
 
   @Test func `the system information has what the tag gives, and -1 for the rest`() throws {
-    let exchange = try exchanges.systemInfo(.highDataRate)
+    let exchange = try short(.highDataRate).systemInfo()
     let all = try exchange.read(addressed([0, 0x0F], [0x11, 0x22, 27, 0xE3, 0x33]))
     #expect(all.uniqueIdentifier == Data(uid))
     #expect(all.dataStorageFormatIdentifier == 0x11 && all.applicationFamilyIdentifier == 0x22)
@@ -198,10 +204,10 @@ import Testing
   }
 
   @Test func `a cryptographic command gives the response flags and the bytes after them`() throws {
-    let answer = try exchanges.readBuffer(.highDataRate).read([0x06, 7, 8])
+    let answer = try short(.highDataRate).readBuffer().read([0x06, 7, 8])
     #expect(answer.0 == [.responseBufferValid, .finalResponse])
     #expect(answer.1 == Data([7, 8]))
-    try exchanges.readBuffer(.highDataRate).refuses([[0x01, 0x40]])
+    try short(.highDataRate).readBuffer().refuses([[0x01, 0x40]])
   }
 }
 
