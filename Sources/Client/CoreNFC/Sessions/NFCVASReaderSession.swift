@@ -80,20 +80,6 @@ open class NFCVASCommandConfiguration: NSObject, NSCopying {
   }
 }
 
-/// The former name of ``NFCVASCommandConfiguration/Mode-swift.enum``.
-@available(*, deprecated, renamed: "NFCVASCommandConfiguration.Mode")
-public typealias VASMode = NFCVASCommandConfiguration.Mode
-
-// swift-format-ignore: AlwaysUseLowerCamelCase
-extension NFCVASCommandConfiguration.Mode {
-  /// The former name of ``urlOnly``.
-  @available(*, deprecated, renamed: "NFCVASCommandConfiguration.Mode.urlOnly")
-  public static var VASModeURLOnly: NFCVASCommandConfiguration.Mode { .urlOnly }
-  /// The former name of ``normal``.
-  @available(*, deprecated, renamed: "NFCVASCommandConfiguration.Mode.normal")
-  public static var VASModeNormal: NFCVASCommandConfiguration.Mode { .normal }
-}
-
 /// The answer of a wallet (iOS 13). Sessions of this system have none.
 open class NFCVASResponse: NSObject, NSCopying {
   /// The status word of the answer.
@@ -132,38 +118,4 @@ open class NFCVASResponse: NSObject, NSCopying {
 
   /// The same object, since it cannot be changed.
   open func copy(with zone: NSZone? = nil) -> Any { self }
-}
-
-/// The former name of ``NFCVASResponse/ErrorCode``.
-@available(*, deprecated, renamed: "NFCVASResponse.ErrorCode")
-public typealias VASErrorCode = NFCVASResponse.ErrorCode
-
-// swift-format-ignore: AlwaysUseLowerCamelCase
-extension NFCVASResponse.ErrorCode {
-  /// The former name of ``success``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.success")
-  public static var VASErrorCodeSuccess: NFCVASResponse.ErrorCode { .success }
-  /// The former name of ``dataNotFound``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.dataNotFound")
-  public static var VASErrorCodeDataNotFound: NFCVASResponse.ErrorCode { .dataNotFound }
-  /// The former name of ``dataNotActivated``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.dataNotActivated")
-  public static var VASErrorCodeDataNotActivated: NFCVASResponse.ErrorCode { .dataNotActivated }
-  /// The former name of ``wrongParameters``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.wrongParameters")
-  public static var VASErrorCodeWrongParameters: NFCVASResponse.ErrorCode { .wrongParameters }
-  /// The former name of ``wrongLCField``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.wrongLCField")
-  public static var VASErrorCodeWrongLCField: NFCVASResponse.ErrorCode { .wrongLCField }
-  /// The former name of ``userIntervention``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.userIntervention")
-  public static var VASErrorCodeUserIntervention: NFCVASResponse.ErrorCode { .userIntervention }
-  /// The former name of ``incorrectData``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.incorrectData")
-  public static var VASErrorCodeIncorrectData: NFCVASResponse.ErrorCode { .incorrectData }
-  /// The former name of ``unsupportedApplicationVersion``.
-  @available(*, deprecated, renamed: "NFCVASResponse.ErrorCode.unsupportedApplicationVersion")
-  public static var VASErrorCodeUnsupportedApplicationVersion: NFCVASResponse.ErrorCode {
-    .unsupportedApplicationVersion
-  }
 }

@@ -1,23 +1,8 @@
 import Dispatch
 public import Foundation
 
-/// The names and forms of iOS 11 to 13.
+/// The commands with a configuration, of iOS 11.
 extension NFCISO15693Tag {
-  /// The former name of `lockDSFID(requestFlags:completionHandler:)`.
-  @available(*, deprecated, renamed: "lockDSFID(requestFlags:completionHandler:)")
-  @preconcurrency
-  public func lockDFSID(
-    requestFlags flags: NFCISO15693RequestFlag, completionHandler: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    lockDSFID(requestFlags: flags, completionHandler: completionHandler)
-  }
-
-  /// The former name of `lockDSFID(requestFlags:)`.
-  @available(*, deprecated, renamed: "lockDSFID(requestFlags:)")
-  public func lockDFSID(requestFlags flags: NFCISO15693RequestFlag) async throws {
-    try await lockDSFID(requestFlags: flags)
-  }
-
   /// Sends a command of the IC's manufacturer at the high data rate, again if the tag does not answer.
   ///
   /// Fails with code 300 if a value of the configuration is out of range, and with 101 if the last retry fails too.

@@ -100,33 +100,6 @@ public struct NFCISO15693ResponseFlag: OptionSet, Sendable {
   public static let waitTimeExtension = NFCISO15693ResponseFlag(rawValue: 0x40)
 }
 
-// MARK: Former names, until iOS 13
-
-/// The former name of ``NFCISO15693RequestFlag``. On iOS it is not deprecated.
-public typealias RequestFlag = NFCISO15693RequestFlag
-
-// swift-format-ignore: AlwaysUseLowerCamelCase
-extension NFCISO15693RequestFlag {
-  /// The former name of ``dualSubCarriers``.
-  @available(*, deprecated, renamed: "NFCISO15693RequestFlag.dualSubCarriers")
-  public static var RequestFlagDualSubCarriers: NFCISO15693RequestFlag { .dualSubCarriers }
-  /// The former name of ``highDataRate``.
-  @available(*, deprecated, renamed: "NFCISO15693RequestFlag.highDataRate")
-  public static var RequestFlagHighDataRate: NFCISO15693RequestFlag { .highDataRate }
-  /// The former name of ``protocolExtension``.
-  @available(*, deprecated, renamed: "NFCISO15693RequestFlag.protocolExtension")
-  public static var RequestFlagProtocolExtension: NFCISO15693RequestFlag { .protocolExtension }
-  /// The former name of ``select``.
-  @available(*, deprecated, renamed: "NFCISO15693RequestFlag.select")
-  public static var RequestFlagSelect: NFCISO15693RequestFlag { .select }
-  /// The former name of ``address``.
-  @available(*, deprecated, renamed: "NFCISO15693RequestFlag.address")
-  public static var RequestFlagAddress: NFCISO15693RequestFlag { .address }
-  /// The former name of ``option``.
-  @available(*, deprecated, renamed: "NFCISO15693RequestFlag.option")
-  public static var RequestFlagOption: NFCISO15693RequestFlag { .option }
-}
-
 /// How often a command is repeated (iOS 11).
 open class NFCTagCommandConfiguration: NSObject, NSCopying {
   /// How often the command is sent again if the tag does not answer.
