@@ -41,9 +41,7 @@
     /// the inbox. An addition on this system.
     open internal(set) var tagDate: Date?
 
-    /// Makes an activity.
-    ///
-    /// - Parameter activityType: the type.
+    /// Makes an activity of a type.
     public init(activityType: String) {
       self.activityType = activityType
       super.init()

@@ -17,11 +17,6 @@ public struct NFCDeclarations: Sendable, Hashable {
   public var feliCaSystemCodes: [String]?
 
   /// Creates declarations.
-  ///
-  /// - Parameters:
-  ///   - usageDescription: why the program reads tags.
-  ///   - iso7816SelectIdentifiers: the applications of ISO 7816 cards.
-  ///   - feliCaSystemCodes: the systems of FeliCa cards.
   public init(
     usageDescription: String? = nil, iso7816SelectIdentifiers: [String]? = nil, feliCaSystemCodes: [String]? = nil
   ) {

@@ -128,7 +128,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 extension NFCReaderSession {
   /// Connects to a tag of any kind. Returns whether the tag is of this session and still there.
   @discardableResult
-  func connect(_ tag: Any, _ completion: @escaping @Sendable ((any Error)?) -> Void) -> Bool {
+  func connect(_ tag: Any, _ completion: @escaping Handler<>) -> Bool {
     if let tag = tag as? DetectedTag { return run.connect(tag.tag, completion) }
     run.queue.async { completion(NFCReaderError(.readerErrorInvalidParameter)) }
     return false

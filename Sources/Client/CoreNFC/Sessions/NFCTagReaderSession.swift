@@ -43,10 +43,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// The systems of FeliCa cards, four hexadecimal digits each, without a byte FF.
     public var feliCaSystemCodes: [String]
 
-    /// - Parameters:
-    ///   - pollingOption: the kinds of tags.
-    ///   - iso7816SelectIdentifiers: the applications of ISO 7816 cards.
-    ///   - feliCaSystemCodes: the systems of FeliCa cards.
+    /// Makes a configuration.
     public init(
       pollingOption: PollingOption, iso7816SelectIdentifiers: [String] = [], feliCaSystemCodes: [String] = []
     ) {

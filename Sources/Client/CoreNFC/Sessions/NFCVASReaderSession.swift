@@ -62,11 +62,6 @@ open class NFCVASCommandConfiguration: NSObject, NSCopying {
   open var url: URL?
 
   /// Makes a configuration.
-  ///
-  /// - Parameters:
-  ///   - mode: how the wallet is asked.
-  ///   - passTypeIdentifier: the type identifier of the pass.
-  ///   - url: a URL that the wallet gets; nil for none.
   public required init(vasMode mode: Mode, passTypeIdentifier: String, url: URL?) {
     self.mode = mode
     self.passTypeIdentifier = passTypeIdentifier

@@ -67,7 +67,7 @@ final class SessionRun: Sendable {
   var connectedTag: ReaderTag? { state.withLock { $0.connectedTag } }
 
   /// Returns whether the tag is connected.
-  func connect(_ tag: ReaderTag, _ completion: @escaping @Sendable ((any Error)?) -> Void) -> Bool {
+  func connect(_ tag: ReaderTag, _ completion: @escaping Handler<>) -> Bool {
     state.withLock { state in
       let code = state.connect(tag)
       deliver { completion(code.map { NFCReaderError($0) }) }
@@ -78,7 +78,7 @@ final class SessionRun: Sendable {
   /// Calls a tag, after the calls before. `completion` is called exactly once.
   func perform<Answer: Sendable>(
     _ kind: NFCReaderError.Operation, on tag: ReaderTag, needsConnection: Bool = true,
-    _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void,
+    _ completion: @escaping ResultHandler<Answer>,
     _ operation: @escaping @Sendable (ReaderTag) async throws -> Answer
   ) {
     let fail: SessionState<ReaderTag>.Failing = { completion(.failure(NFCReaderError($0))) }
@@ -93,7 +93,7 @@ final class SessionRun: Sendable {
 
   private func carryOut<Answer: Sendable>(
     _ number: UInt64, _ kind: NFCReaderError.Operation, _ tag: ReaderTag,
-    _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void,
+    _ completion: @escaping ResultHandler<Answer>,
     _ operation: @Sendable (ReaderTag) async throws -> Answer
   ) async {
     let result: Result<Answer, any Error>

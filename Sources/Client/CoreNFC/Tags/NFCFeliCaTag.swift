@@ -108,9 +108,9 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
   func sendFeliCaCommand(commandPacket: Data, completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void)
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 /// The `async` forms. They return what a completion handler gets.
 extension NFCFeliCaTag {
-  /// Selects a system, and returns the manufacture parameters and the requested data.
   public func polling(
     systemCode: Data, requestCode: NFCFeliCaPollingRequestCode, timeSlot: NFCFeliCaPollingTimeSlot
   ) async throws -> (Data, Data) {
@@ -119,24 +119,20 @@ extension NFCFeliCaTag {
     }
   }
 
-  /// Returns the key versions of areas and services.
   public func requestService(nodeCodeList: [Data]) async throws -> [Data] {
     try await fromHandler { requestService(nodeCodeList: nodeCodeList, completionHandler: $0) }
   }
 
-  /// Returns the card's mode, 0 to 3.
   public func requestResponse() async throws -> Int {
     try await fromHandler { requestResponse(completionHandler: $0) }
   }
 
-  /// Reads blocks, and returns status flags 1 and 2 and the blocks.
   public func readWithoutEncryption(serviceCodeList: [Data], blockList: [Data]) async throws -> (Int, Int, [Data]) {
     try await fromHandler {
       readWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList, completionHandler: $0)
     }
   }
 
-  /// Writes blocks, and returns status flags 1 and 2.
   public func writeWithoutEncryption(
     serviceCodeList: [Data], blockList: [Data], blockData: [Data]
   ) async throws -> (Int, Int) {
@@ -146,33 +142,28 @@ extension NFCFeliCaTag {
     }
   }
 
-  /// Returns the codes of the card's systems, the high byte first.
   public func requestSystemCode() async throws -> [Data] {
     try await fromHandler { requestSystemCode(completionHandler: $0) }
   }
 
-  /// Returns status flags 1 and 2, the kind of encryption, and the AES and the DES key versions.
   public func requestServiceV2(nodeCodeList: [Data]) async throws -> (Int, Int, NFCFeliCaEncryptionId, [Data], [Data]) {
     try await fromHandler { requestServiceV2(nodeCodeList: nodeCodeList, completionHandler: $0) }
   }
 
-  /// Returns status flags 1 and 2, the basic version, and the versions of the options.
   public func requestSpecificationVersion() async throws -> (Int, Int, Data, Data) {
     try await fromHandler { requestSpecificationVersion(completionHandler: $0) }
   }
 
-  /// Puts the card into mode 0, and returns status flags 1 and 2.
   public func resetMode() async throws -> (Int, Int) { try await fromHandler { resetMode(completionHandler: $0) } }
 
-  /// Sends a command of the program's own, and returns the answer from the response code on.
   public func sendFeliCaCommand(commandPacket: Data) async throws -> Data {
     try await fromHandler { sendFeliCaCommand(commandPacket: commandPacket, completionHandler: $0) }
   }
 }
 
-/// The forms with a result (iOS 14).
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+/// The forms with a result (iOS 14). What the card has not sent is nil.
 extension NFCFeliCaTag {
-  /// Selects a system. The requested data is nil if the card has sent none.
   @preconcurrency
   public func polling(
     systemCode: Data, requestCode: NFCFeliCaPollingRequestCode, timeSlot: NFCFeliCaPollingTimeSlot,
@@ -185,7 +176,6 @@ extension NFCFeliCaTag {
       })
   }
 
-  /// Asks for the key versions of areas and services.
   @preconcurrency
   public func requestService(
     nodeCodeList: [Data], resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
@@ -193,13 +183,11 @@ extension NFCFeliCaTag {
     requestService(nodeCodeList: nodeCodeList, completionHandler: { resultHandler(outcome($1, $0)) })
   }
 
-  /// Asks for the card's mode, 0 to 3.
   @preconcurrency
   public func requestResponse(resultHandler: @escaping @Sendable (Result<Int, any Error>) -> Void) {
     requestResponse(completionHandler: { resultHandler(outcome($1, $0)) })
   }
 
-  /// Reads blocks.
   @preconcurrency
   public func readWithoutEncryption(
     serviceCodeList: [Data], blockList: [Data],
@@ -212,7 +200,6 @@ extension NFCFeliCaTag {
       })
   }
 
-  /// Writes blocks.
   @preconcurrency
   public func writeWithoutEncryption(
     serviceCodeList: [Data], blockList: [Data], blockData: [Data],
@@ -223,13 +210,11 @@ extension NFCFeliCaTag {
       completionHandler: { resultHandler(outcome($2, NFCFeliCaStatusFlag(statusFlag1: $0, statusFlag2: $1))) })
   }
 
-  /// Asks for the codes of the card's systems, the high byte first.
   @preconcurrency
   public func requestSystemCode(resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void) {
     requestSystemCode(completionHandler: { resultHandler(outcome($1, $0)) })
   }
 
-  /// Asks for the key versions for both kinds of encryption. A list that the card has not sent is nil.
   @preconcurrency
   public func requestServiceV2(
     nodeCodeList: [Data],
@@ -247,7 +232,6 @@ extension NFCFeliCaTag {
       })
   }
 
-  /// Asks for the versions of the card's operating system. A version that the card has not sent is nil.
   @preconcurrency
   public func requestSpecificationVersion(
     resultHandler: @escaping @Sendable (Result<NFCFeliCaRequestSpecificationVersionResponse, any Error>) -> Void
@@ -261,7 +245,6 @@ extension NFCFeliCaTag {
     })
   }
 
-  /// Puts the card into mode 0.
   @preconcurrency
   public func resetMode(resultHandler: @escaping @Sendable (Result<NFCFeliCaStatusFlag, any Error>) -> Void) {
     resetMode(completionHandler: {
@@ -269,7 +252,6 @@ extension NFCFeliCaTag {
     })
   }
 
-  /// Sends a command of the program's own.
   @preconcurrency
   public func sendFeliCaCommand(
     commandPacket: Data, resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void

@@ -17,35 +17,23 @@ extension NFCISO15693Tag {
   ) {
     let (code, manufacturer) = (commandConfiguration.customCommandCode, commandConfiguration.manufacturerCode)
     guard let attempts = Attempts(commandConfiguration, self), (0xA0...0xDF).contains(code),
-      let manufacturerByte = UInt8(exactly: manufacturer)
+      (0...0xFF).contains(manufacturer)
     else { return refuseConfiguration(completionHandler) }
     let parameters = commandConfiguration.requestParameters
     let tag = OnQueue(self as any NFCISO15693Tag)
-    if manufacturer == icManufacturerCode {
-      attempts.run(completionHandler) { handler in
-        tag.value.customCommand(
+    attempts.run(completionHandler) { handler in
+      guard manufacturer != tag.value.icManufacturerCode else {
+        return tag.value.customCommand(
           requestFlags: .highDataRate, customCommandCode: code, customRequestParameters: parameters,
           completionHandler: handler)
       }
-    } else {
-      attempts.run(completionHandler) { handler in
-        tag.value.sendRequest(
-          requestFlags: Int(NFCISO15693RequestFlag.highDataRate.rawValue), commandCode: code,
-          data: Data([manufacturerByte]) + parameters,
-          resultHandler: { result in
-            do {
-              let (flags, data) = try result.get()
-              let (_, content) = try ISO15693Exchanges.response([flags.rawValue] + Array(data ?? Data()))
-              handler(Data(content), nil)
-            } catch {
-              handler(Data(), error)
-            }
-          })
+      tag.value.request(.highDataRate, { try $0.custom(code, manufacturer: manufacturer, parameters) }) { result in
+        handler((try? result.get()) ?? Data(), result.errorOrNil)
       }
     }
   }
 
-  /// Sends a command of the IC's manufacturer, and returns the bytes after the response flags.
+  /// The `async` form.
   public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
     try await fromHandler { sendCustomCommand(commandConfiguration: commandConfiguration, completionHandler: $0) }
   }
@@ -73,12 +61,12 @@ extension NFCISO15693Tag {
     readChunks(chunks[...], Data(), of: OnQueue(self as any NFCISO15693Tag), attempts, completionHandler)
   }
 
-  /// Reads blocks, and returns all of them as one.
+  /// The `async` form.
   public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
     try await fromHandler { readMultipleBlock(readConfiguration: readConfiguration, completionHandler: $0) }
   }
 
-  private func refuseConfiguration(_ completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void) {
+  private func refuseConfiguration(_ completionHandler: @escaping Handler<Data>) {
     callbackQueue.async { completionHandler(Data(), NFCReaderError(.tagCommandConfigurationErrorInvalidParameters)) }
   }
 }
@@ -86,7 +74,7 @@ extension NFCISO15693Tag {
 /// Reads one chunk after the other. `data` is what was read so far.
 private func readChunks(
   _ chunks: ArraySlice<NSRange>, _ data: Data, of tag: OnQueue<any NFCISO15693Tag>, _ attempts: Attempts,
-  _ completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+  _ completionHandler: @escaping Handler<Data>
 ) {
   guard let chunk = chunks.first else { return completionHandler(data, nil) }
   attempts.run { more, error in
@@ -115,17 +103,15 @@ private struct Attempts: Sendable {
     self.tag = OnQueue(tag)
   }
 
-  @preconcurrency
   func run(
-    _ completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void,
-    _ send: @escaping @Sendable (@escaping @Sendable (Data, (any Error)?) -> Void) -> Void
+    _ completionHandler: @escaping Handler<Data>, _ send: @escaping @Sendable (@escaping Handler<Data>) -> Void
   ) {
     run(left: retries, completionHandler, send)
   }
 
   private func run(
-    left: Int, _ completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void,
-    _ send: @escaping @Sendable (@escaping @Sendable (Data, (any Error)?) -> Void) -> Void
+    left: Int, _ completionHandler: @escaping Handler<Data>,
+    _ send: @escaping @Sendable (@escaping Handler<Data>) -> Void
   ) {
     send { data, error in
       guard let error, Self.isTransient(error), retries > 0 else { return completionHandler(data, error) }
@@ -141,15 +127,13 @@ private struct Attempts: Sendable {
   ///
   /// On a tag of a session, the pause is a call to the tag. So the session answers it before its end, and later calls
   /// wait for it.
-  private func pause(_ completion: @escaping @Sendable ((any Error)?) -> Void) {
+  private func pause(_ completion: @escaping Handler<>) {
     guard let detected = tag.value as? DetectedTag, let session = detected.owner else {
       return tag.value.callbackQueue.asyncAfter(deadline: .now() + interval) { completion(nil) }
     }
     // No session is as long as an hour, and a `Duration` cannot hold every interval.
     let pause = Duration.seconds(min(interval, 3600))
-    session.run.perform(.command, on: detected.tag) { (result: Result<Void, any Error>) in
-      completion(result.errorOrNil)
-    } _: { _ in
+    session.run.perform(.command, on: detected.tag, { completion($0.errorOrNil) }) { _ in
       do {
         try await Task.sleep(for: pause)
       } catch {

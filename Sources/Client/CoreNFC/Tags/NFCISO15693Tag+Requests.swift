@@ -115,7 +115,7 @@ extension NFCISO15693Tag {
   // MARK: Sending
 
   /// Runs an exchange with `sendRequest`, which a program's own tag may implement.
-  private func request<Answer: Sendable>(
+  func request<Answer: Sendable>(
     _ flags: NFCISO15693RequestFlag, isExtended: Bool = false,
     _ make: (ISO15693Exchanges) throws -> TagExchange<Answer>, _ handler: @escaping ResultHandler<Answer>
   ) {
@@ -140,9 +140,9 @@ extension NFCISO15693Tag {
   var callbackQueue: DispatchQueue { (session as? NFCReaderSession)?.sessionQueue ?? .global() }
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 /// The `async` forms of these commands.
 extension NFCISO15693Tag {
-  /// Writes 1 to 65536 blocks (34).
   public func extendedWriteMultipleBlocks(
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange, dataBlocks: [Data]
   ) async throws {
@@ -152,14 +152,12 @@ extension NFCISO15693Tag {
     }
   }
 
-  /// Reads 1 to 256 blocks at double speed (2D).
   public func fastReadMultipleBlocks(
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange
   ) async throws -> [Data] {
     try await fromResult { fastReadMultipleBlocks(requestFlags: flags, blockRange: blockRange, resultHandler: $0) }
   }
 
-  /// Reads 1 to 65536 blocks at double speed (3D).
   public func extendedFastReadMultipleBlocks(
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange
   ) async throws -> [Data] {
@@ -168,7 +166,6 @@ extension NFCISO15693Tag {
     }
   }
 
-  /// Returns the security status of 1 to 65536 blocks (3C).
   public func extendedGetMultipleBlockSecurityStatus(
     requestFlags flags: NFCISO15693RequestFlag, blockRange: NSRange
   ) async throws -> NFCISO15693MultipleBlockSecurityStatus {
@@ -177,7 +174,6 @@ extension NFCISO15693Tag {
     }
   }
 
-  /// Authenticates (35), and returns the response flags and the bytes after them.
   public func authenticate(
     requestFlags flags: NFCISO15693RequestFlag, cryptoSuiteIdentifier: Int, message: Data
   ) async throws -> (NFCISO15693ResponseFlag, Data) {
@@ -187,7 +183,6 @@ extension NFCISO15693Tag {
     }
   }
 
-  /// Changes a key (36), and returns the response flags and the bytes after them.
   public func keyUpdate(
     requestFlags flags: NFCISO15693RequestFlag, keyIdentifier: Int, message: Data
   ) async throws -> (NFCISO15693ResponseFlag, Data) {
@@ -196,7 +191,6 @@ extension NFCISO15693Tag {
     }
   }
 
-  /// Sends a challenge (39).
   public func challenge(
     requestFlags flags: NFCISO15693RequestFlag, cryptoSuiteIdentifier: Int, message: Data
   ) async throws {
@@ -206,7 +200,6 @@ extension NFCISO15693Tag {
     }
   }
 
-  /// Reads the tag's buffer (3A), and returns the response flags and the bytes after them.
   public func readBuffer(requestFlags flags: NFCISO15693RequestFlag) async throws -> (NFCISO15693ResponseFlag, Data) {
     try await fromResult { readBuffer(requestFlags: flags, resultHandler: $0) }
   }

@@ -28,16 +28,15 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
     apdu: NFCISO7816APDU, completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void)
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+/// The `async` form of `sendCommand`, and the one with a result (iOS 14).
 extension NFCISO7816Tag {
-  /// False.
   public var supportsPACE: Bool { false }
 
-  /// Sends an APDU, and returns the data and the two status bytes, whatever their value.
   public func sendCommand(apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
     try await fromHandler { sendCommand(apdu: apdu, completionHandler: $0) }
   }
 
-  /// Sends an APDU (iOS 14).
   @preconcurrency
   public func sendCommand(
     apdu: NFCISO7816APDU, resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void

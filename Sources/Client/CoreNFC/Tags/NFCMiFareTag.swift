@@ -28,18 +28,17 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     _ apdu: NFCISO7816APDU, completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void)
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+/// The `async` forms, and those with a result (iOS 14).
 extension NFCMiFareTag {
-  /// Sends a native command of the tag's data sheet, without a checksum, and returns the tag's answer.
   public func sendMiFareCommand(commandPacket command: Data) async throws -> Data {
     try await fromHandler { sendMiFareCommand(commandPacket: command, completionHandler: $0) }
   }
 
-  /// Sends an APDU to a card of ISO/IEC 14443-4, and returns the data and the two status bytes.
   public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
     try await fromHandler { sendMiFareISO7816Command(apdu, completionHandler: $0) }
   }
 
-  /// Sends a native command of the tag's data sheet, without a checksum (iOS 14).
   @preconcurrency
   public func sendMiFareCommand(
     commandPacket command: Data, resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
@@ -47,7 +46,6 @@ extension NFCMiFareTag {
     sendMiFareCommand(commandPacket: command, completionHandler: { resultHandler(outcome($1, $0)) })
   }
 
-  /// Sends an APDU to a card of ISO/IEC 14443-4 (iOS 14).
   @preconcurrency
   public func sendMiFareISO7816Command(
     _ apdu: NFCISO7816APDU, resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void

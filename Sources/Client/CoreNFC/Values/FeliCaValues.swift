@@ -8,10 +8,6 @@ public struct NFCFeliCaStatusFlag: Sendable {
   public var statusFlag2: Int
 
   /// Makes the flags.
-  ///
-  /// - Parameters:
-  ///   - statusFlag1: where the error is.
-  ///   - statusFlag2: what the error is.
   public init(statusFlag1: Int, statusFlag2: Int) {
     self.statusFlag1 = statusFlag1
     self.statusFlag2 = statusFlag2
@@ -26,10 +22,6 @@ public struct NFCFeliCaPollingResponse: Sendable {
   public var requestData: Data?
 
   /// Makes an answer.
-  ///
-  /// - Parameters:
-  ///   - manufactureParameter: the manufacture parameters, PMm.
-  ///   - requestData: what was requested in addition.
   public init(manufactureParameter: Data, requestData: Data?) {
     self.manufactureParameter = manufactureParameter
     self.requestData = requestData
@@ -48,12 +40,6 @@ public struct NFCFeliCaRequestSpecificationVersionResponse: Sendable {
   public var optionVersion: Data?
 
   /// Makes an answer.
-  ///
-  /// - Parameters:
-  ///   - statusFlag1: where the error is.
-  ///   - statusFlag2: what the error is.
-  ///   - basicVersion: the version of the card's basic commands.
-  ///   - optionVersion: the versions of the card's options.
   public init(statusFlag1: Int, statusFlag2: Int, basicVersion: Data?, optionVersion: Data?) {
     self.statusFlag1 = statusFlag1
     self.statusFlag2 = statusFlag2
@@ -76,13 +62,6 @@ public struct NFCFeliCaRequsetServiceV2Response: Sendable {
   public var nodeKeyVersionListDES: [Data]?
 
   /// Makes an answer.
-  ///
-  /// - Parameters:
-  ///   - statusFlag1: where the error is.
-  ///   - statusFlag2: what the error is.
-  ///   - encryptionIdentifier: the encryption of the system.
-  ///   - nodeKeyVersionListAES: the versions of the nodes' AES keys.
-  ///   - nodeKeyVersionListDES: the versions of the nodes' DES keys.
   public init(
     statusFlag1: Int, statusFlag2: Int, encryptionIdentifier: NFCFeliCaEncryptionId, nodeKeyVersionListAES: [Data]?,
     nodeKeyVersionListDES: [Data]?

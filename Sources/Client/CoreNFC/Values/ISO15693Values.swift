@@ -16,14 +16,6 @@ public struct NFCISO15693SystemInfo: Sendable {
   public var icReference: Int
 
   /// Makes the information.
-  ///
-  /// - Parameters:
-  ///   - uniqueIdentifier: the UID.
-  ///   - dataStorageFormatIdentifier: the data storage format identifier, DSFID.
-  ///   - applicationFamilyIdentifier: the application family identifier, AFI.
-  ///   - blockSize: the size of a block in bytes.
-  ///   - totalBlocks: the number of blocks.
-  ///   - icReference: the manufacturer's reference of the chip.
   public init(
     uniqueIdentifier: Data, dataStorageFormatIdentifier: Int, applicationFamilyIdentifier: Int, blockSize: Int,
     totalBlocks: Int, icReference: Int
@@ -43,8 +35,6 @@ public struct NFCISO15693MultipleBlockSecurityStatus: Sendable {
   public var blockSecurityStatus: [Int]
 
   /// Makes the status.
-  ///
-  /// - Parameter blockSecurityStatus: the status byte of each block.
   public init(blockSecurityStatus: [Int]) { self.blockSecurityStatus = blockSecurityStatus }
 }
 
@@ -54,8 +44,6 @@ public struct NFCISO15693RequestFlag: OptionSet, Sendable {
   public let rawValue: UInt8
 
   /// Makes flags.
-  ///
-  /// - Parameter rawValue: the byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The tag answers with two sub-carriers.
@@ -80,8 +68,6 @@ public struct NFCISO15693ResponseFlag: OptionSet, Sendable {
   public let rawValue: UInt8
 
   /// Makes flags.
-  ///
-  /// - Parameter rawValue: the byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The tag reports an error.
@@ -132,11 +118,6 @@ open class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfiguration {
   public required init() { super.init() }
 
   /// Makes a configuration without retries.
-  ///
-  /// - Parameters:
-  ///   - manufacturerCode: the manufacturer, one byte.
-  ///   - customCommandCode: the command code, A0 to DF.
-  ///   - requestParameters: the parameters of the command; nil for none.
   public init(manufacturerCode: Int, customCommandCode: Int, requestParameters: Data?) {
     super.init()
     self.manufacturerCode = manufacturerCode
@@ -145,13 +126,6 @@ open class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfiguration {
   }
 
   /// Makes a configuration.
-  ///
-  /// - Parameters:
-  ///   - manufacturerCode: the manufacturer, one byte.
-  ///   - customCommandCode: the command code, A0 to DF.
-  ///   - requestParameters: the parameters of the command; nil for none.
-  ///   - maximumRetries: how often the command is sent again if the tag does not answer.
-  ///   - retryInterval: the time before the command is sent again, in seconds.
   public init(
     manufacturerCode: Int, customCommandCode: Int, requestParameters: Data?, maximumRetries: Int,
     retryInterval: TimeInterval
@@ -186,10 +160,6 @@ open class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConfiguratio
   public required init() { super.init() }
 
   /// Makes a configuration without retries.
-  ///
-  /// - Parameters:
-  ///   - range: the numbers of the blocks.
-  ///   - chunkSize: how many blocks one command reads.
   public init(range: NSRange, chunkSize: Int) {
     super.init()
     self.range = range
@@ -197,12 +167,6 @@ open class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConfiguratio
   }
 
   /// Makes a configuration.
-  ///
-  /// - Parameters:
-  ///   - range: the numbers of the blocks.
-  ///   - chunkSize: how many blocks one command reads.
-  ///   - maximumRetries: how often a command is sent again if the tag does not answer.
-  ///   - retryInterval: the time before a command is sent again, in seconds.
   public init(range: NSRange, chunkSize: Int, maximumRetries: Int, retryInterval: TimeInterval) {
     super.init()
     self.range = range

@@ -19,12 +19,6 @@ open class NFCNDEFPayload: NSObject, NSSecureCoding {
   let chunkSize: Int
 
   /// Makes a record that is written in one piece (iOS 13).
-  ///
-  /// - Parameters:
-  ///   - format: how to interpret the type.
-  ///   - type: the type; empty for none.
-  ///   - identifier: an identifier within the message; empty for none.
-  ///   - payload: the payload.
   public required init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data) {
     typeNameFormat = format
     self.type = type
@@ -36,14 +30,8 @@ open class NFCNDEFPayload: NSObject, NSSecureCoding {
 
   /// Makes a record that is written in chunks (NDEF 1.0, section 2.3.3; iOS 13).
   ///
-  /// Many readers do not read chunks, and the specifications of most tag types forbid them.
-  ///
-  /// - Parameters:
-  ///   - format: how to interpret the type.
-  ///   - type: the type; empty for none.
-  ///   - identifier: an identifier within the message; empty for none.
-  ///   - payload: the payload.
-  ///   - chunkSize: the longest payload of a chunk in bytes; 0 or less for no chunks.
+  /// Many readers do not read chunks, and the specifications of most tag types forbid them. `chunkSize` is the longest
+  /// payload of a chunk in bytes; 0 or less for no chunks.
   public init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data, chunkSize: Int) {
     typeNameFormat = format
     self.type = type
@@ -106,10 +94,7 @@ open class NFCNDEFPayload: NSObject, NSSecureCoding {
     uri.isEmpty ? nil : wellKnown(URIRecord(uri).record())
   }
 
-  /// Makes a URI record (NFC Forum URI RTD 1.0, type `U`) with the prefix code that abbreviates the most (iOS 13).
-  ///
-  /// - Parameter url: the URI.
-  /// - Returns: the record; nil if the URI is empty.
+  /// Makes a URI record as the form with a string does (iOS 13).
   open class func wellKnownTypeURIPayload(url: URL) -> Self? {
     wellKnownTypeURIPayload(string: url.absoluteString)
   }
