@@ -1,4 +1,4 @@
-package import EventLoop
+import EventLoop
 
 extension Command {
   static let doctor = Command(
@@ -16,7 +16,7 @@ extension Command {
       """,
     words: 0...0
   ) { _, console throws(Failure) in
-    let findings = await Finding.all(on: EventLoop(label: "tagroute"))
+    let findings = Diagnosis(await Examination.make(on: EventLoop(label: "tagroute"))).findings
     let reports = findings.map { finding -> JSON in
       [
         "subject": finding.subject, "verdict": finding.verdict, "text": finding.text, "remedy": finding.remedy?.text,
@@ -31,7 +31,7 @@ extension Command {
 /// A fix: a command, if there is one, and advice.
 package struct Remedy: Hashable, Sendable {
   /// For a shell, as it is; nil if there is no such command.
-  package let command: String?
+  let command: String?
   /// What else to know or to do; nil if the command is enough.
   let advice: String?
 
@@ -44,8 +44,8 @@ package struct Remedy: Hashable, Sendable {
 }
 
 /// The result of one check.
-package struct Finding: Hashable, Sendable {
-  package enum Verdict: String, Encodable, Sendable {
+struct Finding: Hashable, Sendable {
+  enum Verdict: String, Encodable, Sendable {
     /// As it should be.
     case right
     /// Keeps tags from all apps, or breaks the thing that the text names. It does not pass by itself.
@@ -55,7 +55,7 @@ package struct Finding: Hashable, Sendable {
   }
 
   /// What was checked. Scripts depend on these names.
-  package enum Subject: String, Encodable, CaseIterable, Sendable {
+  enum Subject: String, Encodable, Sendable {
     case versions
     case systemBus = "system-bus"
     case configuration
@@ -78,11 +78,11 @@ package struct Finding: Hashable, Sendable {
     case scanning
   }
 
-  package let subject: Subject
-  package let verdict: Verdict
-  package let text: String
+  let subject: Subject
+  let verdict: Verdict
+  let text: String
   /// The fix; nil if none is needed.
-  package let remedy: Remedy?
+  let remedy: Remedy?
 
   static func right(_ subject: Subject, _ text: String) -> Finding {
     Finding(subject: subject, verdict: .right, text: text, remedy: nil)
@@ -97,7 +97,7 @@ package struct Finding: Hashable, Sendable {
   }
 
   /// The finding on one line, for a person.
-  package var line: String {
+  var line: String {
     let verdict = verdict.rawValue + String(repeating: " ", count: 5 - verdict.rawValue.count)
     return "\(verdict)  \(subject.rawValue): \(text)\(remedy.map { ": \($0.text)" } ?? "")"
   }
@@ -111,11 +111,5 @@ package struct Finding: Hashable, Sendable {
     return Finding(
       subject: subject, verdict: verdict, text: short(text),
       remedy: remedy.map { Remedy(command: $0.command.map(short), advice: $0.advice.map(short)) })
-  }
-
-  /// Checks everything that a tag needs on its way to its app. The findings are in the order of a tap's path. The
-  /// checks have two side effects: calls may start services on the buses, and the agent reads its files again.
-  package static func all(on loop: EventLoop) async -> [Finding] {
-    Diagnosis(await Examination.make(on: loop)).findings
   }
 }

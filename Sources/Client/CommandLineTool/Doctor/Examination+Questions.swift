@@ -7,13 +7,11 @@ import TagrouteClient
 
 extension Examination {
   /// Examines the system without changing it, except that calls may start services on the buses. The results include
-  /// failed questions. `environment` is a whole environment.
-  static func make(
-    _ environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop
-  ) async -> Examination {
-    let files = ExaminedFiles(environment)
+  /// failed questions.
+  static func make(on loop: EventLoop) async -> Examination {
+    let files = ExaminedFiles(ProcessEnvironment.current)
     var seen = Examination()
-    seen.home = environment["HOME"]
+    seen.home = files.environment["HOME"]
     seen.setup = files.setup()
     seen.hasKernelModule = files.isLoaded(Diagnosis.kernelModule)
     seen.isKernelModuleKeptOff = files.isKeptOff(Diagnosis.kernelModule)
@@ -21,10 +19,11 @@ extension Examination {
     seen.pcsc = files.pcsc()
     seen.policyFile = files.policy()
     seen.hasUdevRules = files.hasUdevRules
-    seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup), libraries: ["libnfc"])
+    seen.readerProgram = await ReaderProgramProbe.run(
+      seen.setup.program(Names.Files.readerProgram), libraries: ["libnfc"])
     if !seen.pcsc.readers.isEmpty {
       seen.pcscReaderProgram = await ReaderProgramProbe.run(
-        files.pcscReaderProgram(seen.setup), libraries: ["pcsc-lite", "libpcsclite"])
+        seen.setup.program(Names.Files.pcscReaderProgram), libraries: ["pcsc-lite", "libpcsclite"])
     }
     // Ask both buses at the same time, because a call on either may take long.
     let start = seen
@@ -68,14 +67,13 @@ extension Examination {
     if !pcsc.readers.isEmpty {
       pcsc.socket = await Answer { () throws(BusError) in try await Self.unit(Setup.pcscdSocket, bus) }.value
     }
-    let allActions = await Answer { () throws(BusError) in
+    polkitActions = await Answer { () throws(BusError) in
       let reply = try await bus.call(
         "org.freedesktop.PolicyKit1", ObjectPath("/org/freedesktop/PolicyKit1/Authority"),
         "org.freedesktop.PolicyKit1.Authority", "EnumerateActions", [.string("")], timeout: Self.timeout)
       return Set(reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? [])
     }
-    pcsc.asksPolkit = allActions.value?.contains(Diagnosis.pcscAction) == true
-    polkitActions = allActions.map { $0.filter { $0.hasPrefix(Names.Daemon.busName + ".") } }
+    pcsc.asksPolkit = polkitActions.value?.contains(Diagnosis.pcscAction) == true
     let process = try? await Self.process(of: Names.Daemon.busName, bus)
     guard let status = daemon.value else { return process }
     daemonCredentials = process.flatMap { files.credentials(of: $0) }

@@ -17,14 +17,6 @@ struct Examination: Sendable {
       return value
     }
 
-    func map<Other: Sendable>(_ change: (Value) -> Other) -> Answer<Other> {
-      switch self {
-      case .given(let value): .given(change(value))
-      case .failed(let error): .failed(error)
-      case .notAsked: .notAsked
-      }
-    }
-
     /// Asks, and keeps the answer or the error.
     init(_ question: () async throws(BusError) -> Value) async {
       do throws(BusError) {
@@ -172,7 +164,7 @@ struct Examination: Sendable {
   /// The path of Tagroute's policy for the system bus; nil if it is not installed.
   var policyFile: String?
   var polkitUnit = Answer<Unit>.notAsked
-  /// Tagroute's actions that polkit knows.
+  /// The actions that polkit knows.
   var polkitActions = Answer<Set<String>>.notAsked
   /// Whether the kernel module that takes readers is loaded.
   var hasKernelModule = false
@@ -245,11 +237,9 @@ extension Examination {
     var holder: Holder?
 
     /// As lsusb(8) shows it.
-    var id: String { "\(hexadecimal(vendor)):\(hexadecimal(product))" }
-
-    private func hexadecimal(_ number: UInt16) -> String {
-      let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 4 - digits.count) + digits
+    var id: String {
+      [vendor, product].map { Hexadecimal.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]).lowercased() }
+        .joined(separator: ":")
     }
   }
 

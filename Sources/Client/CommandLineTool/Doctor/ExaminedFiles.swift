@@ -69,12 +69,6 @@ struct ExaminedFiles {
     }
   }
 
-  /// The path of the program that opens readers with libnfc.
-  func readerProgram(_ setup: Setup) -> String { setup.program(Names.Files.readerProgram) }
-
-  /// The path of the program that uses pcscd's readers.
-  func pcscReaderProgram(_ setup: Setup) -> String { setup.program(Names.Files.pcscReaderProgram) }
-
   /// Tagroute's policy in the folders of the system bus (dbus-daemon(1)).
   func policy() -> String? {
     ["/etc/dbus-1/system.d", "/usr/share/dbus-1/system.d"].map { "\($0)/\(Diagnosis.policyName)" }.first(where: isThere)
@@ -290,7 +284,8 @@ extension ExaminedFiles {
         let bus = number("busnum", radix: 10), let device = number("devnum", radix: 10)
       else { return nil }
       var reader = Examination.PluggedInReader(vendor: vendor, product: product, title: title)
-      reader.place = "\(Self.threeDigits(bus)):\(Self.threeDigits(device))"
+      // Three digits each, as below /dev/bus/usb.
+      reader.place = [bus, device].map { "00\($0)".suffix(3) }.joined(separator: ":")
       reader.node = node(ofUSB: reader.place.replacing(":", with: "/"))
       reader.interfaceDrivers = Set(
         names.filter { $0.hasPrefix("\(name):") }.compactMap { target("\(folder)/\($0)/driver") }
@@ -307,12 +302,6 @@ extension ExaminedFiles {
     let names = drivers.compactMap { $0.name(vendor: vendor, product: product) }
     guard ReaderModel.isContactlessDevice(vendor: vendor, product: product, names: names) else { return nil }
     return ReaderModel.find(vendor: vendor, product: product)?.title ?? names.first ?? "a contactless reader"
-  }
-
-  /// The form of the folder and file names below /dev/bus/usb.
-  private static func threeDigits(_ number: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
   }
 
   /// The programs that have opened these files. The kernel shows only those of this user.

@@ -12,11 +12,20 @@ package struct Setup: Hashable, Sendable {
     case build(String)
   }
 
-  enum PackageTool: String, Hashable, Sendable, CaseIterable {
-    case apt
-    case dnf
-    case zypper
-    case pacman
+  /// The raw value is the command that installs packages.
+  enum PackageTool: String, Hashable, Sendable {
+    case apt = "sudo apt-get install"
+    case dnf = "sudo dnf install"
+    case pacman = "sudo pacman --sync"
+
+    /// The command that replaces the files of installed packages.
+    fileprivate var reinstall: String {
+      switch self {
+      case .apt: "\(rawValue) --reinstall"
+      case .dnf: "sudo dnf reinstall"
+      case .pacman: rawValue
+      }
+    }
   }
 
   /// Packages of other projects.
@@ -37,12 +46,10 @@ package struct Setup: Hashable, Sendable {
       // Debian's package depends on a driver.
       case (.pcscd, .apt?): "pcscd"
       case (.pcscd, .dnf?): "pcsc-lite pcsc-lite-ccid"
-      case (.pcscd, .zypper?): "pcsc-lite pcsc-ccid"
       case (.pcscd, .pacman?): "pcsclite ccid"
       case (.pcscd, nil): "pcsc-lite"
       case (.ccid, .apt?): "libccid"
       case (.ccid, .dnf?): "pcsc-lite-ccid"
-      case (.ccid, .zypper?): "pcsc-ccid"
       case (.ccid, .pacman?), (.ccid, nil): "ccid"
       }
     }
@@ -78,8 +85,7 @@ package struct Setup: Hashable, Sendable {
   }
 
   private static let tools: [Substring: PackageTool] = [
-    "debian": .apt, "ubuntu": .apt, "fedora": .dnf, "rhel": .dnf, "suse": .zypper, "opensuse": .zypper,
-    "opensuse-tumbleweed": .zypper, "arch": .pacman,
+    "debian": .apt, "ubuntu": .apt, "fedora": .dnf, "rhel": .dnf, "arch": .pacman,
   ]
 
   private static let autostart = "it starts with the next session if the desktop uses /etc/xdg/autostart"
@@ -99,10 +105,7 @@ package struct Setup: Hashable, Sendable {
   var installing: Remedy {
     let archive = "or reinstall the package file that it came from"
     return switch (programs, packageTool) {
-    case (.package, .apt?): .run("sudo apt-get install --reinstall tagroute", archive)
-    case (.package, .dnf?): .run("sudo dnf reinstall tagroute", archive)
-    case (.package, .zypper?): .run("sudo zypper install --force tagroute", archive)
-    case (.package, .pacman?): .run("sudo pacman --sync tagroute", archive)
+    case (.package, let tool?): .run("\(tool.reinstall) tagroute", archive)
     case (.package, nil): .advise("reinstall the package tagroute")
     // Packaging/install supports only these two prefixes.
     case (.prefix(let prefix), _) where !["/usr", "/usr/local"].contains(prefix):
@@ -118,10 +121,7 @@ package struct Setup: Hashable, Sendable {
   package var installingSimulator: Remedy {
     let archive = "or install the tagroute-simulator package file of the same build"
     return switch (programs, packageTool) {
-    case (.package, .apt?): .run("sudo apt-get install tagroute-simulator", archive)
-    case (.package, .dnf?): .run("sudo dnf install tagroute-simulator", archive)
-    case (.package, .zypper?): .run("sudo zypper install tagroute-simulator", archive)
-    case (.package, .pacman?): .run("sudo pacman --sync tagroute-simulator", archive)
+    case (.package, let tool?): .run("\(tool.rawValue) tagroute-simulator", archive)
     case (.package, nil): .advise("install the package tagroute-simulator")
     case (.prefix(let prefix), _):
       .run("sudo Packaging/install PREFIX=\(prefix) COMPONENT=simulator", "in the source tree of Tagroute")
@@ -132,13 +132,10 @@ package struct Setup: Hashable, Sendable {
   /// Installs a package that Tagroute needs.
   func installing(_ package: Package) -> Remedy {
     let name = package.name(packageTool)
-    return switch packageTool {
-    case .apt?: .run("sudo apt-get install \(name)")
-    case .dnf?: .run("sudo dnf install \(name)")
-    case .zypper?: .run("sudo zypper install \(name)")
-    case .pacman?: .run("sudo pacman --sync \(name)")
-    case nil: .advise("install the package \(name), or its equivalent in your distribution")
+    guard let packageTool else {
+      return .advise("install the package \(name), or its equivalent in your distribution")
     }
+    return .run("\(packageTool.rawValue) \(name)")
   }
 
   /// Restarts polkit. A masked unit must be unmasked first. The unit is nil without systemd.
@@ -268,17 +265,11 @@ extension RunningProgram {
 extension Setup {
   /// The packages of the libraries of the programs that use readers, by the beginning of the library's name.
   private static let libraries: [(beginning: String, packages: [PackageTool: String])] = [
-    ("libnfc.so.", [.apt: "libnfc6", .dnf: "libnfc", .zypper: "libnfc6", .pacman: "libnfc"]),
-    (
-      "libpcsclite.so.",
-      [.apt: "libpcsclite1", .dnf: "pcsc-lite-libs", .zypper: "libpcsclite1", .pacman: "pcsclite"]
-    ),
-    ("libseccomp.so.", [.apt: "libseccomp2", .dnf: "libseccomp", .zypper: "libseccomp2", .pacman: "libseccomp"]),
-    (
-      "libusb-0.1.so.",
-      [.apt: "libusb-0.1-4", .dnf: "libusb-compat-0.1", .zypper: "libusb-0_1-4", .pacman: "libusb-compat"]
-    ),
-    ("libusb-1.0.so.", [.apt: "libusb-1.0-0", .dnf: "libusb1", .zypper: "libusb-1_0-0", .pacman: "libusb"]),
+    ("libnfc.so.", [.apt: "libnfc6", .dnf: "libnfc", .pacman: "libnfc"]),
+    ("libpcsclite.so.", [.apt: "libpcsclite1", .dnf: "pcsc-lite-libs", .pacman: "pcsclite"]),
+    ("libseccomp.so.", [.apt: "libseccomp2", .dnf: "libseccomp", .pacman: "libseccomp"]),
+    ("libusb-0.1.so.", [.apt: "libusb-0.1-4", .dnf: "libusb-compat-0.1", .pacman: "libusb-compat"]),
+    ("libusb-1.0.so.", [.apt: "libusb-1.0-0", .dnf: "libusb1", .pacman: "libusb"]),
   ]
 
   /// Installs a library, also if its package is installed but the file is missing or broken. `library` is the file's
@@ -288,13 +279,8 @@ extension Setup {
     guard let tool = packageTool, let name = found.packages[tool] else {
       return .advise("install or reinstall the package of your distribution that contains \(library)")
     }
-    return switch tool {
-    case .apt: .run("sudo apt-get install --reinstall \(name)")
     // dnf can reinstall only installed packages, and install only others.
-    case .dnf: .run("sudo dnf reinstall \(name) || sudo dnf install \(name)")
-    case .zypper: .run("sudo zypper install --force \(name)")
-    case .pacman: .run("sudo pacman --sync \(name)")
-    }
+    return .run("\(tool.reinstall) \(name)" + (tool == .dnf ? " || \(tool.rawValue) \(name)" : ""))
   }
 
   /// Turns the radios on.
@@ -360,7 +346,6 @@ extension Setup {
     case .apt?:
       .advise("update libccid to \(version) or later, which Debian has from 13 on, or install a later acsccid from ACS")
     case .dnf?: .run("sudo dnf upgrade \(Package.ccid.name(.dnf))", "to \(version) or later")
-    case .zypper?: .run("sudo zypper update \(Package.ccid.name(.zypper))", "to \(version) or later")
     case .pacman?: .run("sudo pacman --sync \(Package.ccid.name(.pacman))", "to \(version) or later")
     case nil: .advise("update libccid to \(version) or later")
     }

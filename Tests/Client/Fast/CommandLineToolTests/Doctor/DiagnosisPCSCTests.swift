@@ -81,7 +81,7 @@ struct DiagnosisPCSCTests {
 
   @Test(arguments: [
     ("debian", "sudo apt-get install pcscd"), ("fedora", "sudo dnf install pcsc-lite pcsc-lite-ccid"),
-    ("suse", "sudo zypper install pcsc-lite pcsc-ccid"), ("arch", "sudo pacman --sync pcsclite ccid"),
+    ("arch", "sudo pacman --sync pcsclite ccid"),
   ])
   func `without pcscd the remedy installs it`(release: String, command: String) {
     let found = finding {
