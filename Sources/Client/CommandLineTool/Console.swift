@@ -74,8 +74,7 @@ package struct Console: Sendable {
         continue
       }
       for unit in String(scalar).utf16 {
-        let digits = String(unit, radix: 16)
-        result.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+        result.append(contentsOf: "\\u\(Hexadecimal.text(unit).lowercased())".unicodeScalars)
       }
     }
     return String(result)

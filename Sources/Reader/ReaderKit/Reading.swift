@@ -104,7 +104,7 @@ extension TagActivation {
   }
 
   /// The identifier in hexadecimal digits, for the log.
-  package var digits: String { identifier.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined() }
+  package var digits: String { Hexadecimal.text(identifier).lowercased() }
 
   /// The report of the tag for the daemon.
   package func sessionTag(_ number: UInt64, application: Int?) -> SessionTag {

@@ -51,7 +51,7 @@ package enum UIDText {
 
   /// Upper-case hexadecimal digits, with a hyphen between bytes.
   package static func text(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: "-")
+    bytes.map { Hexadecimal.text($0) }.joined(separator: "-")
   }
 
   /// Reads a UID with hyphens, with colons, or without a separator; nil if the text is not one.

@@ -1,3 +1,5 @@
+import Names
+
 /// A Type 2 tag by NXP, with data from its data sheet that the NFC Forum's specification does not define: the location
 /// of the dynamic lock bits, the protection of pages by a password or key, and support for FAST_READ.
 ///
@@ -313,9 +315,7 @@ struct MirroredText {
   /// are its UID, maybe with a counter.
   func isPlaced(by uid: [UInt8]) -> Bool {
     guard let reading = readings.first, readings.allSatisfy({ $0 == reading }) else { return true }
-    let text = uid.flatMap { byte in
-      [byte >> 4, byte & 0x0F].map { $0 + ($0 < 10 ? UInt8(ascii: "0") : UInt8(ascii: "A") - 10) }
-    }
+    let text = Array(Hexadecimal.text(uid).utf8)
     guard !text.isEmpty, let start = reading.firstRange(of: text)?.lowerBound else { return false }
     let counter = reading[start...].dropFirst(text.count).first == UInt8(ascii: "x") ? 1 + 6 : 0
     return indices.allSatisfy { (start..<start + text.count + counter).contains($0) }

@@ -1,4 +1,5 @@
 import NDEF
+import Names
 
 /// NFC Forum Type 4 Tag Operation Specification 2.0 and Type 4 Tag Technical Specification 1.0 (mapping 3.0), over
 /// ISO/IEC 14443 A or B.
@@ -202,10 +203,7 @@ extension Type4Tag {
   }
 
   /// Four hexadecimal digits.
-  private func hex(_ status: Int) -> String {
-    let digits = String(status, radix: 16)
-    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-  }
+  private func hex(_ status: Int) -> String { Hexadecimal.text(UInt16(truncatingIfNeeded: status)).lowercased() }
 }
 
 /// The commands of ISO/IEC 7816-4 that a Type 4 tag supports.

@@ -1,3 +1,5 @@
+import Names
+
 /// NFC Forum Type 5 Tag Technical Specification 1.0, over ISO/IEC 15693: ICODE, ST25, Tag-it.
 ///
 /// Block 0 begins with the capability container. A sequence of TLV blocks follows. READ SINGLE BLOCK of block 0 shows
@@ -152,8 +154,7 @@ extension Type5Tag {
 
   private static func code(of answer: [UInt8]) -> String {
     // 0F: an error without information (ISO/IEC 15693-3, 7.4.2).
-    let code = Type5Command.error(of: answer) ?? 0x0F
-    return (code < 0x10 ? "0" : "") + String(code, radix: 16, uppercase: true)
+    Hexadecimal.text(Type5Command.error(of: answer) ?? 0x0F)
   }
 
   /// Sets the capability container to read-only first, and then locks every block of container and data area.

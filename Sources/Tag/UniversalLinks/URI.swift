@@ -240,8 +240,7 @@ struct URIParser {
       if isEncoded || isAllowed(byte) {
         result.append(byte)
       } else {
-        let digits = Array("0123456789ABCDEF".utf8)
-        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        result += CharacterClasses.percentEncoded(byte)
       }
     }
     return String(decoding: result, as: UTF8.self)
@@ -265,6 +264,11 @@ enum CharacterClasses {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     default: nil
     }
+  }
+
+  static func percentEncoded(_ byte: UInt8) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
   }
 
   static func isUnreserved(_ byte: UInt8) -> Bool {

@@ -1,5 +1,6 @@
 import Bus
 import Glibc
+import Names
 import Routing
 
 /// A scope of the user's systemd for a started program. It separates the program from the agent's own unit, and tells
@@ -70,10 +71,10 @@ struct ApplicationScope {
         case UInt8(ascii: "."): !result.isEmpty
         default: false
         }
-      let digits = String(byte, radix: 16)
       let piece =
         isPlain
-        ? String(Unicode.Scalar(byte)) : byte == UInt8(ascii: "/") ? "-" : "\\x\(byte < 16 ? "0" : "")\(digits)"
+        ? String(Unicode.Scalar(byte))
+        : byte == UInt8(ascii: "/") ? "-" : "\\x\(Hexadecimal.text(byte).lowercased())"
       guard result.utf8.count + piece.utf8.count <= limit else { break }
       result += piece
     }

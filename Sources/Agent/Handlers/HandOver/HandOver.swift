@@ -250,15 +250,14 @@ enum HandOverContents: Sendable {
 
   /// RFC 8089. Each byte that is not unreserved in RFC 3986 is encoded, also in the name of the directory.
   static func address(ofFile path: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    return "file://"
+    "file://"
       + path.utf8.reduce(into: "") { address, byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
           UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
           UInt8(ascii: "~"), UInt8(ascii: "/"):
           address.unicodeScalars.append(Unicode.Scalar(byte))
-        default: address += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        default: address += "%\(Hexadecimal.text(byte))"
         }
       }
   }

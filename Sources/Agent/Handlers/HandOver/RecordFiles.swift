@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 import Settings
 
 /// Files with the payload of a record, for applications that open files.
@@ -100,9 +101,8 @@ struct RecordDirectory {
   /// Writes a new file with mode 0600 and returns its path.
   func write(_ bytes: [UInt8], extension suffix: String?) throws(SystemError) -> String {
     let (directory, path) = try open()
-    let number = UInt64.random(in: .min ... .max)
-    let digits = String(number, radix: 16)
-    let name = Self.prefix + String(repeating: "0", count: 16 - digits.count) + digits + (suffix.map { ".\($0)" } ?? "")
+    let number = Hexadecimal.text(UInt64.random(in: .min ... .max)).lowercased()
+    let name = Self.prefix + number + (suffix.map { ".\($0)" } ?? "")
     let file = openat(directory.rawValue, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw SystemError("write a file in \(path)") }
     let descriptor = FileDescriptor(owning: file)

@@ -1,4 +1,5 @@
 import Bus
+import Names
 import ReaderModels
 import Settings
 import TagrouteClient
@@ -237,10 +238,7 @@ extension Examination {
     var holder: Holder?
 
     /// As lsusb(8) shows it.
-    var id: String {
-      [vendor, product].map { Hexadecimal.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]).lowercased() }
-        .joined(separator: ":")
-    }
+    var id: String { "\(Hexadecimal.text(vendor)):\(Hexadecimal.text(product))".lowercased() }
   }
 
   /// A process that has opened a device.

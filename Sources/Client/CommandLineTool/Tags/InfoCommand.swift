@@ -58,7 +58,7 @@ struct InfoReport {
     let blocks = memory.map { "\($0.blockCount) blocks of \($0.blockSize) bytes" }
     func digits(_ byte: UInt8?) -> String? { byte.map { Hexadecimal.text([$0]) } }
     let version = chip.map { Hexadecimal.text($0.answer) }
-    let systemCode = tag.systemCode.map { Hexadecimal.text([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
+    let systemCode = tag.systemCode.map { Hexadecimal.text($0) }
     // The label for a person, the key for a script, and the value; nil if the tag has none.
     let rows: [(label: String, key: String?, value: String?)] = [
       ("technology", nil, technology), ("manufacturer", "manufacturer", type5?.manufacturer),

@@ -1,4 +1,5 @@
 import Bus
+import Names
 import TagrouteClient
 
 extension Command {

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import Names
 import TagrouteClient
 
 /// What an app declares in its Info.plist on iOS (an addition of Linux's).

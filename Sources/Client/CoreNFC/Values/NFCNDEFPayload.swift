@@ -1,5 +1,6 @@
 public import Foundation
 import NDEF
+import Names
 import TagrouteClient
 
 /// A record of an NDEF message (NDEF 1.0, section 2.3.2; iOS 11).

@@ -1,3 +1,5 @@
+import Names
+
 /// A JSON value (RFC 8259) that keeps the order of its keys.
 ///
 /// Ours, because Foundation would cost a resident process megabytes of memory.
@@ -59,14 +61,10 @@ enum JSONValue: Sendable, Hashable {
       case UInt8(ascii: "\r"): output += Array(#"\r"#.utf8)
       case UInt8(ascii: "\t"): output += Array(#"\t"#.utf8)
       // U+007F is allowed, but a terminal acts on it.
-      case 0..<0x20, 0x7F: output += Array("\\u00".utf8) + [digit(byte >> 4), digit(byte & 0x0F)]
+      case 0..<0x20, 0x7F: output += Array("\\u00\(Hexadecimal.text(byte).lowercased())".utf8)
       default: output.append(byte)
       }
     }
     output.append(UInt8(ascii: "\""))
-  }
-
-  private static func digit(_ nibble: UInt8) -> UInt8 {
-    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
   }
 }

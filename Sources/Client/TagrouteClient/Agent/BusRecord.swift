@@ -1,4 +1,5 @@
 package import Bus
+import Names
 
 /// A dictionary that the agent returns. One list of keys serves the agent, its clients and the JSON of the command
 /// line.
@@ -133,35 +134,4 @@ package struct JSONKey: CodingKey {
   package init(stringValue: String) { self.stringValue = stringValue }
 
   package init?(intValue: Int) { nil }
-}
-
-package enum Hexadecimal {
-  /// The bytes of pairs of digits, with or without colons between them; nil for any other text.
-  package static func bytes(_ text: String) -> [UInt8]? {
-    let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
-    guard digits.count % 2 == 0, !digits.isEmpty else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = digit(digits[index]), let low = digit(digits[index + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
-  }
-
-  private static func digit(_ character: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(character)).hexDigitValue.map { UInt8($0) }
-  }
-
-  /// `bytes` as uppercase pairs.
-  package static func text(_ bytes: some Sequence<UInt8>) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(2 * bytes.underestimatedCount)
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 0x0F)])
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  private static let digits = Array("0123456789ABCDEF".utf8)
 }

@@ -2,6 +2,7 @@ import Bus
 import CoreNFC
 import EventLoop
 import Foundation
+import Names
 import TagrouteClient
 import TestKit
 
@@ -99,7 +100,7 @@ final class CoreNFCSession: CallingSession {
     case .message:
       session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
     case .pages, .selection:
-      let application = TagCall.application.map { String(format: "%02X", Int($0)) }.joined()
+      let application = Hexadecimal.text(TagCall.application)
       session = NFCTagReaderSession(
         configuration: NFCTagReaderSession.Configuration(
           pollingOption: .iso14443, iso7816SelectIdentifiers: [application]),

@@ -1,6 +1,6 @@
 import Glibc
+import Names
 import ReaderSimulator
-import TagrouteClient
 import TestKit
 
 /// nfcpy as referee: it reads the messages on simulated tags, and Tagroute reads the messages that nfcpy has written.

@@ -1,3 +1,4 @@
+import Names
 import Tags
 
 /// A command to the reader in the form of an APDU of class FF (PC/SC part 3, 3.2.2.1, and makers' manuals).
@@ -116,11 +117,7 @@ struct StatusWord: Sendable, Hashable, CustomStringConvertible {
   var isUnknownCommand: Bool { (high == 0x6D || high == 0x6E) && low == 0 }
 
   /// Two hexadecimal bytes: "6A 82".
-  var description: String { Self.hexadecimal(high) + " " + Self.hexadecimal(low) }
-
-  private static func hexadecimal(_ byte: UInt8) -> String {
-    (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-  }
+  var description: String { Hexadecimal.text(high) + " " + Hexadecimal.text(low) }
 
   /// The error for a pseudo-APDU with this status word.
   ///

@@ -1,5 +1,6 @@
 import CPCSC
 import Glibc
+import Names
 import ReaderModels
 
 /// The USB numbers of a reader, as far as its driver tells them.
@@ -55,15 +56,10 @@ struct ReaderFacts {
   /// The numbers in the output of `--watch`: `072f:223b 001:005`.
   var text: String {
     let identity = vendor.flatMap { vendor in
-      product.map { Self.digits(Int(vendor), 16, 4) + ":" + Self.digits(Int($0), 16, 4) }
+      product.map { "\(Hexadecimal.text(vendor)):\(Hexadecimal.text($0))".lowercased() }
     }
-    let place = place.map { Self.digits($0.bus, 10, 3) + ":" + Self.digits($0.device, 10, 3) }
+    let place = place.map { [$0.bus, $0.device].map { "00\($0)".suffix(3) }.joined(separator: ":") }
     return "\(identity ?? "-") \(place ?? "-")"
-  }
-
-  private static func digits(_ number: Int, _ radix: Int, _ count: Int) -> String {
-    let digits = String(number, radix: radix)
-    return String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 }
 

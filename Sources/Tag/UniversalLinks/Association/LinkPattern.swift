@@ -348,7 +348,11 @@ enum PercentEncoding {
         continue
       }
       rest = rest.dropFirst(2)
-      if CharacterClasses.isUnreserved(value) { result.append(value) } else { result += escape(of: value) }
+      if CharacterClasses.isUnreserved(value) {
+        result.append(value)
+      } else {
+        result += CharacterClasses.percentEncoded(value)
+      }
     }
     return String(decoding: result, as: UTF8.self)
   }
@@ -364,7 +368,7 @@ enum PercentEncoding {
         result += character
         rest = rest.dropFirst(count)
       } else if byte == UInt8(ascii: "%"), let value = escaped(rest.dropFirst()) {
-        result += escape(of: value)
+        result += CharacterClasses.percentEncoded(value)
         rest = rest.dropFirst(3)
       } else {
         result.append(byte)
@@ -394,10 +398,5 @@ enum PercentEncoding {
       let low = digits.next().flatMap(CharacterClasses.hexValue)
     else { return nil }
     return high << 4 | low
-  }
-
-  private static func escape(of byte: UInt8) -> [UInt8] {
-    let digits = Array("0123456789ABCDEF".utf8)
-    return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
   }
 }

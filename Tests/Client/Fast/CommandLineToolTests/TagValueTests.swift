@@ -1,5 +1,5 @@
 import NDEF
-import TagrouteClient
+import Names
 import Testing
 
 @testable import CommandLineTool
@@ -8,6 +8,7 @@ struct TagValueTests {
   @Test func `hexadecimal bytes are read and printed`() {
     #expect(Hexadecimal.bytes("00ff:1A") == [0, 0xFF, 0x1A])
     #expect(Hexadecimal.text([0, 0xFF, 0x1A]) == "00FF1A")
+    #expect(Hexadecimal.text(UInt16(0x72F)) == "072F")
     for wrong in ["", "0", "0g", "0x12", "é", "+1"] { #expect(Hexadecimal.bytes(wrong) == nil, "\(wrong)") }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Names
 import TagrouteClient
 import TestKit
 import Testing
