@@ -1,3 +1,4 @@
+import ReaderKit
 import ReaderProtocol
 import Tags
 
@@ -35,10 +36,7 @@ struct CardSession {
     var tag: TagActivation
   }
 
-  /// The options that the session began with.
-  let options: TagSessionOptions
-  /// The options since the last restart of polling: a part of `options`.
-  private(set) var polled: TagSessionOptions
+  var base: TagSession
   var standing = Standing.waiting
   /// When to connect to the card with this serial number.
   private(set) var approach: (serial: UInt64, CardApproach)?
@@ -50,20 +48,16 @@ struct CardSession {
   let handle: CardHandle
   /// The end of the last operation.
   var idleSince = SuspendingClock.now
-  /// Whether the card needs a SELECT of its application before it gets a raw command.
-  var applicationIsDue = false
-  /// Whether the tag may ignore the next command, because it has refused the last one.
-  var isOutOfStep = false
 
   init(_ options: TagSessionOptions, _ handle: CardHandle) {
-    (self.options, polled) = (options, options)
+    base = TagSession(options)
     self.handle = handle
   }
 
   /// The session forgets its card and looks for those of other options, a part of `options`. `card` is the serial number
   /// of the card that lies there.
   mutating func restart(_ options: TagSessionOptions, card: UInt64?) {
-    polled = options
+    base.polled = options
     standing = .waiting
     approach = nil
     resetIsDue = card

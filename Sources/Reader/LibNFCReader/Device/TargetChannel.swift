@@ -1,5 +1,6 @@
 import PN53x
 import ReaderKit
+import ReaderProtocol
 import Tags
 
 /// The channel to the selected tag through the chip.
@@ -38,12 +39,7 @@ struct TargetChannel: TagChannel {
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     var answer = try exchangeOnce(command)
     if doubtsRepetitions, answer.count >= Self.leastData, let last, last.answer == answer, last.command != command {
-      do throws(NFCDevice.Failure) {
-        try device.fallInStep()
-      } catch {
-        failure = error
-        throw TagChannelError(.readerGone, error.reason)
-      }
+      try asking { [device] () throws(NFCDevice.Failure) in try device.fallInStep() }
       answer = try exchangeOnce(command)
     }
     last = (command, answer)
@@ -53,16 +49,15 @@ struct TargetChannel: TagChannel {
   private mutating func exchangeOnce(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     try beforeEach()
     exchanges += 1
-    let answer: NFCDevice.Answer
-    do throws(NFCDevice.Failure) {
-      answer = try tag.framing.exchange(command, with: device)
-    } catch {
-      failure = error
-      throw TagChannelError(.readerGone, error.reason)
-    }
+    return try Self.bytes(
+      of: try asking { [device, tag] () throws(NFCDevice.Failure) in try tag.framing.exchange(command, with: device) },
+      silence: "the tag does not answer")
+  }
+
+  private static func bytes(of answer: NFCDevice.Answer, silence: String) throws(TagChannelError) -> [UInt8] {
     switch answer {
     case .bytes(let bytes): return bytes
-    case .silence, .wrongKey: throw TagChannelError(.noAnswer, "the tag does not answer")
+    case .silence, .wrongKey: throw TagChannelError(.noAnswer, silence)
     case .refused(let number):
       throw TagChannelError(.transmission, "the tag gave no valid answer (libnfc error \(number))")
     }
@@ -71,14 +66,56 @@ struct TargetChannel: TagChannel {
   mutating func reselect() throws(TagChannelError) {
     try beforeEach()
     last = nil
-    let found: TagActivation?
+    let found = try asking { [device, tag] () throws(NFCDevice.Failure) in try device.selectAnew(tag) }
+    guard let found else { throw TagChannelError(.noAnswer, "the tag was removed") }
+    tag = found
+  }
+
+  /// Runs `body`, which uses the device. Its failure ends the use of the channel.
+  private mutating func asking<Value>(
+    _ body: () throws(NFCDevice.Failure) -> Value
+  ) throws(TagChannelError) -> Value {
     do throws(NFCDevice.Failure) {
-      found = try device.selectAnew(tag)
+      return try body()
     } catch {
       failure = error
       throw TagChannelError(.readerGone, error.reason)
     }
-    guard let found else { throw TagChannelError(.noAnswer, "the tag was removed") }
-    tag = found
+  }
+}
+
+extension TargetChannel: SessionChannel {
+  mutating func transceive(_ command: [UInt8], within timeout: Duration) throws(TagChannelError) -> [UInt8] {
+    try beforeEach()
+    device.tagTimeout = timeout
+    defer { device.tagTimeout = nil }
+    var obstacle: TagChannelError?
+    let answer = try asking { [device, tag, beforeEach] () throws(NFCDevice.Failure) in
+      guard !tag.isISODEP else {
+        return try device.exchangeLong(command, answerRoom: ReaderLimits.answer) {
+          do throws(TagChannelError) { try beforeEach() } catch { obstacle = error }
+          return obstacle == nil
+        }
+      }
+      try device.setAnswerTimeout(code: AnswerTimeout.code(atLeast: timeout))
+      let answer = try tag.framing.exchange(command, with: device)
+      try device.setAnswerTimeout(code: AnswerTimeout.usual)
+      return answer
+    }
+    if let obstacle { throw obstacle }
+    return try Self.bytes(of: answer, silence: "the tag did not answer in time")
+  }
+}
+
+/// The PN53x's codes for how long it waits for a tag's answer (UM0701-02, 7.3.1, item 2). Code n means
+/// 100 µs × 2^(n − 1).
+enum AnswerTimeout {
+  /// 51.2 ms, the chip's default.
+  static let usual: UInt8 = 0x0A
+  private static let longest: UInt8 = 0x10
+
+  /// Returns the code of the shortest timeout that is at least `time`, or of the longest timeout, 3.28 s.
+  static func code(atLeast time: Duration) -> UInt8 {
+    (1..<longest).first { .microseconds(100 << Int64($0 - 1)) >= time } ?? longest
   }
 }

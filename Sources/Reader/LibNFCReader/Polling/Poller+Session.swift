@@ -16,7 +16,7 @@ extension Poller {
     if session == nil { try begin(options, device) }
     try daemon.beat()
     if let options = daemon.takeRestart() { return try restart(options, device) }
-    if let request = daemon.takeRequest() { return try perform(request, device) }
+    if let request = daemon.takeRequest() { return try perform(request) }
     if try isInterrupted() { return }
     if tracker.resting.isEmpty { return try poll(device) }
     if let number = session?.engaged, let tag = selected { return try serve(tag, number, device) }
@@ -25,7 +25,7 @@ extension Poller {
 
   private func begin(_ options: TagSessionOptions, _ device: NFCDevice) throws(Interruption) {
     try letGo(device)
-    session = TagSession(
+    session = TargetSession(
       options, background: Background(tracker: tracker, plan: plan, presence: presence))
     lookAnew(options, device)
     isAtRest = false
@@ -55,7 +55,7 @@ extension Poller {
   }
 
   /// Switches the field off and restores the state from before the session.
-  func end(_ session: TagSession) throws(Interruption) {
+  func end(_ session: TargetSession) throws(Interruption) {
     if let device {
       try letGo(device)
       try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
@@ -90,28 +90,25 @@ extension Poller {
     try report(.sessionTagRemoved(epoch: epoch, placement: number))
   }
 
-  /// Ends the placement of a tag that no longer answers. The tag is new when it is found again.
-  func lost(_ number: UInt64) throws(Interruption) {
-    tracker.unread(number)
-    selected = nil
-    try missed(number)
-    presence.begin()
-    if tracker.resting.isEmpty { plan.begin(at: .now) }
-  }
-
-  /// Reports a new tag, unless it is a card without any of the session's applications that the client does not want.
+  /// Reports a new tag, unless the client does not want it.
   func reportNew(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
-    guard let device, let current = session else { return }
-    var application: Int?
-    if tag.isISODEP, !current.polled.applicationIdentifiers.isEmpty {
-      guard case .found(let index) = try search(tag, number, current, device) else { return }
-      application = index
-      // The refused SELECTs may have changed the card's state, so the next operation selects the card again.
-      if index == nil { session?.isOutOfStep = true }
+    guard let device, var base = session?.base else { return }
+    if base.searches(tag) {
+      if selected.map({ !$0.isSameTag(as: tag) }) ?? true { try selectAgain(tag, device) }
+      guard let selected, selected.isSameTag(as: tag) else { return tracker.unread(number) }
     }
-    let found = tag.sessionTag(number, application: application)
+    var channel = TargetChannel(device, tag, beforeEach: checkSession)
+    let found: SessionTag?
+    do throws(TagChannelError) {
+      found = try base.examine(tag, number, over: &channel, daemon)
+    } catch {
+      if let failure = channel.failure { throw .deviceLost(failure) }
+      tracker.unread(number)
+      return try letGo(device)
+    }
+    guard let found else { return }
+    session?.base = base
     session?.reported[number] = found
-    session?.applicationIsDue = false
     try report(.sessionTag(epoch: epoch, found))
     session?.round.reported()
   }
@@ -120,76 +117,6 @@ extension Poller {
   func settleRound() throws(Interruption) {
     guard session?.round.settle() == true else { return }
     try report(.sessionRoundEnded(epoch: epoch))
-  }
-
-  /// Works on a tag that is not reported yet. The daemon gets the tag's identity first, in case the tag makes this
-  /// process fail.
-  private func named(
-    _ tag: TagActivation, _ number: UInt64, _ body: () throws(Interruption) -> Applications
-  ) throws(Interruption) -> Applications {
-    try report(.examining(Placement(number, tag)))
-    let found: Applications
-    do throws(Interruption) {
-      found = try body()
-    } catch {
-      if case .deviceLost = error { try report(.removed(placement: number)) }
-      throw error
-    }
-    if case .found = found { return found }
-    try report(.removed(placement: number))
-    return found
-  }
-
-  /// The result of the search for an application.
-  private enum Applications {
-    /// The card is to be reported: with the application of this index in `TagSession.options`, or with none.
-    case found(Int?)
-    /// The card has none of the applications, and is not to be reported.
-    case none
-    /// The card no longer answers, or the session has ended.
-    case lost
-  }
-
-  /// Selects the first of the session's applications that the card has.
-  private func search(
-    _ tag: TagActivation, _ number: UInt64, _ current: TagSession, _ device: NFCDevice
-  ) throws(Interruption) -> Applications {
-    let without = current.polled.reportsUndeclaredCards ? Applications.found(nil) : .none
-    // A card with a malformed answer to select gets no commands. It keeps its placement, even if it is not reported.
-    guard tag.isProper else { return without }
-    if selected.map({ !$0.isSameTag(as: tag) }) ?? true { try selectAgain(tag, device) }
-    guard let selected, selected.isSameTag(as: tag) else {
-      tracker.unread(number)
-      return .lost
-    }
-    let result = try named(tag, number) { () throws(Interruption) in
-      for application in current.polled.applicationIdentifiers {
-        guard let answer = try exchange(ApplicationSelection.command(application), with: tag, device) else {
-          return .lost
-        }
-        guard ApplicationSelection.isAccepted(answer) else { continue }
-        return .found(current.options.applicationIdentifiers.firstIndex(of: application))
-      }
-      return without
-    }
-    if case .lost = result {
-      tracker.unread(number)
-      try letGo(device)
-    }
-    return result
-  }
-
-  /// Returns nil if the tag gave no answer, or if the session ended before the exchange.
-  func exchange(
-    _ command: [UInt8], with tag: TagActivation, _ device: NFCDevice
-  ) throws(Interruption) -> [UInt8]? {
-    var channel = TargetChannel(device, tag, beforeEach: checkSession)
-    do throws(TagChannelError) {
-      return try channel.exchange(command)
-    } catch {
-      if let failure = channel.failure { throw .deviceLost(failure) }
-      return nil
-    }
   }
 
   /// Aborts work on a tag if the session has ended.
@@ -215,174 +142,82 @@ extension Poller {
     // with it is lost.
     if tag.isISODEP || tag.type == .type3 || tag.type == .type1 {
       if try isPresent(tag, device) { return }
-      return try lost(number)
+      return try loseTag(number)
     }
     try selectAgain(tag, device)
-    if selected.map({ $0.isSameTag(as: tag) }) != true { try lost(number) }
+    if selected.map({ $0.isSameTag(as: tag) }) != true { try loseTag(number) }
   }
 }
 
-/// Performing a client's operations on the tags of a reader session.
-extension Poller {
-  private enum Outcome {
-    case result(ReaderOperationResult)
-    /// The tag gave no valid answer.
-    case silence(TagChannelError)
-    /// The reader session has ended. The daemon expects no result.
-    case over
+extension Poller: SessionServer {
+  func reportedTag(_ placement: UInt64) -> TagActivation? {
+    guard session?.reported[placement] != nil else { return nil }
+    return tracker.resting.first { $0.number == placement }?.tag
   }
 
-  func perform(_ request: DaemonConnection.Request, _ device: NFCDevice) throws(Interruption) {
-    func answer(_ result: ReaderOperationResult) throws(Interruption) {
-      try report(.performed(request: request.number, result))
-    }
-    let number = request.placement
-    guard session?.reported[number] != nil, let tag = tracker.resting.first(where: { $0.number == number })?.tag else {
-      return try answer(.failed(.tagLost, reason: "the tag was removed"))
-    }
-    if let refusal = request.operation.refusal(for: tag) { return try answer(refusal) }
-    guard let tag = try select(tag, number, device) else {
-      try answer(.failed(.tagLost, reason: "the tag was removed"))
-      return try lost(number)
-    }
-    let outcome: Outcome
-    if case .transceive(let command, let timeout) = request.operation {
+  func operate(_ request: DaemonConnection.Request, on tag: TagActivation) throws(Interruption) -> SessionOutcome {
+    let (number, operation) = (request.placement, request.operation)
+    guard let device else { return .over }
+    guard let tag = try select(tag, number, device) else { return .removed }
+    if operation.isTransceive {
       session?.engaged = number
-      outcome = try transceive(command, .milliseconds(Int64(timeout)), tag, number, device)
-    } else {
-      if session?.engaged != number { session?.engaged = nil }
-      outcome = try operate(request, tag, device)
+    } else if session?.engaged != number {
+      session?.engaged = nil
     }
-    switch outcome {
-    case .result(let result):
-      if case .failed = result { session?.isOutOfStep = true }
-      try answer(result)
-    case .silence(let error):
-      // The tag has refused the command or is gone. Only a tag that is gone ends its placement.
-      guard try selectAnew(tag, number, device) else {
-        try answer(.failed(.tagLost, reason: "the tag was removed"))
-        return try lost(number)
+    let report = session?.reported[number]
+    let application = session?.base.application(for: operation, on: report)
+    var channel = TargetChannel(device, tag, doubtsRepetitions: operation.isReading, beforeEach: checkSession)
+    if case .transceive(let command, let timeout) = operation {
+      // Each step of a libnfc driver may wait that long. The longest APDUs take seconds on a slow line.
+      let isLong = tag.isISODEP && command.count >= 7 && command[4] == 0
+      daemon.allow(.milliseconds(Int64(timeout)) * 4 + (isLong ? .seconds(12) : .seconds(1)))
+    }
+    defer {
+      if operation.isTransceive {
+        daemon.allow(.zero)
+      } else {
+        (selected, mayListen) = (channel.tag, true)
+        tracker.reselected(number, channel.tag)
       }
-      try answer(.failed(.timeout, reason: error.reason))
-    case .over: break
+    }
+    do throws(TagChannelError) {
+      let result = try daemon.perform(request, selecting: application, over: &channel)
+      if case .failed = result { session?.base.isOutOfStep = true }
+      return .result(result)
+    } catch {
+      if let failure = channel.failure { throw .deviceLost(failure) }
+      return error.code == .aborted ? .over : .silence(error.reason)
     }
   }
 
-  // MARK: Selecting
+  func loseTag(_ placement: UInt64) throws(Interruption) {
+    tracker.unread(placement)
+    selected = nil
+    try missed(placement)
+    presence.begin()
+    if tracker.resting.isEmpty { plan.begin(at: .now) }
+  }
 
   /// Returns nil if the tag is gone.
   private func select(
     _ tag: TagActivation, _ number: UInt64, _ device: NFCDevice
   ) throws(Interruption) -> TagActivation? {
-    if let selected, selected.isSameTag(as: tag), session?.isOutOfStep == false { return selected }
-    session?.isOutOfStep = false
+    if let selected, selected.isSameTag(as: tag), session?.base.isOutOfStep == false { return selected }
+    session?.base.isOutOfStep = false
     try selectAgain(tag, device)
     if let selected, selected.isSameTag(as: tag) { return selected }
-    return try selectAnew(tag, number, device) ? selected : nil
+    return try selectAnew(tag, number) == nil ? selected : nil
   }
 
-  /// Resets all tags by switching the field off, then selects this one again.
-  private func selectAnew(
-    _ tag: TagActivation, _ number: UInt64, _ device: NFCDevice
-  ) throws(Interruption) -> Bool {
+  func selectAnew(_ tag: TagActivation, _ placement: UInt64) throws(Interruption) -> SessionOutcome? {
+    guard let device else { return .over }
     selected = nil
     mayListen = true
     let again = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAnew(tag) }
-    session?.isOutOfStep = false
-    guard let again else { return false }
+    session?.base.isOutOfStep = false
+    guard let again else { return .removed }
     selected = again
-    tracker.reselected(number, again)
-    return true
-  }
-
-  // MARK: NDEF
-
-  private func operate(
-    _ request: DaemonConnection.Request, _ tag: TagActivation, _ device: NFCDevice
-  ) throws(Interruption) -> Outcome {
-    let isReading = request.operation == .read || request.operation == .query
-    let target = TargetChannel(device, tag, doubtsRepetitions: isReading, beforeEach: checkSession)
-    let timed = TimedChannel(target, until: .now + ReaderTiming.operation)
-    // A failed report is ignored, because the next exchange notices that the daemon is gone.
-    var channel = ProgressChannel(timed, tag.type, counts: isReading ? .reading : .writing) { [daemon] bytes in
-      try? daemon.report(.progress(request: request.number, bytes: bytes))
-    }
-    defer {
-      let now = channel.channel.channel.tag
-      selected = now
-      mayListen = true
-      tracker.reselected(request.placement, now)
-    }
-    do throws(TagChannelError) {
-      guard request.operation == .read else { return .result(try request.operation.perform(on: tag, over: &channel)) }
-      return .result(try ReaderOperation.read(over: &channel) { $0.channel.channel.tag })
-    } catch {
-      if let failure = channel.channel.channel.failure { throw .deviceLost(failure) }
-      return error.code == .aborted ? .over : .silence(error)
-    }
-  }
-
-  // MARK: Commands as they are
-
-  private func transceive(
-    _ command: [UInt8], _ timeout: Duration, _ tag: TagActivation, _ number: UInt64, _ device: NFCDevice
-  ) throws(Interruption) -> Outcome {
-    if session?.applicationIsDue == true {
-      session?.applicationIsDue = false
-      if let application = session?.application(of: number) {
-        guard let answer = try exchange(ApplicationSelection.command(application), with: tag, device) else {
-          return .silence(TagChannelError(.noAnswer, "the card does not answer"))
-        }
-        guard ApplicationSelection.isAccepted(answer) else {
-          return .result(.failed(.refused, reason: "the card no longer accepts the SELECT of its application"))
-        }
-      }
-    }
-    device.tagTimeout = timeout
-    // Each step of a libnfc driver may wait that long. The longest APDUs take seconds on a slow line.
-    let isLong = tag.isISODEP && command.count >= 7 && command[4] == 0
-    daemon.allow(timeout * 4 + (isLong ? .seconds(12) : .seconds(1)))
-    defer {
-      device.tagTimeout = nil
-      daemon.allow(.zero)
-    }
-    let answer: NFCDevice.Answer
-    if tag.isISODEP {
-      var isOver = false
-      answer = try asking(device) { (device) throws(NFCDevice.Failure) in
-        try device.exchangeLong(command, answerRoom: ReaderLimits.answer) {
-          isOver = (try? checkSession()) == nil
-          return !isOver
-        }
-      }
-      if isOver { return .over }
-    } else {
-      if (try? checkSession()) == nil { return .over }
-      answer = try asking(device) { (device) throws(NFCDevice.Failure) in
-        try device.setAnswerTimeout(code: AnswerTimeout.code(atLeast: timeout))
-        let answer = try tag.framing.exchange(command, with: device)
-        try device.setAnswerTimeout(code: AnswerTimeout.usual)
-        return answer
-      }
-    }
-    switch answer {
-    case .bytes(let bytes): return .result(.answer(Array(bytes.prefix(ReaderLimits.answer))))
-    case .silence, .wrongKey: return .silence(TagChannelError(.noAnswer, "the tag did not answer in time"))
-    case .refused(let number):
-      return .silence(TagChannelError(.transmission, "the tag gave no valid answer (libnfc error \(number))"))
-    }
-  }
-}
-
-/// The PN53x's codes for how long it waits for a tag's answer (UM0701-02, 7.3.1, item 2). Code n means
-/// 100 µs × 2^(n − 1).
-enum AnswerTimeout {
-  /// 51.2 ms, the chip's default.
-  static let usual: UInt8 = 0x0A
-  private static let longest: UInt8 = 0x10
-
-  /// Returns the code of the shortest timeout that is at least `time`, or of the longest timeout, 3.28 s.
-  static func code(atLeast time: Duration) -> UInt8 {
-    (1..<longest).first { .microseconds(100 << Int64($0 - 1)) >= time } ?? longest
+    tracker.reselected(placement, again)
+    return nil
   }
 }

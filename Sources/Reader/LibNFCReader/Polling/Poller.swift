@@ -21,7 +21,7 @@ final class Poller {
   var tracker: PlacementTracker
   var plan: PollPlan
   var presence: PresencePlan
-  var session: TagSession?
+  var session: TargetSession?
   /// Whether the device is closed so that another program can use it.
   var isLent = false
 
@@ -37,7 +37,7 @@ final class Poller {
   /// The tag that the chip has selected. The field is on.
   var selected: TagActivation? {
     // Selecting a card resets it, so the client's application has to be selected again.
-    didSet { session?.applicationIsDue = true }
+    didSet { session?.base.applicationIsDue = true }
   }
   /// Whether a tag may be awake and listening, even if the chip has not selected it.
   var mayListen = false
