@@ -1,4 +1,4 @@
 import Glibc
 import LibNFCReader
 
-exit(ReaderProgram.run(CommandLine.arguments))
+exit(TargetReaderProgram.run(CommandLine.arguments))

@@ -24,7 +24,7 @@ package final class DaemonConnection {
   /// The options of the polling restart that is due; nil if none is.
   private var restart: TagSessionOptions?
   package private(set) var isShuttingDown = false
-  /// Whether the poller should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
+  /// Whether this thread should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
   private var isToLookForDevice = false
   private var isToIdentify = false
 
@@ -227,7 +227,7 @@ package struct DaemonChannel: ~Copyable {
   }
 }
 
-/// An error that stops the poller's current step.
+/// An error that stops the current step of the thread with the link.
 package enum Interruption: Error {
   case daemonGone(ReaderLinkError)
   case deviceLost(ChipFailure)

@@ -89,7 +89,7 @@ struct PresencePlan {
   mutating func checkFailed() { hasPaused = true }
 
   /// Returns the next step. Call it when the previous step is done. There is at least one resting tag.
-  mutating func next(_ resting: [PlacementTracker.Resting], selected: TagActivation?, at now: Instant) -> Step {
+  mutating func next(_ resting: [TargetField.Resting], selected: TagActivation?, at now: Instant) -> Step {
     let missed = resting.contains { $0.misses > 0 }
     if !missed, isQuiet(resting, at: now) { return idleStep(resting, at: now) }
     if isIdle {
@@ -121,7 +121,7 @@ struct PresencePlan {
   }
 
   /// Whether the resting tags have been the same for `PollPlan.idleAfter`.
-  private mutating func isQuiet(_ resting: [PlacementTracker.Resting], at now: Instant) -> Bool {
+  private mutating func isQuiet(_ resting: [TargetField.Resting], at now: Instant) -> Bool {
     let numbers = resting.map(\.number)
     guard let lastChange, numbers == known else {
       (lastChange, known) = (now, numbers)
@@ -130,7 +130,7 @@ struct PresencePlan {
     return lastChange.duration(to: now) >= PollPlan.idleAfter
   }
 
-  private mutating func idleStep(_ resting: [PlacementTracker.Resting], at now: Instant) -> Step {
+  private mutating func idleStep(_ resting: [TargetField.Resting], at now: Instant) -> Step {
     switch idleness {
     case .awake:
       idleness = .fieldIsOff

@@ -132,42 +132,42 @@ import Testing
   private let includeFirst = KnownTags(includesFirst: true)
 
   @Test func `the first looks after another program used the reader announce no tag`() {
-    var tracker = PlacementTracker([.typeA, .typeB])
+    var field = TargetField([.typeA, .typeB])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
-    tracker.know(includeFirst)
-    #expect(tracker.isFirst(.typeA))
-    #expect(tracker.looked(for: .typeA, found: [first]) == [.known(1, first)])
-    #expect(tracker.looked(for: .typeA, found: [first]) == [])
-    #expect(!tracker.isFirst(.typeA) && tracker.isFirst(.typeB))
-    #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
+    field.know(includeFirst)
+    #expect(field.isFirst(.typeA))
+    #expect(field.looked(for: .typeA, found: [first]) == [.known(1, first)])
+    #expect(field.looked(for: .typeA, found: [first]) == [])
+    #expect(!field.isFirst(.typeA) && field.isFirst(.typeB))
+    #expect(field.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
   }
 
   /// A single look may miss a tag that is there.
   @Test func `a tag that the first look misses is not announced until it was removed`() {
-    var tracker = PlacementTracker([.typeA])
+    var field = TargetField([.typeA])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
-    tracker.know(includeFirst)
-    #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: [first]) == [.known(1, first)])
-    #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
-    #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(2, first)])
+    field.know(includeFirst)
+    #expect(field.looked(for: .typeA, found: []) == [])
+    #expect(field.looked(for: .typeA, found: [first]) == [.known(1, first)])
+    #expect(field.looked(for: .typeA, found: []) == [])
+    #expect(field.looked(for: .typeA, found: []) == [.left(1)])
+    #expect(field.looked(for: .typeA, found: [first]) == [.arrived(2, first)])
     // The same is true for the second of two tags.
-    tracker.know(includeFirst)
-    #expect(tracker.looked(for: .typeA, found: [first]) == [])
-    #expect(tracker.looked(for: .typeA, found: [first, second]) == [.known(3, second)])
+    field.know(includeFirst)
+    #expect(field.looked(for: .typeA, found: [first]) == [])
+    #expect(field.looked(for: .typeA, found: [first, second]) == [.known(3, second)])
   }
 
   /// If the resting tag may have a new identifier, the tag that is found is taken for it. Its content does not matter.
   @Test func `a tag with a random identifier is not compared in the first look`() {
-    var tracker = PlacementTracker([.typeA])
+    var field = TargetField([.typeA])
     let (before, after) = (typeA([8, 1, 1, 1]), typeA([8, 2, 2, 2]))
-    _ = tracker.looked(for: .typeA, found: [before])
-    tracker.examined(1, before, .message([0xD0, 0, 0]))
-    tracker.know(includeFirst)
-    #expect(tracker.looked(for: .typeA, found: [after]) == [])
-    _ = tracker.looked(for: .typeA, found: [])
-    #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
+    _ = field.looked(for: .typeA, found: [before])
+    field.examined(1, before, .message([0xD0, 0, 0]))
+    field.know(includeFirst)
+    #expect(field.looked(for: .typeA, found: [after]) == [])
+    _ = field.looked(for: .typeA, found: [])
+    #expect(field.looked(for: .typeA, found: []) == [.left(1)])
   }
 }
 

@@ -12,11 +12,11 @@ import Testing
   let other = TagActivation.typeB(
     TypeBActivation(pupi: [1, 2, 3, 4], applicationData: [], protocolInfo: [0, 0x81, 0xE1], attribResponse: []))
 
-  func resting(_ tags: TagActivation..., misses: Int = 0) -> [PlacementTracker.Resting] {
-    var tracker = PlacementTracker()
-    for tag in tags { _ = tracker.looked(for: tag.modulation ?? .typeA, found: [tag]) }
-    for _ in 0..<misses { _ = tracker.looked(for: tags[0].modulation ?? .typeA, found: []) }
-    return tracker.resting
+  func resting(_ tags: TagActivation..., misses: Int = 0) -> [TargetField.Resting] {
+    var field = TargetField()
+    for tag in tags { _ = field.looked(for: tag.modulation ?? .typeA, found: [tag]) }
+    for _ in 0..<misses { _ = field.looked(for: tags[0].modulation ?? .typeA, found: []) }
+    return field.resting
   }
 
   @Test mutating func `the plan looks for other tags first and then checks the resting tag`() {
@@ -55,23 +55,23 @@ import Testing
   /// under 300 ms.
   @Test(arguments: [false, true], [Duration.zero, .milliseconds(900)])
   mutating func `a removed tag is noticed after a few looks`(isAlone: Bool, _ later: Duration) {
-    var tracker = PlacementTracker()
-    for tag in isAlone ? [tag] : [tag, other] { _ = tracker.looked(for: tag.modulation ?? .typeA, found: [tag]) }
+    var field = TargetField()
+    for tag in isAlone ? [tag] : [tag, other] { _ = field.looked(for: tag.modulation ?? .typeA, found: [tag]) }
     var selected = isAlone ? tag : nil
-    _ = plan.next(tracker.resting, selected: selected, at: now)
+    _ = plan.next(field.resting, selected: selected, at: now)
     var (pauses, commands) = (Duration.zero, [String]())
-    while tracker.resting.contains(where: { $0.tag == tag }), commands.count < 100 {
-      switch plan.next(tracker.resting, selected: selected, at: now + later) {
+    while field.resting.contains(where: { $0.tag == tag }), commands.count < 100 {
+      switch plan.next(field.resting, selected: selected, at: now + later) {
       case .pause(let pause): pauses += pause
       case .check:
         commands.append("check")
-        tracker.checkFailed(tag)
+        field.checkFailed(tag)
         plan.checkFailed()
         selected = nil
       case .look(let modulations, _):
         commands.append("look")
         for modulation in modulations {
-          _ = tracker.looked(for: modulation, found: !isAlone && modulation == other.modulation ? [other] : [])
+          _ = field.looked(for: modulation, found: !isAlone && modulation == other.modulation ? [other] : [])
         }
       case .fieldOff: commands.append("off")
       }
@@ -89,7 +89,7 @@ import Testing
   // MARK: Idle mode
 
   /// Takes the first step. Returns the time at which idle mode begins.
-  func idle(_ plan: inout PresencePlan, _ resting: [PlacementTracker.Resting]) -> SuspendingClock.Instant {
+  func idle(_ plan: inout PresencePlan, _ resting: [TargetField.Resting]) -> SuspendingClock.Instant {
     _ = plan.next(resting, selected: tag, at: now)
     return now + PollPlan.idleAfter
   }

@@ -99,26 +99,26 @@ import Testing
   )
 
   @Test func `tags of a technology that is no longer polled are forgotten and stay known`() {
-    var tracker = PlacementTracker([.typeA, .typeB])
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
-    tracker.look(for: [.typeB]) { _ in true }
-    #expect(tracker.resting.isEmpty)
+    var field = TargetField([.typeA, .typeB])
+    #expect(field.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
+    field.look(for: [.typeB]) { _ in true }
+    #expect(field.resting.isEmpty)
     let key = TagFingerprint.Key(low: 1, high: 2)
     let fingerprint = TagFingerprint(.type2, tag.identifier, key)
     let known = KnownTags(key: key, tags: [KnownTag(number: 1, fingerprint: fingerprint, technology: .type2)])
-    tracker.know(known)
+    field.know(known)
     // These looks are for another technology, so the tag does not leave.
-    for _ in 1...3 { #expect(tracker.looked(for: .typeB, found: []) == []) }
-    tracker.look(for: [.typeA, .typeB]) { _ in true }
-    tracker.know(known)
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [.recognized(tag)])
-    for _ in 1...2 { _ = tracker.looked(for: .typeA, found: []) }
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
+    for _ in 1...3 { #expect(field.looked(for: .typeB, found: []) == []) }
+    field.look(for: [.typeA, .typeB]) { _ in true }
+    field.know(known)
+    #expect(field.looked(for: .typeA, found: [tag]) == [.recognized(tag)])
+    for _ in 1...2 { _ = field.looked(for: .typeA, found: []) }
+    #expect(field.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
   @Test func `a tag of a newly added technology is announced`() {
-    var tracker = PlacementTracker([.typeA])
-    tracker.look(for: [.typeA, .typeB]) { _ in true }
-    #expect(tracker.looked(for: .typeB, found: [typeB]) == [.arrived(1, typeB)])
+    var field = TargetField([.typeA])
+    field.look(for: [.typeA, .typeB]) { _ in true }
+    #expect(field.looked(for: .typeB, found: [typeB]) == [.arrived(1, typeB)])
   }
 }

@@ -183,54 +183,54 @@ import Testing
     .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [3, 0x10, 0x80]))
   }
 
-  /// - Returns: A tracker with an unannounced tag, and the activation with which it will be found again.
-  private static func leave(_ reason: Reason) -> (tracker: PlacementTracker, tag: TagActivation) {
-    var tracker = PlacementTracker([.typeA, .typeB])
+  /// - Returns: A field with an unannounced tag, and the activation with which it will be found again.
+  private static func leave(_ reason: Reason) -> (field: TargetField, tag: TagActivation) {
+    var field = TargetField([.typeA, .typeB])
     let first = card([8, 1, 1, 1])
-    #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
+    #expect(field.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
     let second = card([8, 2, 2, 2])
     switch reason {
-    case .stopped: tracker.unread(1)
-    case .deviceFailed: #expect(tracker.interrupted(1) == false)
+    case .stopped: field.unread(1)
+    case .deviceFailed: #expect(field.interrupted(1) == false)
     case .stoppedComparing, .deviceFailedComparing:
-      tracker.examined(1, first, .message([0xD0, 0, 0]))
-      #expect(tracker.looked(for: .typeA, found: [second]) == [.uncertain(2, resting: 1, second)])
+      field.examined(1, first, .message([0xD0, 0, 0]))
+      #expect(field.looked(for: .typeA, found: [second]) == [.uncertain(2, resting: 1, second)])
       if reason == .stoppedComparing {
-        tracker.unread(second)
+        field.unread(second)
       } else {
-        #expect(tracker.interrupted(2, with: 1, second) == false)
+        #expect(field.interrupted(2, with: 1, second) == false)
       }
-      return (tracker, second)
+      return (field, second)
     }
-    return (tracker, first)
+    return (field, first)
   }
 
   @Test(arguments: Reason.allCases) func `an unannounced tag is new when it is found again`(reason: Reason) {
-    var (tracker, tag) = Self.leave(reason)
-    let outcomes = tracker.looked(for: .typeA, found: [tag])
+    var (field, tag) = Self.leave(reason)
+    let outcomes = field.looked(for: .typeA, found: [tag])
     #expect(outcomes.map(\.isToBeRead) == [true])
   }
 
   @Test(arguments: Reason.allCases)
   func `an unannounced tag is known after a stop until it is removed`(reason: Reason) {
-    var (tracker, tag) = Self.leave(reason)
+    var (field, tag) = Self.leave(reason)
     // Looks for another technology do not affect the tag.
-    _ = tracker.looked(for: .typeB, found: [])
-    _ = tracker.looked(for: .typeB, found: [])
-    _ = tracker.stop()
-    #expect(tracker.stop() == [])
-    for _ in 1...5 { #expect(tracker.looked(for: .typeA, found: [tag]) == []) }
-    for _ in 1...PlacementTracker.missesUntilAway { _ = tracker.looked(for: .typeA, found: []) }
-    let outcomes = tracker.looked(for: .typeA, found: [tag])
+    _ = field.looked(for: .typeB, found: [])
+    _ = field.looked(for: .typeB, found: [])
+    _ = field.stop()
+    #expect(field.stop() == [])
+    for _ in 1...5 { #expect(field.looked(for: .typeA, found: [tag]) == []) }
+    for _ in 1...TargetField.missesUntilAway { _ = field.looked(for: .typeA, found: []) }
+    let outcomes = field.looked(for: .typeA, found: [tag])
     #expect(outcomes.map(\.isToBeRead) == [true])
   }
 
   @Test(arguments: Reason.allCases)
   func `an unannounced tag that was removed is not known after a stop`(reason: Reason) {
-    var (tracker, tag) = Self.leave(reason)
-    for _ in 1...PlacementTracker.missesUntilAway { _ = tracker.looked(for: .typeA, found: []) }
-    #expect(tracker.stop() == [])
-    let outcomes = tracker.looked(for: .typeA, found: [tag])
+    var (field, tag) = Self.leave(reason)
+    for _ in 1...TargetField.missesUntilAway { _ = field.looked(for: .typeA, found: []) }
+    #expect(field.stop() == [])
+    let outcomes = field.looked(for: .typeA, found: [tag])
     #expect(outcomes.map(\.isToBeRead) == [true])
   }
 

@@ -179,7 +179,7 @@ extension CardCall {
   }
 }
 
-/// The connection to the card for Framing.
+/// The connection to the card for `CardLink`.
 ///
 /// A class, so that its user sees why a command has failed.
 final class CardHandle: CardConnection {

@@ -5,7 +5,7 @@ import ReaderProtocol
 import Tags
 
 /// Reading new tags.
-extension Poller {
+extension TargetReader {
   /// Reads a tag and announces its content.
   func examine(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device else { return }
@@ -20,14 +20,14 @@ extension Poller {
     }
     switch examination {
     case .read(let examined):
-      tracker.examined(number, examined.tag, examined.content)
+      field.examined(number, examined.tag, examined.content)
       try announce(number, examined)
     case .lost(let examined):
-      guard tracker.interrupted(number) else { return try abandon(number, device) }
+      guard field.interrupted(number) else { return try abandon(number, device) }
       try announce(number, examined)
       try release(device)
     case .interrupted:
-      tracker.unread(number)
+      field.unread(number)
       try abandon(number, device)
     }
   }
@@ -47,18 +47,18 @@ extension Poller {
     }
     switch examination {
     case .read(let examined):
-      if tracker.compared(number, with: resting, examined.tag, examined.content) {
+      if field.compared(number, with: resting, examined.tag, examined.content) {
         return try report(.removed(placement: number))
       }
       try report(.removed(placement: resting))
       try announce(number, examined)
     case .lost(let examined):
-      guard tracker.interrupted(number, with: resting, tag) else { return try abandon(number, device) }
+      guard field.interrupted(number, with: resting, tag) else { return try abandon(number, device) }
       try report(.removed(placement: resting))
       try announce(number, examined)
       try release(device)
     case .interrupted:
-      tracker.unread(tag)
+      field.unread(tag)
       try abandon(number, device)
     }
   }
@@ -70,7 +70,7 @@ extension Poller {
   /// Handles a device failure while a tag was read. A single failure may be a bad frame. The user gets an error if it
   /// happens `InterruptedTags.most` times in a row with the same tag.
   private func interrupt(_ placement: Placement, _ failure: NFCDevice.Failure) throws(Interruption) {
-    guard tracker.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
+    guard field.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
     try reportUnreadable(placement, failure)
   }
 
@@ -79,7 +79,7 @@ extension Poller {
   private func interrupt(
     _ placement: Placement, _ tag: TagActivation, inPlaceOf resting: UInt64, _ failure: NFCDevice.Failure
   ) throws(Interruption) {
-    guard tracker.interrupted(placement.number, with: resting, tag) else {
+    guard field.interrupted(placement.number, with: resting, tag) else {
       return try report(.removed(placement: placement.number))
     }
     try report(.removed(placement: resting))
@@ -153,7 +153,7 @@ extension Poller {
   }
 
   private func isAnother(_ tag: TagActivation, than numbers: [UInt64]) -> Bool {
-    tracker.resting.contains { resting in
+    field.resting.contains { resting in
       !numbers.contains { $0 == resting.number } && resting.tag.isSameTag(as: tag)
     }
   }

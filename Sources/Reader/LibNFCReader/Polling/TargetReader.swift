@@ -7,8 +7,8 @@ import Tags
 /// Runs one reader: finds its device, polls for tags, reads each tag once, and notices when a tag is removed. In a
 /// reader session it performs the client's operations instead of reading the tags.
 ///
-/// This file decides the next step, and handles the device. Extensions handle polling, reading and reader sessions.
-final class Poller {
+/// This file decides the next step, handles the device, and polls. Other files read tags and serve reader sessions.
+final class TargetReader {
   private(set) var options: ReaderOptions
   let daemon: DaemonConnection
   let context: OpaquePointer
@@ -18,7 +18,7 @@ final class Poller {
   var schedule: OpeningSchedule
 
   /// The resting tags and the polling state. During a reader session they are those of the session.
-  var tracker: PlacementTracker
+  var field: TargetField
   var plan: PollPlan
   var presence: PresencePlan
   var session: TargetSession?
@@ -51,14 +51,14 @@ final class Poller {
     self.context = context
     schedule = OpeningSchedule(isFollowed: options.isFollowed)
     let technologies = options.technologies
-    tracker = PlacementTracker(technologies.modulations) { technologies.include($0) }
+    field = TargetField(technologies.modulations) { technologies.include($0) }
     plan = PollPlan(options)
     presence = PresencePlan(plan, options)
   }
 
   /// The resting tags and the polling state from before a reader session.
   struct Background {
-    var tracker: PlacementTracker
+    var field: TargetField
     let plan: PollPlan
     let presence: PresencePlan
   }
@@ -112,7 +112,7 @@ final class Poller {
       // When scanning starts again, it may be for another user. An unread tag becomes known here, so that it is not
       // announced to that user.
       if case .scan = goal {
-        if case .scan = daemon.goal {} else { for outcome in tracker.stop() { try send(outcome) } }
+        if case .scan = daemon.goal {} else { for outcome in field.stop() { try send(outcome) } }
       }
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
       if case .scan(let polling) = goal { configure(polling) }
@@ -126,7 +126,7 @@ final class Poller {
     var known = known
     // Only scanning announces tags.
     if case .scan = goal {} else { known.includesFirst = false }
-    if session == nil { tracker.know(known) } else { session?.background.tracker.know(known) }
+    if session == nil { field.know(known) } else { session?.background.field.know(known) }
   }
 
   /// Reports once that the goal is in force.
@@ -186,7 +186,7 @@ final class Poller {
   private func configure(_ polling: ReaderPolling) {
     options.take(polling)
     let technologies = options.technologies
-    tracker.look(for: technologies.modulations) { technologies.include($0) }
+    field.look(for: technologies.modulations) { technologies.include($0) }
     plan = PollPlan(options)
     presence = PresencePlan(plan, options)
   }
@@ -202,7 +202,7 @@ final class Poller {
       presence.begin()
       try reach()
     }
-    if tracker.resting.isEmpty { try poll(device) } else { try watch(device) }
+    if field.resting.isEmpty { try poll(device) } else { try watch(device) }
   }
 
   // MARK: The daemon
@@ -234,7 +234,7 @@ extension PresencePlan {
 }
 
 /// Finding, opening, losing and lending the device.
-extension Poller {
+extension TargetReader {
   func find() throws(Interruption) {
     let isInDoubt = last.leftOn != nil
     switch schedule.step(wantsScanning: goal.usesField, isFieldInDoubt: isInDoubt, at: .now) {
@@ -281,7 +281,7 @@ extension Poller {
     if state.isAbsent { last.areAway() }
     try report(.state(state))
     // An unplugged device has no tags any more. The tags of a silent device may still lie on it.
-    if state.isAbsent { try handle(tracker.readerLeft()) }
+    if state.isAbsent { try handle(field.readerLeft()) }
   }
 
   /// Handles a device that was plugged in again at `path`. The former device is gone, and only a new process may open
@@ -289,7 +289,7 @@ extension Poller {
   private func give(_ path: String) throws(Interruption) {
     last.areAway()
     try report(.state(.absent(reason: "\(path) was plugged in again")))
-    try handle(tracker.readerLeft())
+    try handle(field.readerLeft())
     try report(.successorWanted)
     isOver = true
   }
@@ -299,7 +299,7 @@ extension Poller {
     if let leftOn = last.leftOn {
       try report(.log(.warning, "\(leftOn) failed earlier; its field may be on until it is unplugged"))
     }
-    try handle(tracker.readerLeft())
+    try handle(field.readerLeft())
   }
 
   private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<NFCDevice, NFCDevice.Failure>
@@ -341,4 +341,190 @@ extension Poller {
 
 extension ReaderDeviceState {
   fileprivate var isAbsent: Bool { if case .absent = self { true } else { false } }
+}
+
+/// Polling for tags and watching resting tags.
+extension TargetReader {
+  /// Performs one step while no tag rests.
+  func poll(_ device: NFCDevice) throws(Interruption) {
+    switch plan.next(at: .now) {
+    case .look(let modulation):
+      let tags = try list(modulation, device)
+      try handle(field.looked(for: modulation, found: tags))
+      try settleRound()
+      // Reading took time with the field on, which the plan does not include. The tag may also be gone already.
+      if !tags.isEmpty { plan.begin(at: .now) }
+      if !field.resting.isEmpty { presence.begin() }
+    case .fieldOff:
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
+    case .pause(let duration):
+      try pause(duration)
+    }
+  }
+
+  /// Performs one step while tags rest.
+  func watch(_ device: NFCDevice) throws(Interruption) {
+    // The client may wait for the end of the round, so look for all technologies without a pause.
+    if session?.round.isOpen == true { presence.begin() }
+    switch presence.next(field.resting, selected: selected, at: .now) {
+    case .pause(let duration):
+      try pause(duration)
+    case .check:
+      guard let tag = selected else { return }
+      if try isPresent(tag, device) { return }
+      presence.checkFailed()
+      field.checkFailed(tag)
+      try letGo(device)
+    case .fieldOff:
+      selected = nil
+      mayListen = false
+      try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() }
+    case .look(let modulations, let isAnew):
+      try look(for: modulations, isAnew: isAnew, device)
+    }
+    if field.resting.isEmpty { plan.begin(at: .now) }
+  }
+
+  private func look(for modulations: [Modulation], isAnew: Bool, _ device: NFCDevice) throws(Interruption) {
+    var outcomes = try list(modulations, isAnew: isAnew, device)
+    if try isInterrupted() { return try giveUp(outcomes) }
+    // A new tag may have replaced a resting one. Find out first, because reading takes time.
+    let missed = Set(field.resting.filter { $0.misses > 0 }.compactMap(\.tag.modulation))
+    if !missed.isEmpty, outcomes.contains(where: { if case .arrived = $0 { true } else { false } }) {
+      do throws(Interruption) {
+        outcomes = try list(modulations.filter(missed.contains), isAnew: true, device) + outcomes
+      } catch {
+        try giveUp(outcomes)
+        throw error
+      }
+    }
+    try handle(outcomes)
+    try settleRound()
+    // Looking for a second tag has put the first one to sleep, so select it again.
+    guard !presence.isIdle, selected == nil, field.resting.count == 1, let resting = field.resting.first,
+      resting.misses == 0, try !isInterrupted()
+    else {
+      return
+    }
+    try selectAgain(resting.tag, device)
+  }
+
+  /// Looks for several technologies. If `isAnew`, the field is switched off first.
+  private func list(
+    _ modulations: [Modulation], isAnew: Bool, _ device: NFCDevice
+  ) throws(Interruption) -> [TargetField.Outcome] {
+    try letGo(device)
+    if isAnew { try asking(device) { (device) throws(NFCDevice.Failure) in try device.switchFieldOff() } }
+    var outcomes: [TargetField.Outcome] = []
+    do throws(Interruption) {
+      for modulation in modulations {
+        // The next look makes the chip forget a found tag. A tag that is still awake would not answer that look.
+        try letGo(device)
+        outcomes += field.looked(for: modulation, found: try list(modulation, device))
+        try daemon.beat()
+        if try isInterrupted() { break }
+      }
+    } catch {
+      if case .deviceLost = error { try giveUp(outcomes) }
+      throw error
+    }
+    return outcomes
+  }
+
+  /// Reports the outcomes from before the device failed or the daemon interrupted the work. An unread tag is new when
+  /// it is found again.
+  private func giveUp(_ outcomes: [TargetField.Outcome]) throws(Interruption) {
+    session?.round.brokeOff()
+    for outcome in outcomes {
+      switch outcome {
+      case .arrived(let number, _): field.unread(number)
+      case .uncertain(_, _, let tag): field.unread(tag)
+      case .left, .known, .recognized, .unwanted: try send(outcome)
+      }
+    }
+  }
+
+  /// Looks for one technology. A single tag is selected afterwards, unless the look was for two.
+  private func list(_ modulation: Modulation, _ device: NFCDevice) throws(Interruption) -> [TagActivation] {
+    noticeFieldOff(device)
+    let mayBeTwo =
+      modulation.mayBeTwo
+      && (field.isFirst(modulation) || field.resting.contains { $0.tag.modulation == modulation })
+    let tags = try asking(device) { (device) throws(NFCDevice.Failure) in
+      try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
+    }
+    // `NFCDevice.list` switches the field off and looks again if an answer is malformed.
+    noticeFieldOff(device)
+    // A look for one tag that finds one may have missed another.
+    if mayBeTwo || !modulation.mayBeTwo || tags.isEmpty { session?.round.looked(for: modulation) }
+    mayListen = !tags.isEmpty
+    selected = mayBeTwo ? nil : tags.first
+    return tags
+  }
+
+  /// Records in `field` that the field was off: a tag with a random identifier then has a new one.
+  private func noticeFieldOff(_ device: NFCDevice) {
+    if device.timesOff != timesOff { field.fieldWentOff() }
+    timesOff = device.timesOff
+  }
+
+  /// Looks for a tag that was found before. Afterwards `selected` is that tag, another one that answered, or nil.
+  func selectAgain(_ tag: TagActivation, _ device: NFCDevice) throws(Interruption) {
+    try letGo(device)
+    selected = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAgain(tag) }
+    mayListen = selected != nil
+  }
+
+  /// Puts a listening tag to sleep.
+  func letGo(_ device: NFCDevice) throws(Interruption) {
+    guard mayListen else { return }
+    selected = nil
+    mayListen = false
+    try asking(device) { (device) throws(NFCDevice.Failure) in try device.deselect() }
+  }
+
+  func isPresent(_ tag: TagActivation, _ device: NFCDevice) throws(Interruption) -> Bool {
+    // An ignored tag gets no command. The chip only looks for it.
+    let isLeftAlone = field.resting.contains { ($0.isSuspect || $0.number == nil) && $0.tag.isSameTag(as: tag) }
+    let check = isLeftAlone ? PresenceCheck.look(sleepFirst: true) : PresenceCheck(tag)
+    return try asking(device) { (device) throws(NFCDevice.Failure) in try check.perform(tag, on: device) }
+  }
+
+  /// Reports the outcomes of looks, then reads the new tags.
+  func handle(_ outcomes: [TargetField.Outcome]) throws(Interruption) {
+    var newcomers = outcomes.filter(\.isToBeRead)[...]
+    for outcome in outcomes where !outcome.isToBeRead { try send(outcome) }
+    while let newcomer = newcomers.popFirst() {
+      if try isInterrupted() { return try giveUp([newcomer] + newcomers) }
+      do throws(Interruption) {
+        try read(newcomer)
+      } catch {
+        try giveUp(Array(newcomers))
+        throw error
+      }
+    }
+  }
+
+  private func read(_ newcomer: TargetField.Outcome) throws(Interruption) {
+    switch newcomer {
+    case .arrived(let number, let tag) where session != nil: try reportNew(tag, number)
+    case .arrived(let number, let tag): try examine(tag, number)
+    case .uncertain(let number, let resting, let tag): try compare(tag, number, with: resting)
+    case .left, .known, .recognized, .unwanted: break
+    }
+  }
+
+  func send(_ outcome: TargetField.Outcome) throws(Interruption) {
+    if session != nil { return try sendInSession(outcome) }
+    switch outcome {
+    case .arrived, .uncertain: break
+    case .left(let number): try report(.removed(placement: number))
+    case .known(let number, let tag): try report(.known(Placement(number, tag)))
+    case .recognized(let tag):
+      try report(.log(.notice, "a tag that was there before is ignored until it is removed"))
+      try report(.log(.debug, "the known tag \(tag.digits) is ignored"))
+    case .unwanted(let tag):
+      try report(.log(.debug, "the tag \(tag.digits) is ignored: \(tag.type) is not configured"))
+    }
+  }
 }

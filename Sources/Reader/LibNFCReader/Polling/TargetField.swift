@@ -8,7 +8,7 @@ import Tags
 ///
 /// A placement outlasts interruptions by the reader: a pause in scanning, a field that was off, or a look that missed
 /// the tag.
-struct PlacementTracker {
+struct TargetField {
   /// A tag that lies on the reader.
   struct Resting {
     fileprivate(set) var tag: TagActivation
@@ -279,7 +279,7 @@ struct PlacementTracker {
   }
 }
 
-extension PlacementTracker {
+extension TargetField {
   enum Outcome: Hashable {
     /// A new tag: read it and announce its content.
     case arrived(UInt64, TagActivation)
@@ -305,7 +305,7 @@ extension PlacementTracker {
 }
 
 /// The number of remaining looks per technology for which a condition lasts. It starts at
-/// `PlacementTracker.missesUntilAway`.
+/// `TargetField.missesUntilAway`.
 struct RemainingLooks {
   private var counts: [Modulation: Int] = [:]
 
@@ -317,7 +317,7 @@ struct RemainingLooks {
 
   /// Starts the count for these technologies.
   mutating func begin(_ modulations: some Sequence<Modulation>) {
-    for modulation in modulations { counts[modulation] = PlacementTracker.missesUntilAway }
+    for modulation in modulations { counts[modulation] = TargetField.missesUntilAway }
   }
 
   /// Drops technologies that are no longer polled.
@@ -363,7 +363,7 @@ struct InterruptedTags {
       let isThere = tags.contains { $0.isSamePlacement(as: entries[index].tag) }
       entries[index].misses = isThere ? 0 : entries[index].misses + 1
     }
-    entries.removeAll { $0.misses >= PlacementTracker.missesUntilAway }
+    entries.removeAll { $0.misses >= TargetField.missesUntilAway }
   }
 
   /// Forgets the tags of technologies that are no longer polled.
@@ -380,6 +380,6 @@ struct InterruptedTags {
 
   private mutating func set(_ tag: TagActivation, count: Int) {
     forget(tag)
-    entries = entries.suffix(PlacementTracker.most - 1) + [(tag, count, 0)]
+    entries = entries.suffix(TargetField.most - 1) + [(tag, count, 0)]
   }
 }

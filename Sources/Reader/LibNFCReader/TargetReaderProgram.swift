@@ -9,7 +9,7 @@ import ReaderProtocol
 /// It needs no second thread to listen to the daemon. No command to the chip takes longer than `ReaderTiming` says, and
 /// the thread checks the link between commands. A second thread would have to call `nfc_abort_command`. That leaks a
 /// descriptor each time it comes too late, and must not be called after the device is closed.
-package enum ReaderProgram {
+package enum TargetReaderProgram {
   /// Runs the program with an argument vector, whose first element is the program's name, and returns the exit code.
   package static func run(_ arguments: [String]) -> Int32 {
     let options: ReaderOptions
@@ -42,10 +42,10 @@ package enum ReaderProgram {
       for device in NFCDevice.list(context) { print(device) }
       return 0
     case .serve(let link):
-      let poller = Poller(
+      let reader = TargetReader(
         options: options, link: DaemonChannel(descriptor: link, end: end), context: context, confinement: confinement)
       do throws(Interruption) {
-        try poller.run()
+        try reader.run()
         return 0
       } catch {
         // The daemon is gone, or the link is invalid. There is no way to report it.
