@@ -16,7 +16,7 @@ package enum TargetReaderProgram {
     do throws(ReaderOptions.Mistake) {
       options = try ReaderOptions(Array(arguments.dropFirst()))
     } catch {
-      complain("\(error.description)\n\(ReaderOptions.usage)")
+      complain("\(error.description)\n\(ReaderOptions.usage(Names.Files.readerProgram))")
       return Names.ExitCode.usage
     }
     let end = Confinement.begin()
@@ -33,13 +33,18 @@ package enum TargetReaderProgram {
     case .showVersion:
       print("\(Names.Files.readerProgram) \(Names.version)\nlibnfc \(String(cString: nfc_version()))")
       return 0
-    case .list:
+    case .list(let link):
       if let gap = confinement.gap { complain("some restrictions are not in force: \(gap)") }
       if let refusal = confinement.refusal {
         complain(refusal)
         return Names.ExitCode.failure
       }
-      for device in NFCDevice.list(context) { print(device) }
+      let devices = NFCDevice.list(context)
+      if let link {
+        try? DaemonChannel(descriptor: link).send(ReaderList.devices(devices).frame)
+      } else {
+        for device in devices { print(device) }
+      }
       return 0
     case .serve(let link):
       let reader = TargetReader(

@@ -28,7 +28,6 @@ final class CardReader {
     case present(ReaderName)
   }
 
-  let options: CardReaderOptions
   /// The reader's name from the arguments, with or without pcscd's numbers.
   let wanted: String
   let daemon: DaemonConnection
@@ -68,9 +67,8 @@ final class CardReader {
   var givesFeedback = false
 
   init(
-    options: CardReaderOptions, wanted: String, link: consuming DaemonChannel, wake: Signal, socket: ServiceSocket
+    wanted: String, link: consuming DaemonChannel, wake: Signal, socket: ServiceSocket
   ) {
-    self.options = options
     self.wanted = wanted
     self.wake = wake
     self.socket = socket
@@ -399,7 +397,7 @@ extension CardReader {
     do throws(SystemError) {
       service = .opening(try ServiceOpening(wake: wake))
     } catch {
-      try close(.other(error.description))
+      try close(PCSCProblem(.other, "pcscd cannot be used: \(error.description)"))
     }
   }
 
@@ -411,14 +409,14 @@ extension CardReader {
         try setState(.failed(reason: "pcscd does not answer; restart it: sudo systemctl restart pcscd.service"))
       }
       try daemon.pause(ReaderTiming.beatInterval)
-    case .failure(let error)?: try close(ServiceProblem(error))
+    case .failure(let error)?: try close(PCSCProblem(error))
     case .success(let contexts)?: try begin(contexts)
     }
   }
 
-  private func close(_ problem: ServiceProblem) throws(Interruption) {
+  private func close(_ problem: PCSCProblem) throws(Interruption) {
     var retry = Retry()
-    switch problem {
+    switch problem.kind {
     case .noService:
       if socket.watch() { retry.socketCounts = .now + Self.socketPause }
       // A socket without a pcscd may begin to work without any change near it.
@@ -426,7 +424,7 @@ extension CardReader {
     case .refused, .closed, .otherVersion, .other: retry.time = .now + problem.pause
     }
     service = .closed(retry)
-    try setState(.failed(reason: problem.reason))
+    try setState(.failed(reason: problem.text))
   }
 
   /// Confines the process, then starts its threads.
@@ -515,8 +513,8 @@ extension CardReader {
       try setState(.failed(reason: "\(reason): it has ended or was restarted"))
     case .forbidden:
       dropSession()
-      service = .lost(successorAt: .now + ServiceProblem.refused.pause)
-      try setState(.failed(reason: ServiceProblem.refused.reason))
+      service = .lost(successorAt: .now + PCSCProblem.refusedByPolkit.pause)
+      try setState(.failed(reason: PCSCProblem.refusedByPolkit.text))
     }
   }
 

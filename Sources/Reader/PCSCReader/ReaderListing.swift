@@ -1,53 +1,49 @@
 import EventLoop
 import Glibc
 import Names
+import ReaderKit
 import ReaderModels
+import ReaderProtocol
 
-/// Prints the readers that pcscd has, each time that they change, in the format that `PCSCListing` of ReaderLink parses.
+/// Lists the readers that pcscd has.
 ///
 /// It never connects to a card. It asks the driver of a contactless reader for its USB numbers, and leaves every other
 /// reader alone.
 struct ReaderListing {
   /// How often to ask for the USB numbers of a reader that another program uses.
   private static let busyPause = Duration.seconds(2)
-  /// The most readers in a list.
-  private static var most: Int { Names.PCSC.mostReaders }
 
   let socket: ServiceSocket
 
-  /// Prints one block, and returns the exit code.
-  func printOnce() -> Int32 {
-    do throws(PCSCError) {
-      let context = try PCSCContext.establish()
-      defer { context.release() }
-      var facts: [ReaderName: ReaderFacts] = [:]
-      Self.send(Self.block(try context.readers(), &facts, context).text)
-      return 0
-    } catch {
-      Self.send(Self.block(ServiceProblem(error)))
-      return Names.ExitCode.failure
-    }
+  /// The names of the present readers.
+  static func names() throws(PCSCError) -> [String] {
+    let context = try PCSCContext.establish()
+    defer { context.release() }
+    return try context.readers().map(\.text)
   }
 
-  /// Prints blocks until one of the descriptors is readable or closed. Returns false if the system has no thread left.
-  func watch(endsWith descriptors: [Int32]) -> Bool {
+  /// Sends lists to the daemon, until it closes the link or `end` is readable. Returns false if the system has no thread
+  /// left.
+  func watch(link: Int32, end: Int32) -> Bool {
     do throws(SystemError) {
       // Calls to pcscd block, and only the end of the process ends them.
-      try DedicatedThread.start { [socket] in Self.watch(socket) }
+      try DedicatedThread.start { [socket] in Self.watch(socket, link) }
     } catch {
       return false
     }
-    var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    // The daemon sends nothing.
+    var entries = [link, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while poll(&entries, nfds_t(entries.count), -1) <= 0 {}
     return true
   }
 
-  private static func watch(_ watched: ServiceSocket) {
+  private static func watch(_ watched: ServiceSocket, _ link: Int32) {
     var socket = watched
-    var last = ""
-    func show(_ block: String) {
-      if block != last { send(block) }
-      last = block
+    var last: ReaderList?
+    func send(_ list: ReaderList) {
+      // The end of the link ends the process.
+      if list != last { try? DaemonChannel(descriptor: link).send(list.frame) }
+      last = list
     }
     while true {
       // Before the attempt, so that a pcscd that starts after it is noticed.
@@ -59,14 +55,14 @@ struct ReaderListing {
         connectedAt = .now
         socket.stopWatching()
         defer { context.release() }
-        var list = try ListWatch(context)
-        var facts: [ReaderName: ReaderFacts] = [:]
+        var watch = try ListWatch(context)
+        var known: [ReaderName: PCSCReader] = [:]
         while true {
-          let block = block(list.readers, &facts, context)
-          show(block.text)
-          let before = list.readers
-          try list.wait(atMost: block.isWhole ? nil : busyPause)
-          if !Set(before).isSubset(of: list.readers) { try list.confirm() }
+          let (list, isWhole) = list(watch.readers, &known, context)
+          send(list)
+          let before = watch.readers
+          try watch.wait(atMost: isWhole ? nil : busyPause)
+          if !Set(before).isSubset(of: watch.readers) { try watch.confirm() }
         }
       } catch {
         // The next attempt tells why pcscd has closed the connection. It may also start pcscd, and systemd gives up a
@@ -76,9 +72,9 @@ struct ReaderListing {
           pause(until: connectedAt + CardReader.successorPause)
           continue
         }
-        let problem = ServiceProblem(error)
-        show(block(problem))
-        wait(for: isWatched && problem == .noService ? socket : nil, atMost: problem.pause)
+        let problem = PCSCProblem(error)
+        send(.problem(problem))
+        wait(for: isWatched && problem.kind == .noService ? socket : nil, atMost: problem.pause)
       }
     }
   }
@@ -97,33 +93,20 @@ struct ReaderListing {
     if rest > .zero { usleep(UInt32(rest / .microseconds(1))) }
   }
 
-  // MARK: Blocks
-
-  private static func block(
-    _ readers: [ReaderName], _ facts: inout [ReaderName: ReaderFacts], _ context: PCSCContext
-  ) -> (text: String, isWhole: Bool) {
+  /// The list, and whether the USB numbers of each reader are known. `known` holds the readers of the list before.
+  private static func list(
+    _ names: [ReaderName], _ known: inout [ReaderName: PCSCReader], _ context: PCSCContext
+  ) -> (list: ReaderList, isWhole: Bool) {
     // From pcsc-lite 2.5 on, there may be more readers. Those that the daemon may use come first.
-    let isCut = readers.count > most
-    let first = isCut ? readers.filter { ReaderModel.isContactlessName($0.text) } : readers
-    let others = isCut ? readers.filter { !ReaderModel.isContactlessName($0.text) } : []
-    let shown = (first + others).prefix(most)
-    facts = facts.filter { shown.contains($0.key) }
-    let lines = shown.map { name -> String in
-      facts[name] = facts[name] ?? ReaderFacts.ofContactless(name, context)
-      return "\((facts[name] ?? ReaderFacts()).text) \(name.text)\n"
+    let isCut = names.count > ReaderList.most
+    let first = isCut ? names.filter { ReaderModel.isContactlessName($0.text) } : names
+    let others = isCut ? names.filter { !ReaderModel.isContactlessName($0.text) } : []
+    let shown = (first + others).prefix(ReaderList.most)
+    known = known.filter { shown.contains($0.key) }
+    let readers = shown.map { name -> PCSCReader in
+      known[name] = known[name] ?? ReaderFacts.reader(name, context)
+      return known[name] ?? PCSCReader(name: name.text)
     }
-    return ("readers \(lines.count)\n" + lines.joined(), facts.count == shown.count)
-  }
-
-  private static func block(_ problem: ServiceProblem) -> String { "problem \(problem.keyword) \(problem.reason)\n" }
-
-  private static func send(_ block: String) {
-    var rest = Array(block.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
-    }
+    return (.readers(readers), known.count == shown.count)
   }
 }

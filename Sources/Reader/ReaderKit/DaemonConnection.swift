@@ -46,7 +46,7 @@ package final class DaemonConnection {
   }
 
   private func send(_ message: ReaderMessage) throws(Interruption) {
-    try onLink { (link) throws(ReaderLinkError) in try link.send(message) }
+    try onLink { (link) throws(ReaderLinkError) in try link.send(message.frame) }
   }
 
   package func report(_ message: ReaderMessage) throws(Interruption) {
@@ -184,9 +184,9 @@ package struct DaemonChannel: ~Copyable {
     self.wakes = wakes
   }
 
-  /// Sends a message. Blocks until the socket has room. Fails if the daemon is gone.
-  package func send(_ message: ReaderMessage) throws(ReaderLinkError) {
-    var rest = message.frame[...]
+  /// Sends the frame of a message. Blocks until the socket has room. Fails if the daemon is gone.
+  package func send(_ frame: [UInt8]) throws(ReaderLinkError) {
+    var rest = frame[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       if count < 0 && errno == EINTR { continue }

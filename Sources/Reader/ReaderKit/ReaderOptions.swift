@@ -1,12 +1,12 @@
 package import Names
 package import ReaderProtocol
 
-/// The command-line options of `tagroute-reader`, and the daemon's polling options.
+/// The command-line options of the reader programs, and the daemon's polling options.
 package struct ReaderOptions: Equatable {
   package enum Mode: Equatable {
-    /// Print the connection strings of the devices that libnfc finds, one per line.
-    case list
-    /// Print the versions of this program and of libnfc.
+    /// List the readers: send a `ReaderList` to the daemon at the other end of this descriptor; nil to print them.
+    case list(link: Int32?)
+    /// Print the versions of this program and of its library.
     case showVersion
     /// Serve the daemon at the other end of this descriptor.
     case serve(link: Int32)
@@ -15,14 +15,19 @@ package struct ReaderOptions: Equatable {
   /// An error in the arguments, with a description for the user.
   package struct Mistake: Error, Equatable {
     package let description: String
+
+    package init(description: String) { self.description = description }
   }
 
-  package static let usage = """
-    usage: tagroute-reader --list | --version
-           tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--followed]
+  package static func usage(_ program: String) -> String {
+    """
+    usage: \(program) --list [--link DESCRIPTOR]
+           \(program) --version
+           \(program) --link DESCRIPTOR [--device DEVICE] [--followed]
 
     Started by tagrouted, one process per reader.
     """
+  }
 
   package var mode: Mode
   package var device: String?
@@ -44,38 +49,32 @@ package struct ReaderOptions: Equatable {
 
   // `arguments` does not include the program's name.
   package init(_ arguments: [String]) throws(Mistake) {
-    var mode: Mode?
+    var modes: [Mode] = []
+    var link: Int32?
+    var isList = false
     var rest = arguments[...]
     while let option = rest.popFirst() {
-      if option == "--list" {
-        mode = .list
-        continue
-      }
-      if option == "--version" {
-        mode = .showVersion
-        continue
-      }
-      if option == "--followed" {
-        isFollowed = true
-        continue
-      }
-      guard Self.optionsWithValue.contains(option) else {
-        throw Mistake(description: "unknown option \(option)")
-      }
-      guard let value = rest.popFirst() else { throw Mistake(description: "\(option) needs a value") }
       switch option {
-      case "--link":
-        guard let link = Int32(value), link >= 3 else {
+      case "--list": isList = true
+      case "--version": modes.append(.showVersion)
+      case "--followed": isFollowed = true
+      case "--link", "--device":
+        guard let value = rest.popFirst() else { throw Mistake(description: "\(option) needs a value") }
+        guard option == "--link" else {
+          device = value
+          continue
+        }
+        guard let number = Int32(value), number >= 3 else {
           throw Mistake(description: "--link \(value): the descriptor must be 3 or higher")
         }
-        mode = .serve(link: link)
-      default: device = value
+        link = number
+      default: throw Mistake(description: "unknown option \(option)")
       }
     }
-    guard let mode else { throw Mistake(description: "use one of --list, --version and --link") }
-    self.mode = mode
+    if isList { modes.append(.list(link: link)) } else if let link { modes.append(.serve(link: link)) }
+    guard modes.count == 1 else { throw Mistake(description: "use one of --list, --version and --link") }
+    mode = modes[0]
   }
-  private static let optionsWithValue = ["--link", "--device"]
 }
 
 /// libnfc's names of devices: a driver, and what that driver needs to find the device.

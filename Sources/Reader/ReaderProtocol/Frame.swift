@@ -55,7 +55,7 @@ package struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertib
 // kind. Integers are in network byte order. Byte strings and UTF-8 texts follow their length (4 bytes).
 // Versions are not compatible, because both programs come from one package. A change of a message must raise the
 // version. If a daemon starts a reader process of another version, its error says what to do.
-package let frameVersion: UInt8 = 7
+package let frameVersion: UInt8 = 8
 
 /// Builds one frame.
 struct FrameWriter {

@@ -14,16 +14,12 @@ package actor ReaderDiscovery {
 
   /// How long libnfc may search.
   private static let allowance = Duration.seconds(10)
-  /// The most bytes that are read of the output. Each of libnfc's strings has at most 1,024 bytes.
-  private static let mostBytes = 16 * 1024
-
-  /// The most readers that are taken from the output.
-  static let mostDevices = 16
 
   private nonisolated let loop: EventLoop
   private let program: String
   private let looksForMore: Bool
-  private var lines: [[UInt8]] = []
+  private var process: ListProcess?
+  private var found: [String]?
   private var timer: LoopTimer?
   private var waiter: CheckedContinuation<Result<[String], Failure>, Never>?
 
@@ -56,37 +52,34 @@ package actor ReaderDiscovery {
   }
 
   private func start() throws(SystemError) {
-    let limits = LineProcess.Limits(line: Self.mostBytes, total: Self.mostBytes)
-    let process = LineProcess(limits, on: loop) { [self] event in assumeIsolated { $0.receive(event) } }
+    let process = ListProcess(on: loop) { [self] event in assumeIsolated { $0.receive(event) } }
+    self.process = process
     timer = loop.schedule(after: Self.allowance) { process.assumeIsolated { $0.kill("did not end in time") } }
-    let (arguments, environment) = ([program, "--list"], looksForMore ? [] : ["LIBNFC_AUTO_SCAN=false"])
+    let (program, environment) = (program, looksForMore ? [] : ["LIBNFC_AUTO_SCAN=false"])
     try process.assumeIsolated { process in
-      Result { () throws(SystemError) in try process.start(arguments, environment: environment) }
+      Result { () throws(SystemError) in try process.start(program, environment: environment) }
     }.get()
   }
 
-  private func receive(_ event: LineProcess.Event) {
+  private func receive(_ event: ListProcess.Event) {
     switch event {
-    case .line(let line): lines.append(line)
-    case .closedOutput: break
+    case .list(.devices(let devices)) where found == nil: found = Self.connectionStrings(devices)
+    case .list: process?.assumeIsolated { $0.kill("sent another list than it was asked for") }
     case .failed(let error): finish(.failure(Failure(description: error.description)))
-    case .ended(ReaderChild.success): finish(.success(Self.connectionStrings(lines)))
+    case .ended(ReaderChild.success): finish(.success(found ?? []))
     case .ended(let how): finish(.failure(Failure(description: "\(program) --list \(how)")))
     }
   }
 
-  /// The lines that are connection strings, each once: a driver's name, and optionally a colon and the driver's name
-  /// for the device.
-  private static func connectionStrings(_ lines: [[UInt8]]) -> [String] {
+  /// Those that are connection strings, each once: a driver's name, and optionally a colon and the driver's name for the
+  /// device.
+  private static func connectionStrings(_ devices: [String]) -> [String] {
     var strings: [String] = []
-    for line in lines {
+    for device in devices where !strings.contains(device) {
       // The name of a PC/SC reader may contain spaces.
-      guard line.count < ReaderLimits.text, line.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
-      let driver = line.prefix { $0 != UInt8(ascii: ":") }
-      guard !driver.isEmpty, driver.allSatisfy(isOfDriver) else { continue }
-      let string = String(decoding: line, as: UTF8.self)
-      if !strings.contains(string) { strings.append(string) }
-      if strings.count == mostDevices { break }
+      guard device.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
+      let driver = device.utf8.prefix { $0 != UInt8(ascii: ":") }
+      if !driver.isEmpty, driver.allSatisfy(isOfDriver) { strings.append(device) }
     }
     return strings
   }
@@ -100,7 +93,7 @@ package actor ReaderDiscovery {
 
   private func finish(_ result: Result<[String], Failure>) {
     timer?.cancel()
-    timer = nil
+    (timer, process) = (nil, nil)
     waiter?.resume(returning: result)
     waiter = nil
   }

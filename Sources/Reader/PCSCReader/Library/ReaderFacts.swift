@@ -1,14 +1,10 @@
 import CPCSC
 import Glibc
-import Names
 import ReaderModels
+import ReaderProtocol
 
 /// The USB numbers of a reader, as far as its driver tells them.
-struct ReaderFacts {
-  private var vendor: UInt16?
-  private var product: UInt16?
-  private var place: (bus: Int, device: Int)?
-
+enum ReaderFacts {
   /// SCARD_ATTR_CHANNEL_ID (reader.h).
   private static let channelID: UInt32 = 0x2_0110
   /// The kind of channel in its high half: USB (PC/SC part 3, 3.1.4).
@@ -16,9 +12,9 @@ struct ReaderFacts {
 
   /// Asks the driver, over a connection without a card. Only a contactless reader is asked. Nil if another program uses
   /// the reader: the connection would wait for that program's transaction.
-  static func ofContactless(_ name: ReaderName, _ context: PCSCContext) -> ReaderFacts? {
-    var facts = ReaderFacts()
-    guard ReaderModel.isContactlessName(name.text) else { return facts }
+  static func reader(_ name: ReaderName, _ context: PCSCContext) -> PCSCReader? {
+    let unknown = PCSCReader(name: name.text)
+    guard ReaderModel.isContactlessName(name.text) else { return unknown }
     guard !isInUse(name, context) else { return nil }
     var card: SCARDHANDLE = 0
     var active: DWORD = 0
@@ -26,21 +22,25 @@ struct ReaderFacts {
     switch PCSCError(result: result) {
     case nil: break
     case PCSCError.sharingViolation?: return nil
-    case _?: return facts
+    case _?: return unknown
     }
     defer { _ = SCardDisconnect(card, DWORD(SCARD_LEAVE_CARD)) }
+    var identity: PCSCReader.Identity?
     if let features = try? CardWorker.control(card, ReaderProperties.featureRequest, []),
       let request = ReaderProperties.request(inFeatures: features),
       let answer = try? CardWorker.control(card, request, [])
     {
       let properties = ReaderProperties(answer)
-      (facts.vendor, facts.product) = (properties.vendor, properties.product)
+      identity = properties.vendor.flatMap { vendor in
+        properties.product.map { PCSCReader.Identity(vendor: vendor, product: $0) }
+      }
     }
+    var place: PCSCReader.Place?
     if let bytes = try? CardWorker.attribute(card, channelID), bytes.count == 4 {
       let channel = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-      if channel >> 16 == usb { facts.place = (Int(channel >> 8 & 0xFF), Int(channel & 0xFF)) }
+      if channel >> 16 == usb { place = PCSCReader.Place(bus: Int(channel >> 8 & 0xFF), number: Int(channel & 0xFF)) }
     }
-    return facts
+    return PCSCReader(name: name.text, identity: identity, place: place)
   }
 
   private static func isInUse(_ name: ReaderName, _ context: PCSCContext) -> Bool {
@@ -51,15 +51,6 @@ struct ReaderFacts {
       let word = UInt32(truncatingIfNeeded: state.dwEventState)
       return result == 0 && word & (SlotState.Bits.exclusive | SlotState.Bits.inUse) != 0
     }
-  }
-
-  /// The numbers in the output of `--watch`: `072f:223b 001:005`.
-  var text: String {
-    let identity = vendor.flatMap { vendor in
-      product.map { "\(Hexadecimal.text(vendor)):\(Hexadecimal.text($0))".lowercased() }
-    }
-    let place = place.map { [$0.bus, $0.device].map { "00\($0)".suffix(3) }.joined(separator: ":") }
-    return "\(identity ?? "-") \(place ?? "-")"
   }
 }
 

@@ -37,8 +37,9 @@ struct DaemonRig {
   /// empty, libnfc finds the devices in `found`. `pcscList` is pcscd's first list; nil if there is no pcscd. `scan` has
   /// more lines of the group `[Scan]`. polkit allows the actions of `allowing`; nil if there is no polkit.
   init(
-    sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
-    pcscList: String? = nil, others: [String] = [], scan: [String] = [], environment: [String: String] = [:],
+    sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted",
+    found: [String]? = nil,
+    pcscList: ReaderList? = nil, others: [String] = [], scan: [String] = [], environment: [String: String] = [:],
     allowing actions: Set<String>? = nil, readyLine: String = Self.readyLine, starter: String = #function
   ) async throws {
     self.starter = starter
@@ -55,13 +56,13 @@ struct DaemonRig {
     let directory = directory
     reader = try ScriptedReader(in: directory)
     self.others = try others.map { try ScriptedReader(in: directory, name: $0) }
-    if let found { try directory.write(found, to: "found") }
+    if let found { try directory.write(ReaderList.devices(found).frame, to: "found") }
     lists = try pcscList.map { _ in
       guard mkfifo(directory.file("lists"), 0o600) == 0 else { throw SystemError("make a named pipe") }
       // Open for reading and writing, so that the stand-in never reads an end of file.
       return FileDescriptor(owning: open(directory.file("lists"), O_RDWR | O_CLOEXEC))
     }
-    if let pcscList { try lists?.write(Array(pcscList.utf8)) }
+    if let pcscList { try lists?.write(pcscList.frame) }
     try directory.write(
       """
       [Reader]
@@ -107,7 +108,7 @@ struct DaemonRig {
   mutating func startDaemon() throws { daemon = try Self.start(directory, environment, starter) }
 
   /// pcscd has this list now.
-  func list(_ text: String) throws { try lists?.write(Array(text.utf8)) }
+  func list(_ list: ReaderList) throws { try lists?.write(list.frame) }
 
   /// Creates an agent and registers it.
   func agent() async throws -> AgentDouble {

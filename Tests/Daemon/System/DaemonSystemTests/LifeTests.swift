@@ -21,8 +21,8 @@ import Testing
     #expect(run.log.contains { $0.contains("cannot use the system bus") })
   }
 
-  @Test(arguments: ["pn532_uart:/dev/scripted\n", nil])
-  func `readers that are not configured are found at the start or later`(found: String?) async throws {
+  @Test(arguments: [["pn532_uart:/dev/scripted"], nil])
+  func `readers that are not configured are found at the start or later`(found: [String]?) async throws {
     let rig = try await DaemonRig(devices: "", found: found)
     let agent = try await rig.startScanning()
     #expect(try await agent.property("Readers")?.asObjectPaths?.map(\.string) == ["\(Names.Daemon.readersPath)/0"])

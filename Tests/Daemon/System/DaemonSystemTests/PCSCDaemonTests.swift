@@ -17,7 +17,7 @@ import Testing
 
   private static func rig(environment: [String: String] = [:]) async throws -> DaemonRig {
     try await DaemonRig(
-      sessions: nil, devices: "", pcscList: "readers 1\n- - \(name)\n", environment: environment,
+      sessions: nil, devices: "", pcscList: .readers([PCSCReader(name: name)]), environment: environment,
       readyLine: readyLine)
   }
 
@@ -30,7 +30,7 @@ import Testing
     #expect(try await agent.taps.nextMessage() == Samples.message)
     await rig.reader.send(.waiting(reason: "gpg has the card"))
     try await rig.daemon.line(containing: "reader Scripted (pcsc:\(Self.name)) waits: gpg has the card")
-    try rig.list("readers 0\n")
+    try rig.list(.readers([]))
     try await rig.daemon.line(containing: "reader Scripted (pcsc:\(Self.name)) is gone")
     #expect(try await agent.property("Readers")?.asObjectPaths == [])
   }
@@ -43,7 +43,7 @@ import Testing
     await rig.reader.send(.known(placement), .log(.info, "knows a tag"))
     try await rig.daemon.line(containing: "knows a tag")
     #expect(try known().contains("reader pcsc:\(Self.name)\ntag "))
-    try rig.list("readers 0\n")
+    try rig.list(.readers([]))
     try await rig.daemon.line(containing: "is gone")
     #expect(try !known().contains("tag "))
   }
@@ -73,22 +73,30 @@ import Testing
 
   @Test func `the watch of pcscd ends with the daemon`() async throws {
     let rig = try await Self.rig()
-    let watch = try #require(try rig.daemon.children().first { $0.commandLine.contains("--watch") })
+    let watch = try #require(try rig.daemon.children().first { $0.commandLine.contains("--list") })
     rig.daemon.signal(SIGKILL)
     try await watch.end()
   }
 
   @Test func `a problem of pcscd is logged, and libnfc's readers are used meanwhile`() async throws {
-    let rig = try await DaemonRig(sessions: nil, devices: "", pcscList: "problem refused by polkit\n")
+    let rig = try await DaemonRig(sessions: nil, devices: "", pcscList: .problem(PCSCProblem(.refused, "by polkit")))
     try await rig.daemon.line(containing: "pcscd gives no list of readers: refused by polkit")
   }
 }
 
-/// Runs scripts in the place of `tagroute-reader-pcsc --watch`.
+/// Runs scripts in the place of the process that lists pcscd's readers.
 @Suite(.timeLimit(.minutes(5))) struct PCSCWatchTests {
   let directory: TemporaryDirectory
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws {
+    directory = try TemporaryDirectory()
+    try write(.readers([]), to: "empty")
+  }
+
+  /// Writes lists to a file, for scripts to send.
+  private func write(_ lists: ReaderList..., to name: String) throws {
+    try directory.write(lists.flatMap(\.frame), to: name)
+  }
 
   private func watch(_ script: String) async throws -> PCSCWatch {
     let program = try directory.write("#!/bin/sh\ncd \(directory.path)\n\(script)\n", to: "reader", mode: 0o755)
@@ -106,50 +114,52 @@ import Testing
     return events
   }
 
-  /// Waits for as long as the input stays open, as the real program does.
-  private let waiting = "exec cat >/dev/null"
+  /// Waits for as long as the link stays open, as the real program does.
+  private let waiting = "cat <&3 >/dev/null"
 
   @Test func `each list and each problem is reported`() async throws {
-    let watch = try await watch(
-      "echo readers 0; echo problem refused no; echo readers 1; echo '072f:2200 001:004 ACS ACR122U 00 00'; \(waiting)")
     let reader = PCSCReader(
       name: "ACS ACR122U 00 00", identity: .init(vendor: 0x072F, product: 0x2200), place: .init(bus: 1, number: 4))
-    let expected: [PCSCWatch.Event] = [.readers([]), .problem(PCSCProblem(.refused, "no")), .readers([reader])]
-    #expect(await events(3, of: watch) == expected)
+    let problem = PCSCProblem(.refused, "no")
+    try write(.readers([]), .problem(problem), .readers([reader]), to: "lists")
+    let watch = try await watch("cat lists >&3; \(waiting)")
+    #expect(await events(3, of: watch) == [.readers([]), .problem(problem), .readers([reader])])
     await watch.stop()
   }
 
-  @Test func `the process gets one argument and an open input, and ends with it`() async throws {
-    let watch = try await watch(
-      "echo \"$@\" >arguments; echo readers 0; cat >/dev/null; echo ended >end; exit 0")
+  @Test func `the process gets its arguments and a link, and ends with it`() async throws {
+    let watch = try await watch("echo \"$@\" >arguments; cat empty >&3; \(waiting); echo ended >end; exit 0")
     #expect(await events(1, of: watch) == [.readers([])])
     await watch.stop()
-    #expect(String(decoding: try readFile(directory.file("arguments")), as: UTF8.self) == "--watch\n")
+    #expect(String(decoding: try readFile(directory.file("arguments")), as: UTF8.self) == "--list --link 3\n")
     #expect(String(decoding: try readFile(directory.file("end")), as: UTF8.self) == "ended\n")
   }
 
   @Test func `a process that ends in order has a successor, and that is no problem`() async throws {
+    let problem = PCSCProblem(.noService, "gone")
+    try write(.problem(problem), to: "gone")
     let watch = try await watch(
-      "if mkdir first 2>/dev/null; then echo problem no-service gone; exit 0; fi; echo readers 0; \(waiting)")
-    #expect(await events(2, of: watch) == [.problem(PCSCProblem(.noService, "gone")), .readers([])])
+      "if mkdir first 2>/dev/null; then cat gone >&3; exit 0; fi; cat empty >&3; \(waiting)")
+    #expect(await events(2, of: watch) == [.problem(problem), .readers([])])
     await watch.stop()
   }
 
   @Test func `a process that fails is a problem, and has a successor`() async throws {
-    let watch = try await watch("if mkdir first 2>/dev/null; then exit 3; fi; echo readers 0; \(waiting)")
-    let failure = "\(directory.file("reader")) --watch exited with code 3"
+    let watch = try await watch("if mkdir first 2>/dev/null; then exit 3; fi; cat empty >&3; \(waiting)")
+    let failure = "\(directory.file("reader")) --list exited with code 3"
     #expect(await events(2, of: watch) == [.problem(PCSCProblem(.other, failure)), .readers([])])
     await watch.stop()
   }
 
   @Test(arguments: [
-    ("echo hello", "sent a line that begins neither a list nor a problem"),
-    ("yes | tr -d '\\n'", "printed a line of more than 1024 bytes"),
-    ("yes readers 0", "sent lists without end"), ("exec >&-; exec sleep 1000", "closed its output"),
+    ("echo hello >&3", "sent a frame of 1751477356 bytes"), ("cat devices >&3", "sent a list of libnfc's devices"),
+    ("while cat empty; do :; done >&3", "sent lists without end"), ("exec 3>&-; exec sleep 1000", "closed its link"),
   ])
   func `a process that breaks the rules is killed, and has a successor`(script: String, cause: String) async throws {
-    let watch = try await watch("if mkdir first 2>/dev/null; then \(script); exit 0; fi; echo readers 0; \(waiting)")
-    let expected = PCSCProblem(.other, "\(directory.file("reader")) --watch \(cause)")
+    try write(.devices([]), to: "devices")
+    let watch = try await watch(
+      "if mkdir first 2>/dev/null; then \(script); exec sleep 1000; fi; cat empty >&3; \(waiting)")
+    let expected = PCSCProblem(.other, "\(directory.file("reader")) --list \(cause)")
     for await event in watch.events where event == .problem(expected) { break }
     for await event in watch.events where event == .readers([]) { break }
     await watch.stop()
@@ -166,8 +176,9 @@ import Testing
 
   @Test func `a new reader ends the pause before a restart`() async throws {
     // polkit refuses each process, so the pause before the next one is the longest. It begins with the second event.
-    let watch = try await watch("echo problem refused; exit 3")
-    let failure = PCSCProblem(.other, "\(directory.file("reader")) --watch exited with code 3")
+    try write(.problem(PCSCProblem(.refused)), to: "refused")
+    let watch = try await watch("cat refused >&3; exit 3")
+    let failure = PCSCProblem(.other, "\(directory.file("reader")) --list exited with code 3")
     let expected: [PCSCWatch.Event] = [.problem(PCSCProblem(.refused)), .problem(failure)]
     #expect(await events(2, of: watch) == expected)
     await watch.retryAtOnce()
@@ -175,8 +186,8 @@ import Testing
     await watch.stop()
   }
 
-  @Test func `a process that ignores the end of its input is killed`() async throws {
-    let watch = try await watch("trap '' TERM INT HUP; echo readers 0; exec sleep 1000")
+  @Test func `a process that ignores the end of its link is killed`() async throws {
+    let watch = try await watch("trap '' TERM INT HUP; cat empty >&3; exec sleep 1000")
     #expect(await events(1, of: watch) == [.readers([])])
     await watch.stop()
   }

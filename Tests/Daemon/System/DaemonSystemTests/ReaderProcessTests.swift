@@ -11,15 +11,16 @@ import Testing
 
 /// Runs scripts in the place of reader processes, and checks that the daemon survives them.
 @Suite(.timeLimit(.minutes(5))) struct ReaderProcessTests {
+  private static let version = String(frameVersion, radix: 8)
   /// The frame of a process that sleeps.
-  private static let asleep = "\\0\\0\\0\\6\\\(frameVersion)\\12\\0\\0\\0\\0"
+  private static let asleep = "\\0\\0\\0\\6\\\(version)\\12\\0\\0\\0\\0"
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
   /// 200 frames with a log line, in the form for `printf`.
   let flood = String(
-    repeating: "\\0\\0\\0\\13\\\(frameVersion)\\13\\0\\0\\0\\3\\0\\0\\0\\1x", count: 200)
+    repeating: "\\0\\0\\0\\13\\\(version)\\13\\0\\0\\0\\3\\0\\0\\0\\1x", count: 200)
 
   /// Starts a script in place of `tagroute-reader`.
   func start(
@@ -108,7 +109,7 @@ import Testing
         read -r line <go
         printf '\(flood)' >&3; exit 0
       fi
-      printf '\\0\\0\\0\\7\\\(frameVersion)\\1\\0\\0\\0\\1x\(Self.asleep)' >&3; exec sleep 1000
+      printf '\\0\\0\\0\\7\\\(Self.version)\\1\\0\\0\\0\\1x\(Self.asleep)' >&3; exec sleep 1000
       """, on: loop)
     let child = try await child(of: process)
     // The loop gets the messages of the first process and its end at the same time.
@@ -187,41 +188,44 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
-  func devices(_ script: String) async throws -> [String] {
-    let program = try directory.write("#!/bin/sh\n\(script)\n", to: "reader", mode: 0o755)
+  /// The devices that the daemon takes from a process that sends these lists.
+  func devices(_ lists: ReaderList..., script: String = "exit 0") async throws -> [String] {
+    let frames = try directory.write(lists.flatMap(\.frame), to: "frames")
+    let program = try directory.write("#!/bin/sh\ncat \(frames) >&3\n\(script)\n", to: "reader", mode: 0o755)
     return try await ReaderDiscovery.devices(program: program, on: EventLoop(label: "daemon"))
   }
 
   @Test func `the listed readers are returned in order`() async throws {
-    #expect(
-      try await devices("echo pn53x_usb:001:002; echo pn532_uart:/dev/ttyUSB0") == [
-        "pn53x_usb:001:002", "pn532_uart:/dev/ttyUSB0",
-      ])
-    #expect(try await devices("exit 0") == [])
+    let found = ["pn53x_usb:001:002", "pn532_uart:/dev/ttyUSB0"]
+    #expect(try await devices(.devices(found)) == found)
+    #expect(try await devices() == [])
   }
 
   @Test func `only valid connection strings are returned, each once`() async throws {
-    let lines = [
+    let found = [
       "pn53x_usb:001:002", "acr122_pcsc:ACS ACR122U 00 00", "pn53x_usb:001:002", "-x", "../reader", ":1", "Error: none",
-      "pn532_uart:\\001", "pn532_uart:\\000/dev/x", "pn532_uart:\\033[2J", "pn532_uart:\\377", "pn532_spi",
+      "", "pn532_uart:\u{1}", "pn532_uart:\0/dev/x", "pn532_uart:\u{1B}[2J", "pn532_uart:\u{FF}", "pn532_spi",
     ]
     #expect(
-      try await devices("printf '\(lines.joined(separator: "\\n"))\\n'") == [
+      try await devices(.devices(found)) == [
         "pn53x_usb:001:002", "acr122_pcsc:ACS ACR122U 00 00", "pn532_spi",
       ])
   }
 
-  @Test func `the number of readers is limited`() async throws {
-    let devices = try await devices("for i in 1 2 3 4; do for j in 1 2 3 4 5; do echo pn53x_usb:$i:$j; done; done")
-    #expect(devices.count == ReaderDiscovery.mostDevices)
-  }
-
-  @Test func `a process that prints without end is killed`() async throws {
-    await #expect(throws: ReaderDiscovery.Failure.self) { try await devices("exec yes pn53x_usb:001:002") }
+  @Test(
+    arguments: [
+      [.devices([]), .devices([])], [.readers([])], [.problem(PCSCProblem(.refused))],
+    ] as [[ReaderList]])
+  func `a process that sends another list than it was asked for is killed`(lists: [ReaderList]) async throws {
+    let frames = try directory.write(lists.flatMap(\.frame), to: "others")
+    await #expect(throws: ReaderDiscovery.Failure.self) {
+      try await devices(script: "cat \(frames) >&3; exec sleep 1000")
+    }
   }
 
   @Test func `a process that fails is an error`() async throws {
-    await #expect(throws: ReaderDiscovery.Failure.self) { try await devices("exit 1") }
+    await #expect(throws: ReaderDiscovery.Failure.self) { try await devices(.devices([]), script: "exit 1") }
+    await #expect(throws: ReaderDiscovery.Failure.self) { try await devices(script: "echo hello >&3") }
     await #expect(throws: ReaderDiscovery.Failure.self) {
       try await ReaderDiscovery.devices(program: "/nonexistent/reader", on: EventLoop(label: "daemon"))
     }

@@ -30,7 +30,7 @@ final class ScriptedReader: Sendable {
       """
       #!/bin/sh
       cd "${0%/*}" || exit 1
-      if [ "$1" = --list ]; then cat found 2>/dev/null; exit 0; fi
+      if [ "$1" = --list ]; then cat found >&3 2>/dev/null; exit 0; fi
       for device; do :; done
       cd "${device##*/}" 2>/dev/null || cd scripted || exit 1
       echo "$@" >arguments
@@ -41,9 +41,9 @@ final class ScriptedReader: Sendable {
       """
       #!/bin/sh
       cd "${0%/*}" || exit 1
-      if [ "$1" != --watch ]; then exec ./tagroute-reader "$@"; fi
-      cat lists &
-      cat >/dev/null
+      if [ "$1" != --list ]; then exec ./tagroute-reader "$@"; fi
+      cat lists >&3 &
+      cat <&3 >/dev/null
       kill $!
       echo "the watch has ended" >&2
       """, to: "tagroute-reader-pcsc", mode: 0o755)

@@ -12,7 +12,8 @@ import Testing
     let options = try ReaderOptions(["--link", "3", "--device", "pn532_uart:/dev/ttyS0"])
     #expect(options.mode == .serve(link: 3))
     #expect(options.device == "pn532_uart:/dev/ttyS0")
-    #expect(try ReaderOptions(["--list"]).mode == .list)
+    #expect(try ReaderOptions(["--list"]).mode == .list(link: nil))
+    #expect(try ReaderOptions(["--list", "--link", "3"]).mode == .list(link: 3))
     #expect(try ReaderOptions(["--version"]).mode == .showVersion)
     #expect(!options.isFollowed)
     #expect(try ReaderOptions(["--link", "3", "--followed"]).isFollowed)
@@ -36,6 +37,7 @@ import Testing
   @Test(
     arguments: [
       ([], "use one of --list, --version and --link"),
+      (["--list", "--version"], "use one of --list, --version and --link"),
       (["--lnk"], "unknown option --lnk"),
       (["--link"], "--link needs a value"),
       (["--link", "2"], "--link 2: the descriptor must be 3 or higher"),

@@ -1,5 +1,5 @@
 package import EventLoop
-import ReaderProtocol
+package import ReaderProtocol
 
 /// Reports which readers pcscd has, and each change of them. A process without any card asks pcscd, because the daemon
 /// does not load libpcsclite.
@@ -20,8 +20,6 @@ package actor PCSCWatch {
   /// and out causes far fewer.
   static let mostEvents = 300
   static let window = Duration.seconds(60)
-  /// How long a process may live after it closed its output, or after the daemon closed its input.
-  static let endAllowance = Duration.seconds(1)
   /// The most unread events. Each replaces the one before it, so the oldest are dropped.
   private static let mostUnread = 16
 
@@ -31,11 +29,10 @@ package actor PCSCWatch {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   private nonisolated let loop: EventLoop
-  private let arguments: [String]
+  private let program: String
   private let environment: [String]
   private let continuation: AsyncStream<Event>.Continuation
-  private var process: LineProcess?
-  private var listing = PCSCListing()
+  private var process: ListProcess?
   private var restarts = RestartSchedule()
   private var count = WindowCount(within: window)
   /// Ends the pause before the next process.
@@ -46,7 +43,7 @@ package actor PCSCWatch {
   /// A watch without a process; `start()` starts it. `program` is the absolute path of `tagroute-reader-pcsc`, and
   /// `environment` all of its environment, as `NAME=value`.
   package init(program: String, environment: [String], on loop: EventLoop) {
-    arguments = [program, "--watch"]
+    self.program = program
     self.environment = environment
     self.loop = loop
     (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostUnread))
@@ -65,58 +62,53 @@ package actor PCSCWatch {
     spawn()
   }
 
-  /// Ends the process for good, and waits for its end. It ends by itself once its standard input is closed, else it is
-  /// killed.
+  /// Ends the process for good, and waits for its end.
   package func stop() async {
     isStopped = true
     continuation.finish()
     pause?.cancel()
     pause = nil
     guard let process else { return }
-    await process.closeInput()
-    killLater(process, "did not end")
+    await process.stop()
     await withCheckedContinuation { stopWaiters.append($0) }
   }
 
   private func spawn() {
     pause = nil
-    (listing, count) = (PCSCListing(), WindowCount(within: Self.window))
+    count = WindowCount(within: Self.window)
     restarts.started(at: .now)
-    let limits = LineProcess.Limits(line: PCSCListing.mostBytesOfLine)
-    let process = LineProcess(limits, on: loop) { [weak self] event in self?.assumeIsolated { $0.receive(event) } }
+    let process = ListProcess(on: loop) { [weak self] event in self?.assumeIsolated { $0.receive(event) } }
     self.process = process
-    let (arguments, environment) = (arguments, environment)
+    let (program, environment) = (program, environment)
     let started = process.assumeIsolated { process in
-      Result { () throws(SystemError) in try process.start(arguments, environment: environment, holdsInput: true) }
+      Result { () throws(SystemError) in try process.start(program, environment: environment) }
     }
     if case .failure(let error) = started { ended("\(error)") }
   }
 
-  private func receive(_ event: LineProcess.Event) {
+  private func receive(_ event: ListProcess.Event) {
     switch event {
-    case .line(let line): take(line)
-    case .closedOutput: if let process { killLater(process, "closed its output") }
+    case .list(.readers(let readers)): take(.readers(readers))
+    case .list(.problem(let problem)): take(.problem(problem))
+    case .list(.devices): kill("sent a list of libnfc's devices")
     case .failed(let error): ended("\(error)")
     // Such a process has said before why it ends: it must not connect to pcscd a second time, and its successor may.
     case .ended(ReaderChild.success): ended(nil)
-    case .ended(let how): ended("\(arguments.joined(separator: " ")) \(how)")
+    case .ended(let how): ended("\(program) --list \(how)")
     }
   }
 
-  private func take(_ line: [UInt8]) {
+  private func take(_ event: Event) {
     guard !isStopped else { return }
-    do throws(ReaderLinkError) {
-      guard let event = try listing.take(line) else { return }
-      guard count.next(at: .now) <= Self.mostEvents else { throw ReaderLinkError("lists without end") }
-      continuation.yield(event)
-      // Another process would meet the same problem, and pcscd logs each attempt that polkit refuses.
-      if case .problem(let problem) = event, [.refused, .closed, .otherVersion].contains(problem.kind) {
-        restarts.isHopeless()
-      }
-    } catch {
-      process?.assumeIsolated { $0.kill("sent \(error)") }
+    guard count.next(at: .now) <= Self.mostEvents else { return kill("sent lists without end") }
+    continuation.yield(event)
+    // Another process would meet the same problem, and pcscd logs each attempt that polkit refuses.
+    if case .problem(let problem) = event, [.refused, .closed, .otherVersion].contains(problem.kind) {
+      restarts.isHopeless()
     }
   }
+
+  private func kill(_ cause: String) { process?.assumeIsolated { $0.kill(cause) } }
 
   private func ended(_ failure: String?) {
     process = nil
@@ -132,9 +124,5 @@ package actor PCSCWatch {
         $0.spawn()
       }
     }
-  }
-
-  private func killLater(_ process: LineProcess, _ cause: String) {
-    loop.schedule(after: Self.endAllowance) { process.assumeIsolated { $0.kill(cause) } }
   }
 }

@@ -1,3 +1,4 @@
+import ReaderProtocol
 import Testing
 
 @testable import PCSCReader
@@ -86,13 +87,15 @@ import Testing
 
   @Test(
     arguments: [
-      (PCSCError.noService, "no-service"), (.securityViolation, "refused"), (.communication, "closed"),
-      (.serviceStopped, "version"), (PCSCError(0x8010_0006), "other"),
-    ] as [(PCSCError, String)])
-  func `each reason against a connection has its word and a text of one line`(error: PCSCError, word: String) {
-    let problem = ServiceProblem(error)
-    #expect(problem.keyword == word)
-    #expect(!problem.reason.isEmpty && !problem.reason.contains("\n"))
+      (PCSCError.noService, .noService), (.securityViolation, .refused), (.communication, .closed),
+      (.serviceStopped, .otherVersion), (PCSCError(0x8010_0006), .other),
+    ] as [(PCSCError, PCSCProblem.Kind)])
+  func `each reason against a connection has its kind and a text of one line`(
+    error: PCSCError, kind: PCSCProblem.Kind
+  ) {
+    let problem = PCSCProblem(error)
+    #expect(problem.kind == kind)
+    #expect(!problem.text.isEmpty && !problem.text.contains("\n"))
   }
 }
 

@@ -110,7 +110,7 @@ struct CardDesktop: SessionDesktop {
 
   /// The process that asks pcscd for its list.
   var watch: ForeignProcess {
-    get async throws { try #require(try await desktop.daemon.children().first { $0.commandLine.contains("--watch") }) }
+    get async throws { try #require(try await desktop.daemon.children().first { $0.commandLine.contains("--list") }) }
   }
 
   // MARK: Tags
