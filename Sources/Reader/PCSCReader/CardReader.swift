@@ -217,10 +217,6 @@ final class CardReader {
   }
 }
 
-extension ReaderGoal {
-  var isScan: Bool { if case .scan = self { true } else { false } }
-}
-
 /// Showing with the reader's LED and buzzer how a tap ended, if the configuration wants that, and which reader this is.
 extension CardReader {
   /// The control codes for commands to the reader itself: those of libccid and of ACS's own driver.

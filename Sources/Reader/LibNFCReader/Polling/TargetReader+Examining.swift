@@ -192,8 +192,8 @@ extension TargetReader {
     }
   }
 
-  /// Aborts the reading if the daemon has changed the goal or is shutting this process down.
-  private func checkInterruption() throws(TagChannelError) {
+  /// Aborts the work on a tag if the daemon has changed the goal or is shutting this process down.
+  func checkInterruption() throws(TagChannelError) {
     let isInterrupted: Bool
     do throws(Interruption) {
       try daemon.beat()
@@ -201,6 +201,6 @@ extension TargetReader {
     } catch {
       throw TagChannelError(.aborted, "the daemon is gone")
     }
-    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon interrupted the reading") }
+    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon has another goal") }
   }
 }

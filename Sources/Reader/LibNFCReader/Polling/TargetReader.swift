@@ -111,9 +111,7 @@ final class TargetReader {
       if let session { try end(session) }
       // When scanning starts again, it may be for another user. An unread tag becomes known here, so that it is not
       // announced to that user.
-      if case .scan = goal {
-        if case .scan = daemon.goal {} else { for outcome in field.stop() { try send(outcome) } }
-      }
+      if goal.isScan && !daemon.goal.isScan { for outcome in field.stop() { try send(outcome) } }
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
       if case .scan(let polling) = goal { configure(polling) }
     }
@@ -125,7 +123,7 @@ final class TargetReader {
   private func know(_ known: KnownTags) {
     var known = known
     // Only scanning announces tags.
-    if case .scan = goal {} else { known.includesFirst = false }
+    if !goal.isScan { known.includesFirst = false }
     if session == nil { field.know(known) } else { session?.background.field.know(known) }
   }
 

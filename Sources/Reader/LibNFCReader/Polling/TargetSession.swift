@@ -162,7 +162,7 @@ extension TargetReader {
       if selected.map({ !$0.isSameTag(as: tag) }) ?? true { try selectAgain(tag, device) }
       guard let selected, selected.isSameTag(as: tag) else { return field.unread(number) }
     }
-    var channel = TargetChannel(device, tag, beforeEach: checkSession)
+    var channel = TargetChannel(device, tag, beforeEach: checkInterruption)
     let found: SessionTag?
     do throws(TagChannelError) {
       found = try base.examine(tag, number, over: &channel, daemon)
@@ -182,19 +182,6 @@ extension TargetReader {
   func settleRound() throws(Interruption) {
     guard session?.round.settle() == true else { return }
     try report(.sessionRoundEnded(epoch: epoch))
-  }
-
-  /// Aborts work on a tag if the session has ended.
-  func checkSession() throws(TagChannelError) {
-    let isOver: Bool
-    do throws(Interruption) {
-      try daemon.beat()
-      let isInterrupted = try daemon.isInterrupted(epoch)
-      isOver = session == nil || isInterrupted
-    } catch {
-      throw TagChannelError(.aborted, "the daemon is gone")
-    }
-    guard !isOver else { throw TagChannelError(.aborted, "the reader session has ended") }
   }
 
   /// Performs one step with the engaged tag. The tag gets no command except a presence check.
@@ -231,7 +218,7 @@ extension TargetReader: SessionServer {
     }
     let report = session?.reported[number]
     let application = session?.base.application(for: operation, on: report)
-    var channel = TargetChannel(device, tag, doubtsRepetitions: operation.isReading, beforeEach: checkSession)
+    var channel = TargetChannel(device, tag, doubtsRepetitions: operation.isReading, beforeEach: checkInterruption)
     if case .transceive(let command, let timeout) = operation {
       // Each step of a libnfc driver may wait that long. The longest APDUs take seconds on a slow line.
       let isLong = tag.isISODEP && command.count >= 7 && command[4] == 0
