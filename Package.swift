@@ -170,7 +170,7 @@ let package = Package(
     module(
       "Handlers", in: .agent,
       ["Bus", "CGIO", "CShims", "EventLoop", "NDEF", "Names", "Routing", "Settings", "UniversalLinks"]),
-    module("Inbox", in: .agent, ["CSQLite", "EventLoop", "Names"]),
+    module("Inbox", in: .agent, ["CSQLite", "EventLoop", "NDEF", "Names"]),
     module("Notifications", in: .agent, ["Bus", "EventLoop", "Names"]),
     module(
       "Agent", in: .agent,
@@ -259,7 +259,7 @@ let package = Package(
       .fast, .agent, "AgentTests",
       [
         "Agent", "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Presence", "Routing",
-        "Settings", "UniversalLinks",
+        "Settings", "TagrouteClient", "UniversalLinks",
       ]),
     tests(.fast, .agent, "AssociationsTests", ["Associations", "Rig", "UniversalLinks"]),
     tests(.fast, .system, "BusTests", ["Bus", "EventLoop"]),
@@ -279,7 +279,7 @@ let package = Package(
       .fast, .agent, "HandlersTests",
       ["Bus", "EventLoop", "Handlers", "NDEF", "Names", "Rig", "Routing", "Settings", "UniversalLinks"],
       exclude: ["Rules/Decisions"]),
-    tests(.fast, .agent, "InboxTests", ["EventLoop", "Inbox", "Names", "Rig"]),
+    tests(.fast, .agent, "InboxTests", ["EventLoop", "Inbox", "NDEF", "Names", "Rig"]),
     tests(
       .fast, .reader, "LibNFCReaderTests",
       [
@@ -308,7 +308,7 @@ let package = Package(
       .system, .agent, "AgentSystemTests",
       [
         "Agent", "AgentTests", "Bus", "EventLoop", "Handlers", "Inbox", "Journal", "NDEF", "Names", "Notifications",
-        "Routing", "Settings", "TestKit",
+        "Routing", "Settings", "TagrouteClient", "TestKit",
       ]),
     tests(.system, .system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestKit"]),
     tests(

@@ -36,9 +36,9 @@ public func fuzzRules(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
   }
   let rules = RuleSet(file.rules)
-  require(rules.decision(for: TapFacts(), link: nil, explaining: false).rule == nil, "a rule needs a property")
+  require(rules.decision(for: TagRead(), link: nil, explaining: false).rule == nil, "a rule needs a property")
   for link in links {
-    let decision = rules.decision(for: TapFacts(message: .uri(link.string)), link: link)
+    let decision = rules.decision(for: TagRead(message: .uri(link.string)), link: link)
     guard let rule = decision.rule else { continue }
     require(
       rules.rules.first { $0 == rule }.map { decision.steps.count <= rules.rules.count && $0 == rule } ?? false,

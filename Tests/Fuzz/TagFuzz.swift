@@ -1,6 +1,7 @@
 // Modules: NDEF Names Tags
 
 import NDEF
+import Names
 import Tags
 
 /// A hostile tag. The first byte of the input selects its kind, and the second the length of a message to write. The

@@ -1,3 +1,4 @@
+import NDEF
 import Names
 
 /// The outbox: the taps that wait to be sent to another machine.
@@ -14,7 +15,7 @@ extension Inbox {
     var (taps, size) = ([ListedTap](), 0)
     for id in waitingToBeSent(after: sequence ?? 0, limit: min(max(limit, 1), InboxQuery.maximumLimit)).map(\.id) {
       guard let tap = find(id) else { continue }
-      size += tap.stored.tap.message.count
+      size += tap.stored.read.bytes.count
       if size > bytes && !taps.isEmpty { break }
       taps.append(tap)
     }
@@ -58,7 +59,7 @@ extension Inbox {
     let kept = withStore { store throws(SQLiteError) in try store.outgoing(after: sequence, limit: most) }
     let unsaved = live.values.filter {
       $0.stored.isOutgoing && $0.sequence > sequence && (kept == nil || dirty.contains($0.id))
-    }.map { TapStore.Outgoing(id: $0.id, time: $0.stored.tap.time, sequence: $0.sequence) }
+    }.map { TapStore.Outgoing(id: $0.id, time: $0.stored.time, sequence: $0.sequence) }
     let stored = (kept ?? []).filter { !dirty.contains($0.id) && !acknowledged.contains($0.id) }
     return Array((stored + unsaved).sorted { $0.sequence < $1.sequence }.prefix(limit))
   }
@@ -70,8 +71,8 @@ extension Inbox {
   func giveUpInMemory(before time: Timestamp?) {
     var (count, bytes) = (0, 0)
     for tap in live.values.filter(\.stored.isOutgoing).sorted(by: { $0.sequence > $1.sequence }) {
-      (count, bytes) = (count + 1, bytes + tap.stored.tap.message.count)
-      let isOld = time.map { tap.stored.tap.time < $0 } ?? false
+      (count, bytes) = (count + 1, bytes + tap.stored.read.bytes.count)
+      let isOld = time.map { tap.stored.time < $0 } ?? false
       guard isOld || count > Retention.maximumOutgoing || bytes > Retention.maximumOutgoingBytes else { continue }
       removeMark(tap.id)
       dropped.unsaved += 1
@@ -84,7 +85,7 @@ extension Inbox {
     var bytes = 0
     for id in waitingToBeSent(after: 0, limit: Retention.maximumOutgoing).map(\.id).reversed() where live[id] == nil {
       guard let tap = find(id) else { continue }
-      bytes += tap.stored.tap.message.count
+      bytes += tap.stored.read.bytes.count
       if bytes > Retention.maximumOutgoingBytes { return }
       live[id] = tap
     }

@@ -55,7 +55,7 @@ extension Inbox {
     let limit = now().before(days: retention.days)
     let excess = removeFinished(evenIfFew: true)
     let oldest = Set(waiting.filter { !$0.stored.isOutgoing }.prefix(max(excess, 0)).map(\.id))
-    let overdue = waiting.filter { ids.contains($0.id) && ($0.stored.tap.time < limit || oldest.contains($0.id)) }
+    let overdue = waiting.filter { ids.contains($0.id) && ($0.stored.time < limit || oldest.contains($0.id)) }
     for tap in overdue { end(tap, because: .overdue) }
     return overdue.map(\.id)
   }
@@ -138,8 +138,8 @@ package struct InboxClearing: Sendable, Hashable {
 }
 
 extension InboxClearing {
-  func includes(_ tap: StoredTap) -> Bool {
-    let mayGo = onScreen.contains(tap.tap.id) ? includesOnScreen && tap.state != .opening : tap.isOver
-    return mayGo && (ids?.contains(tap.tap.id) ?? true) && (before.map { tap.tap.time < $0 } ?? true)
+  func includes(_ tap: Tap) -> Bool {
+    let mayGo = onScreen.contains(tap.id) ? includesOnScreen && tap.state != .opening : tap.isOver
+    return mayGo && (ids?.contains(tap.id) ?? true) && (before.map { tap.time < $0 } ?? true)
   }
 }

@@ -1,3 +1,4 @@
+import NDEF
 import EventLoop
 package import Names
 
@@ -114,7 +115,8 @@ package actor Inbox {
   private func store(_ tap: Tap, as state: TapState, reason: TapReason, _ isOutgoing: Bool) -> Receipt {
     guard !finished.contains(tap.id), !dirty.contains(tap.id), find(tap.id) == nil else { return .known }
     unsavedCount += 1
-    let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason, isOutgoing: isOutgoing)
+    var stored = tap
+    (stored.state, stored.changed, stored.reason, stored.isOutgoing) = (state, now(), reason, isOutgoing)
     live[tap.id] = ListedTap(stored: stored, sequence: Names.Agent.firstUnsavedSequence + unsavedCount)
     dirty.insert(tap.id)
     if !state.isOpen { finished.insert(tap.id) }
@@ -140,7 +142,7 @@ package actor Inbox {
     tap.stored.state = state
     tap.stored.reason = reason
     tap.stored.changed = now()
-    if let handler { tap.stored.tap.handler = handler }
+    if let handler { tap.stored.handler = handler }
     live[id] = tap
     dirty.insert(id)
   }
@@ -189,7 +191,7 @@ package actor Inbox {
   // MARK: Lists
 
   /// One tap, whole. Throws ``InboxError/Code/unknownTap``.
-  package func tap(_ id: String) throws(InboxError) -> StoredTap {
+  package func tap(_ id: String) throws(InboxError) -> Tap {
     guard let tap = find(id) else { throw .unknownTap(id) }
     return tap.stored
   }
@@ -223,7 +225,7 @@ package actor Inbox {
     var (taps, size) = ([ListedTap](), 0)
     for summary in try list(query) {
       guard let tap = find(summary.id) else { continue }
-      size += tap.stored.tap.message.count
+      size += tap.stored.read.bytes.count
       if size > bytes && !taps.isEmpty { break }
       taps.append(tap)
     }

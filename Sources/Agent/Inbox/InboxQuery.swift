@@ -27,7 +27,7 @@ package struct InboxQuery: Sendable, Hashable {
   }
 }
 
-/// A line of a list of taps, without the message, the UID, the technology and the reader. `StoredTap` has them.
+/// A line of a list of taps, without the message, the UID, the technology and the reader. `Tap` has them.
 package struct TapSummary: Sendable, Hashable {
   /// The daemon's UUID for this reading.
   package let id: String
@@ -52,19 +52,19 @@ package struct TapSummary: Sendable, Hashable {
 /// A tap with its message and its place in the order.
 package struct ListedTap: Sendable, Hashable {
   /// The tap.
-  package internal(set) var stored: StoredTap
+  package internal(set) var stored: Tap
   /// As in ``TapSummary/sequence``.
   package internal(set) var sequence: Int64
 
-  var id: String { stored.tap.id }
+  var id: String { stored.id }
 }
 
 extension TapSummary {
   init(_ listed: ListedTap) {
-    let (tap, stored) = (listed.stored.tap, listed.stored)
+    let tap = listed.stored
     self.init(
-      id: tap.id, time: tap.time, uri: tap.uri, title: tap.title, handler: tap.handler, state: stored.state,
-      changed: stored.changed, reason: stored.reason, sequence: listed.sequence)
+      id: tap.id, time: tap.time, uri: tap.uri, title: tap.title, handler: tap.handler, state: tap.state,
+      changed: tap.changed, reason: tap.reason, sequence: listed.sequence)
   }
 }
 

@@ -1,3 +1,4 @@
+package import NDEF
 package import Names
 
 /// Microseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
@@ -19,70 +20,61 @@ package struct Timestamp: Sendable, Hashable, Comparable {
   }
 }
 
-/// A tag that was read: the daemon's data, and the agent's decision about it.
+/// A tag that was read, the agent's decision about it, and its state.
 package struct Tap: Sendable, Hashable {
-  /// The daemon's UUID for this reading. The inbox holds it once.
-  package let id: String
-  /// When the tag was read.
-  package let time: Timestamp
-  /// The whole NDEF message.
-  package let message: [UInt8]
-  /// The tag's technology, for example `"type-2"`.
-  package let technology: String
-  /// The tag's UID. One that starts with 08 is random (see the NFC Forum's Digital specification).
-  package let uid: [UInt8]
-  /// The reader's object path at the daemon.
-  package let reader: String
+  /// What was read. The inbox holds each id once.
+  package let read: TagRead
   /// The link in its normal form; nil if the message contains none that may be opened.
   package let uri: String?
   /// The text of the notification, or a name for contents without a link or a text.
   package let title: String
   /// The handler's desktop id; nil if no handler opens this tap.
   package internal(set) var handler: String?
+  /// Its state.
+  package internal(set) var state: TapState
+  /// When it reached that state.
+  package internal(set) var changed: Timestamp
+  /// Why it is in that state.
+  package internal(set) var reason: TapReason
+  /// The notification that shows it, or showed it last; nil once that is gone.
+  package internal(set) var place: NotificationPlace?
+  /// Whether it waits to be sent to another machine.
+  package internal(set) var isOutgoing: Bool
 
-  /// A reading of a tag.
+  /// A new tap. The inbox sets the time of its state.
+  package init(_ read: TagRead, uri: String?, title: String, handler: String?) {
+    self.init(
+      read, uri: uri, title: title, handler: handler, state: .received,
+      changed: Timestamp(microseconds: Int64(clamping: read.time)))
+  }
+
   package init(
-    id: String, time: Timestamp, message: [UInt8], technology: String, uid: [UInt8] = [], reader: String = "",
-    uri: String?, title: String, handler: String?
+    _ read: TagRead, uri: String?, title: String, handler: String?, state: TapState, changed: Timestamp,
+    reason: TapReason = .none, place: NotificationPlace? = nil, isOutgoing: Bool = false
   ) {
-    self.id = id
-    self.time = time
-    self.message = message
-    self.technology = technology
-    self.uid = uid
-    self.reader = reader
+    self.read = read
     self.uri = uri
     self.title = title
     self.handler = handler
-  }
-}
-
-/// A tap with its state.
-package struct StoredTap: Sendable, Hashable {
-  /// What was read.
-  package var tap: Tap
-  /// Its state.
-  package var state: TapState
-  /// When it reached that state.
-  package var changed: Timestamp
-  /// Why it is in that state.
-  package var reason: TapReason
-  /// The notification that shows it, or showed it last; nil once that is gone.
-  package var place: NotificationPlace?
-  /// Whether it waits to be sent to another machine.
-  package var isOutgoing: Bool
-
-  /// A tap in this state.
-  package init(
-    tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: NotificationPlace? = nil,
-    isOutgoing: Bool = false
-  ) {
-    self.tap = tap
     self.state = state
     self.changed = changed
     self.reason = reason
     self.place = place
     self.isOutgoing = isOutgoing
+  }
+
+  /// The daemon's UUID for the reading.
+  package var id: String { read.id }
+
+  var time: Timestamp { Timestamp(microseconds: Int64(clamping: read.time)) }
+
+  /// Whether the tap is done. A failed one waits for another try, unless it may not be opened.
+  var isOver: Bool {
+    switch state {
+    case .received, .shown, .opening: false
+    case .delivered, .dismissed, .expired: true
+    case .failed: reason.code == .refused
+    }
   }
 }
 
@@ -139,17 +131,6 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .received, .shown, .opening: true
     case .delivered, .dismissed, .failed, .expired: false
-    }
-  }
-}
-
-extension StoredTap {
-  /// Whether the tap is done. A failed one waits for another try, unless it may not be opened.
-  var isOver: Bool {
-    switch state {
-    case .received, .shown, .opening: false
-    case .delivered, .dismissed, .expired: true
-    case .failed: reason.code == .refused
     }
   }
 }

@@ -1,3 +1,4 @@
+import NDEF
 import CSQLite
 import Names
 
@@ -32,8 +33,8 @@ final class TapStore {
   static let mostTaps = 150_000
 
   /// Adds a tap, or updates the one with its id in the columns that can change. Returns its sequence number.
-  func put(_ stored: StoredTap) throws(SQLiteError) -> Int64 {
-    let tap = stored.tap
+  func put(_ tap: Tap) throws(SQLiteError) -> Int64 {
+    let read = tap.read
     let rows = try database.run(
       """
       INSERT INTO taps (id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code,
@@ -46,11 +47,11 @@ final class TapStore {
       RETURNING sequence
       """,
       [
-        .text(tap.id), .integer(tap.time.microseconds), .blob(tap.message), .text(tap.technology), .blob(tap.uid),
-        .text(tap.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler),
-        .text(stored.state.rawValue), .integer(stored.changed.microseconds), .text(stored.reason.code.rawValue),
-        .text(stored.reason.detail), SQLiteValue(stored.place?.bus), SQLiteValue(stored.place?.owner),
-        stored.place.map { .integer(Int64($0.id)) } ?? .null, .integer(stored.isOutgoing ? 1 : 0),
+        .text(tap.id), .integer(tap.time.microseconds), .blob(read.bytes), .text(read.technology), .blob(read.uid),
+        .text(read.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler),
+        .text(tap.state.rawValue), .integer(tap.changed.microseconds), .text(tap.reason.code.rawValue),
+        .text(tap.reason.detail), SQLiteValue(tap.place?.bus), SQLiteValue(tap.place?.owner),
+        tap.place.map { .integer(Int64($0.id)) } ?? .null, .integer(tap.isOutgoing ? 1 : 0),
       ])
     return rows.first?.first?.asInteger ?? 0
   }
@@ -106,7 +107,7 @@ final class TapStore {
 
   // MARK: Bounds
 
-  /// The states of taps that are over, as ``StoredTap/isOver`` defines them.
+  /// The states of taps that are over, as ``Tap/isOver`` defines them.
   static let finishedStates: [TapState] = [.delivered, .dismissed, .expired, .failed]
   static func isFinished(_ state: TapState) -> String {
     state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
@@ -152,11 +153,14 @@ extension ListedTap {
       let state = row[9].asText.flatMap(TapState.init), let changed = row[10].asInteger,
       let sequence = row[16].asInteger, let outgoing = row[17].asInteger
     else { return nil }
-    let tap = Tap(
-      id: id, time: Timestamp(microseconds: time), message: message, technology: technology, uid: uid,
-      reader: reader, uri: row[6].asText, title: title, handler: row[8].asText)
-    stored = StoredTap(
-      tap: tap, state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[11], row[12]),
+    let reason = TapReason(row[11], row[12])
+    // If a rule has acted on a damaged tag, no reason is stored, and the bytes say that they are no message.
+    let read = TagRead(
+      id: id, time: UInt64(clamping: time), reader: reader, technology: technology, uid: uid, bytes: message,
+      damage: reason.code == .damaged ? reason.detail : "")
+    stored = Tap(
+      read, uri: row[6].asText, title: title, handler: row[8].asText, state: state,
+      changed: Timestamp(microseconds: changed), reason: reason,
       place: NotificationPlace(row[13], row[14], row[15]), isOutgoing: outgoing != 0)
     self.sequence = sequence
   }

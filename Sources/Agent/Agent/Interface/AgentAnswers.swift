@@ -1,6 +1,7 @@
 import Bus
 import Handlers
 import Inbox
+import NDEF
 import Names
 import Routing
 import TagrouteClient
@@ -93,33 +94,27 @@ enum AgentAnswers {
 
   /// All keys of the tap. The reason is the one decided before the tap was shown; nil if the agent no longer knows it.
   /// The sequence is nil outside a list.
-  static func tap(_ stored: StoredTap, reason: String?, sequence: Int64? = nil) -> [String: Value] {
+  static func tap(_ stored: Tap, reason: String?, sequence: Int64? = nil) -> [String: Value] {
     var tap = TapDescription()
-    tap.id = stored.tap.id
-    tap.time = UInt64(clamping: stored.tap.time.microseconds)
-    tap.uri = stored.tap.uri ?? ""
-    tap.title = stored.tap.title
+    tap.id = stored.id
+    tap.time = stored.read.time
+    tap.uri = stored.uri ?? ""
+    tap.title = stored.title
     tap.state = stored.state.rawValue
-    tap.handler = stored.tap.handler
+    tap.handler = stored.handler
     tap.sequence = sequence.map(UInt64.init(clamping:))
-    tap.message = stored.tap.message
+    tap.message = stored.read.bytes
     tap.reason = reason
-    let reason = stateReason(of: stored)
+    // A rule may act on a damaged tag, and the inbox then stores no reason.
+    let isDamaged = stored.reason == .none && !stored.read.damage.isEmpty
+    let reason = isDamaged ? TapReason(.damaged, detail: stored.read.damage) : stored.reason
     tap.stateReason = reason.words
     tap.stateReasonCode = reason.code.rawValue
     tap.stateTime = UInt64(clamping: stored.changed.microseconds)
-    tap.technology = stored.tap.technology
-    tap.uid = stored.tap.uid
-    tap.reader = stored.tap.reader
+    tap.technology = stored.read.technology
+    tap.uid = stored.read.uid
+    tap.reader = stored.read.reader
     return tap.values
-  }
-
-  /// Why the tap is in its state. If there is no other reason, it is the damage of the tag: a rule may act on a damaged
-  /// tag, and the inbox then stores no reason.
-  private static func stateReason(of stored: StoredTap) -> TapReason {
-    guard stored.reason == .none else { return stored.reason }
-    let damage = TagReading.damage(of: stored.tap.message)
-    return damage.isEmpty ? .none : TapReason(.damaged, detail: damage)
   }
 
   static func outgoing(_ counts: OutgoingCounts, isOn: Bool) -> [String: Value] {

@@ -114,16 +114,3 @@ enum IdentifyNotice {
     }
   }
 }
-
-extension AgentService {
-  /// Shows which computer this is, and plays a sound even with `Sound=off`: it is what the caller asked for. A headless
-  /// agent plays the sound if it has a display. Readers with a LED or a buzzer use them.
-  func identify() async {
-    log(.notice, "a program asked this computer to identify itself")
-    Task { await daemon?.identifyReaders() }
-    guard isHeadless else { return await notifications.show(Self.identification, as: IdentifyNotice.key) }
-    if let name = NotificationSound.arrival.name { Task { await launcher.play(name) } }
-  }
-
-  private static var identification: Notification { IdentifyNotice.notification().sounding(.arrival) }
-}

@@ -1,3 +1,4 @@
+import NDEF
 import Handlers
 import Inbox
 import Notifications
@@ -36,7 +37,7 @@ extension TapOffer {
           title: text.string, body: DisplayText(Messages.save(data, of: id)), buttons: [], timeout: timeout)
       }
       return notification(
-        title: isBare
+        title: read.isBare
           ? Messages.bareTag
           : uri == nil ? Messages.text : rule?.action == .show ? Messages.linkOnTag : Messages.nobodyOpens,
         body: text,
@@ -169,7 +170,7 @@ extension TapOffer {
 
   /// A long domain is cut at the front: its end identifies the owner.
   private var shownClaim: String {
-    guard record == nil else { return DisplayText(claim, limit: 60).string }
+    guard route.record == nil else { return DisplayText(claim, limit: 60).string }
     return claim.hasSuffix(":") ? claim : (try? DomainPattern(claim))?.display(limit: 40) ?? claim
   }
 
@@ -180,8 +181,8 @@ extension TapOffer {
 
   /// The alternative, if it is not the handler. In a question it may be the handler, which then gets the link alone.
   private var another: Application? {
-    guard isOpenable, question != .nothing || alternative?.desktopID != handler?.desktopID else { return nil }
-    return alternative
+    guard isOpenable, question != .nothing || route.alternative?.desktopID != handler?.desktopID else { return nil }
+    return route.alternative
   }
 
   /// The given buttons, followed by those of every notification.

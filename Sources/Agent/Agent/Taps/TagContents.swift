@@ -8,14 +8,14 @@ import Routing
 enum TagContents {
   /// Names the first record with a meaning for people. A title taken from the tag is shortened and sanitized.
   /// The obstacle keeps its link from being opened.
-  static func title(of bytes: [UInt8], _ obstacle: TapOffer.Obstacle?) -> DisplayText {
+  static func title(of read: TagRead, _ obstacle: TapOffer.Obstacle?) -> DisplayText {
     switch obstacle {
     case .damaged: return DisplayText(Messages.damagedTag)
     case .refused: return DisplayText(Messages.refusedLink)
     case nil: break
     }
-    guard !bytes.isEmpty else { return DisplayText(Messages.bareTag) }
-    guard let message = try? NDEFMessage(decoding: bytes) else { return DisplayText(Messages.unknownData) }
+    guard !read.bytes.isEmpty else { return DisplayText(Messages.bareTag) }
+    guard let message = read.message else { return DisplayText(Messages.unknownData) }
     let records = message.records.filter { !saysNothing($0) }
     guard !records.isEmpty else { return DisplayText(Messages.emptyMessage) }
     return records.lazy.compactMap(title).first ?? DisplayText(Messages.unknownData)

@@ -86,7 +86,7 @@ extension TapOffer {
   /// What happens when the tag is removed after this offer was carried out.
   fileprivate var actionsAtRemoval: [TagRemovals.Action] {
     guard isOpenable else { return [] }
-    let click = Launcher.Click(tapID: id, tag: details)
+    let click = Launcher.Click(tapID: id, tag: read)
     var actions: [TagRemovals.Action] = []
     if let rule, let command = TapCommand(onRemovalFor: rule, uri: uri) { actions.append(.run(command, click)) }
     if command == nil, handsOverMessage, let handler, handler.isDBusActivatable {

@@ -6,60 +6,31 @@ import Notifications
 import Routing
 import UniversalLinks
 
-/// A tap with the decision about it: which app opens it, and what the user is asked.
+/// A tap as it is offered: the decision about it, and the words for the user.
 struct TapOffer: Sendable, Hashable {
-  /// The daemon's UUID for this reading.
-  let id: String
-  let tag: TagIdentity
-  /// The link; nil if there is none that may be opened.
-  let uri: URI?
-  /// The app that opens the link; nil if there is none.
+  /// What was read.
+  let read: TagRead
+  /// The decision.
+  let route: Route
+  /// The app that opens the tap: that of the route, or the one that the user has chosen since. Nil if there is none.
   private(set) var handler: Application?
-  /// All apps that can open the link, the handler first.
-  let candidates: [Application]
-  /// The candidates that get a button, the handler first, each with its claim; at most ``maximumOffered``.
-  let offered: [Candidate]
-  /// The desktop ids of offered apps that share their name with another installed app.
-  let namesakes: Set<String>
-  /// The desktop ids of the candidates that need the user's permission.
-  private(set) var unconfirmed: Set<String>
+  /// Whether the handler gets the whole message. If not, it gets the link alone, or a file with the record.
+  private(set) var handsOverMessage: Bool
   /// The question before the handler is opened.
   private(set) var question: Route.Question
-  /// The app that gets the link alone, or a file with the record, if the user does not want the handler: the browser.
-  let alternative: Application?
-  /// Whether the handler gets the whole message, or the link alone.
-  private(set) var handsOverMessage: Bool
-  /// Why this handler was chosen, with the domain that it claims. Without a handler, it names only the link's scheme.
-  let reason: String
+  /// The desktop ids of offered apps that share their name with another installed app.
+  let namesakes: Set<String>
   /// The Smart Poster's title for the link, in the user's language; may be empty.
   let title: DisplayText
   /// The text to show if no app opens the tap: the link, or the Text record, on one line. If an app opens a record, the
   /// name of its type. The UID of a bare tag. May be empty.
   let words: DisplayText
-  /// Why no app may open the tag's link; nil if one may, or there is no link.
-  let obstacle: Obstacle?
-  /// The rule that decides about the tap; nil if none does.
-  private(set) var rule: TapRule? = nil
-  /// ``Route/handlerWithoutRules``.
-  private(set) var handlerWithoutRules: String? = nil
-  /// The program that the rule runs; nil if it runs none.
-  private(set) var command: TapCommand? = nil
+  /// The record of a type that no app opens; nil for all other taps, and if the tag has a text to show.
+  let data: TagData?
   /// How it is opened.
   private(set) var manner = Manner.once
-  /// The record that decides, if there is no link; nil if there is one, or no record has a type that apps can declare.
-  private(set) var record: TypedRecord? = nil
-  /// The record of a type that no app opens; nil for all other taps, and if the tag has a text to show.
-  private(set) var data: TagData? = nil
-  /// Whether the message has a record for apps, even if its type is malformed or an Android app's.
-  private(set) var holdsTypedRecord = false
-  /// Whether the tag has no message.
-  private(set) var isBare = false
-  /// The Wi-Fi network, if no app takes the record; nil for all other taps.
-  private(set) var network: WiFiOffer? = nil
   /// Whether NetworkManager can connect to the network. Only known for a network without an obstacle of its own.
   private(set) var wiFi = WiFiAvailability.noNetworkManager
-  /// The data about the tag, for the programs and apps that get it.
-  let details: TagDetails
 
   /// How a tap is opened.
   enum Manner: Sendable, Hashable {
@@ -89,77 +60,78 @@ struct TapOffer: Sendable, Hashable {
 extension TapOffer {
   /// The languages are codes of RFC 4646, the best first.
   init(
-    _ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String], rules: RuleSet = RuleSet()
+    _ read: TagRead, registry: Registry, policy: RoutingPolicy, languages: [String], rules: RuleSet = RuleSet()
   ) {
-    id = reading.id
-    tag = reading.tag
-    let decoded = Result { () throws(NDEFError) in try NDEFMessage(decoding: reading.message) }
-    let message = try? decoded.get()
-    let facts = reading.facts(message, withDigest: rules.needsDigest)
-    let route = registry.route(for: facts, rules: rules, policy: policy, explaining: false)
-    uri = route.uri
-    handler = route.handler
-    candidates = route.candidates
-    let offered = TapOffer.offered(of: route.claimants)
-    self.offered = offered
-    namesakes = TapOffer.namesakes(among: offered.map(\.application), in: registry)
-    unconfirmed = TapOffer.unconfirmed(route.claimants)
-    question = route.question
-    alternative = route.alternative
-    handsOverMessage = route.handsOverMessage
-    title =
-      message.flatMap { message in
-        route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) }
-      } ?? DisplayText("")
-    isBare = reading.isBare
-    details = reading.details
-    let text = DisplayText(message.map { TapOffer.text(of: $0, languages: languages) } ?? "", limit: Self.maximumWords)
-    let data = text.isEmpty ? TagData(route, message) : nil
-    words =
-      reading.isBare
-      ? TapOffer.words(ofBare: reading, route, isShown: policy.showsBareTags)
-      : TapOffer.words(of: route, message, reading, text: text, data)
-    self.data = data
-    record = route.record
-    holdsTypedRecord =
-      message?.records.contains { $0.typeNameFormat == .mediaType || $0.typeNameFormat == .external } ?? false
-    network = route.network
-    rule = route.rule
-    handlerWithoutRules = route.handlerWithoutRules
-    command = route.rule.flatMap { TapCommand($0, uri: route.uri) }
-    if case .failure(let error) = decoded, !reading.isBare, route.rule == nil {
-      (obstacle, reason) = (
-        .damaged, reading.damage.isEmpty ? "the message is not NDEF: \(error.description)" : reading.damage
-      )
+    let digest = rules.needsDigest && read.message != nil ? MessageDigest.sha256(read.bytes) : ""
+    route = registry.route(for: read, digest: digest, rules: rules, policy: policy, explaining: false)
+    self.read = read
+    (handler, handsOverMessage, question) = (route.handler, route.handsOverMessage, route.question)
+    namesakes = TapOffer.namesakes(among: TapOffer.offered(of: route.claimants).map(\.application), in: registry)
+    if let message = read.message, let uri = route.uri {
+      title = TapOffer.title(of: message, for: uri, policy: policy, languages: languages)
     } else {
-      (obstacle, reason) = (route.kind == .refused ? .refused(route.refusal) : nil, route.reason)
+      title = DisplayText("")
     }
+    let text = DisplayText(
+      read.message.map { TapOffer.text(of: $0, languages: languages) } ?? "", limit: Self.maximumWords)
+    data = text.isEmpty ? TagData(route, read.message) : nil
+    words =
+      read.isBare
+      ? TapOffer.words(ofBare: read, route, isShown: policy.showsBareTags)
+      : TapOffer.words(of: route, read, text: text, data)
   }
 
   /// The text to show if no app opens the tap, or an app opens a record. A rule may concern a tag without a link and a
   /// text: then it is the name of its contents, as for data that is only shown.
-  private static func words(
-    of route: Route, _ message: NDEFMessage?, _ reading: TagReading, text: DisplayText, _ data: TagData?
-  ) -> DisplayText {
+  private static func words(of route: Route, _ read: TagRead, text: DisplayText, _ data: TagData?) -> DisplayText {
     if let network = route.network { return DisplayText(Messages.network(networkName(network))) }
     if route.handler != nil || data != nil, let type = route.record?.type { return TagContents.title(of: type) }
     guard route.handler == nil, route.kind == .none || route.kind == .rule else { return DisplayText("") }
     let shown = route.uri.map { DisplayText($0.string, limit: maximumWords) } ?? text
     guard shown.isEmpty, route.rule?.action.isAboutAnyContents == true else { return shown }
-    return TagContents.title(of: reading.message, message == nil ? .damaged : route.refusal.map { .refused($0) })
+    return TagContents.title(of: read, read.message == nil ? .damaged : route.refusal.map { .refused($0) })
   }
 
   /// The UID of a tag without a message, if a rule or the settings show such a tag. A tag without a UID has nothing that
   /// can be shown, except what a rule says about it.
-  private static func words(ofBare reading: TagReading, _ route: Route, isShown: Bool) -> DisplayText {
+  private static func words(ofBare read: TagRead, _ route: Route, isShown: Bool) -> DisplayText {
     let isRuled = route.rule?.action.isAboutAnyContents == true
     guard isRuled || isShown && route.rule == nil else { return DisplayText("") }
-    guard reading.uid.isEmpty else { return DisplayText(UIDText.text(reading.uid)) }
+    guard read.uid.isEmpty else { return DisplayText(UIDText.text(read.uid)) }
     return DisplayText(isRuled ? Messages.bareTag : "")
   }
 
+  var id: String { read.id }
+
+  /// The link; nil if there is none that may be opened.
+  var uri: URI? { route.uri }
+
+  /// The rule that decides about the tap; nil if none does.
+  var rule: TapRule? { route.rule }
+
+  /// The program that the rule runs; nil if it runs none.
+  var command: TapCommand? { rule.flatMap { TapCommand($0, uri: uri) } }
+
+  /// The Wi-Fi network, if no app takes the record; nil for all other taps.
+  var network: WiFiOffer? { route.network }
+
+  /// The candidates that get a button, the handler first, each with its claim; at most ``maximumOffered``.
+  var offered: [Candidate] { TapOffer.offered(of: route.claimants) }
+
+  /// Why no app may open the tag's link; nil if one may, or there is no link.
+  var obstacle: Obstacle? {
+    if isDamaged { return .damaged }
+    return route.kind == .refused ? .refused(route.refusal) : nil
+  }
+
+  /// Why this handler was chosen, with the domain that it claims. Without a handler, it names only the link's scheme.
+  var reason: String { isDamaged ? read.damage : route.reason }
+
+  /// Whether the contents are no message. A rule may act on the tag nevertheless.
+  private var isDamaged: Bool { !read.damage.isEmpty && rule == nil }
+
   /// Whether an app opens it, or a program runs.
-  var isOpenable: Bool { command != nil || connects || handler != nil && (uri != nil || record != nil) }
+  var isOpenable: Bool { command != nil || connects || handler != nil && (uri != nil || route.record != nil) }
 
   /// Whether NetworkManager connects to the network of the tag, after the user has agreed.
   var connects: Bool { network != nil && network?.obstacle == nil && wiFi == .available }
@@ -189,10 +161,30 @@ extension TapOffer {
 
   /// The final state of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
   var ending: (state: TapState, reason: TapReason) {
-    if isIgnored || isBare { return (.dismissed, TapReason(.ignored, detail: reason)) }
+    if isIgnored || read.isBare { return (.dismissed, TapReason(.ignored, detail: reason)) }
     if obstacle == .damaged { return (.failed, TapReason(.damaged, detail: reason)) }
     if obstacle != nil { return (.failed, TapReason(.refused, detail: reason)) }
-    return (.dismissed, TapReason(holdsTypedRecord ? .ignored : .nothingToOpen, detail: reason))
+    // Even if its type is malformed or an Android app's.
+    let isForApps =
+      read.message?.records.contains { $0.typeNameFormat == .mediaType || $0.typeNameFormat == .external } ?? false
+    return (.dismissed, TapReason(isForApps ? .ignored : .nothingToOpen, detail: reason))
+  }
+
+  /// The final state of a tap that would be shown, if no person can be asked. The detail names the rule, or says that none
+  /// acts, and nothing of what is on the tag.
+  var headlessEnding: (state: TapState, reason: TapReason) {
+    let detail =
+      switch rule {
+      case let rule? where rule.asks: "no user can be asked, and the rule “\(rule.name)” has no Ask=no"
+      case let rule?: "no user can be asked, and the rule “\(rule.name)” cannot act without that"
+      case nil: "no user can be asked, and no rule acts on the tag"
+      }
+    return (.dismissed, TapReason(.headless, detail: detail))
+  }
+
+  /// The app or program that gets the tap, for the log; nil if there is none.
+  var receiver: String? {
+    handler?.desktopID ?? command.map { "the program of the rule “\($0.rule)”" } ?? (connects ? "NetworkManager" : nil)
   }
 
   /// The same tap, opened by another application without a question. `whole` means that the app gets the whole message,
@@ -200,21 +192,19 @@ extension TapOffer {
   func handed(to application: Application, whole: Bool) -> TapOffer {
     var copy = self
     (copy.handler, copy.handsOverMessage, copy.question) = (application, whole, .nothing)
-    copy.unconfirmed = TapOffer.unconfirmed(offered)
     return copy
   }
 
   /// Whether this app needs the user's permission, even if the user chose it before.
-  func needsPermission(_ desktopID: String) -> Bool { unconfirmed.contains(desktopID) }
+  ///
+  /// A blocked app does not get the message, so it needs none.
+  func needsPermission(_ desktopID: String) -> Bool {
+    route.claimants.contains { $0.wins && $0.trust == .unconfirmed && $0.application.desktopID == desktopID }
+  }
 
   /// The candidates that get a button. A route has them first, so only these are examined.
   static func offered(of claimants: some Sequence<Candidate>) -> [Candidate] {
     claimants.prefix(maximumOffered).filter(\.wins)
-  }
-
-  /// A blocked app does not get the message, so it needs no permission.
-  private static func unconfirmed(_ claimants: [Candidate]) -> Set<String> {
-    Set(claimants.lazy.filter { $0.wins && $0.trust == .unconfirmed }.map(\.application.desktopID))
   }
 
   /// The desktop ids of the apps that share their name with another offered or installed app.
@@ -222,12 +212,10 @@ extension TapOffer {
     Set(applications.filter { registry.hasNamesake(name(of: $0).string) }.map(\.desktopID))
   }
 
-  /// The inbox's record of this tap.
-  func tap(_ reading: TagReading) -> Tap {
-    let title = text.isEmpty ? TagContents.title(of: reading.message, obstacle) : text
-    return Tap(
-      id: id, time: reading.time, message: reading.message, technology: reading.technology, uid: reading.uid,
-      reader: reading.reader, uri: uri?.string, title: title.string, handler: handler?.desktopID)
+  /// The tap for the inbox.
+  var tap: Tap {
+    let title = text.isEmpty ? TagContents.title(of: read, obstacle) : text
+    return Tap(read, uri: uri?.string, title: title.string, handler: handler?.desktopID)
   }
 
   var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
@@ -295,14 +283,16 @@ extension TapOffer {
   /// The same tap, opened without a question by this candidate, or by the app that gets the link alone; nil if there is
   /// no such app.
   func handed(to desktopID: String) -> TapOffer? {
-    guard let candidate = candidates.first(where: { $0.desktopID == desktopID }) else { return alone(in: desktopID) }
+    guard let candidate = route.candidates.first(where: { $0.desktopID == desktopID }) else {
+      return alone(in: desktopID)
+    }
     return handed(to: candidate, whole: handsOverMessage)
   }
 
   /// The same tap, opened by the default application, which gets the link alone, and needs no permission for that; nil
   /// if its desktop id is another.
   func alone(in desktopID: String) -> TapOffer? {
-    guard let application = handsOverMessage ? alternative : handler ?? alternative,
+    guard let application = handsOverMessage ? route.alternative : handler ?? route.alternative,
       application.desktopID == desktopID
     else { return nil }
     return handed(to: application, whole: false)
@@ -331,7 +321,9 @@ extension TapOffer {
     let id = handler.desktopID
     let isRetry = hasFailed && !isAnswer
     guard handsOverMessage else { return now.alone(in: id).map { isRetry ? $0 : self } }
-    guard now.handsOverMessage, let candidate = now.candidates.first(where: { $0.desktopID == id }) else { return nil }
+    guard now.handsOverMessage, let candidate = now.route.candidates.first(where: { $0.desktopID == id }) else {
+      return nil
+    }
     if now.needsPermission(id) {
       // The user was not asked about this app, or about this entry.
       guard isAnswer, needsPermission(id), candidate.isSameEntry(as: handler) else { return nil }
@@ -362,4 +354,44 @@ extension TapOffer {
 extension Application {
   /// Whether the other app's permission is for this entry.
   fileprivate func isSameEntry(as other: Application) -> Bool { file == other.file && launch == other.launch }
+}
+
+/// “Always open this tag at once”.
+extension TapOffer {
+  /// Whether the user may let this tag open without a click from now on. A tag that anyone could be, or a rule that
+  /// would be tried after another one, is not offered.
+  var mayOpenAlways: Bool {
+    guard isOpenable, !connects, question == .nothing, !read.isBare, rule?.asks != false,
+      rule.map(AlwaysRules.precede) ?? true, case .uid(let uid) = read.tag
+    else { return false }
+    return UIDText.lengths.contains(uid.count)
+      && !UIDText.mayChange(uid, technology: read.technology)
+  }
+
+  /// What the rule does: the action that was offered, with the conditions that it needs beside the tag and its message.
+  /// Nil if none may be written.
+  var alwaysAction: (conditions: [TapRule.Condition], action: TapRule.Action, onRemove: [String], sound: String?)? {
+    guard mayOpenAlways else { return nil }
+    if let rule {
+      var conditions = rule.conditions.filter(AlwaysRules.keeps)
+      if let id = route.handlerWithoutRules, rule.action == .open(id), !conditions.contains(.handler(id)) {
+        conditions.append(.handler(id))
+      }
+      return (conditions, rule.action, rule.onRemove, rule.sound)
+    }
+    guard let handler else { return nil }
+    // The default application gets the link alone, or a file. By its id it might get the message.
+    guard handsOverMessage else { return ([], .openDefault, [], nil) }
+    return ([.handler(handler.desktopID)], .open(handler.desktopID), [], nil)
+  }
+}
+
+extension TapRule.Action {
+  /// Whether the action also concerns tags without a link and without a text.
+  var isAboutAnyContents: Bool {
+    switch self {
+    case .run, .show: true
+    case .open, .openDefault, .ignore: false
+    }
+  }
 }

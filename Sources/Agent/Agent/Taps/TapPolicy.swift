@@ -158,7 +158,7 @@ struct TapPolicy {
   }
 
   private mutating func stored(_ offer: TapOffer) -> [Action] {
-    guard let previous = replace(offer.tag) else {
+    guard let previous = replace(offer.read.tag) else {
       return put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
     // A click on the old notification may be on its way. It must not answer the new question, so the question gets a
@@ -186,7 +186,7 @@ struct TapPolicy {
   }
 
   private mutating func dismissEarlier(of offer: TapOffer) -> [Action] {
-    guard let previous = replace(offer.tag) else { return [] }
+    guard let previous = replace(offer.read.tag) else { return [] }
     return [
       .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
       .announceClosed(previous, .dismissed),
@@ -212,9 +212,9 @@ struct TapPolicy {
   /// A tap that has left the screen is shown there again, and keeps its state in the inbox.
   private mutating func again(_ offer: TapOffer, _ failure: TapReason?) -> [Action] {
     guard let present = onScreen[offer.id] else {
-      let newer = tapOfTag[offer.tag]
+      let newer = tapOfTag[offer.read.tag]
       let leaving = put(offer, .shown)
-      if let newer, onScreen[newer] != nil { tapOfTag[offer.tag] = newer }
+      if let newer, onScreen[newer] != nil { tapOfTag[offer.read.tag] = newer }
       return leaving + [.show(offer, replacing: nil, isNews: false)]
     }
     onScreen[offer.id] = OnScreen(offer: offer, state: present.state, failure: present.failure, number: present.number)
@@ -236,8 +236,8 @@ struct TapPolicy {
 
   /// Shows one such notification for each tag, and at most ``maximumOnScreen``.
   private mutating func showOpened(_ offer: TapOffer) -> [Action] {
-    let previous = openedAtOnce.last { $0.tag == offer.tag && onScreen[$0.id] == nil }
-    openedAtOnce.removeAll { $0.tag == offer.tag }
+    let previous = openedAtOnce.last { $0.read.tag == offer.read.tag && onScreen[$0.id] == nil }
+    openedAtOnce.removeAll { $0.read.tag == offer.read.tag }
     openedAtOnce.append(offer)
     let shown: [Action] = [.showOpened(offer, replacing: previous?.id)]
     guard openedAtOnce.count > TapPolicy.maximumOnScreen else { return shown }
@@ -293,8 +293,8 @@ struct TapPolicy {
     let number = isEarlier ? lastEarlierNumber : lastNumber
     onScreen[offer.id] = OnScreen(offer: offer, state: state, failure: failure, number: number)
     // The next tap of this tag replaces the newest one, not an older one that failed or was resumed meanwhile.
-    let present = tapOfTag[offer.tag].flatMap { onScreen[$0]?.number }
-    if present.map({ state != .failed && $0 < number }) ?? true { tapOfTag[offer.tag] = offer.id }
+    let present = tapOfTag[offer.read.tag].flatMap { onScreen[$0]?.number }
+    if present.map({ state != .failed && $0 < number }) ?? true { tapOfTag[offer.read.tag] = offer.id }
     guard onScreen.count > TapPolicy.maximumOnScreen,
       let oldest = onScreen.values.min(by: { $0.number < $1.number }), remove(oldest.offer.id) != nil
     else { return [] }
@@ -309,7 +309,7 @@ struct TapPolicy {
 
   private mutating func remove(_ id: String) -> OnScreen? {
     guard let tap = onScreen.removeValue(forKey: id) else { return nil }
-    if tapOfTag[tap.offer.tag] == id { tapOfTag[tap.offer.tag] = nil }
+    if tapOfTag[tap.offer.read.tag] == id { tapOfTag[tap.offer.read.tag] = nil }
     return tap
   }
 }

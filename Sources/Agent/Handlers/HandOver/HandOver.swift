@@ -1,3 +1,4 @@
+import NDEF
 import Bus
 import EventLoop
 import Glibc
@@ -263,34 +264,14 @@ enum HandOverContents: Sendable {
   }
 }
 
-/// The data about a tag that a handler gets beside the message. An app that gets the link alone gets none of it.
-package struct TagDetails: Sendable, Hashable {
-  private let uid: [UInt8]
-  /// For example `type-2`; empty if it is unknown.
-  package let technology: String
-  private let reader: String
-  private let time: UInt64
-
-  /// Omits an empty or invalid UID, technology or reader. They become environment variables of a started program.
-  ///
-  /// - Parameters:
-  ///   - uid: the tag's UID.
-  ///   - technology: for example `type-2`.
-  ///   - reader: the reader's object path at the daemon.
-  ///   - time: when the tag was read, in microseconds since 1970-01-01 00:00 UTC.
-  package init(uid: [UInt8], technology: String, reader: String, time: UInt64) {
-    self.uid = uid.count <= UIDText.lengths.upperBound ? uid : []
-    self.technology = Names.Handler.isTechnology(technology) ? technology : ""
-    self.reader = Names.Handler.isReader(reader) ? reader : ""
-    self.time = time
-  }
-
+/// The data about the tag, for an app that gets the message. A technology or a reader that is no valid value is left out.
+extension TagRead {
   /// The keys of `platform_data`.
   var platformData: [String: Value] {
     var data: [String: Value] = [Names.Handler.timeKey: .uint64(time)]
     if !uid.isEmpty { data[Names.Handler.uidKey] = .bytes(uid) }
-    if !technology.isEmpty { data[Names.Handler.technologyKey] = .string(technology) }
-    if !reader.isEmpty { data[Names.Handler.readerKey] = .string(reader) }
+    if Names.Handler.isTechnology(technology) { data[Names.Handler.technologyKey] = .string(technology) }
+    if Names.Handler.isReader(reader) { data[Names.Handler.readerKey] = .string(reader) }
     return data
   }
 
@@ -298,8 +279,8 @@ package struct TagDetails: Sendable, Hashable {
   var environment: [String: String] {
     var variables = [Names.Handler.Variable.time: String(time)]
     if !uid.isEmpty { variables[Names.Handler.Variable.uid] = UIDText.text(uid) }
-    if !technology.isEmpty { variables[Names.Handler.Variable.technology] = technology }
-    if !reader.isEmpty { variables[Names.Handler.Variable.reader] = reader }
+    if Names.Handler.isTechnology(technology) { variables[Names.Handler.Variable.technology] = technology }
+    if Names.Handler.isReader(reader) { variables[Names.Handler.Variable.reader] = reader }
     return variables
   }
 }

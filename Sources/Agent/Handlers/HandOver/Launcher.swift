@@ -1,7 +1,7 @@
 package import Bus
 package import EventLoop
 import Glibc
-import NDEF
+package import NDEF
 import Names
 package import Routing
 package import UniversalLinks
@@ -23,13 +23,13 @@ package actor Launcher {
     /// The tap's id, a UUID.
     package var tapID: String?
     /// The data about the tag. Only an app that gets the message gets it.
-    package var tag: TagDetails?
+    package var tag: TagRead?
     /// Whether the user clicked. Without a click, only a limited number of programs is started.
     package var isByUser: Bool
 
     /// Omits an invalid token.
     package init(
-      activationToken: String? = nil, tapID: String? = nil, tag: TagDetails? = nil, isByUser: Bool = true
+      activationToken: String? = nil, tapID: String? = nil, tag: TagRead? = nil, isByUser: Bool = true
     ) {
       // The token becomes an environment variable of a started program. It need not come from the notification client:
       // any program on the bus may name one.
@@ -291,7 +291,7 @@ package actor Launcher {
 
   /// Our environment without the variables that concern only this process, and with the activation token and the data
   /// about the tag if there are any.
-  private func childEnvironment(_ click: Click, tag: TagDetails? = nil) -> [String: String] {
+  private func childEnvironment(_ click: Click, tag: TagRead? = nil) -> [String: String] {
     var result = environment
     for name in result.keys where Self.isOurs(name) { result[name] = nil }
     if let token = click.activationToken {

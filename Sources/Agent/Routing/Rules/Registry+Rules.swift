@@ -1,4 +1,4 @@
-import NDEF
+package import NDEF
 import UniversalLinks
 
 extension Registry {
@@ -6,14 +6,15 @@ extension Registry {
   ///
   /// Recording the steps of the answer takes longer than the decision.
   package func route(
-    for facts: TapFacts, rules: RuleSet, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
+    for read: TagRead, digest: String = "", rules: RuleSet, policy: RoutingPolicy = RoutingPolicy(),
+    explaining: Bool = true
   ) -> Route {
     var steps = Explanation(isWanted: explaining)
     let reason = "the tag has no message"
     steps.add("record", reason)
     let base =
-      facts.message.map { route(for: $0, policy: policy, explaining: explaining) } ?? Route.none(nil, reason, steps)
-    return ruled(base, facts, rules, policy, explaining: explaining)
+      read.message.map { route(for: $0, policy: policy, explaining: explaining) } ?? Route.none(nil, reason, steps)
+    return ruled(base, read, digest, rules, policy, explaining: explaining)
   }
 
   /// Decides what a tag with this text as its only link does.
@@ -21,15 +22,15 @@ extension Registry {
     for text: String, rules: RuleSet, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
   ) -> Route {
     let base = route(for: text, policy: policy, explaining: explaining)
-    return ruled(base, TapFacts(message: .uri(text)), rules, policy, explaining: explaining)
+    return ruled(base, TagRead(message: .uri(text)), "", rules, policy, explaining: explaining)
   }
 
   private func ruled(
-    _ route: Route, _ facts: TapFacts, _ rules: RuleSet, _ policy: RoutingPolicy, explaining: Bool
+    _ route: Route, _ read: TagRead, _ digest: String, _ rules: RuleSet, _ policy: RoutingPolicy, explaining: Bool
   ) -> Route {
     let isHandlerReady = route.handsOverMessage && route.question == .nothing
     let handler = isHandlerReady ? route.handler?.desktopID : nil
-    let decision = rules.decision(for: facts, link: route.uri, handler: handler, explaining: explaining)
+    let decision = rules.decision(for: read, digest: digest, link: route.uri, handler: handler, explaining: explaining)
     var result = decision.rule.map { apply($0, to: route, rules, policy) } ?? route
     if decision.rule != nil { result.handlerWithoutRules = handler }
     let step = Route.Step("rule", result.reason)

@@ -1,3 +1,4 @@
+package import NDEF
 package import UniversalLinks
 
 /// The rules in force, in the order in which they are tried: the user's, then the administrator's.
@@ -53,12 +54,12 @@ package struct RuleSet: Sendable, Hashable {
   /// If the patterns take too many steps, no rule decides: a rule that was not tried might be the one that ignores the
   /// tag.
   package func decision(
-    for facts: TapFacts, link: URI?, handler: String? = nil, explaining: Bool = true,
+    for read: TagRead, digest: String = "", link: URI?, handler: String? = nil, explaining: Bool = true,
     maximumSteps: Int = RuleSet.maximumSteps
   ) -> Decision {
     var steps: [Route.Step] = []
     var matching = link.map { LinkMatching($0, maximumSteps: maximumSteps) }
-    let subject = Subject(facts, handler)
+    let subject = Subject(read, digest, handler)
     for rule in rules {
       switch subject.trial(of: rule, &matching) {
       case .matches:
@@ -86,7 +87,9 @@ private struct Subject {
     case undecided
   }
 
-  let facts: TapFacts
+  let read: TagRead
+  /// The SHA-256 of the message's bytes in lower-case hexadecimal digits; empty if it is unknown.
+  let digest: String
   let mimeTypes: Set<String>
   let externalTypes: Set<String>
   /// UTF-8, because Swift treats texts of different bytes as equal.
@@ -94,15 +97,16 @@ private struct Subject {
   let readerNames: [String]
   let handler: String?
 
-  init(_ facts: TapFacts, _ handler: String?) {
-    self.facts = facts
+  init(_ read: TagRead, _ digest: String, _ handler: String?) {
+    self.read = read
+    self.digest = digest
     self.handler = handler
-    let types = facts.mimeTypes
+    let types = read.mimeTypes
     // A condition holds for the types that a handler with the same claim gets.
     mimeTypes = Set(types + types.filter { $0.contains("/") }.flatMap { RecordType.media($0).claims })
-    externalTypes = Set(facts.externalTypes)
-    texts = Set(facts.texts.map { Array($0.utf8) })
-    readerNames = [facts.reader, String(facts.reader.split(separator: "/").last ?? "")]
+    externalTypes = Set(read.externalTypes)
+    texts = Set(read.texts.map { Array($0.utf8) })
+    readerNames = [read.reader, String(read.reader.split(separator: "/").last ?? "")]
   }
 
   /// Tries the conditions in their order. Patterns come last, because they take longest.
@@ -111,12 +115,12 @@ private struct Subject {
     for condition in rule.conditions {
       let holds: Bool
       switch condition {
-      case .uid(let uid): holds = uid == facts.uid
+      case .uid(let uid): holds = uid == read.uid
       case .mimeType(let type): holds = mimeTypes.contains(type)
       case .externalType(let type): holds = externalTypes.contains(type)
       case .text(let text): holds = texts.contains(Array(text.utf8))
-      case .message(let digest): holds = !facts.digest.isEmpty && digest == facts.digest
-      case .technology(let technology): holds = technology == facts.technology
+      case .message(let expected): holds = !digest.isEmpty && expected == digest
+      case .technology(let technology): holds = technology == read.technology
       case .reader(let reader): holds = readerNames.contains(reader)
       case .handler(let id): holds = id == handler
       case .link(let link):

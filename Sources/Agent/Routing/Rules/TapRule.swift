@@ -1,4 +1,4 @@
-package import NDEF
+import NDEF
 package import UniversalLinks
 
 /// A rule of the user or the administrator: what a tag that meets its conditions does.
@@ -117,32 +117,8 @@ extension TapRule.Action {
   }
 }
 
-/// The facts of a tap that rules examine.
-///
-/// A tag without a message has `message` nil. Its UID, technology and reader can still match.
-package struct TapFacts: Sendable, Hashable {
-  /// The tag's UID; empty if it is unknown.
-  package var uid: [UInt8]
-  /// For example `type-2`; empty if it is unknown.
-  package var technology: String
-  /// The object path of the reader; empty if it is unknown.
-  package var reader: String
-  /// The message; nil if there is none, or if it cannot be decoded.
-  package var message: NDEFMessage?
-  /// The SHA-256 of the message's bytes in lower-case hexadecimal digits; empty if it is unknown.
-  package var digest: String
-
-  /// Everything that is left out is unknown.
-  package init(
-    uid: [UInt8] = [], technology: String = "", reader: String = "", message: NDEFMessage? = nil, digest: String = ""
-  ) {
-    self.uid = uid
-    self.technology = technology
-    self.reader = reader
-    self.message = message
-    self.digest = digest
-  }
-
+/// What rules examine in a message. A tag without a message can still match by its UID, technology and reader.
+extension TagRead {
   private var records: [NDEFRecord] { message?.records ?? [] }
 
   /// The media types of the records, in lower case and without parameters (RFC 2045, section 5.1).

@@ -1,15 +1,17 @@
+import TagrouteClient
 import Bus
 import Handlers
 import Inbox
 import NDEF
 import Names
 import Notifications
-import Routing
 import Testing
 import UniversalLinks
 
 @testable import Agent
+@testable import Routing
 
+let sampleMicroseconds: UInt64 = 1_795_000_000_000_000
 let sampleTime = Timestamp(microseconds: 1_795_000_000_000_000)
 
 /// A UUID that ends in `number`.
@@ -49,12 +51,16 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
   throws
   -> TapOffer
 {
-  TapOffer(
-    id: tapID(number), tag: .uid([UInt8(truncatingIfNeeded: tag ?? number)]),
-    uri: try URI("https://menu.example.com/table/\(number)"), handler: handler,
-    candidates: [handler].compactMap(\.self), offered: [], namesakes: [], unconfirmed: [], question: question,
-    alternative: nil, handsOverMessage: true, reason: "claims it", title: DisplayText(""), words: DisplayText(""),
-    obstacle: nil, details: TagDetails(uid: [], technology: "type-2", reader: "", time: 0))
+  let link = "https://menu.example.com/table/\(number)"
+  let read = TagRead(
+    id: tapID(number), time: 0, reader: "", technology: "type-2", uid: [UInt8(truncatingIfNeeded: tag ?? number)],
+    bytes: try uriMessage(link))
+  let route = Route(
+    kind: .universalLink, uri: try URI(link), handler: handler, candidates: [handler].compactMap(\.self),
+    question: question, trusted: true, reason: "claims it", steps: [])
+  return TapOffer(
+    read: read, route: route, handler: handler, handsOverMessage: true, question: question, namesakes: [],
+    title: DisplayText(""), words: DisplayText(""), data: nil)
 }
 
 extension TapOffer {

@@ -1,3 +1,4 @@
+import NDEF
 import Bus
 import EventLoop
 import Glibc
@@ -58,12 +59,13 @@ import Testing
   }
 }
 
-@Suite struct TagDetailsTests {
+@Suite struct TagDataTests {
   private static let reader = "/org/tagroute/Tagroute1/readers/0"
 
   @Test func `a handler gets the same values over D-Bus and in its environment`() {
-    let tag = TagDetails(
-      uid: [0x04, 0xA2, 0x19, 0x5A], technology: "type-2", reader: Self.reader, time: 1_795_000_000_000_000)
+    let tag = TagRead(
+      id: "", time: 1_795_000_000_000_000, reader: Self.reader, technology: "type-2", uid: [0x04, 0xA2, 0x19, 0x5A],
+      bytes: [])
     #expect(
       tag.platformData == [
         "uid": .bytes([0x04, 0xA2, 0x19, 0x5A]), "technology": .string("type-2"), "reader": .string(Self.reader),
@@ -78,7 +80,7 @@ import Testing
 
   @Test func `an empty value, and a reader that is no object path, are omitted`() {
     for reader in ["", "$(reboot)"] {
-      let tag = TagDetails(uid: [], technology: "", reader: reader, time: 0)
+      let tag = TagRead(reader: reader)
       #expect(tag.platformData == ["time": .uint64(0)])
       #expect(tag.environment == ["TAGROUTE_TIME": "0"])
     }
@@ -86,9 +88,9 @@ import Testing
 
   @Test(arguments: ["two words", "a\nb", "a\0b", "a\u{1B}[2J", "é", String(repeating: "a", count: 256)])
   func `a value that an environment must not contain is omitted`(text: String) {
-    let tag = TagDetails(uid: [UInt8](repeating: 4, count: 11), technology: text, reader: "/" + text, time: 1)
-    #expect(tag.platformData == ["time": .uint64(1)])
-    #expect(tag.environment == ["TAGROUTE_TIME": "1"])
+    let tag = TagRead(technology: text, reader: "/" + text)
+    #expect(tag.platformData == ["time": .uint64(0)])
+    #expect(tag.environment == ["TAGROUTE_TIME": "0"])
   }
 }
 

@@ -1,3 +1,4 @@
+import NDEF
 import Glibc
 import Rig
 import Testing
@@ -70,7 +71,7 @@ struct InboxFileTests {
     let second = inbox(in: after, reports: reports)
     #expect(try await second.list().map(\.id) == ["b", "a"])
     #expect(try await second.tap("b").state == .shown)
-    #expect(try await second.tap("a").tap.message == sampleTap("a").message)
+    #expect(try await second.tap("a").read.bytes == sampleTap("a").read.bytes)
     #expect(reports.all.isEmpty)
     #expect(try await first.list().count == 2)
   }
@@ -95,7 +96,7 @@ struct InboxFileTests {
       try store.database.transaction { () throws(SQLiteError) in
         for index in 0..<count {
           let tap = sampleTap("\(index)", message: [UInt8](repeating: 7, count: 1000))
-          _ = try store.put(StoredTap(tap: tap, state: state, changed: sampleTime))
+          _ = try store.put(tap.being(state))
         }
       }
     }
@@ -204,7 +205,7 @@ struct InboxFileTests {
     let message = [UInt8](repeating: 1, count: 3000)
     for index in 0..<20 {
       #expect(await inbox.receive(sampleTap("\(index)", message: message)).isNew)
-      #expect(try await inbox.tap("\(index)").tap.message == message)
+      #expect(try await inbox.tap("\(index)").read.bytes == message)
     }
     try await inbox.move("0", to: .shown)
     #expect(reports.all.count == 1)

@@ -1,3 +1,4 @@
+import NDEF
 import EventLoop
 import Glibc
 import Names
@@ -11,13 +12,13 @@ struct InboxTests {
 
   @Test func `a tap is stored and returned unchanged`() async throws {
     let bare = Tap(
-      id: "b", time: Timestamp(microseconds: 0), message: [], technology: "", uri: nil, title: "", handler: nil)
+      TagRead(id: "b", time: 0, reader: "", technology: "", uid: [], bytes: []), uri: nil, title: "", handler: nil)
     #expect(await inbox.receive(sampleTap("a")).isNew)
     #expect(await inbox.receive(bare).isNew)
 
     let stored = try await inbox.tap("a")
-    #expect(stored == StoredTap(tap: sampleTap("a"), state: .received, changed: sampleTime))
-    #expect(try await inbox.tap("b").tap == bare)
+    #expect(stored == sampleTap("a").being(.received))
+    #expect(try await inbox.tap("b") == bare.being(.received))
   }
 
   @Test func `an id is stored once and its state is kept`() async throws {
@@ -27,7 +28,7 @@ struct InboxTests {
     #expect(await !inbox.refuse(sampleTap("a"), detail: "no").isNew)
 
     #expect(try await inbox.tap("a").state == .shown)
-    #expect(try await inbox.tap("a").tap.message == sampleTap("a").message)
+    #expect(try await inbox.tap("a").read.bytes == sampleTap("a").read.bytes)
     #expect(try await inbox.list().count == 1)
   }
 
@@ -72,9 +73,9 @@ struct InboxTests {
       #expect(await inbox.receive(sampleTap(id, message: [UInt8](repeating: 1, count: size))).isNew)
     }
     let first = try await inbox.list(InboxQuery(), bytes: 7)
-    #expect(first.map(\.stored.tap.id) == ["d", "c"] && first.map(\.stored.tap.message.count) == [3, 3])
+    #expect(first.map(\.stored.id) == ["d", "c"] && first.map(\.stored.read.bytes.count) == [3, 3])
     let second = try await inbox.list(InboxQuery(beforeSequence: first.last?.sequence), bytes: 7)
-    #expect(second.map(\.stored.tap.id) == ["b"])
+    #expect(second.map(\.stored.id) == ["b"])
     let third = try await inbox.list(InboxQuery(beforeSequence: second.last?.sequence), bytes: 7)
     #expect(third.map(\.stored) == [try await inbox.tap("a")])
     #expect(try await inbox.list(InboxQuery(beforeSequence: third.last?.sequence), bytes: 7).isEmpty)
@@ -153,7 +154,7 @@ struct InboxTests {
   @Test func `the handler that opens a tap is stored`() async throws {
     _ = await inbox.receive(sampleTap("a"))
     try await inbox.move("a", to: .opening, handler: "org.example.Other.desktop")
-    #expect(try await inbox.tap("a").tap.handler == "org.example.Other.desktop")
+    #expect(try await inbox.tap("a").handler == "org.example.Other.desktop")
     try await inbox.move("a", to: .failed)
     #expect(try await inbox.list().map(\.handler) == ["org.example.Other.desktop"])
   }

@@ -1,3 +1,4 @@
+import NDEF
 import EventLoop
 import Glibc
 import Names
@@ -11,7 +12,7 @@ struct OutgoingTests {
   private let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3), now: { sampleTime }, report: { _ in })
 
   private func waiting(_ inbox: Inbox, limit: Int = 100, after sequence: Int64? = nil) async -> [String] {
-    await inbox.outgoing(limit: limit, after: sequence, bytes: .max).map(\.stored.tap.id)
+    await inbox.outgoing(limit: limit, after: sequence, bytes: .max).map(\.stored.id)
   }
 
   private func counts(_ inbox: Inbox) async -> [Int64] {
@@ -33,7 +34,7 @@ struct OutgoingTests {
     #expect(await waiting(inbox) == ["b", "a", "c"])
     #expect(await waiting(inbox, limit: 2) == ["b", "a"])
     let first = try #require(await inbox.outgoing(limit: 1, bytes: 0).first)
-    #expect(first.stored.state == .delivered && first.stored.tap.message == sampleTap("b").message)
+    #expect(first.stored.state == .delivered && first.stored.read.bytes == sampleTap("b").read.bytes)
     #expect(await waiting(inbox, after: first.sequence) == ["a", "c"])
     // The first tap in the order, not the one that was read first.
     #expect(await inbox.outgoingCounts() == OutgoingCounts(waiting: 3, oldest: sampleTime, dropped: 0))
@@ -57,8 +58,8 @@ struct OutgoingTests {
 
   @Test func `an answer is bounded by the size of the messages, and has at least one tap`() async {
     for id in ["a", "b", "c"] { await keep(id, in: inbox, message: [UInt8](repeating: 1, count: 1000)) }
-    #expect(await inbox.outgoing(limit: 10, bytes: 2000).map(\.stored.tap.id) == ["a", "b"])
-    #expect(await inbox.outgoing(limit: 10, bytes: 1).map(\.stored.tap.id) == ["a"])
+    #expect(await inbox.outgoing(limit: 10, bytes: 2000).map(\.stored.id) == ["a", "b"])
+    #expect(await inbox.outgoing(limit: 10, bytes: 1).map(\.stored.id) == ["a"])
   }
 
   @Test func `taps that wait do not count as taps to keep until they are acknowledged`() async throws {
@@ -75,7 +76,7 @@ struct OutgoingTests {
     let store = try TapStore(path: ":memory:")
     for number in 0..<6 {
       _ = try store.put(
-        StoredTap(tap: sampleTap("\(number)"), state: .dismissed, changed: sampleTime, isOutgoing: true))
+        sampleTap("\(number)").being(.dismissed, outgoing: true))
     }
     #expect(try Set(store.giveUpOutgoing(before: nil, keeping: 4)) == ["0", "1"])
     #expect(try store.outgoing(after: 0, limit: 10).map(\.id) == ["2", "3", "4", "5"])
@@ -146,7 +147,7 @@ struct OutgoingFileTests {
   }
 
   private func waiting(_ inbox: Inbox) async -> [String] {
-    await inbox.outgoing(limit: 100, bytes: .max).map(\.stored.tap.id)
+    await inbox.outgoing(limit: 100, bytes: .max).map(\.stored.id)
   }
 
   /// Copies the files as a process leaves them that is killed now, to the folder `name`. Returns its path.

@@ -1,3 +1,4 @@
+import NDEF
 import EventLoop
 import Names
 
@@ -11,8 +12,19 @@ func sampleTap(
   uri: String? = "https://menu.example.com/table/4"
 ) -> Tap {
   Tap(
-    id: id, time: time, message: message, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6], reader: "/reader/0",
+    TagRead(
+      id: id, time: UInt64(clamping: time.microseconds), reader: "/reader/0", technology: "type-2",
+      uid: [4, 1, 2, 3, 4, 5, 6], bytes: message),
     uri: uri, title: "Open in Menu", handler: "org.example.Menu.desktop")
+}
+
+extension Tap {
+  /// The same tap in this state.
+  func being(_ state: TapState, outgoing: Bool = false) -> Tap {
+    var tap = self
+    (tap.state, tap.changed, tap.isOutgoing) = (state, sampleTime, outgoing)
+    return tap
+  }
 }
 
 func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }

@@ -1,3 +1,4 @@
+import NDEF
 import Names
 import Testing
 
@@ -47,7 +48,7 @@ struct QueryPlanTests {
   private func statements(_ body: (TapStore) throws -> Void) throws -> [String] {
     let store = try TapStore(path: ":memory:")
     for (number, state) in TapState.allCases.enumerated() {
-      _ = try store.put(StoredTap(tap: sampleTap("\(number)"), state: state, changed: sampleTime))
+      _ = try store.put(sampleTap("\(number)").being(state))
     }
     var seen: [String] = []
     store.database.observer = { seen.append($0) }
@@ -110,7 +111,7 @@ struct QueryPlanTests {
     let statements = try statements { store in
       for number in 10...12 {
         _ = try store.put(
-          StoredTap(tap: sampleTap("\(number)"), state: .shown, changed: sampleTime, isOutgoing: true))
+          sampleTap("\(number)").being(.shown, outgoing: true))
       }
       _ = try store.outgoing(after: 1, limit: 2)
       _ = try store.isOutgoing("1")

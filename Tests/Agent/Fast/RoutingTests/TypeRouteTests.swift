@@ -153,7 +153,7 @@ import Testing
       rules.applications["player.desktop"] = RuleSet.NamedApplication(
         application("player"), takesLinks: false, takesFiles: true)
       return registry.route(
-        for: TapFacts(uid: [4, 1, 2, 3], message: NDEFMessage(records: [record])), rules: rules)
+        for: TagRead(uid: [4, 1, 2, 3], message: NDEFMessage(records: [record])), rules: rules)
     }
     let file = decide(.open("player.desktop"), media("audio/mpeg"))
     #expect(file.kind == .rule && file.handler?.desktopID == "player.desktop" && !file.handsOverMessage)

@@ -1,3 +1,5 @@
+import TagrouteClient
+import NDEF
 import Bus
 import EventLoop
 import Handlers
@@ -170,11 +172,8 @@ struct ServiceRig {
   func receive(_ numbers: ClosedRange<Int>, handler: String? = nil) async throws {
     for number in numbers {
       let uri = "https://menu.example.com/\(number)"
-      let reading = try TagReading(tapValues(number, message: try uriMessage(uri)), now: sampleTime)
-      _ = await inbox.receive(
-        Tap(
-          id: reading.id, time: reading.time, message: reading.message, technology: reading.technology,
-          uid: reading.uid, reader: reading.reader, uri: uri, title: "", handler: handler))
+      let read = try TagRead(tapValues(number, message: try uriMessage(uri)), now: 0)
+      _ = await inbox.receive(Tap(read, uri: uri, title: "", handler: handler))
     }
   }
 }

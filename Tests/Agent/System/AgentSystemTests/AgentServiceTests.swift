@@ -24,17 +24,17 @@ import Testing
     let left = await rig.inbox.resume(maximum: 10)
     _ = try await rig.inbox.clear(InboxClearing(ids: [tapID(1)], onScreen: [tapID(1)], includesOnScreen: true))
     for state in [TapState.opening, .delivered] { try await rig.inbox.move(tapID(3), to: state) }
-    await rig.service.show(left)
-    #expect(await rig.service.policy.onScreenInOrder == [tapID(2), tapID(4)])
+    await rig.service.desk.show(left)
+    #expect(await rig.service.desk.policy.onScreenInOrder == [tapID(2), tapID(4)])
     try await rig.bus.stop()
   }
 
   @Test func `a tap that was dismissed and shown again leaves the screen when it is dismissed again`() async throws {
     try await rig.receive(1...1, handler: "x.desktop")
     try await rig.inbox.move(tapID(1), to: .dismissed)
-    try await rig.service.showAgain(tapID(1))
+    try await rig.service.desk.showAgain(tapID(1))
     let shown = try await rig.server.next()
-    await #expect(throws: BusError.self) { try await rig.service.dismiss(tapID(1)) }
+    await #expect(throws: BusError.self) { try await rig.service.interface.dismiss(tapID(1)) }
     #expect(try await rig.server.nextClosed() == shown.id)
     try await rig.bus.stop()
   }
@@ -67,7 +67,7 @@ import Testing
     // If the service waited for the entries, this call would not return.
     await service.start()
     #expect(clock.pauses.first == .seconds(5))
-    try await service.tagRead(tapValues(3, message: try uriMessage("https://menu.example.com/3")))
+    try await service.desk.tagRead(tapValues(3, message: try uriMessage("https://menu.example.com/3")))
     var shown: [String: String] = [:]
     for _ in 1...3 {
       let next = try await server.next()

@@ -99,14 +99,14 @@ import Testing
     try await rig.receive(1...3)
     try await inbox.move(tapID(2), to: .shown)
     try await inbox.move(tapID(3), to: .opening)
-    await service.show(await inbox.resume(maximum: 10))
+    await service.desk.show(await inbox.resume(maximum: 10))
     for (number, state, code) in [
       (1, TapState.dismissed, TapReason.Code.headless), (2, .dismissed, .headless), (3, .expired, .endedWhileOpening),
     ] {
       let stored = try await inbox.tap(tapID(number))
       #expect(stored.state == state && stored.reason.code == code, "\(number)")
     }
-    #expect(await service.policy.onScreenInOrder.isEmpty)
+    #expect(await service.desk.policy.onScreenInOrder.isEmpty)
     #expect(await rig.server.all.isEmpty)
     try await rig.bus.stop()
   }

@@ -265,10 +265,10 @@ import Testing
     try await rig.receive(1...1, handler: "x.desktop")
     try await rig.inbox.move(tapID(1), to: .opening)
     let service = rig.service
-    let asked = Task { try await service.listInbox([:]).compactMap { $0["state"]?.asString } }
+    let asked = Task { try await service.interface.listInbox([:]).compactMap { $0["state"]?.asString } }
     // This call takes one hop longer than the request. A request that is answered at once would say that the tap is
     // being opened.
-    _ = await service.listHandlers()
+    _ = await service.interface.listHandlers()
     await service.start()
     #expect(try await asked.value == ["failed"])
     try await rig.bus.stop()

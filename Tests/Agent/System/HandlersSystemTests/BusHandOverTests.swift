@@ -18,7 +18,8 @@ import UniversalLinks
   private static let path: ObjectPath = "/org/example/My_Menu"
   private static let click = Launcher.Click(
     activationToken: "token-1", tapID: "tap-1",
-    tag: TagDetails(uid: [4, 0xA2], technology: "type-2", reader: "/readers/0", time: 7))
+    tag: TagRead(
+      id: "", time: 7, reader: "/readers/0", technology: "type-2", uid: [4, 0xA2], bytes: []))
   private static let message = [UInt8](repeating: 7, count: 100_000)
 
   private static let closed = HandOverFailure(.handlerFailed, "the kitchen is closed", error: BusError.Name.failed)

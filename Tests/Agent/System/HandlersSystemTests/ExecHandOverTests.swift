@@ -1,3 +1,4 @@
+import NDEF
 import Bus
 import EventLoop
 import Glibc
@@ -31,7 +32,8 @@ import UniversalLinks
     "TAGROUTE_UID", "TAGROUTE_TECHNOLOGY", "TAGROUTE_READER", "TAGROUTE_TIME", "TAGROUTE_TAP_ID", "TAGROUTE_URI",
   ]
 
-  private static let tag = TagDetails(uid: [4, 0xA2], technology: "type-2", reader: "/readers/0", time: 7)
+  private static let tag = TagRead(
+    id: "", time: 7, reader: "/readers/0", technology: "type-2", uid: [4, 0xA2], bytes: [])
 
   /// Installs a program that records how it was started, and an entry for it.
   ///

@@ -80,8 +80,8 @@ import UniversalLinks
     return NDEFMessage(records: records)
   }
 
-  private var tag: TagDetails {
-    TagDetails(uid: [4, 0xA2, 0x19, 0x5A], technology: "$(touch$IFS.x);`id`", reader: "/readers/\(attack)", time: 7)
+  private var tag: TagRead {
+    TagRead(uid: [4, 0xA2, 0x19, 0x5A], technology: "$(touch$IFS.x);`id`", reader: "/readers/\(attack)")
   }
 
   private func rule(_ lines: String) throws -> TapRule {
@@ -96,8 +96,8 @@ import UniversalLinks
     let list = "\(key)=recorder;\(escaped.joined(separator: ";"));\n"
     let rule = try rule("UID=04-A2-19-5A\n" + (key == "Run" ? list : "Run=true;\n" + list))
     let message = try message()
-    let facts = TapFacts(uid: [4, 0xA2, 0x19, 0x5A], message: message)
-    let route = Registry().route(for: facts, rules: RuleSet([rule]))
+    let read = TagRead(uid: [4, 0xA2, 0x19, 0x5A], message: message)
+    let route = Registry().route(for: read, rules: RuleSet([rule]))
     #expect(route.rule == rule)
     let command = try #require(
       key == "Run" ? TapCommand(rule, uri: route.uri) : TapCommand(onRemovalFor: rule, uri: route.uri))
@@ -153,7 +153,7 @@ import UniversalLinks
     ])
     var rules = RuleSet([try rule("MimeType=\(type)\nOpen=viewer.desktop")])
     rules.applications["viewer.desktop"] = RuleSet.NamedApplication(application, takesLinks: false, takesFiles: true)
-    let route = Registry().route(for: TapFacts(message: message), rules: rules)
+    let route = Registry().route(for: TagRead(message: message), rules: rules)
     #expect(route.handler == application)
     #expect(await launcher.open(route, message: try message.encoded()).outcome == .delivered)
     let (report, input) = try await recorded()

@@ -1,3 +1,4 @@
+import TagrouteClient
 import Handlers
 import Inbox
 import NDEF
@@ -94,9 +95,9 @@ struct TapTitleTests {
     let registry = Registry(declarations: [])
     for each in Self.cases {
       let message = try NDEFMessage(records: each.records).encoded()
-      let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
-      let offer = TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: [])
-      #expect(offer.tap(reading).title == each.title)
+      let read = try TagRead(tapValues(1, message: message), now: sampleMicroseconds)
+      let offer = TapOffer(read, registry: registry, policy: RoutingPolicy(), languages: [])
+      #expect(offer.tap.title == each.title)
     }
   }
 }

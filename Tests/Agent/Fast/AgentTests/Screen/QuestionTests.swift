@@ -1,3 +1,4 @@
+import TagrouteClient
 import Inbox
 import NDEF
 import Notifications
@@ -17,8 +18,8 @@ struct QuestionTests {
       declarations: try applications.map { HandlerDeclaration(application: $0, domains: [try DomainPattern(claim)]) },
       defaults: hasBrowser ? ["https": sampleBrowser] : [:])
     let message = try message ?? uriMessage("https://menu.example.com/7")
-    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
-    return TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: languages)
+    let read = try TagRead(tapValues(1, message: message), now: sampleMicroseconds)
+    return TapOffer(read, registry: registry, policy: RoutingPolicy(), languages: languages)
   }
 
   private func shown(_ offer: TapOffer, canCopy: Bool = true) -> (String, [String]) {
@@ -148,8 +149,8 @@ struct MisleadingQuestionTests {
     let registry = Registry(
       declarations: try claims.map { HandlerDeclaration(application: $0, domains: [try DomainPattern($1)]) },
       defaults: ["https": sampleBrowser], shownName: { TapOffer.name(of: $0).string })
-    let reading = try TagReading(tapValues(1, message: try uriMessage(uri)), now: sampleTime)
-    return TapOffer(reading, registry: registry, policy: RoutingPolicy(choices: choices), languages: [])
+    let read = try TagRead(tapValues(1, message: try uriMessage(uri)), now: sampleMicroseconds)
+    return TapOffer(read, registry: registry, policy: RoutingPolicy(choices: choices), languages: [])
   }
 
   private func shown(_ offer: TapOffer) -> Notification { offer.notification(timeout: -1, canCopy: true) }
@@ -245,9 +246,9 @@ struct MisleadingQuestionTests {
   @Test func `of ten thousand apps for one domain only the shown ones are examined`() throws {
     let apps = (0..<10_000).map { sampleApplication("app\($0)", .user) }
     let offer = try offer(apps.map { ($0, "menu.example.com") })
-    #expect(offer.candidates.count == 10_000 && offer.offered.count == TapOffer.maximumOffered)
+    #expect(offer.route.candidates.count == 10_000 && offer.offered.count == TapOffer.maximumOffered)
     // An app that is not shown has not been allowed either.
-    #expect(offer.needsPermission(try #require(offer.candidates.last).desktopID))
+    #expect(offer.needsPermission(try #require(offer.route.candidates.last).desktopID))
     var count = 0
     let claimants = sequence(state: 0) { (state: inout Int) -> Candidate? in
       count += 1

@@ -1,3 +1,4 @@
+import TagrouteClient
 import Handlers
 import Inbox
 import NDEF
@@ -24,9 +25,9 @@ struct RecordOfferTests {
   ) throws -> TapOffer {
     var registry = Registry(declarations: declarations)
     for type in types { registry.typeDefaults[type] = .application(contacts) }
-    let reading = try TagReading(
-      tapValues(1, message: try NDEFMessage(records: records).encoded()), now: sampleTime)
-    return TapOffer(reading, registry: registry, policy: policy, languages: [])
+    let read = try TagRead(
+      tapValues(1, message: try NDEFMessage(records: records).encoded()), now: sampleMicroseconds)
+    return TapOffer(read, registry: registry, policy: policy, languages: [])
   }
 
   @Test func `a contact card is offered to the default application, without its contents`() throws {
@@ -127,8 +128,8 @@ struct WiFiOfferTests {
   }
 
   private func offer(_ message: NDEFMessage, _ availability: WiFiAvailability) throws -> TapOffer {
-    let reading = try TagReading(tapValues(1, message: try message.encoded()), now: sampleTime)
-    return TapOffer(reading, registry: Registry(), policy: RoutingPolicy(), languages: []).connecting(availability)
+    let read = try TagRead(tapValues(1, message: try message.encoded()), now: sampleMicroseconds)
+    return TapOffer(read, registry: Registry(), policy: RoutingPolicy(), languages: []).connecting(availability)
   }
 
   @Test func `the question names the network and never the password`() throws {
@@ -138,10 +139,7 @@ struct WiFiOfferTests {
     #expect(shown.summary.string == "Connect to Wi-Fi “Guest”?")
     #expect(shown.body.string == "The password is on the tag")
     #expect(shown.buttons.map(\.label) == ["Connect", "Connect and Save", "Dismiss"])
-    let reading = try TagReading(
-      tapValues(1, message: try NDEFMessage(records: [TextRecord("a", language: "en").record()]).encoded()),
-      now: sampleTime)
-    #expect(offer.tap(reading).title == "Wi-Fi network “Guest”")
+    #expect(offer.tap.title == "Wi-Fi network “Guest”")
     #expect(!"\(offer)".contains("visitors") && !"\(shown)".contains("visitors"))
   }
 
@@ -216,9 +214,9 @@ struct BareTagTests {
     let rules = condition.map { condition in
       [TapRule(name: "card", origin: .user, file: "/r.conf", line: 1, conditions: [condition], action: action)]
     }
-    let reading = try TagReading(tapValues(1, message: [], uid: uid, technology: "type-4a"), now: sampleTime)
+    let read = try TagRead(tapValues(1, message: [], uid: uid, technology: "type-4a"), now: sampleMicroseconds)
     return TapOffer(
-      reading, registry: Registry(declarations: []), policy: RoutingPolicy(showsBareTags: shows), languages: [],
+      read, registry: Registry(declarations: []), policy: RoutingPolicy(showsBareTags: shows), languages: [],
       rules: RuleSet(rules ?? []))
   }
 
@@ -227,8 +225,7 @@ struct BareTagTests {
     #expect(!offer.isShown && !offer.isOpenable && !offer.mayOpenAtOnce && offer.obstacle == nil)
     #expect(offer.ending.state == .dismissed && offer.ending.reason.code == .ignored)
     #expect(offer.ending.reason.detail == "the tag has no message")
-    let reading = try TagReading(tapValues(1, message: []), now: sampleTime)
-    #expect(offer.tap(reading).title == "Tag without a message")
+    #expect(offer.tap.title == "Tag without a message")
   }
 
   @Test func `with BareTags=show the UID is shown and can be copied`() throws {

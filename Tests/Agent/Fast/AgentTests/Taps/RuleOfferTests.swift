@@ -1,3 +1,4 @@
+import TagrouteClient
 import Handlers
 import Inbox
 import NDEF
@@ -22,8 +23,8 @@ struct RuleOfferTests {
     let registry = Registry(
       declarations: [HandlerDeclaration(application: menu, domains: [try DomainPattern("menu.example.com")])],
       defaults: ["https": sampleBrowser])
-    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
-    return TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: [], rules: rules)
+    let read = try TagRead(tapValues(1, message: message), now: sampleMicroseconds)
+    return TapOffer(read, registry: registry, policy: RoutingPolicy(), languages: [], rules: rules)
   }
 
   private let vCard = [NDEFRecord(typeNameFormat: .mediaType, type: Array("text/vcard".utf8))]
@@ -144,9 +145,9 @@ struct AlwaysOfferTests {
       declarations: [HandlerDeclaration(application: menu, domains: [try DomainPattern("menu.example.com")])],
       defaults: ["https": sampleBrowser])
     let message = try link.map(uriMessage) ?? []
-    let reading = try TagReading(tapValues(1, message: message, uid: uid, technology: technology), now: sampleTime)
+    let read = try TagRead(tapValues(1, message: message, uid: uid, technology: technology), now: sampleMicroseconds)
     return TapOffer(
-      reading, registry: registry, policy: RoutingPolicy(), languages: [],
+      read, registry: registry, policy: RoutingPolicy(), languages: [],
       rules: RuleSet([rule].compactMap(\.self)))
   }
 
@@ -222,8 +223,8 @@ struct AlwaysOfferTests {
     func offer(_ rules: [TapRule]) throws -> TapOffer {
       var set = RuleSet(rules)
       set.applications["viewer.desktop"] = RuleSet.NamedApplication(viewer, takesLinks: false, takesFiles: true)
-      let reading = try TagReading(tapValues(1, message: message, uid: Self.uid), now: sampleTime)
-      return TapOffer(reading, registry: Registry(), policy: RoutingPolicy(), languages: [], rules: set)
+      let read = try TagRead(tapValues(1, message: message, uid: Self.uid), now: sampleMicroseconds)
+      return TapOffer(read, registry: Registry(), policy: RoutingPolicy(), languages: [], rules: set)
     }
     let written = rule(.open("viewer.desktop"), [.mimeType("application/x-foo")])
     let (conditions, action, _, _) = try #require(try offer([written]).alwaysAction)

@@ -1,3 +1,4 @@
+import TagrouteClient
 import Handlers
 import NDEF
 import Notifications
@@ -23,10 +24,10 @@ struct TagRemovalsTests {
     }
     let registry = Registry(
       declarations: [HandlerDeclaration(application: app, domains: [try DomainPattern("menu.example.com")])])
-    let reading = try TagReading(
-      tapValues(number, message: try uriMessage("https://menu.example.com/1")), now: sampleTime)
+    let read = try TagRead(
+      tapValues(number, message: try uriMessage("https://menu.example.com/1")), now: sampleMicroseconds)
     return TapOffer(
-      reading, registry: registry, policy: RoutingPolicy(), languages: [], rules: RuleSet([rules].compactMap(\.self)))
+      read, registry: registry, policy: RoutingPolicy(), languages: [], rules: RuleSet([rules].compactMap(\.self)))
   }
 
   /// The arguments of the programs and the ids of the apps.
@@ -45,7 +46,7 @@ struct TagRemovalsTests {
     #expect(removals.handle(.ended(offer.id, .delivered)) == [])
     let actions = removals.handle(.removed(offer.id))
     #expect(Self.words(actions) == ["/bin/true off"])
-    for case .run(_, let click) in actions { #expect(click.tapID == offer.id && click.tag == offer.details) }
+    for case .run(_, let click) in actions { #expect(click.tapID == offer.id && click.tag == offer.read) }
     #expect(removals.handle(.removed(offer.id)) == [])
     #expect(removals.count == 0)
   }

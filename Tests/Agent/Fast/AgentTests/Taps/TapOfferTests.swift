@@ -1,3 +1,4 @@
+import TagrouteClient
 import Bus
 import Handlers
 import Inbox
@@ -14,8 +15,8 @@ struct TapOfferTests {
     let registry = Registry(declarations: [
       HandlerDeclaration(application: menu, domains: [try DomainPattern("menu.example.com")])
     ])
-    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
-    return TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: languages)
+    let read = try TagRead(tapValues(1, message: message), now: sampleMicroseconds)
+    return TapOffer(read, registry: registry, policy: RoutingPolicy(), languages: languages)
   }
 
   @Test func `a link is shown with its app and its target, without the scheme`() throws {
@@ -54,8 +55,8 @@ struct TapOfferTests {
     let registry = Registry(declarations: [
       HandlerDeclaration(application: user, domains: [try DomainPattern("menu.example.com")])
     ])
-    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
-    let asked = TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: [])
+    let read = try TagRead(tapValues(1, message: message), now: sampleMicroseconds)
+    let asked = TapOffer(read, registry: registry, policy: RoutingPolicy(), languages: [])
     #expect(asked.question != .nothing && asked.text.string.hasPrefix("\(link) · "))
   }
 
@@ -94,10 +95,10 @@ struct TapOfferTests {
   @Test func `a Smart Poster that is not examined is not refused`() throws {
     let poster = try SmartPosterRecord(uri: "https://menu.example.com/a", titles: []).record()
     let message = try NDEFMessage(records: [poster]).encoded()
-    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
+    let read = try TagRead(tapValues(1, message: message), now: sampleMicroseconds)
     let offer = TapOffer(
-      reading, registry: Registry(declarations: []), policy: RoutingPolicy(smartPosters: false), languages: [])
-    #expect(offer.tap(reading).title == "Link that is not opened")
+      read, registry: Registry(declarations: []), policy: RoutingPolicy(smartPosters: false), languages: [])
+    #expect(offer.tap.title == "Link that is not opened")
   }
 
   @Test(arguments: [[], [0xFF], [0xD1, 0x01, 0xFF, 0x55], [UInt8](repeating: 0, count: 64)] as [[UInt8]])
@@ -111,15 +112,15 @@ struct TapOfferTests {
     for message: [UInt8] in [[], [0xD1, 0x01], [0xD1, 0x01, 0x02, 0x55]] {
       var values = tapValues(1, message: message, uid: [4, 1, 2, 3])
       values["damage"] = .string("damaged: it is cut off")
-      let reading = try TagReading(values, now: sampleTime)
+      let read = try TagRead(values, now: sampleMicroseconds)
       func offer(_ rules: RuleSet = RuleSet()) -> TapOffer {
         TapOffer(
-          reading, registry: Registry(declarations: []), policy: RoutingPolicy(), languages: [], rules: rules)
+          read, registry: Registry(declarations: []), policy: RoutingPolicy(), languages: [], rules: rules)
       }
-      #expect(!reading.isBare && !offer().isShown && offer().obstacle == .damaged)
+      #expect(!read.isBare && !offer().isShown && offer().obstacle == .damaged)
       #expect(offer().ending.state == .failed)
       #expect(offer().ending.reason == TapReason(.damaged, detail: "damaged: it is cut off"))
-      #expect(offer().tap(reading).title == "This tag is damaged" && offer().tap(reading).message == message)
+      #expect(offer().tap.title == "This tag is damaged" && offer().tap.read.bytes == message)
       let file = RuleFile(Array("[Rule lamp]\nUID=04-01-02-03\nRun=true\nAsk=no\n".utf8), file: "f", origin: .user)
       #expect(offer(RuleSet(file.rules)).mayOpenAtOnce && offer(RuleSet(file.rules)).obstacle == nil)
     }
@@ -157,8 +158,8 @@ struct TapOfferOpeningTests {
       let rules = try AppSiteAssociation(json: Array(file.utf8))
       policy.associations["menu.example.com"] = DomainAssociation(appLinks: rules)
     }
-    let reading = try TagReading(tapValues(1, message: try uriMessage(uri)), now: sampleTime)
-    return TapOffer(reading, registry: registry, policy: policy, languages: [])
+    let read = try TagRead(tapValues(1, message: try uriMessage(uri)), now: sampleMicroseconds)
+    return TapOffer(read, registry: registry, policy: policy, languages: [])
   }
 
   private func offer(_ applications: [Application], _ changes: [HandlerChoices.Change] = []) throws -> TapOffer {

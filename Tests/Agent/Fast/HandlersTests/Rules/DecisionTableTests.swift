@@ -136,7 +136,9 @@ struct DecisionStage {
   let rules: RuleSet
   let problems: [KeyFileError]
   let policy: RoutingPolicy
-  let facts: TapFacts
+  let read: TagRead
+  /// The SHA-256 of the message, as rules name it.
+  let digest: String
 
   init(_ row: DecisionRow) throws {
     var declarations = try Self.handlers()
@@ -160,11 +162,13 @@ struct DecisionStage {
     self.registry = registry
     policy = try Self.policy(row.settings ?? [], registry)
     (rules, problems) = Self.rules(row.rules ?? [])
-    facts = try Self.facts(row.tag)
+    read = try Self.read(row.tag)
+    // A message that cannot be encoded is on no tag, but another decision about it must not depend on that.
+    digest = (try? read.message?.encoded()).map(MessageDigest.sha256) ?? ""
   }
 
   func route(explaining: Bool) -> Route {
-    registry.route(for: facts, rules: rules, policy: policy, explaining: explaining)
+    registry.route(for: read, digest: digest, rules: rules, policy: policy, explaining: explaining)
   }
 
   // MARK: Apps
@@ -265,25 +269,22 @@ struct DecisionStage {
 
   // MARK: Tags
 
-  private static func facts(_ tag: [String]) throws -> TapFacts {
-    var facts = TapFacts()
+  private static func read(_ tag: [String]) throws -> TagRead {
+    var (uid, technology, reader): ([UInt8], String, String) = ([], "", "")
     var records: [NDEFRecord] = []
     for word in tag {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       let value = parts.count == 2 ? parts[1] : ""
       switch parts[0] {
-      case "uid": facts.uid = bytes(value)
-      case "tech": facts.technology = value
-      case "reader": facts.reader = value
+      case "uid": uid = bytes(value)
+      case "tech": technology = value
+      case "reader": reader = value
       default: records.append(try record(parts[0], value))
       }
     }
-    guard !records.isEmpty else { return facts }
-    let message = NDEFMessage(records: records)
-    facts.message = message
-    // A message that cannot be encoded is on no tag, but another decision about it must not depend on that.
-    facts.digest = (try? message.encoded()).map(MessageDigest.sha256) ?? ""
-    return facts
+    return TagRead(
+      uid: uid, technology: technology, reader: reader,
+      message: records.isEmpty ? nil : NDEFMessage(records: records))
   }
 
   private static func record(_ kind: String, _ value: String) throws -> NDEFRecord {

@@ -261,8 +261,8 @@ import Testing
       #expect(file.rules.count == (isUID ? 1 : 0) && file.problems.count == (isUID ? 0 : 1), "\(count) bytes")
       // A tag with another number of bytes has another UID, also if one begins with the other.
       for other in 0...64 {
-        let facts = TapFacts(uid: (0..<other).map { UInt8($0 + 1) })
-        let decision = RuleSet(file.rules).decision(for: facts, link: nil)
+        let read = TagRead(uid: (0..<other).map { UInt8($0 + 1) })
+        let decision = RuleSet(file.rules).decision(for: read, link: nil)
         #expect((decision.rule != nil) == (isUID && other == count), "\(count) and \(other) bytes")
       }
     }
@@ -281,7 +281,7 @@ import Testing
           let record = NDEFRecord(
             typeNameFormat: format, type: Array("\(type.prefix(place))\(scalar)\(type.dropFirst(place))".utf8))
           let message = NDEFMessage(records: [record])
-          let route = Registry().route(for: TapFacts(message: message), rules: RuleSet(file.rules))
+          let route = Registry().route(for: TagRead(message: message), rules: RuleSet(file.rules))
           #expect(route.rule == nil && route.kind == .none && route.record == nil, "U+\(control) at \(place)")
           let words = [route.reason] + route.steps.map(\.finding)
           #expect(words.allSatisfy { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } })

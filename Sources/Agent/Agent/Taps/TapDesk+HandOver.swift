@@ -1,14 +1,13 @@
+import NDEF
 import Bus
 import Handlers
 import Inbox
 import Journal
-import NDEF
 import Names
-import Notifications
 import Routing
 
 /// The opening of a tap, from the click to the app's answer.
-extension AgentService {
+extension TapDesk {
   enum Opening {
     /// ``TapState/opening`` is being committed. Can transition to: `.handingOver`, or the end if the inbox refuses it.
     case committing(Task<BusError?, Never>)
@@ -47,7 +46,7 @@ extension AgentService {
   }
 
   /// Begins a hand-over, or one more wait for its answer.
-  func start(_ offer: TapOffer, _ body: @escaping @Sendable (AgentService) async -> HandOver) {
+  func start(_ offer: TapOffer, _ body: @escaping @Sendable (TapDesk) async -> HandOver) {
     openings[offer.id] = .handingOver(
       Task {
         let result = await body(self)
@@ -63,28 +62,22 @@ extension AgentService {
   }
 
   func deliver(_ offer: TapOffer, token: String?) async -> HandOver {
-    do {
-      if let command = offer.command {
-        let message = try await inbox.tap(offer.id).tap.message
-        let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: offer.details)
-        return HandOver(outcome: await launcher.run(command, message: message, click: click))
-      }
-      if offer.connects { return HandOver(outcome: try await connect(offer)) }
-      // An app that gets one record or the link alone gets neither the message nor the UID.
-      let whole = offer.handsOverMessage
-      let click = Launcher.Click(
-        activationToken: token, tapID: offer.id, tag: whole ? offer.details : nil,
-        isByUser: offer.manner != .withoutClick)
-      if let handler = offer.handler, let record = offer.record, offer.uri == nil {
-        let message = try await inbox.tap(offer.id).tap.message
-        return await launcher.open(handler, record, of: message, whole: whole, click: click)
-      }
-      guard let handler = offer.handler, let uri = offer.uri else {
-        return HandOver(outcome: await launcher.copy(offer.copied))
-      }
-      let message = whole ? try await inbox.tap(offer.id).tap.message : nil
-      return await launcher.open(handler, uri, message: message, click: click)
-    } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
+    if let command = offer.command {
+      let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: offer.read)
+      return HandOver(outcome: await launcher.run(command, message: offer.read.bytes, click: click))
+    }
+    if offer.connects { return HandOver(outcome: await connect(offer)) }
+    // An app that gets one record or the link alone gets neither the message nor the UID.
+    let whole = offer.handsOverMessage
+    let click = Launcher.Click(
+      activationToken: token, tapID: offer.id, tag: whole ? offer.read : nil, isByUser: offer.manner != .withoutClick)
+    if let handler = offer.handler, let record = offer.route.record, offer.uri == nil {
+      return await launcher.open(handler, record, of: offer.read.bytes, whole: whole, click: click)
+    }
+    guard let handler = offer.handler, let uri = offer.uri else {
+      return HandOver(outcome: await launcher.copy(offer.copied))
+    }
+    return await launcher.open(handler, uri, message: whole ? offer.read.bytes : nil, click: click)
   }
 
   /// Handles an answer that comes after the wait for it.
@@ -124,30 +117,23 @@ extension BusError {
 }
 
 /// Wi-Fi networks of tags.
-extension AgentService {
-  func setNetworkManager(_ networkManager: NetworkManager) async {
-    self.networkManager = networkManager
-    // An earlier tap may say that there is none.
-    for id in policy.onScreenInOrder where policy.offer(id)?.network != nil { await decideAgain(id) }
-  }
-
-  /// Joins the network of a tap. The password is read from the stored message only now.
-  func connect(_ offer: TapOffer) async throws(InboxError) -> HandOverOutcome {
-    guard let networkManager else { return .failed(HandOverFailure(.noNetworkManager)) }
-    let bytes = try await inbox.tap(offer.id).tap.message
-    guard let message = try? NDEFMessage(decoding: bytes),
-      let network = try? offer.record?.network(in: message), WiFiOffer(network) == offer.network
+extension TapDesk {
+  /// Joins the network of a tap.
+  private func connect(_ offer: TapOffer) async -> HandOverOutcome {
+    guard let networkManager = await router.networkManager else { return .failed(HandOverFailure(.noNetworkManager)) }
+    guard let message = offer.read.message, let network = try? offer.route.record?.network(in: message),
+      WiFiOffer(network) == offer.network
     else { return .failed(HandOverFailure(.networkUnusable)) }
     return await networkManager.join(network, saving: offer.manner == .savingNetwork)
   }
 }
 
 /// The end of a tap's placement.
-extension AgentService {
+extension TapDesk {
   /// Handles the daemon's report that the tag of a tap was removed. Nothing runs behind a lock, and it is not made up for
   /// later.
   func tagRemoved(_ id: String) async {
-    await emit("TagRemoved", [.string(id)])
+    await signals.emit("TagRemoved", [.string(id)])
     let isLocked = await isLocked()
     if isLocked { log(.debug, "the tag of tap \(id) was removed while the session was locked") }
     begin(removals.handle(isLocked ? .forgotten(id) : .removed(id)))
@@ -177,51 +163,4 @@ extension AgentService {
       }
     }
   }
-}
-
-extension HandOverOutcome {
-  /// Why the tap was not delivered, as the inbox stores it; nil if it was.
-  var failure: TapReason? {
-    switch self {
-    case .delivered: nil
-    case .failed(let failure): TapReason(.init(rawValue: failure.code.rawValue), detail: Self.line(failure.detail))
-    case .unknown(let doubt): TapReason(.init(rawValue: doubt.code.rawValue), detail: Self.line(doubt.detail))
-    }
-  }
-
-  /// The detail may be a handler's message.
-  private static func line(_ detail: String) -> String { DisplayText(detail, limit: 200).string }
-}
-
-extension TapReason {
-  /// The failure of the hand-over; nil for another reason.
-  var handOverFailure: HandOverFailure? {
-    HandOverFailure.Code(rawValue: code.rawValue).map { HandOverFailure($0, detail) }
-  }
-
-  /// Why it is unknown whether the tap was handed over; nil for another reason.
-  var handOverDoubt: HandOverDoubt? { HandOverDoubt.Code(rawValue: code.rawValue).map { HandOverDoubt($0, detail) } }
-
-  /// Whether the handler may have the message although the tap has failed.
-  var mayHaveOpened: Bool { code == .endedWhileOpening || code == .noAnswer || handOverDoubt != nil }
-
-  /// The reason in English, for D-Bus and the log; may be empty.
-  var words: String {
-    switch code {
-    case .endedWhileOpening: "the agent ended while it was being opened; \(Self.mayHave)"
-    case .noAnswer: "\(detail); \(Self.mayHave)"
-    case .tappedAgain: "the same tag was read again"
-    case .madeRoom: "newer taps took its place on the screen"
-    case .overdue: "it had waited for too long"
-    default:
-      if let failure = handOverFailure {
-        failure.description
-      } else if let doubt = handOverDoubt {
-        "\(doubt); \(Self.mayHave)"
-      } else {
-        detail
-      }
-    }
-  }
-  private static let mayHave = "it may have been opened"
 }

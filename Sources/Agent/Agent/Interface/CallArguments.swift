@@ -1,0 +1,78 @@
+import Bus
+import Handlers
+import Inbox
+import NDEF
+import Names
+
+/// The checked options of `Clear`.
+struct ClearRequest: Hashable {
+  private let ids: [String]?
+  private let before: Timestamp?
+  private let fromScreen: Bool
+
+  /// A call with more ids would exceed the bus's limits.
+  static let maximumIDs = 500
+
+  /// The error names the option.
+  init(_ options: [String: Value]) throws(BusError) {
+    ids = try options["ids"].map { value throws(BusError) in
+      guard let ids = value.asStrings, ids.count <= Self.maximumIDs else {
+        throw BusError.invalidArgument("ids must be a list of at most \(Self.maximumIDs) ids")
+      }
+      return ids
+    }
+    before = try options["before"].map { value throws(BusError) in
+      guard let time = value.asUInt64 else { throw BusError.invalidArgument("before must be a time in microseconds") }
+      return Timestamp(microseconds: Int64(clamping: time))
+    }
+    fromScreen =
+      try options["from-screen"].map { value throws(BusError) in
+        guard let flag = value.asBool else { throw BusError.invalidArgument("from-screen must be a boolean") }
+        return flag
+      } ?? false
+    // Refuse a misspelled option: without it, the call would remove more than the caller means.
+    if let unknown = options.keys.first(where: { !["ids", "before", "from-screen"].contains($0) }) {
+      throw BusError.invalidArgument("there is no option \(unknown)")
+    }
+  }
+
+  /// What to remove now. `onScreen` are the taps that have a notification.
+  func clearing(onScreen: Set<String>) -> InboxClearing {
+    InboxClearing(ids: ids, before: before, onScreen: onScreen, includesOnScreen: fromScreen)
+  }
+}
+
+/// The checked argument of `ResolveTag`: a tag that need not exist.
+struct TagQuestion {
+  let read: TagRead
+  /// The SHA-256 of the message's bytes; empty without a message.
+  let digest: String
+
+  /// Reads the keys that the interface documents, and ignores others. The error names the key.
+  init(_ values: [String: Value]) throws(BusError) {
+    func value<Result>(_ key: String, _ read: (Value) -> Result?) throws(BusError) -> Result? {
+      guard let value = values[key] else { return nil }
+      guard let result = read(value) else { throw .invalidArgument("\(key) has another type") }
+      return result
+    }
+    let uid = try value("uid", \.asBytes) ?? []
+    guard uid.count <= 10 else { throw .invalidArgument("uid is longer than 10 bytes") }
+    let technology = try value("technology", \.asString) ?? ""
+    let reader = try value("reader", \.asString) ?? ""
+    guard technology.utf8.count <= 32, reader.utf8.count <= 255 else {
+      throw .invalidArgument("technology is longer than 32 bytes, or reader is longer than 255")
+    }
+    let bytes = try value("message", \.asBytes)
+    guard (bytes ?? []).count <= TagRead.maximumMessage else {
+      throw .invalidArgument("message must be at most 1 MiB of bytes")
+    }
+    var message: NDEFMessage?
+    if let bytes {
+      do throws(NDEFError) { message = try NDEFMessage(decoding: bytes) } catch {
+        throw .invalidArgument("message is not NDEF: \(error.description)")
+      }
+    }
+    read = TagRead(uid: uid, technology: technology, reader: reader, message: message)
+    digest = bytes.map(MessageDigest.sha256) ?? ""
+  }
+}

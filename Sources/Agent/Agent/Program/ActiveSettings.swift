@@ -1,0 +1,126 @@
+import EventLoop
+import Inbox
+import Journal
+import Settings
+
+/// The settings in force, the readings of their files, and what the service manager is told about both.
+actor ActiveSettings {
+  private(set) var configuration: AgentConfiguration
+  /// When the reading of the active configuration began.
+  private(set) var time: Timestamp
+  /// Why the last reading is not active; nil if it is.
+  private var mistake: KeyFileError?
+  private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>
+  private var service: AgentService?
+  private var conditions: SessionConditions?
+  private let files: AgentFiles
+  /// Holds reading requests until the agent is ready.
+  private lazy var readings = SharedReadings { [weak self] in await self?.readOnce() ?? nil }
+  /// Verifies domains once an hour. A cancelled verification may still be ending.
+  private var verification: Task<Void, Never>?
+  private var isEnding = false
+  private var isRegistered = false
+  private nonisolated let notifier = ServiceNotifier.fromEnvironment()
+  private let log: Log
+  private nonisolated let loop: EventLoop
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// `readFiles` reads the settings again, on a thread that may block.
+  init(
+    _ configuration: AgentConfiguration, readAt time: Timestamp, files: AgentFiles, on loop: EventLoop, log: Log,
+    readFiles: @escaping @Sendable () -> Result<AgentConfiguration, KeyFileError>
+  ) {
+    self.configuration = configuration
+    self.time = time
+    self.files = files
+    self.loop = loop
+    self.log = log
+    self.readFiles = readFiles
+  }
+
+  /// Changes the settings of these parts from now on, and tells the service manager that the agent is ready.
+  func start(_ service: AgentService, _ conditions: SessionConditions) async {
+    guard !isEnding else { return }
+    (self.service, self.conditions) = (service, conditions)
+    notifier.ready(status: status)
+    if configuration.verify { verify(true) }
+    await readings.open()
+    Task { await watch() }
+  }
+
+  func end() {
+    isEnding = true
+    notifier.stopping()
+    verification?.cancel()
+  }
+
+  /// Whether the daemon has accepted this agent.
+  func setRegistered(_ isAccepted: Bool) {
+    isRegistered = isAccepted
+    notifier.status(status)
+  }
+
+  /// Reads the settings again. Returns the error that keeps them from being active.
+  func read() async -> KeyFileError? { await readings.request().value }
+
+  /// Reads the settings once, and makes all of them active, or none.
+  private func readOnce() async -> KeyFileError? {
+    guard let service, !isEnding else { return nil }
+    notifier.reloading()
+    let time = Timestamp.now()
+    do throws(KeyFileError) {
+      let new = try await readOnThread()
+      // After `end()`, do not start anything.
+      guard !isEnding else { return nil }
+      let keys = new.keys(differingFrom: configuration)
+      await service.adopt(new, inboxAt: files.inbox(new))
+      guard !isEnding else { return nil }
+      if new.verify != configuration.verify { verify(new.verify) }
+      await conditions?.setFollowsCameras(new.suspendForCamera)
+      (configuration, self.time, mistake) = (new, time, nil)
+      log(
+        .info,
+        "the configuration was read again: "
+          + (keys.isEmpty ? "nothing has changed" : "new are \(keys.joined(separator: ", "))"))
+    } catch {
+      log(.error, "\(error); until then the previous configuration stays in force")
+      mistake = error
+    }
+    guard !isEnding else { return mistake }
+    await service.interface.setConfiguration(readAt: self.time, mistake: mistake)
+    notifier.ready(status: status)
+    return mistake
+  }
+
+  private func readOnThread() async throws(KeyFileError) -> AgentConfiguration {
+    let read: Result<AgentConfiguration, KeyFileError>
+    do throws(SystemError) {
+      read = try await DedicatedThread.run(readFiles)
+    } catch {
+      throw KeyFileError(file: "agent.conf", line: nil, problem: "cannot be read (\(error))", remedy: "try again")
+    }
+    return try read.get()
+  }
+
+  /// Starts or stops the hourly verification of domains. Two of them never run at the same time.
+  private func verify(_ isOn: Bool) {
+    let previous = verification
+    previous?.cancel()
+    guard isOn, !isEnding else { return }
+    verification = Task {
+      await previous?.value
+      await AssociationUpdate(clock: ContinuousClock(), log: log).run()
+    }
+  }
+
+  private var status: String {
+    let words = isRegistered ? "Registered with the daemon" : "Waiting for the daemon"
+    return mistake.map { "\(words); the previous configuration is in force: \($0)" } ?? words
+  }
+
+  private func watch() async {
+    guard let interval = notifier.watchdogInterval else { return }
+    repeat { notifier.watchdog() } while (try? await Task.sleep(for: interval)) != nil
+  }
+}

@@ -1,0 +1,185 @@
+import Bus
+import EventLoop
+import Handlers
+import Inbox
+import Journal
+import Names
+import Notifications
+import Routing
+import Settings
+
+/// What the user sees and hears: the notifications of taps, the sheets of reader sessions, and other notices.
+actor Screen {
+  let notifications: NotificationClient
+  /// Keeps the places of notifications, so that the next run finds them.
+  private let inbox: Inbox
+  private let launcher: Launcher
+  /// ``Notification/timeout`` of a tap.
+  private var timeout: Int32
+  /// Which notifications make a sound.
+  private var sound: AgentConfiguration.Sound
+  /// Whether a clipboard program was found.
+  private(set) var canCopy = false
+  private var sheets = ReaderSheets()
+  private var registrationNotice = RegistrationNotice()
+  /// Cancels reader sessions; nil until the system bus was reached.
+  private var daemon: DaemonLink?
+  /// Whether nothing is shown.
+  nonisolated let isHeadless: Bool
+  private let clock: any Clock<Duration>
+  private let log: Log
+  private nonisolated let loop: EventLoop
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  init(
+    on session: Connection, _ configuration: AgentConfiguration, inbox: Inbox, launcher: Launcher, isHeadless: Bool,
+    clock: any Clock<Duration>, log: Log
+  ) {
+    notifications = NotificationClient(on: session, isMuted: isHeadless)
+    (timeout, sound) = (configuration.notificationTimeout, configuration.sound)
+    self.inbox = inbox
+    self.launcher = launcher
+    self.isHeadless = isHeadless
+    self.clock = clock
+    self.log = log
+    loop = session.loop
+  }
+
+  /// Connects to the notification server. `taps` gets the events of taps' notifications.
+  func start(taps: @escaping @Sendable (NotificationEvent) async -> Void) {
+    guard !isHeadless else { return }
+    Task {
+      await Retry(clock: clock).run { [notifications] () async throws(BusError) in
+        try await notifications.run()
+      } failed: { [log] error in
+        log(.warning, "cannot listen to notification servers: \(error); trying again")
+      }
+    }
+    Task {
+      for await event in notifications.events {
+        if await !handle(event) { await taps(event) }
+        await notifications.handled()
+      }
+    }
+  }
+
+  func adopt(_ configuration: AgentConfiguration) {
+    (timeout, sound) = (configuration.notificationTimeout, configuration.sound)
+  }
+
+  /// Closes the notifications, because their buttons stop working. The next run shows them again.
+  func end() async { await inbox.leave(notifications.closeAll()) }
+
+  /// Looks for a clipboard program on a separate thread, because `PATH` may contain a file system that does not answer.
+  func lookForClipboard() async {
+    guard !isHeadless else { return }
+    canCopy = (try? await DedicatedThread.run { [launcher] in launcher.canCopy }) ?? canCopy
+  }
+
+  // MARK: Taps
+
+  /// Shows a tap, in the place of another one's notification. `isNews` is false if the user has seen the tap before.
+  func show(_ offer: TapOffer, replacing previous: String?, isNews: Bool) async {
+    let notification = offer.notification(timeout: timeout, canCopy: canCopy)
+    await show(notification, isNews ? offer.sound : .silent, as: NotificationKey(offer.id), replacing: previous)
+  }
+
+  /// Shows that a tap has failed. `isNews` is false if the user has seen the failure before.
+  func show(_ offer: TapOffer, failed reason: TapReason, isNews: Bool) async {
+    let notification = offer.notification(failed: reason, timeout: timeout, canCopy: canCopy)
+    await show(notification, isNews ? .failure : .silent, as: NotificationKey(offer.id))
+  }
+
+  /// Shows that a tap was opened without a click.
+  func showOpened(_ offer: TapOffer, replacing previous: String?) async {
+    await show(offer.openedNotice, offer.sound, as: NotificationKey(offer.id), replacing: previous)
+  }
+
+  private func show(
+    _ notification: Notification, _ wanted: NotificationSound, as key: NotificationKey,
+    replacing previous: String? = nil
+  ) async {
+    await notifications.show(
+      notification.sounding(sound.chosen(wanted)), as: key, replacing: previous.map(NotificationKey.init))
+  }
+
+  func close(_ id: String) async { await notifications.close(NotificationKey(id)) }
+
+  // MARK: Notices
+
+  /// Shows why a tag is not opened.
+  func show(_ obstacle: TapOffer.Obstacle) async {
+    await show(ObstacleNotice.notification(obstacle), .failure, as: ObstacleNotice.key)
+  }
+
+  /// Shows that a rule stays, because a person wrote it.
+  func showWritten(_ rule: TapRule) async { await notifications.show(AlwaysNotice.written(rule), as: AlwaysNotice.key) }
+
+  /// Shows that the file of the rule could not be changed.
+  func showUnchanged(_ file: String) async {
+    await notifications.show(AlwaysNotice.failed(file), as: AlwaysNotice.key)
+  }
+
+  /// Shows which computer this is, and plays a sound even with `Sound=off`: it is what the caller asked for. A headless
+  /// agent plays the sound if it has a display. Readers with a LED or a buzzer use them.
+  func identify() async {
+    Task { await daemon?.identifyReaders() }
+    guard isHeadless else {
+      return await notifications.show(IdentifyNotice.notification().sounding(.arrival), as: IdentifyNotice.key)
+    }
+    if let name = NotificationSound.arrival.name { Task { await launcher.play(name) } }
+  }
+
+  /// Shows whether another program is registered in place of this agent. The error is nil if the daemon has accepted this
+  /// one, or there is no daemon.
+  func showRegistration(_ isAccepted: Bool, _ error: BusError?) async {
+    let notice = registrationNotice.handle(error)
+    if !isAccepted { await handle(.daemonGone) }
+    switch notice {
+    case .show(let notification): await notifications.show(notification, as: RegistrationNotice.key)
+    case .remove: await notifications.close(RegistrationNotice.key)
+    case nil: break
+    }
+  }
+
+  // MARK: Reader sessions
+
+  /// Cancels sessions through this link from now on.
+  func setDaemon(_ link: DaemonLink) { daemon = link }
+
+  func handle(_ event: ReaderSheets.Event) async {
+    for action in sheets.handle(event) {
+      switch action {
+      case .show(let notification, let key): await notifications.show(notification, as: key)
+      case .remove(let key): await notifications.close(key)
+      case .cancel(let session): await daemon?.cancelReaderSession(session)
+      }
+    }
+  }
+
+  private static let notices = [RegistrationNotice.key, ObstacleNotice.key, AlwaysNotice.key, IdentifyNotice.key]
+
+  /// Whether a notification shows no tap. A click on a notice only closes it.
+  private static func showsNoTap(_ key: NotificationKey) -> Bool { ReaderSheets.isSheet(key) || notices.contains(key) }
+
+  /// Handles an event that is not about a tap. Returns false if it is.
+  private func handle(_ event: NotificationEvent) async -> Bool {
+    switch event {
+    case .shown(let key, let place) where Self.showsNoTap(key):
+      await inbox.showOther(at: place)
+      if ReaderSheets.isSheet(key) { log(.debug, "the sheet of a reader session is shown") }
+    case .refused(let key, reason: _) where Self.showsNoTap(key): break
+    case .closed(let key, _) where Self.showsNoTap(key): await handle(.dismissed(key))
+    case .activated(let key, let action, _) where Self.showsNoTap(key): await handle(.activated(key, action: action))
+    case .shown, .refused, .closed, .activated: return false
+    case .gone(let place): await inbox.leave([place])
+    case .soundDue(_, let sound): if let name = sound.name { Task { await launcher.play(name) } }
+    case .serverChanged(let server?):
+      let name = DisplayText("\(server.name) \(server.version)", limit: 80)
+      log(.info, "notifications go to \(server.name.isEmpty ? "a server without a name" : name.string)")
+    case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
+    }
+    return true
+  }
+}
