@@ -148,7 +148,7 @@ struct TransceivePolicy: Sendable, Hashable {
     masterFile.doubt()
   }
 
-  func requireWriting(_ what: String) throws(BusError) {
+  private func requireWriting(_ what: String) throws(BusError) {
     guard mayWrite else {
       throw .notAuthorized("\(what) may change the tag: start the session with access “write”")
     }
@@ -386,98 +386,39 @@ struct TransceivePolicy: Sendable, Hashable {
     if first == FeliCa.write { try requireWriting("Write Without Encryption") }
   }
 
-  func hexadecimal(_ byte: UInt8) -> String {
+  // MARK: Type 5
+
+  /// Checks a request to a Type 5 tag.
+  ///
+  /// The reader process looks for tags, and a tag that does not answer seems to be removed. So Inventory and Stay quiet
+  /// are refused. Select and Reset to ready are sent: the tag still answers the reader process, whose requests have no
+  /// select flag.
+  ///
+  /// A request that is not addressed reaches every tag of this kind in the field. It is sent, because programs for Core
+  /// NFC do so, and the reader process itself.
+  private func checkType5(_ command: [UInt8], _ uid: [UInt8]) throws(BusError) {
+    let request = try VicinityRequest(command)
+    guard request.address.map({ $0.elementsEqual(uid.reversed()) }) ?? true else {
+      throw .invalidArgument("the request names another UID than the tag's: send its bytes in reverse order, E0 last")
+    }
+    switch request.code {
+    case VicinityRequest.select:
+      guard request.address != nil, request.parameters.isEmpty else {
+        throw .invalidArgument("Select needs the address flag and the tag's UID, and nothing else")
+      }
+    case VicinityRequest.resetToReady:
+      guard request.address != nil || request.isForSelectedTag, request.parameters.isEmpty else {
+        throw .invalidArgument("Reset to ready needs the address flag and the tag's UID, or the select flag")
+      }
+    default:
+      guard request.isKnownRead(of: uid.dropFirst().first) else {
+        return try requireWriting("the command \(hexadecimal(request.code))")
+      }
+    }
+  }
+
+  private func hexadecimal(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return (digits.count < 2 ? "0" : "") + digits
-  }
-}
-
-/// Command codes of JIS X 6319-4, and of Sony's FeliCa Card User's Manual.
-private enum FeliCa {
-  static let polling: UInt8 = 0x00
-  static let write: UInt8 = 0x08
-  private static let requestServiceV2: UInt8 = 0x32
-  private static let requestSpecificationVersion: UInt8 = 0x3C
-  /// Returns the card to its mode after power-on. This ends an authentication, and changes no data.
-  private static let resetMode: UInt8 = 0x3E
-  /// Request Service, Request Response, Read and Write Without Encryption, Request System Code, and the three above.
-  static let commands: Set<UInt8> = [
-    0x02, 0x04, 0x06, write, 0x0C, requestServiceV2, requestSpecificationVersion, resetMode,
-  ]
-
-  /// Whether a command that only the manual describes has its parameters, which follow the IDm. A card ignores the
-  /// other commands if they are malformed.
-  static func hasKnownForm(_ command: [UInt8]) -> Bool {
-    let parameters = command.dropFirst(9)
-    switch command.first {
-    // The number of nodes, and their codes of two bytes.
-    case requestServiceV2:
-      guard let count = parameters.first else { return false }
-      return (1...32).contains(count) && parameters.count == 1 + 2 * Int(count)
-    // Two reserved bytes.
-    case requestSpecificationVersion, resetMode: return parameters.elementsEqual([0x00, 0x00])
-    default: return true
-    }
-  }
-}
-
-/// Native commands of MIFARE DESFire. They may also be wrapped in APDUs of the class 90.
-private enum DESFire {
-  /// The class of wrapped commands.
-  static let wrapping: UInt8 = 0x90
-  static let additionalFrame: UInt8 = 0xAF
-  static let selectApplication: UInt8 = 0x5A
-  /// In its wrapped form.
-  static let getVersion: [UInt8] = [0x90, 0x60, 0x00, 0x00, 0x00]
-  /// SelectApplication, GetVersion, GetApplicationIDs, GetDFNames, GetFileIDs, GetISOFileIDs, GetFileSettings,
-  /// ReadData, ReadRecords, GetValue, GetKeySettings, GetKeyVersion, FreeMem, AdditionalFrame.
-  static let reads: Set<UInt8> = [
-    selectApplication, 0x60, 0x6A, 0x6D, 0x6F, 0x61, 0xF5, 0xBD, 0xBB, 0x6C, 0x45, 0x64, 0x6E, 0xAF,
-  ]
-
-  /// ``reads``, and the commands that change the card or begin an authentication.
-  static let codes: Set<UInt8> = reads.union([
-    0x0A, 0x1A, 0xAA, 0x70, 0x71, 0x77, 0xC4, 0xC6, 0x54, 0x55, 0x56, 0x57, 0x5C, 0xCA, 0xC9, 0xDA, 0xFC, 0x51, 0x5F,
-    0xCD, 0xCB, 0xCC, 0xC1, 0xC0, 0xCE, 0xDF, 0x3D, 0x8D, 0xAD, 0x3B, 0x8B, 0xAB, 0xDB, 0xBA, 0x0C, 0x1C, 0xDC, 0xEB,
-    0xC7,
-    0xA7, 0xC8, 0x3C, 0xF0, 0xF2, 0xFD,
-  ])
-
-  /// Whether a native command continues an authentication, whose bytes are random.
-  static func isAuthentication(_ command: [UInt8]) -> Bool {
-    command.first == additionalFrame && [17, 33].contains(command.count)
-  }
-
-  /// Whether a native command is one of ``reads`` in its own form. Files have the numbers 00 to 1F.
-  static func isRead(_ command: [UInt8]) -> Bool {
-    guard let first = command.first, reads.contains(first) else { return false }
-    switch first {
-    case selectApplication: return command.count == 4
-    case 0xF5, 0x6C, 0x64: return command.count == 2
-    // No file is so long that its offset makes an APDU of the command.
-    case 0xBD, 0xBB: return command.count == 8 && command[1] <= 0x1F && CommandAPDU(command) == nil
-    default: return command.count == 1
-    }
-  }
-}
-
-/// Native commands of MIFARE Plus in security level 3.
-private enum MIFAREPlus {
-  /// Read commands, with and without encryption and checksum.
-  static let reads: Set<UInt8> = [0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37]
-
-  /// ``reads``, authentications, writing, the operations on values, GetVersion with its continuation, the signature, the
-  /// check of proximity, and virtual cards.
-  static let codes: Set<UInt8> = reads.union([
-    0x70, 0x72, 0x75, 0x76, 0x77, 0x78, 0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xB0, 0xB1, 0xB2, 0xB3, 0xB4,
-    0xB5,
-    0xB6, 0xB7, 0xB8, 0xB9, 0xC2, 0xC3, 0x60, 0xAF, 0x3C, 0xF0, 0xF2, 0xFD, 0x40, 0x41, 0x42, 0x44, 0x45, 0x46, 0x48,
-  ])
-
-  /// Whether a command is one of ``reads``: the number of a block in two bytes, and a count. A checksum may follow,
-  /// unless the number could be the instruction of an APDU that writes (ISO/IEC 7816-4, 5.4.2).
-  static func isRead(_ command: [UInt8]) -> Bool {
-    guard let first = command.first, reads.contains(first), command.count >= 4 else { return false }
-    return command.count == 4 || command[1] < 0xD0 && !(0x0C...0x0F).contains(command[1])
   }
 }

@@ -1,39 +1,8 @@
 import Bus
 
-extension TransceivePolicy {
-  /// Checks a request to a Type 5 tag.
-  ///
-  /// The reader process looks for tags, and a tag that does not answer seems to be removed. So Inventory and Stay quiet
-  /// are refused. Select and Reset to ready are sent: the tag still answers the reader process, whose requests have no
-  /// select flag.
-  ///
-  /// A request that is not addressed reaches every tag of this kind in the field. It is sent, because programs for Core
-  /// NFC do so, and the reader process itself.
-  func checkType5(_ command: [UInt8], _ uid: [UInt8]) throws(BusError) {
-    let request = try VicinityRequest(command)
-    guard request.address.map({ $0.elementsEqual(uid.reversed()) }) ?? true else {
-      throw .invalidArgument("the request names another UID than the tag's: send its bytes in reverse order, E0 last")
-    }
-    switch request.code {
-    case VicinityRequest.select:
-      guard request.address != nil, request.parameters.isEmpty else {
-        throw .invalidArgument("Select needs the address flag and the tag's UID, and nothing else")
-      }
-    case VicinityRequest.resetToReady:
-      guard request.address != nil || request.isForSelectedTag, request.parameters.isEmpty else {
-        throw .invalidArgument("Reset to ready needs the address flag and the tag's UID, or the select flag")
-      }
-    default:
-      guard request.isKnownRead(of: uid.dropFirst().first) else {
-        return try requireWriting("the command \(hexadecimal(request.code))")
-      }
-    }
-  }
-}
-
 /// A request of ISO/IEC 15693-3 (7.3): flags, command code, parameters. In an addressed one, the UID comes before the
 /// parameters, but after the byte of `prefix`.
-private struct VicinityRequest {
+struct VicinityRequest {
   /// Request flags (7.3.1).
   private enum Flag {
     static let inventory: UInt8 = 0x04
