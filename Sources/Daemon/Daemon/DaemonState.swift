@@ -185,7 +185,7 @@ extension DaemonState {
     for (id, reader) in readers {
       readers[id]?.properties.technologies = reader.technologies(among: policy.polling.technologies)
     }
-    var actions: [Action] = []
+    var actions = dropUnservedTaps(at: now)
     if policy.servesAnySession != former.servesAnySession {
       actions += policy.servesAnySession ? serveAnySession(at: now) : reconcile(with: login, at: now)
     } else if policy.station != former.station {
@@ -194,6 +194,14 @@ extension DaemonState {
     // The new policy may treat other lock states as locked.
     for session in Set(queue.waitingSessions + registry.agents.map(\.session)) { actions += open(session, at: now) }
     return actions
+  }
+
+  /// Drops the taps that no agent can get under the new policy: `Sessions` or `StationUser` has changed, and an agent now
+  /// serves its user instead of a session, or the reverse.
+  private mutating func dropUnservedTaps(at now: TapQueue.Instant) -> [Action] {
+    queue.waitingSessions.filter { ($0.id == nil) == sessions(of: $0.uid, nil).isEmpty }.flatMap {
+      perform(queue.handle(.sessionEnded($0), at: now), at: now)
+    }
   }
 
   /// Forgets logind's state. From here each agent serves its user on every seat.
@@ -205,10 +213,6 @@ extension DaemonState {
       // If the user has another agent, remove this one. Otherwise both would get the user's taps, and the daemon would
       // ignore this one's lock reports.
       actions += served == nil ? unregister(agent.sender, at: now) : moved
-    }
-    // Taps of users without an agent move too, and wait for one.
-    for uid in Set(queue.waitingSessions.map(\.uid)) {
-      actions += bringTaps(to: SessionKey(id: nil, uid: uid), at: now)
     }
     return actions
   }

@@ -26,7 +26,6 @@ extension DaemonState {
     let known = before?.session == agent.session ? before?.report.locked : nil
     actions += reportLock(agent, insteadOf: known ?? .unknown)
     actions += reportUnlock(agent, conditions ?? [:])
-    actions += bringTaps(to: agent.session, at: now)
     actions += open(agent.session, at: now)
     actions += perform(queue.handle(.agent(agent.session, agent), at: now), at: now)
     return (agent, actions + evaluate(at: now))
@@ -57,14 +56,6 @@ extension DaemonState {
     guard let agent = registry.unregister(sender) else { return [] }
     let line = note(.notice, ofUser: agent.session.uid, at: now, "agent \(sender) of \(agent.session) is gone")
     return line + leave(agent, at: now)
-  }
-
-  /// Moves the waiting taps of a user to `session`, after a change between `Sessions=any` and `Sessions=logind`.
-  mutating func bringTaps(to session: SessionKey, at now: TapQueue.Instant) -> [Action] {
-    let others = queue.waitingSessions.filter { $0.uid == session.uid && ($0.id == nil) != (session.id == nil) }
-    return others.sorted { ($0.id ?? "") < ($1.id ?? "") }.flatMap {
-      perform(queue.handle(.renamed($0, session), at: now), at: now)
-    }
   }
 
   /// Removes an agent from its session.

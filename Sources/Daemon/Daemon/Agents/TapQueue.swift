@@ -25,9 +25,6 @@ struct TapQueue: Sendable {
     case finished(id: String, sender: String, Outcome)
     /// The session has ended.
     case sessionEnded(SessionKey)
-    /// The taps of the first session now wait for the second one, of the same user. `Sessions` has changed between
-    /// `any` and `logind`.
-    case renamed(SessionKey, SessionKey)
     /// The time of `deadline` has come.
     case tick
   }
@@ -108,7 +105,6 @@ struct TapQueue: Sendable {
     case .sessionEnded(let session):
       let line = lines.removeValue(forKey: session)
       actions += (line?.entries ?? []).map { .drop($0.tap, reason: "its session has ended") }
-    case .renamed(let session, let new): actions += move(session, to: new)
     case .tick: break
     }
     actions += expire(at: now)
@@ -126,25 +122,8 @@ struct TapQueue: Sendable {
     guard line.entries.count > Self.limit else { return [] }
     let oldest = line.entries.removeFirst().tap
     if line.inFlight == oldest.id { line.inFlight = nil }
-    return [.drop(oldest, reason: Self.tooMany)]
+    return [.drop(oldest, reason: "\(Self.limit) newer ones wait for its agent")]
   }
-
-  /// Moves the taps of a session to another one. A tap in flight is sent again: its agent recognizes it by its id.
-  /// `finish` finds a tap in either session by its id.
-  private mutating func move(_ session: SessionKey, to new: SessionKey) -> [Action] {
-    guard session.uid == new.uid, session != new, let line = lines.removeValue(forKey: session) else { return [] }
-    if line.agent != nil { lines[session] = Line(agent: line.agent) }
-    var target = lines[new] ?? Line()
-    defer { lines[new] = target }
-    target.isOpen = target.isOpen && line.isOpen
-    target.entries += line.entries
-    let excess = target.entries.prefix(max(0, target.entries.count - Self.limit)).map(\.tap)
-    target.entries.removeFirst(excess.count)
-    if excess.contains(where: { $0.id == target.inFlight }) { target.inFlight = nil }
-    return excess.map { .drop($0, reason: Self.tooMany) }
-  }
-
-  private static let tooMany = "\(limit) newer ones wait for its agent"
 
   private mutating func setAgent(_ agent: Agent?, of session: SessionKey) {
     guard lines[session]?.agent != agent else { return }

@@ -417,7 +417,7 @@ struct TransceivePolicy: Sendable, Hashable {
     }
   }
 
-  private func hexadecimal(_ byte: UInt8) -> String {
+  func hexadecimal(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return (digits.count < 2 ? "0" : "") + digits
   }
