@@ -32,7 +32,7 @@ package enum DaemonProgram {
     _ = tagroute_set_not_dumpable()
     // Catch the signals before reading the configuration. Otherwise a SIGHUP in between would end the daemon.
     let signals = options.mode == .check ? nil : ProcessSignals([SIGTERM, SIGINT, SIGHUP])
-    let time = DaemonService.microsecondsSince1970()
+    let time = WallClock.now
     switch read(options.configuration) {
     case .failure(let mistake):
       complain(mistake.description)
@@ -59,16 +59,15 @@ package enum DaemonProgram {
     signal(SIGPIPE, SIG_IGN)
     let log = Log.fromEnvironment()
     let notifier = ServiceNotifier.fromEnvironment()
-    let loop = EventLoop(label: "tagrouted")
-    let service = DaemonService(
-      configuration, readAt: time, readFiles: readFiles, log: log, notifier: notifier, loop: loop)
+    let service = await DaemonService(
+      configuration, readAt: time, readFiles: readFiles, log: log, notifier: notifier)
     let watch = Task {
       for await number in signals {
         guard number != SIGHUP else {
-          await service.reload()
+          await service.configuration.request()
           continue
         }
-        exit(onceReadersHaveEnded: service, loop)
+        await exit(onceReadersHaveEnded: service)
         await service.end(.requested)
       }
     }
@@ -91,10 +90,10 @@ package enum DaemonProgram {
   /// Exits about one second after the request to end, even if calls to the bus are still unanswered. It waits for the
   /// reader processes, so that no field stays on. They take at most `ReaderTiming.stop` and `ReaderTiming.kill`
   /// together.
-  private static func exit(onceReadersHaveEnded service: DaemonService, _ loop: EventLoop) {
-    loop.schedule(after: .milliseconds(900)) {
-      if service.assumeIsolated({ $0.hasReaderProcesses }) {
-        exit(onceReadersHaveEnded: service, loop)
+  @DaemonLoop private static func exit(onceReadersHaveEnded service: DaemonService) {
+    DaemonLoop.schedule(after: .milliseconds(900)) {
+      if service.readers.haveProcesses {
+        exit(onceReadersHaveEnded: service)
       } else {
         _exit(0)
       }
@@ -165,6 +164,12 @@ struct DaemonOptions: Hashable, Sendable {
   }
 }
 
+/// Why the daemon ends.
+enum DaemonEnding: Sendable {
+  case requested
+  case failed(DaemonError)
+}
+
 /// An error that stops the daemon. The description says what failed, why, and what to do.
 struct DaemonError: Error, Hashable, CustomStringConvertible {
   let description: String
@@ -189,6 +194,9 @@ struct DaemonError: Error, Hashable, CustomStringConvertible {
     }
   }
 
+  static let noReaderProgram = DaemonError(
+    "\(Names.Files.readerProgram) was not found next to tagrouted or in \(Names.Files.libexec): install it",
+    exitCode: Names.ExitCode.failure)
   static let nameIsTaken = DaemonError(
     "another process owns \(Names.Daemon.busName) on the bus: stop the other tagrouted",
     exitCode: Names.ExitCode.alreadyRunning)

@@ -1,6 +1,5 @@
 import Bus
 import Journal
-import NDEF
 import Names
 import Presence
 import ReaderProtocol
@@ -8,7 +7,8 @@ import Settings
 
 /// Everything the daemon decides: which reader scans, which agents are registered, and which session a tap belongs to.
 ///
-/// Pure: events in, actions out. The service carries them out.
+/// Pure: events in, actions out. The daemon's parts carry them out. Each event goes to the state of its part, and what
+/// follows from it forward: from the readers to the sessions and the agents. Then `evaluate` sets the readers' goals.
 struct DaemonState: Sendable {
   /// The administrator's settings.
   struct Policy: Sendable {
@@ -72,7 +72,7 @@ struct DaemonState: Sendable {
     case pursue(Int, epoch: UInt64, ReaderGoal)
     case deliver(DetectedTap, to: Agent)
     /// Tell this agent that the tag of its tap was removed.
-    case reportRemoval(tap: String, to: Agent)
+    case tagRemoved(tap: String, to: Agent)
     /// An agent has reported this about the lock of its session.
     case reportLock(session: String, Fact)
     /// An agent that had reported the lock of its session is gone.
@@ -83,136 +83,217 @@ struct DaemonState: Sendable {
     case log(LogLevel, String)
   }
 
-  private(set) var policy: Policy
-  private(set) var isEnabled: Bool
-  var readers: [Int: RosterReader] = [:]
-  var registry = AgentRegistry()
-  private var inhibitingUsers: Set<UInt32> = []
-  private(set) var airplaneMode = Fact.unknown
-  var login = LoginState()
-  var queue = TapQueue()
-  var placedTaps = PlacedTaps()
-  var heldRemovals = HeldRemovals()
+  private(set) var agents: AgentsState
+  private(set) var readers: ReadersState
   var sessions: ReaderSessions
-  /// Bounds the lines of a process that looks for any device and has found none.
-  var searchLines = LineBudget(most: 60)
-  /// Bounds the lines that users cause with their requests.
-  var userLines = UserLines()
 
   init(policy: Policy, isEnabled: Bool) {
-    self.policy = policy
-    self.isEnabled = isEnabled
+    agents = AgentsState(Seats(policy: policy, isEnabled: isEnabled))
+    readers = ReadersState(logThreshold: policy.logThreshold)
     sessions = ReaderSessions(timeLimit: policy.sessionLimit)
   }
 
+  var seats: Seats { agents.seats }
+
   /// When `tick` is due.
   var deadline: TapQueue.Instant? {
-    [queue.deadline, sessions.deadline, heldRemovals.deadline].compactMap(\.self).min()
+    [agents.queue.deadline, sessions.deadline, readers.heldRemovals.deadline].compactMap(\.self).min()
   }
+
+  /// Why no reader may scan; empty if one may.
+  var suspendReasons: [String] { readers.suspendReasons(for: seats) }
 
   mutating func handle(_ event: Event, at now: TapQueue.Instant) -> [Action] {
     var actions: [Action] = []
     switch event {
     case .readerAdded(let id, let path, let device, let seat, let identity):
       readers[id] = RosterReader(
-        path: path, device: device, seat: seat, identity: identity, technologies: policy.polling.technologies,
-        policy: policy.scan)
+        path: path, device: device, seat: seat, identity: identity,
+        technologies: seats.policy.polling.technologies, policy: seats.policy.scan)
     case .readerMoved(let id, let seat):
       readers[id]?.properties.seat = seat
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }
     case .readerAway(let id, let isAway): readers[id]?.isAway = isAway
     case .readerHasNoProcess(let id):
-      readers[id]?.hasNoProcess()
-      actions += carryOut(heldRemovals.forget(reader: id), at: now)
-      placedTaps.forget(reader: id)
+      actions += follow(readers.loseProcess(of: id, at: now), at: now)
+      agents.forgetPlacements(on: id)
       actions += perform(sessions.handle(.lost, at: id, now))
     case .readerRemoved(let id):
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
       actions += perform(sessions.removeReader(id))
-      readers[id] = nil
-      actions += carryOut(heldRemovals.forget(reader: id), at: now)
-      actions += placedTaps.removed(id).flatMap { report($0, at: now) }
-    case .reader(let id, let event):
-      actions += handle(event, of: id, at: now)
+      actions += follow(readers.remove(id, at: now), at: now)
+      actions += agents.removedReader(id, at: now)
+    case .reader(let id, let event): actions += handle(event, of: id, at: now)
     case .tag(let id, let report, let epoch, let tapID, let time):
-      actions += handle(report, of: id, epoch: epoch, tapID: tapID, time: time, at: now)
-    case .enabled(let value): isEnabled = value
-    case .inhibited(let users): inhibitingUsers = users
-    case .airplaneMode(let fact): airplaneMode = fact
+      let effects = readers.read(report, on: id, epoch: epoch, tapID: tapID, time: time, for: seats, at: now)
+      actions += follow(effects, at: now)
+    case .enabled(let value): agents.seats.isEnabled = value
+    case .inhibited(let users): agents.seats.inhibitingUsers = users
+    case .airplaneMode(let fact): agents.seats.airplaneMode = fact
     case .login(let state):
-      login = state
-      actions += reconcile(with: login, at: now)
-    case .agentGone(let sender):
-      actions += unregister(sender, at: now)
+      agents.seats.login = state
+      actions += reconcile(at: now)
+    case .agentGone(let sender): actions += agents.unregister(sender, at: now)
     case .delivery(let id, let sender, let outcome):
-      actions += perform(queue.handle(.finished(id: id, sender: sender, outcome), at: now), at: now)
-      if outcome == .stored, let removal = placedTaps.stored(id, by: sender) { actions += report(removal, at: now) }
+      actions += agents.delivered(id, to: sender, outcome, at: now)
     case .invalidate(let id, let message): actions += perform(sessions.end(id, .invalidated, message: message, at: now))
     case .cancelSession(let id): actions += perform(sessions.end(id, .cancelled, at: now))
     case .firstRead(let id): actions += perform(sessions.end(id, .firstRead, at: now))
     case .clientGone(let sender): actions += perform(sessions.leave(sender, at: now))
-    case .release(let id, let isReleased): actions += release(id, isReleased, at: now)
-    case .policy(let value):
-      let former = policy
-      policy = value
-      actions += adopt(value, insteadOf: former, at: now)
+    case .release(let id, let isReleased): actions += follow(readers.release(id, isReleased), at: now)
+    case .policy(let policy): actions += adopt(policy, at: now)
     case .stopping:
       for session in sessions.open { actions += perform(sessions.end(session.id, .daemonStopping, at: now)) }
     case .tick:
-      actions += perform(queue.handle(.tick, at: now), at: now) + perform(sessions.tick(at: now))
-      actions += carryOut(heldRemovals.due(at: now), at: now)
+      actions += agents.tick(at: now) + perform(sessions.tick(at: now))
+      actions += follow(readers.tick(at: now), at: now)
     }
     return actions + evaluate(at: now)
   }
 
-  /// Whether an inhibitor has an effect on a seat: one of root, or of the user of the seat's active session. A user who
-  /// has left the machine must not keep the next user's readers from scanning. With `Sessions=any`, every inhibitor has
-  /// an effect.
-  func isInhibited(on seat: String) -> Bool {
-    guard !policy.servesAnySession else { return !inhibitingUsers.isEmpty }
-    let front = stationInFront(of: seat)?.uid ?? login.activeSession(on: seat)?.uid
-    return inhibitingUsers.contains(0) || front.map(inhibitingUsers.contains) ?? false
+  private mutating func handle(_ event: ReaderProcessEvent, of id: Int, at now: TapQueue.Instant) -> [Action] {
+    switch event {
+    case .phase(let phase, let reached): follow(readers.update(phase, reached: reached, of: id, at: now), at: now)
+    case .crashed(let crash): follow(readers.crash(crash, of: id), at: now)
+    case .log(let level, let text): follow(readers.note(level, of: id, at: now) { "\($0): \(text)" }, at: now)
+    case .removed(let placement):
+      follow(
+        readers.remove(placement: placement, from: id, delay: seats.policy.removalDelay, at: now), at: now)
+    case .waiting(let reason): follow(readers.wait(reason, of: id, at: now), at: now)
+    case .sessionTag(let number, let tag): perform(sessions.found(tag, by: number))
+    case .sessionTagRemoved(let number, let placement): perform(sessions.removed(placement, from: number))
+    case .sessionRoundEnded(let number): perform(sessions.endedRound(of: number))
+    case .sessionPollingRestarted(let number): perform(sessions.restartedPolling(of: number))
+    case .tag, .known, .performed, .progress: []
+    }
   }
-}
 
-/// Changes of the policy while the daemon runs.
-extension DaemonState {
-  /// Applies the new policy. An active reader session keeps its deadline.
-  mutating func adopt(
-    _ policy: Policy, insteadOf former: Policy, at now: TapQueue.Instant
-  ) -> [Action] {
-    sessions.timeLimit = policy.sessionLimit
-    for (id, reader) in readers {
-      readers[id]?.properties.technologies = reader.technologies(among: policy.polling.technologies)
+  /// Passes on, in order, what follows from an event of a reader.
+  private mutating func follow(_ effects: [ReadersState.Effect], at now: TapQueue.Instant) -> [Action] {
+    effects.flatMap { effect -> [Action] in
+      switch effect {
+      case .log(let level, let text): [.log(level, text)]
+      case .pursue(let id, let epoch, let goal): [.pursue(id, epoch: epoch, goal)]
+      case .sessions(let id, let event): perform(sessions.handle(event, at: id, now))
+      case .tap(let tap, let placement, let id, let isHeld):
+        agents.add(tap, placement: placement, on: id, isHeld: isHeld, at: now)
+      case .removed(let removal): agents.removed(removal, at: now)
+      }
     }
-    var actions = dropUnservedTaps(at: now)
-    if policy.servesAnySession != former.servesAnySession {
-      actions += policy.servesAnySession ? serveAnySession(at: now) : reconcile(with: login, at: now)
-    } else if policy.station != former.station {
-      actions += reconcile(with: login, at: now)
+  }
+
+  /// Sets the sessions of readers. Returns the other actions, which the daemon carries out.
+  mutating func perform(_ actions: [ReaderSessions.Action]) -> [Action] {
+    var rest: [Action] = []
+    for action in actions {
+      switch action {
+      case .begin(let reader, let options):
+        guard let status = readers[reader] else { continue }
+        readers[reader]?.session = options.limited(to: status)
+      case .release(let reader, let id): if readers[reader]?.session?.number == id { readers[reader]?.session = nil }
+      default: rest.append(.session(action))
+      }
     }
-    // The new policy may treat other lock states as locked.
-    for session in Set(queue.waitingSessions + registry.agents.map(\.session)) { actions += open(session, at: now) }
+    return rest
+  }
+
+  // MARK: After each change
+
+  /// Recomputes the decisions after any change: which reader sessions must end, and what each reader should do.
+  mutating func evaluate(at now: TapQueue.Instant) -> [Action] {
+    let actions = endForbiddenSessions(at: now) + freeReaders(at: now)
+    return actions + follow(readers.evaluate(for: seats, sessions, at: now), at: now)
+  }
+
+  /// Ends the sessions of users who may no longer have one.
+  private mutating func endForbiddenSessions(at now: TapQueue.Instant) -> [Action] {
+    var actions: [Action] = []
+    for session in sessions.open {
+      guard let seat = readers[session.reader]?.properties.seat,
+        let reason = seats.obstacle(to: session.uid, on: seat)
+      else { continue }
+      actions += perform(sessions.end(session.id, reason, at: now))
+    }
     return actions
   }
 
-  /// Drops the taps that no agent can get under the new policy: `Sessions` or `StationUser` has changed, and an agent now
-  /// serves its user instead of a session, or the reverse.
-  private mutating func dropUnservedTaps(at now: TapQueue.Instant) -> [Action] {
-    queue.waitingSessions.filter { ($0.id == nil) == sessions(of: $0.uid, nil).isEmpty }.flatMap {
-      perform(queue.handle(.sessionEnded($0), at: now), at: now)
+  /// Frees readers from sessions that were over before their process heard of them. Such a process confirms nothing.
+  private mutating func freeReaders(at now: TapQueue.Instant) -> [Action] {
+    var actions: [Action] = []
+    for (id, reader) in readers.sorted {
+      guard let occupant = sessions.occupant(of: id),
+        ![reader.session?.number, reader.goal.session?.number, reader.endingSession].contains(occupant)
+      else { continue }
+      actions += perform(sessions.handle(.ended(occupant), at: id, now))
     }
+    return actions
+  }
+}
+
+/// Agents and their sessions. Each registration takes effect on the readers before the next one.
+extension DaemonState {
+  /// Registers an agent: ``AgentsState/register(_:at:for:reporting:at:)``.
+  mutating func register(
+    _ sender: String, at path: ObjectPath, for candidates: [SessionKey], reporting conditions: [String: Bool]? = nil,
+    at now: TapQueue.Instant
+  ) -> (agent: Agent?, actions: [Action]) {
+    let (agent, actions) = agents.register(sender, at: path, for: candidates, reporting: conditions, at: now)
+    return (agent, agent == nil ? [] : actions + evaluate(at: now))
+  }
+
+  /// Replaces an agent's report; nil if no agent has this name.
+  mutating func replaceReport(
+    of sender: String, with conditions: [String: Bool], at now: TapQueue.Instant
+  ) -> [Action]? {
+    agents.replaceReport(of: sender, with: conditions, at: now).map { $0 + evaluate(at: now) }
+  }
+
+  /// A line for the log that a user has caused.
+  mutating func note(_ level: LogLevel, ofUser uid: UInt32, at now: TapQueue.Instant, _ text: String) -> [Action] {
+    agents.note(level, ofUser: uid, at: now, text)
+  }
+
+  /// Drops the taps of sessions that have ended, and moves their agents to the user's next session. An agent may
+  /// outlive its session (`KillUserProcesses=no`), and then no second agent of the user starts.
+  private mutating func reconcile(at now: TapQueue.Instant) -> [Action] {
+    guard seats.login.isAvailable else { return [] }
+    var actions = agents.updateSessions(at: now)
+    for agent in seats.registry.agents {
+      let candidates = seats.sessions(of: agent.session.uid, seats.login)
+      // Without another session the agent stays, to get the taps of its old one.
+      guard !candidates.isEmpty, !candidates.contains(agent.session) else { continue }
+      actions += register(agent.sender, at: agent.path, for: candidates, at: now).actions
+    }
+    return actions
+  }
+
+  /// Applies a new policy. An active reader session keeps its deadline.
+  private mutating func adopt(_ policy: Policy, at now: TapQueue.Instant) -> [Action] {
+    let former = seats.policy
+    agents.seats.policy = policy
+    sessions.timeLimit = policy.sessionLimit
+    readers.limitTechnologies(to: policy.polling.technologies)
+    var actions = agents.dropUnservedTaps(at: now)
+    if policy.servesAnySession, !former.servesAnySession {
+      actions += serveAnySession(at: now)
+    } else if policy.servesAnySession != former.servesAnySession || policy.station != former.station {
+      actions += reconcile(at: now)
+    }
+    // The new policy may treat other lock states as locked.
+    for session in agents.sessions { actions += agents.open(session, at: now) }
+    return actions
   }
 
   /// Forgets logind's state. From here each agent serves its user on every seat.
   private mutating func serveAnySession(at now: TapQueue.Instant) -> [Action] {
-    login = LoginState()
+    agents.seats.login = LoginState()
     var actions: [Action] = []
-    for agent in registry.agents {
-      let (served, moved) = register(agent.sender, at: agent.path, for: sessions(of: agent.session.uid, nil), at: now)
+    for agent in seats.registry.agents {
+      let candidates = seats.sessions(of: agent.session.uid, nil)
+      let (served, moved) = register(agent.sender, at: agent.path, for: candidates, at: now)
       // If the user has another agent, remove this one. Otherwise both would get the user's taps, and the daemon would
       // ignore this one's lock reports.
-      actions += served == nil ? unregister(agent.sender, at: now) : moved
+      actions += served == nil ? agents.unregister(agent.sender, at: now) : moved
     }
     return actions
   }

@@ -59,7 +59,7 @@ package actor RadioSwitchMonitor {
   private var switches = RadioSwitches()
   private var device: FileDescriptor?
   private var watch: DescriptorWatch?
-  private var reported = Fact.unknown
+  private var announced = Fact.unknown
 
   /// Follows the device at `path`. Reports changes of "every radio is off" on the loop, which runs this actor.
   package init(_ path: String, on loop: EventLoop, changed: @escaping @Sendable (Fact) -> Void) {
@@ -93,16 +93,16 @@ package actor RadioSwitchMonitor {
       if count < 0, errno == EAGAIN || errno == EINTR { break }
       guard count > 0 else {
         stop()
-        return report(.unknown)
+        return announce(.unknown)
       }
       switches.handle(Array(buffer.prefix(count)))
     }
-    report(Fact(switches.isAirplaneMode))
+    announce(Fact(switches.isAirplaneMode))
   }
 
-  private func report(_ fact: Fact) {
-    guard fact != reported else { return }
-    reported = fact
+  private func announce(_ fact: Fact) {
+    guard fact != announced else { return }
+    announced = fact
     changed(fact)
   }
 }

@@ -31,7 +31,7 @@ struct AgentRegistry: Sendable {
   }
 
   /// Replaces an agent's report; nil if there is no agent with this name.
-  mutating func report(_ sender: String, _ conditions: [String: Bool]) -> Agent? {
+  mutating func replaceReport(of sender: String, with conditions: [String: Bool]) -> Agent? {
     guard let index = agents.firstIndex(where: { $0.sender == sender }) else { return nil }
     agents[index].report = SessionReport(conditions)
     return agents[index]

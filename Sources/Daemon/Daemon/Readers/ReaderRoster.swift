@@ -61,7 +61,7 @@ struct ReaderRoster: Sendable {
   struct Reader: Hashable, Sendable {
     /// The device string for clients. Nil until a reader without a name has found its device.
     var device: String?
-    var seat = DaemonState.defaultSeat
+    var seat = Seats.defaultSeat
     /// The path of its device; nil while udev reports none.
     var path: String?
     /// Whether the configuration or libnfc names it, so that it stays while its device is absent.
@@ -378,7 +378,7 @@ extension ReaderRoster {
     var holder: Reader?
     if own == nil { holder = file.flatMap { holders[$0] } }
     if device == nil { holder = meant.first.flatMap { holders[$0.path] } ?? holder }
-    var reader = before ?? Reader(device: name, seat: holder?.seat ?? DaemonState.defaultSeat)
+    var reader = before ?? Reader(device: name, seat: holder?.seat ?? Seats.defaultSeat)
     reader.isFollowed = hasUdev && (reader.isFollowed || device != nil || address.isUdevs)
     // Two processes with one device would take it from each other again and again. A refused reader stays refused until
     // there is a device for it.
@@ -396,7 +396,7 @@ extension ReaderRoster {
 
   var sortedDevices: [Device] { devices.values.sorted { $0.path < $1.path } }
 
-  func seat(of device: Device) -> String { device.seat ?? DaemonState.defaultSeat }
+  func seat(of device: Device) -> String { device.seat ?? Seats.defaultSeat }
 
   /// Whether a name may mean one of several devices.
   private func isLoose(_ name: String?) -> Bool {

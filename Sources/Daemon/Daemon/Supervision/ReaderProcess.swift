@@ -116,7 +116,7 @@ package actor ReaderProcess {
     case .spawn: spawn()
     case .send(let command): link?.send(command.frame)
     case .kill: killChild()
-    case .report(let event): report(event)
+    case .report(let event): yield(event)
     case .finish: finish(isReaped: true)
     case .abandon: finish(isReaped: false)
     }
@@ -131,7 +131,8 @@ package actor ReaderProcess {
     stopWaiters = []
   }
 
-  private func report(_ event: ReaderProcessEvent) {
+  /// Adds an event to the stream. A process that sends more than the daemon takes in is ended.
+  private func yield(_ event: ReaderProcessEvent) {
     guard case .enqueued(let room) = continuation.yield(event), room < Self.mostUnread else { return }
     isFlooding = true
     // Defer this, because actions are being performed now. The process may end and be replaced in between.

@@ -15,25 +15,25 @@ import Testing
     let key: String
     let group: String
     let value: String
-    let actions: [ConfigurationChanges.Action]
+    var isPolicy = true
 
     var testDescription: String { key }
   }
 
   static let changes = [
-    Change(key: "Devices", group: "Reader", value: "pn53x_usb", actions: [.readers]),
-    Change(key: "Backend", group: "Reader", value: "pcsc", actions: [.readers]),
-    Change(key: "PollInterval", group: "Reader", value: "10", actions: [.policy]),
-    Change(key: "IdlePollInterval", group: "Reader", value: "10", actions: [.policy]),
-    Change(key: "SessionLimit", group: "Reader", value: "1", actions: [.policy]),
-    Change(key: "Technologies", group: "Reader", value: "type-2", actions: [.policy]),
-    Change(key: "Feedback", group: "Reader", value: "yes", actions: [.policy]),
-    Change(key: "Sessions", group: "Scan", value: "any", actions: [.policy]),
-    Change(key: "StationUser", group: "Scan", value: "root", actions: [.policy]),
-    Change(key: "RemovalDelay", group: "Scan", value: "0", actions: [.policy]),
-    Change(key: "WhenLocked", group: "Scan", value: "hold", actions: [.policy]),
-    Change(key: "LockDetection", group: "Scan", value: "strict", actions: [.policy]),
-    Change(key: "SmartPosters", group: "Tags", value: "no", actions: [.policy]),
+    Change(key: "Devices", group: "Reader", value: "pn53x_usb", isPolicy: false),
+    Change(key: "Backend", group: "Reader", value: "pcsc", isPolicy: false),
+    Change(key: "PollInterval", group: "Reader", value: "10"),
+    Change(key: "IdlePollInterval", group: "Reader", value: "10"),
+    Change(key: "SessionLimit", group: "Reader", value: "1"),
+    Change(key: "Technologies", group: "Reader", value: "type-2"),
+    Change(key: "Feedback", group: "Reader", value: "yes"),
+    Change(key: "Sessions", group: "Scan", value: "any"),
+    Change(key: "StationUser", group: "Scan", value: "root"),
+    Change(key: "RemovalDelay", group: "Scan", value: "0"),
+    Change(key: "WhenLocked", group: "Scan", value: "hold"),
+    Change(key: "LockDetection", group: "Scan", value: "strict"),
+    Change(key: "SmartPosters", group: "Tags", value: "no"),
   ]
 
   private static func configuration(_ changes: [Change]) throws -> DaemonConfiguration {
@@ -47,28 +47,21 @@ import Testing
     #expect(Set(Self.changes.map(\.key)) == Set(keys))
   }
 
-  @Test(arguments: changes) func `a changed key causes its own actions and no others`(change: Change) throws {
+  @Test(arguments: changes) func `a changed key changes only what it is about`(change: Change) throws {
     let (before, after) = (DaemonConfiguration(), try Self.configuration([change]))
     for changes in [
       ConfigurationChanges(from: before, to: after), ConfigurationChanges(from: after, to: before),
     ] { #expect(changes.keys == [change.key]) }
     let changes = ConfigurationChanges(from: before, to: after)
-    #expect(changes.actions == change.actions)
+    #expect(changes.hasNewPolicy == change.isPolicy)
     #expect(changes.sessions == (change.key == "Sessions" ? .any : nil))
     #expect(ConfigurationChanges(from: after, to: before).sessions == (change.key == "Sessions" ? .logind : nil))
   }
 
-  @Test func `an equal configuration causes no action`() throws {
+  @Test func `an equal configuration changes nothing`() throws {
     let configuration = try Self.configuration(Self.changes)
     let changes = ConfigurationChanges(from: configuration, to: try Self.configuration(Self.changes))
-    #expect(changes.keys == [] && changes.sessions == nil && changes.actions == [])
-  }
-
-  @Test func `the policy changes before the devices`() throws {
-    let changes = ConfigurationChanges(from: DaemonConfiguration(), to: try Self.configuration(Self.changes))
-    #expect(changes.keys.count == Self.changes.count)
-    #expect(changes.sessions == .any)
-    #expect(changes.actions == [.policy, .readers])
+    #expect(changes.keys == [] && changes.sessions == nil && !changes.hasNewPolicy)
   }
 }
 
@@ -131,14 +124,14 @@ import Testing
     begin()
     // The reader scans, because logind does not decide any more.
     #expect(tell(.policy(.init(servesAnySession: true))).contains(.scan(0, true)))
-    #expect(state.registry.agents.map(\.session) == [SessionKey(id: nil, uid: Samples.alice.uid)])
+    #expect(state.seats.registry.agents.map(\.session) == [SessionKey(id: nil, uid: Samples.alice.uid)])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     tell(.delivery(id: "a", sender: ":1.7", .stored), expecting: [])
     // Until logind has replied, there is no session.
     tell(.policy(.init()), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent", "no-session"])
     tell(.login(Self.login(locked: false)), expecting: [.scan(0, true)])
-    #expect(state.registry.agents.map(\.session) == [Samples.alice])
+    #expect(state.seats.registry.agents.map(\.session) == [Samples.alice])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
   }
 
@@ -150,7 +143,7 @@ import Testing
     _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
     _ = tell(.login(Self.login(locked: false)))
     _ = tell(.policy(.init()))
-    #expect(state.registry.agents.map(\.session) == [Samples.alice])
+    #expect(state.seats.registry.agents.map(\.session) == [Samples.alice])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
   }
 
@@ -162,7 +155,7 @@ import Testing
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     #expect(Self.delivered(tap("b")) == [])
     let forUsers = state.handle(.policy(.init(servesAnySession: true)), at: clock.now)
-    #expect(discarded(forUsers) == 2 && state.queue.count == 0)
+    #expect(discarded(forUsers) == 2 && state.agents.queue.count == 0)
     // The agent replies late.
     tell(.delivery(id: "a", sender: ":1.7", .stored), expecting: [])
     #expect(Self.delivered(tap("c")) == ["c to :1.7"])
@@ -176,6 +169,6 @@ import Testing
     let other = SessionKey(id: "9", uid: Samples.alice.uid)
     _ = register(other, ":1.8")
     _ = tell(.policy(.init(servesAnySession: true)))
-    #expect(state.registry.agents.map(\.sender) == [":1.7"])
+    #expect(state.seats.registry.agents.map(\.sender) == [":1.7"])
   }
 }

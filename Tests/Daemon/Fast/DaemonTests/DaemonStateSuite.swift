@@ -75,7 +75,7 @@ extension DaemonStateSuite {
   }
 
   mutating func report(_ conditions: [String: Bool], _ sender: String = ":1.7") -> [DaemonState.Action]? {
-    state.report(sender, conditions, at: clock.now).map { acts($0) }
+    state.replaceReport(of: sender, with: conditions, at: clock.now).map { acts($0) }
   }
 
   /// A reader reports a tag that it read for the goal of this epoch; nil is the current epoch.

@@ -16,7 +16,7 @@ import Testing
     #expect(state.suspendReasons == ["no-reader", "no-agent", "no-session"])
     begin()
     #expect(state.suspendReasons == [])
-    #expect(state.isScanning)
+    #expect(state.readers.isScanning)
     #expect(state.readers[0]?.properties.state == "scanning")
     tell(.agentGone(sender: ":1.7"), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent"])
@@ -72,9 +72,9 @@ import Testing
     begin()
     stopsAtOnce = false
     tell(.enabled(false), expecting: [.scan(0, false)])
-    #expect(!state.areFieldsOff)
+    #expect(!state.readers.areFieldsOff)
     tell(.readerHasNoProcess(0), expecting: [])
-    #expect(state.areFieldsOff)
+    #expect(state.readers.areFieldsOff)
     tell(.enabled(true), expecting: [.scan(0, true)])
   }
 
@@ -82,12 +82,12 @@ import Testing
     begin()
     stopsAtOnce = false
     _ = tell(.enabled(false))
-    #expect(!state.areFieldsOff)
+    #expect(!state.readers.areFieldsOff)
     _ = tell(.enabled(true))
     _ = tell(.enabled(false))
-    #expect(!state.areFieldsOff)
+    #expect(!state.readers.areFieldsOff)
     _ = reach()
-    #expect(state.areFieldsOff)
+    #expect(state.readers.areFieldsOff)
   }
 
   @Test(arguments: [ReaderPhase.absent(reason: "unplugged"), Samples.ready])
@@ -97,9 +97,9 @@ import Testing
     _ = tell(.reader(0, .phase(.failed(reason: "it does not answer"), reached: nil)))
     _ = tell(.enabled(false))
     _ = reach()
-    #expect(!state.areFieldsOff)
+    #expect(!state.readers.areFieldsOff)
     _ = tell(.reader(0, .phase(end, reached: state.readers[0]?.epoch)))
-    #expect(state.areFieldsOff)
+    #expect(state.readers.areFieldsOff)
   }
 
   @Test mutating func `without logind the registered agent receives the taps and its reports stop scanning`() {
@@ -136,7 +136,7 @@ import Testing
     begin()
     let (alice, bob) = (Samples.alice.uid, Samples.bob.uid)
     tell(.inhibited(by: [bob]), expecting: [])
-    #expect(state.isScanning)
+    #expect(state.readers.isScanning)
     tell(.inhibited(by: [alice, bob]), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["inhibited"])
     #expect(register(Samples.bob, ":1.8") == [])

@@ -137,7 +137,7 @@ extension ReaderRoster {
     usableSlots.map { slot in
       let (name, device) = (Self.key(ofSlot: slot.name), device(of: slot))
       return Reader(
-        device: name, seat: device.map(seat) ?? DaemonState.defaultSeat, path: device?.path, stays: false, target: name,
+        device: name, seat: device.map(seat) ?? Seats.defaultSeat, path: device?.path, stays: false, target: name,
         slot: slot.name)
     }
   }
@@ -170,7 +170,7 @@ extension ReaderRoster {
     let own = meant.first { $0.name == before?.slot }
     let slot = own ?? meant.first { self.holder(of: $0, holders) == nil }
     let holder = slot == nil ? meant.first.flatMap { self.holder(of: $0, holders) } : nil
-    var reader = before ?? Reader(device: name, seat: holder?.seat ?? DaemonState.defaultSeat)
+    var reader = before ?? Reader(device: name, seat: holder?.seat ?? Seats.defaultSeat)
     reader.slot = slot?.name
     reader.refusal = holder.map(Refusal.init(holder:)) ?? (slot == nil ? before?.refusal : nil)
     guard !reader.isRefused else {
@@ -179,7 +179,7 @@ extension ReaderRoster {
     }
     let device = slot.flatMap { self.device(of: $0) }
     reader.path = device?.path
-    if slot != nil { reader.seat = device.map(seat) ?? DaemonState.defaultSeat }
+    if slot != nil { reader.seat = device.map(seat) ?? Seats.defaultSeat }
     let exact = slot.map { Self.key(ofSlot: $0.name) }
     reader.target = meant.isEmpty ? before?.target ?? name : meant.count > 1 || before?.target == exact ? exact : name
     for key in [reader.path, exact].compactMap(\.self) { holders[key] = reader }

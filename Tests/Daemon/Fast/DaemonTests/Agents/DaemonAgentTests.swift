@@ -30,11 +30,11 @@ import Testing
     previous[property] = .string(value)
     // The agent stays until there is another session.
     _ = tell(.login(Self.login(.read(Self.session, previous))))
-    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
+    #expect(state.seats.registry.agent(named: ":1.7")?.session == Samples.alice)
     let next = SessionKey(id: "5", uid: Samples.alice.uid)
     let both = Self.login(.read(Self.session, previous), .read("/next", Samples.properties(next)))
     tell(.login(both), expecting: [.scan(0, true)])
-    #expect(state.registry.agent(named: ":1.7")?.session == next)
+    #expect(state.seats.registry.agent(named: ":1.7")?.session == next)
     #expect(state.suspendReasons == [])
   }
 
@@ -56,7 +56,7 @@ import Testing
     tell(.login(Self.login()), expecting: [.scan(0, false)])
     let next = SessionKey(id: "9", uid: 1000)
     tell(.login(Self.login(.read("/next", Samples.properties(next)))), expecting: [.scan(0, true)])
-    #expect(state.registry.agent(named: ":1.7")?.session == next)
+    #expect(state.seats.registry.agent(named: ":1.7")?.session == next)
   }
 
   @Test mutating func `an agent that moves leaves the taps of its previous session behind`() {
@@ -81,17 +81,17 @@ import Testing
     let login = Self.login(.read("/desktop", Samples.properties(desktop)), .read("/console", console))
     _ = state.register(":1.8", at: "/agent", for: [desktop], at: clock.now)
     _ = tell(.login(login))
-    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
-    #expect(state.sessions(of: 1000, login) == [desktop])
+    #expect(state.seats.registry.agent(named: ":1.7")?.session == Samples.alice)
+    #expect(state.seats.sessions(of: 1000, login) == [desktop])
   }
 
   @Test func `users have no session before logind replies, unless any session is served`() {
     let state = DaemonState(policy: .init(), isEnabled: true)
-    #expect(state.sessions(of: 1000, nil) == [])
+    #expect(state.seats.sessions(of: 1000, nil) == [])
     let login = Self.login(locked: false)
-    #expect(state.sessions(of: 1000, login) == [Samples.alice])
+    #expect(state.seats.sessions(of: 1000, login) == [Samples.alice])
     let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
-    #expect(open.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
+    #expect(open.seats.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
   }
 
   /// Class, type, whether it is remote, and seat.
@@ -109,7 +109,7 @@ import Testing
     let login = Self.login(.read(Self.session, Samples.properties(active: false)), .read("/other", other))
     let late = state.readers[0]?.epoch
     tell(.login(login), expecting: [.scan(0, false)])
-    #expect(state.sessions(of: Samples.alice.uid, login) == [Samples.alice])
+    #expect(state.seats.sessions(of: Samples.alice.uid, login) == [Samples.alice])
     #expect(Self.delivered(tap("a", epoch: late)) == [])
     tell(.login(Self.login(locked: false)), expecting: [.scan(0, true)])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
@@ -134,7 +134,7 @@ import Testing
 
   @Test mutating func `an agent that registers again keeps its session and its report`() {
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
-    _ = registry.report(":1.1", ["locked": true, "unknown-key": true])
+    _ = registry.replaceReport(of: ":1.1", with: ["locked": true, "unknown-key": true])
     let again = registry.register(":1.1", at: "/b", for: [Samples.alice])
     #expect(again?.path == "/b")
     #expect(again?.report.locked == .yes)
@@ -143,7 +143,7 @@ import Testing
 
   @Test mutating func `an agent that moves to another session keeps its report`() {
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
-    _ = registry.report(":1.1", ["display-off": true])
+    _ = registry.replaceReport(of: ":1.1", with: ["display-off": true])
     let moved = registry.register(":1.1", at: "/a", for: [SessionKey(id: "9", uid: 1000)])
     #expect(moved?.report.displayOff == .yes)
     #expect(registry.agent(of: Samples.alice) == nil)
@@ -157,11 +157,11 @@ import Testing
   }
 
   @Test mutating func `only a registered agent can report, and a report replaces the previous one completely`() {
-    #expect(registry.report(":1.1", ["locked": true]) == nil)
+    #expect(registry.replaceReport(of: ":1.1", with: ["locked": true]) == nil)
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
-    _ = registry.report(":1.1", ["locked": true, "airplane-mode": true])
+    _ = registry.replaceReport(of: ":1.1", with: ["locked": true, "airplane-mode": true])
     #expect(registry.agent(named: ":1.1")?.report.airplaneMode == .yes)
-    let report = registry.report(":1.1", ["camera": false])?.report
+    let report = registry.replaceReport(of: ":1.1", with: ["camera": false])?.report
     #expect(report?.locked == .unknown)
     #expect(report?.airplaneMode == .unknown)
     #expect(report?.displayOff == .unknown)

@@ -115,7 +115,7 @@ import Testing
       let receiver = arrive(&world)
       let isOwners = reading == world.epoch && world.orders.isEmpty
       // A dropped tag does not wait in the queue either.
-      return isOwners ? receiver == name(world.owner) : receiver == nil && world.state.queue.count == 0
+      return isOwners ? receiver == name(world.owner) : receiver == nil && world.state.agents.queue.count == 0
     case .obey: obey(&world)
     }
     return ((world.orders.last ?? world.order).goal != .off) == (world.owner != nil)

@@ -15,7 +15,7 @@ import Testing
 
   /// The reports among these actions, as "TAP to SENDER".
   private static func reported(_ actions: [DaemonState.Action]) -> [String] {
-    actions.compactMap { if case .reportRemoval(let tap, let agent) = $0 { "\(tap) to \(agent.sender)" } else { nil } }
+    actions.compactMap { if case .tagRemoved(let tap, let agent) = $0 { "\(tap) to \(agent.sender)" } else { nil } }
   }
 
   private mutating func stored(_ id: String, by sender: String = ":1.7") -> [String] {
@@ -33,7 +33,7 @@ import Testing
     #expect(removed(2) == [])
     #expect(removed() == ["a to :1.7"])
     #expect(removed() == [])
-    #expect(state.placedTaps.count == 0)
+    #expect(state.agents.placedTaps.count == 0)
   }
 
   @Test mutating func `a tag that is removed early is reported when the tap is stored`() {
@@ -58,7 +58,7 @@ import Testing
     begin()
     _ = tap("a")
     _ = tell(.delivery(id: "a", sender: ":1.7", .refused(reason: "x")))
-    #expect(state.placedTaps.count == 0)
+    #expect(state.agents.placedTaps.count == 0)
     #expect(removed() == [])
   }
 
@@ -119,7 +119,7 @@ import Testing
     state.handle(event, at: clock.now).compactMap { action in
       switch action {
       case .deliver(let tap, _): tap.id
-      case .reportRemoval(let tap, _): "\(tap) removed"
+      case .tagRemoved(let tap, _): "\(tap) removed"
       default: nil
       }
     }
@@ -145,7 +145,7 @@ import Testing
     #expect(state.deadline == clock.now + .milliseconds(400))
     clock.advance(.milliseconds(400))
     #expect(tell(.tick) == ["a removed"])
-    #expect(state.heldRemovals.count == 0 && state.heldRemovals.deadline == nil)
+    #expect(state.readers.heldRemovals.count == 0 && state.readers.heldRemovals.deadline == nil)
     #expect(read("c", Self.report(20)) == ["c"])
   }
 
@@ -195,7 +195,7 @@ import Testing
     #expect(read("b", Self.report(1)) == ["b"])
     #expect(remove(1) == [])
     #expect(tell(.readerHasNoProcess(0)) == ["b removed"])
-    #expect(state.heldRemovals.count == 0)
+    #expect(state.readers.heldRemovals.count == 0)
   }
 
   @Test mutating func `without a delay, each removal is one`() {

@@ -47,11 +47,11 @@ import Testing
     #expect(state.suspendReasons == ["no-agent", "no-session"])
     _ = tell(.login(Self.login()))
     #expect(state.suspendReasons == ["no-agent"])
-    #expect(state.sessions(of: Self.station.uid, state.login) == [Self.station])
+    #expect(state.seats.sessions(of: Self.station.uid, state.seats.login) == [Self.station])
     #expect(register(Self.station, Self.sender) == [.scan(0, true)])
     #expect(state.suspendReasons == [])
     #expect(stored("a", by: Self.sender) == ["a to :1.9"])
-    #expect(state.obstacle(to: Self.station.uid, on: "seat0") == nil)
+    #expect(state.seats.obstacle(to: Self.station.uid, on: "seat0") == nil)
   }
 
   @Test mutating func `a user who logs in takes the taps, and a logout returns them`() {
@@ -59,8 +59,8 @@ import Testing
     let epoch = state.readers[0]?.epoch
     tell(.login(Self.bobInFront), expecting: [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent"])
-    #expect(state.stationInFront(of: "seat0") == nil)
-    #expect(state.obstacle(to: Self.station.uid, on: "seat0") == .sessionInactive)
+    #expect(state.seats.stationInFront(of: "seat0") == nil)
+    #expect(state.seats.obstacle(to: Self.station.uid, on: "seat0") == .sessionInactive)
     #expect(register(Samples.bob, ":1.8") == [.scan(0, true)])
     // A tag that was read for the station is not bob's.
     #expect(Self.delivered(tap("late", epoch: epoch)) == [])
@@ -82,12 +82,12 @@ import Testing
     let (bob, alice) = (Samples.properties(Samples.bob), Samples.properties(Samples.alice))
     let inactive: [String: Value] = ["Active": .boolean(false), "State": .string("online")]
     _ = tell(.login(Self.login(.read("/bob", bob), .read("/alice", alice), .changed("/alice", inactive))))
-    #expect(state.stationInFront(of: "seat0") == nil)
+    #expect(state.seats.stationInFront(of: "seat0") == nil)
     _ = tell(
       .login(
         Self.login(
           .read("/bob", bob), .read("/alice", alice), .changed("/alice", inactive), .changed("/bob", inactive))))
-    #expect(state.stationInFront(of: "seat0") == nil)
+    #expect(state.seats.stationInFront(of: "seat0") == nil)
     #expect(Self.delivered(tap("a")) == [])
   }
 
@@ -117,14 +117,14 @@ import Testing
     let session = Self.properties(SessionKey(id: "c1", uid: uid), class: sessionClass)
     _ = tell(.login(Self.login(.read("/c1", session))))
     _ = reach()
-    #expect((state.stationInFront(of: "seat0") != nil) == isStations)
+    #expect((state.seats.stationInFront(of: "seat0") != nil) == isStations)
     #expect(Self.delivered(tap("a")) == (isStations ? ["a to :1.9"] : []))
   }
 
   @Test mutating func `other seats, a missing logind and other users get nothing`() {
-    #expect(state.stationInFront(of: "seat1") == nil)
-    #expect(state.sessions(of: 1001, state.login) == [])
-    #expect(state.obstacle(to: 1001, on: "seat0") == .sessionInactive)
+    #expect(state.seats.stationInFront(of: "seat1") == nil)
+    #expect(state.seats.sessions(of: 1001, state.seats.login) == [])
+    #expect(state.seats.obstacle(to: 1001, on: "seat0") == .sessionInactive)
     var gone = Self.login()
     gone.handle(.logindGone)
     tell(.login(gone), expecting: [.scan(0, false)])
@@ -153,14 +153,14 @@ import Testing
     _ = tell(.policy(.init()))
     #expect(register(Samples.bob, ":1.8") == [.scan(0, true)])
     _ = tell(.policy(.init(station: Samples.bob.uid)))
-    #expect(state.registry.agent(named: ":1.8")?.session == SessionKey(id: nil, uid: Samples.bob.uid))
+    #expect(state.seats.registry.agent(named: ":1.8")?.session == SessionKey(id: nil, uid: Samples.bob.uid))
     _ = reach()
     #expect(stored("c", by: ":1.8") == ["c to :1.8"])
   }
 
   @Test mutating func `with Sessions=any the setting has no effect`() {
     _ = tell(.policy(.init(servesAnySession: true, station: Self.station.uid)))
-    #expect(state.station == nil && state.stationInFront(of: "seat0") == nil)
-    #expect(state.sessions(of: 1001, nil) == [SessionKey(id: nil, uid: 1001)])
+    #expect(state.seats.station == nil && state.seats.stationInFront(of: "seat0") == nil)
+    #expect(state.seats.sessions(of: 1001, nil) == [SessionKey(id: nil, uid: 1001)])
   }
 }

@@ -47,16 +47,16 @@ import Testing
   @Test mutating func `a lock ends the reader session of the user`() throws {
     _ = try start()
     _ = reach(.inSession(1))
-    let actions = state.report(":1.7", ["locked": true], at: clock.now) ?? []
+    let actions = state.replaceReport(of: ":1.7", with: ["locked": true], at: clock.now) ?? []
     #expect(acts(actions).contains(.scan(0, false)))
     #expect(state.sessions[1]?.end == .sessionInactive)
   }
 
   @Test mutating func `a session that ends before its process hears of it leaves the reader free`() throws {
-    _ = state.report(":1.7", ["locked": true], at: clock.now)
+    _ = state.replaceReport(of: ":1.7", with: ["locked": true], at: clock.now)
     _ = try start()
     #expect(state.sessions[1]?.end == .sessionInactive)
-    let actions = state.report(":1.7", ["locked": false], at: clock.now) ?? []
+    let actions = state.replaceReport(of: ":1.7", with: ["locked": false], at: clock.now) ?? []
     #expect(acts(actions).contains(.scan(0, true)))
   }
 
@@ -115,9 +115,9 @@ import Testing
     _ = reach(.inSession(1))
     _ = tell(.release(0, true))
     // The reader process may still be in the middle of an operation.
-    #expect(!state.areFieldsOff)
+    #expect(!state.readers.areFieldsOff)
     _ = reach(.released)
-    #expect(state.areFieldsOff)
+    #expect(state.readers.areFieldsOff)
   }
 
   @Test mutating func `a loan that ends before it begins does not block the reader`() throws {

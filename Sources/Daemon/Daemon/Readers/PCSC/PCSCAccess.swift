@@ -1,0 +1,108 @@
+import EventLoop
+import Glibc
+import Journal
+import Names
+import ReaderProtocol
+
+/// How this daemon reaches pcscd: the socket, the program that speaks with pcscd, and the watch of its list.
+@DaemonLoop final class PCSCAccess {
+  /// How long pcscd's list may lack a device for which pcscd has a driver. pcscd takes a second to start. An ACR122U that
+  /// does not answer its first command takes five.
+  private static let patience = Duration.seconds(10)
+
+  /// pcscd's socket, if the environment names it; nil for the standard one.
+  private let socket: String?
+  private let directories: SystemDirectories
+  /// The path of `tagroute-reader-pcsc`; nil if it is not installed.
+  private(set) var program: String?
+  /// The watch of pcscd's list; nil while no list is needed.
+  private var watch: PCSCWatch?
+  /// The task that receives its events.
+  private var task: Task<Void, Never>?
+  /// What the list should show soon, and when the daemon stops waiting for it.
+  private var awaited: Set<String> = []
+  private var timer: LoopTimer?
+  /// Bounds the lines about problems of pcscd.
+  var lines = LineBudget(most: 60)
+
+  init(_ directories: SystemDirectories, environment: [String: String] = ProcessEnvironment.current) {
+    socket = environment[Names.PCSC.socketVariable].flatMap { $0.isEmpty ? nil : $0 }
+    self.directories = directories
+  }
+
+  /// The environment of the programs that speak with pcscd.
+  var environment: [String] { socket.map { ["\(Names.PCSC.socketVariable)=\($0)"] } ?? [] }
+
+  func findProgram() { program = OwnProgram.path(Names.Files.pcscReaderProgram) }
+
+  /// Finds out whether pcscd can be used, without a connection to it. Reads files below /usr, where the daemon's own
+  /// program is, so a file system that does not respond would stop the daemon anyway.
+  func support() -> PCSCSupport {
+    var support = PCSCSupport(
+      drivers: PCSCDrivers.devices(in: directories.pcscDrivers), isElsewhere: socket != nil)
+    if program == nil {
+      support.obstacle = .noProgram
+    } else if access(socket ?? "\(directories.runtime)/\(Names.PCSC.socket)", F_OK) != 0 {
+      // If systemd starts pcscd on demand, the socket exists before pcscd runs.
+      support.obstacle = .noService
+    }
+    return support
+  }
+
+  /// Starts to ask pcscd for its list, after the end of the `processes` that were stopped. Has no effect if it has
+  /// started.
+  func startWatch(
+    after processes: ReaderProcesses, environment: [String],
+    receive: @escaping @DaemonLoop @Sendable (PCSCWatch.Event) -> Void
+  ) {
+    guard let program, watch == nil else { return }
+    let watch = PCSCWatch(program: program, environment: environment + self.environment, on: DaemonLoop.loop)
+    self.watch = watch
+    task = Task { [weak self] in
+      // pcscd gives a reader up for good if it finds the device open at its first look.
+      await processes.untilLeft()
+      guard self?.watch === watch else { return }
+      await watch.start()
+      for await event in watch.events {
+        guard self?.watch === watch else { return }
+        receive(event)
+      }
+    }
+  }
+
+  /// Stops the watch; nil if there is none. Its process ends a moment later.
+  @discardableResult
+  func stopWatch() -> PCSCWatch? {
+    guard let watch else { return nil }
+    task?.cancel()
+    timer?.cancel()
+    (self.watch, task, timer, awaited) = (nil, nil, nil, [])
+    Task { await watch.stop() }
+    return watch
+  }
+
+  /// pcscd may have a reader or a driver since, so end a pause before the next attempt.
+  func retryAtOnce() { watch?.assumeIsolated { $0.retryAtOnce() } }
+
+  /// Calls `giveUp` if pcscd's list should show this soon, and the same is still missing after `patience`.
+  func expect(_ awaited: Set<String>, giveUp: @escaping @DaemonLoop @Sendable () -> Void) {
+    guard awaited != self.awaited else { return }
+    self.awaited = awaited
+    timer?.cancel()
+    timer = nil
+    guard !awaited.isEmpty else { return }
+    timer = DaemonLoop.schedule(after: Self.patience) { [weak self] in
+      self?.timer = nil
+      giveUp()
+    }
+  }
+}
+
+extension OwnProgram {
+  /// The path of one of our programs: beside `tagrouted`, as in a build folder, otherwise in libexec. Nil if it is not
+  /// installed.
+  static func path(_ name: String) -> String? {
+    let candidates = [directory, Names.Files.libexec].compactMap(\.self).map { "\($0)/\(name)" }
+    return candidates.first { access($0, X_OK) == 0 }
+  }
+}
