@@ -3,13 +3,11 @@ import Journal
 import Names
 
 /// The calls of the daemon to the registered agents.
-@DaemonLoop final class AgentCalls {
+@DaemonLoop struct AgentCalls {
   /// How long an agent may take to store a tap.
   private static let timeout = Duration.seconds(10)
 
-  private let core: DaemonCore
-
-  init(_ core: DaemonCore) { self.core = core }
+  let core: DaemonCore
 
   /// Sends a tap to an agent. The outcome is an event.
   func deliver(_ tap: DetectedTap, to agent: Agent) {

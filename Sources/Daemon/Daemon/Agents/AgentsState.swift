@@ -2,7 +2,6 @@ import Bus
 import Journal
 import Names
 import Presence
-import ReaderProtocol
 
 /// The registered agents, the taps on their way to them, and the removals of tags that they should learn of.
 ///

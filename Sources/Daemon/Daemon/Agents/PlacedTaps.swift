@@ -1,4 +1,3 @@
-import Names
 import ReaderProtocol
 
 /// The tags that lie on readers and have become taps, so that the agent that got a tap learns of the tag's removal.

@@ -1,6 +1,3 @@
-import Bus
-import Names
-
 /// Taps on their way to the agents. The queue keeps each tap until an agent has stored it, and sends one at a time per
 /// session, in order.
 ///

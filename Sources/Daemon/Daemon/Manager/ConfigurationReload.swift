@@ -1,7 +1,6 @@
 import Bus
 import EventLoop
 import Journal
-import Names
 import ReaderProtocol
 import Settings
 

@@ -1,5 +1,4 @@
 import Bus
-import Names
 
 /// The callers that keep the daemon from scanning.
 struct InhibitorList: Sendable {

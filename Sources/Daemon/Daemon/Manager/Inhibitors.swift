@@ -1,10 +1,8 @@
 import Bus
 import CShims
 import EventLoop
-import Glibc
 import Journal
 import Names
-import ReaderProtocol
 
 /// Keeps readers from scanning for a caller, until the caller closes its descriptor, and lends readers to callers.
 @DaemonLoop final class Inhibitors {
@@ -27,19 +25,14 @@ import ReaderProtocol
     for watch in watches.values { watch.cancel() }
   }
 
-  func inhibit(_ call: IncomingCall) async throws -> [Value] {
-    guard call.arguments.count == 2, let who = call.arguments[0].asString, let why = call.arguments[1].asString
-    else { throw BusError.invalidArguments("who and why are missing") }
-    let credentials = try await authorization.authorize(
-      call, Names.PolkitAction.inhibit, to: "keep readers from scanning")
-    let (_, descriptor) = try inhibit(who, why, credentials)
-    return [.unixFD(descriptor)]
-  }
+  func inhibit(_ call: IncomingCall) async throws -> [Value] { Array(try await inhibitWithOptions(call).prefix(1)) }
 
+  /// Answers `InhibitWithOptions`, and `Inhibit`, which has no options.
   func inhibitWithOptions(_ call: IncomingCall) async throws -> [Value] {
-    guard call.arguments.count == 3, let who = call.arguments[0].asString, let why = call.arguments[1].asString,
-      let options = call.arguments[2].asDictionary
-    else { throw BusError.invalidArguments("who, why and options are missing") }
+    guard let who = call.arguments.first?.asString, let why = call.arguments.dropFirst().first?.asString else {
+      throw BusError.invalidArguments("who and why are missing")
+    }
+    let options = call.arguments.dropFirst(2).first?.asDictionary ?? [:]
     let credentials = try await authorization.authorize(
       call, Names.PolkitAction.inhibit, to: "keep readers from scanning")
     guard let reader = try readerToRelease(options, to: credentials.uid) else {

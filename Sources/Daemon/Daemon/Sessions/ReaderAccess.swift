@@ -1,6 +1,5 @@
 import Bus
 import Names
-import Presence
 import ReaderProtocol
 
 /// Which user may use which reader, for a reader session or a loan.

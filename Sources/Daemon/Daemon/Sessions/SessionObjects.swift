@@ -1,5 +1,4 @@
 import Bus
-import EventLoop
 import Glibc
 import Journal
 import Names
@@ -77,20 +76,20 @@ import ReaderProtocol
       "you may not \(attempt): user \(credentials.uid) has no active, unlocked session on the reader's seat")
     let reader: Int
     if let path = request.reader {
-      guard let id = core.state.readers.number(at: path), let seat = core.state.readers[id]?.properties.seat else {
+      guard let id = core.state.readers.number(at: path) else {
         throw BusError.notPossible("there is no reader \(path)")
       }
-      guard core.state.seats.obstacle(to: credentials.uid, on: seat) == nil else { throw refusal }
       reader = id
     } else {
-      guard let id = core.state.reader(for: credentials.uid, reading: request.technologies) else {
-        guard core.state.readers.all.isEmpty else { throw refusal }
-        throw BusError.notPossible("there is no reader: connect one")
-      }
+      guard !core.state.readers.all.isEmpty else { throw BusError.notPossible("there is no reader: connect one") }
+      guard let id = core.state.reader(for: credentials.uid, reading: request.technologies) else { throw refusal }
       reader = id
     }
-    guard let status = core.state.readers[reader], status.isReady || status.isReleased else {
-      let reason = core.state.readers[reader]?.properties.stateReason ?? ""
+    guard let status = core.state.readers[reader],
+      core.state.seats.obstacle(to: credentials.uid, on: status.properties.seat) == nil
+    else { throw refusal }
+    guard status.isReady || status.isReleased else {
+      let reason = status.properties.stateReason
       throw BusError.notPossible("the reader is not ready\(reason.isEmpty ? "" : ": \(reason)")")
     }
     guard status.canRead(some: request.technologies) else { throw BusError.cannotRead(request.technologies) }

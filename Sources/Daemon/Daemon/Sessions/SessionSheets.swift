@@ -3,11 +3,9 @@ import Glibc
 import Names
 
 /// The sheet that the user's agent shows during a reader session. A session also works without an agent.
-@DaemonLoop final class SessionSheets {
-  private let core: DaemonCore
-  private let agents: AgentCalls
-
-  init(_ core: DaemonCore, _ agents: AgentCalls) { (self.core, self.agents) = (core, agents) }
+@DaemonLoop struct SessionSheets {
+  let core: DaemonCore
+  let agents: AgentCalls
 
   func show(_ session: SessionRecord) {
     guard let agent = core.state.agent(showing: session) else { return }

@@ -1,8 +1,6 @@
 import EventLoop
 import Glibc
-import Journal
 import Names
-import ReaderProtocol
 
 /// How this daemon reaches pcscd: the socket, the program that speaks with pcscd, and the watch of its list.
 @DaemonLoop final class PCSCAccess {
