@@ -129,7 +129,7 @@ import Settings
     case .pursue(let id, let epoch, let goal): readers.pursue(epoch, goal, by: id)
     case .deliver(let tap, let agent): calls.deliver(tap, to: agent)
     case .tagRemoved(let tap, let agent): calls.tagRemoved(tap, to: agent)
-    case .reportLock(let session, let fact): monitors.logins?.assumeIsolated { $0.report(session, locked: fact) }
+    case .reportLock(let session, let fact): monitors.logins?.assumeIsolated { $0.agentReported(session, locked: fact) }
     case .session(let action): sessions.perform(action)
     case .userUnlocked(let session): monitors.logins?.assumeIsolated { $0.userUnlocked(session) }
     case .reporterGone(let session): monitors.logins?.assumeIsolated { $0.reporterGone(session) }

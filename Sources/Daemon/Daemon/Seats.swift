@@ -123,8 +123,8 @@ struct Seats: Sendable {
 
   // MARK: The station
 
-  /// The place in the registry of the agent of a station, a machine whose taps go to one user's agent while no other
-  /// user is logged in at the seat; nil if this machine is not a station. The agent needs no session.
+  /// The place of the station's agent in the registry; nil if this machine is not a station. The taps of a station go to
+  /// one user's agent, which needs no session, while no other user is logged in at the seat.
   var station: SessionKey? {
     guard !policy.servesAnySession, let uid = policy.station else { return nil }
     return SessionKey(id: nil, uid: uid)

@@ -66,7 +66,7 @@ actor ConnectorWatch {
   private let changed: @Sendable (Fact) -> Void
   private var isNeeded = false
   private var timer: LoopTimer?
-  private var reported = Fact.unknown
+  private var announced = Fact.unknown
   /// The pause before the next check; nil if there is none.
   private(set) var pause: Duration?
 
@@ -90,20 +90,20 @@ actor ConnectorWatch {
     isNeeded = value
     timer?.cancel()
     (timer, pause) = (nil, nil)
-    if value { look() } else { report(.unknown) }
+    if value { look() } else { announce(.unknown) }
   }
 
   private func look() {
     let connectors = DisplayConnector.present(in: folder)
-    report(DisplayConnector.areOff(connectors))
+    announce(DisplayConnector.areOff(connectors))
     let pause = connectors.isEmpty ? longInterval : interval
     self.pause = pause
     timer = loop.schedule(after: pause) { [weak self] in self?.assumeIsolated { $0.look() } }
   }
 
-  private func report(_ fact: Fact) {
-    guard fact != reported else { return }
-    reported = fact
+  private func announce(_ fact: Fact) {
+    guard fact != announced else { return }
+    announced = fact
     changed(fact)
   }
 }

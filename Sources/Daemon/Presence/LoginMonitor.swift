@@ -88,7 +88,7 @@ package actor LoginMonitor {
   }
 
   /// Records a report of a session's agent about the lock: unknown if the agent left or cannot tell.
-  package func report(_ id: String, locked: Fact) { apply(.reported(id: id, locked: locked)) }
+  package func agentReported(_ id: String, locked: Fact) { apply(.reported(id: id, locked: locked)) }
 
   /// Records that a session's agent has gone.
   package func reporterGone(_ id: String) { apply(.reporterGone(id: id)) }

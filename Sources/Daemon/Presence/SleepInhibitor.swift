@@ -8,7 +8,7 @@ package actor SleepInhibitor {
 
   private let loop: EventLoop
   private let connection: Connection
-  private let report: @Sendable (String) -> Void
+  private let warn: @Sendable (String) -> Void
   private var delay = SleepDelay()
   /// Closing this descriptor releases the lock.
   private var lock: FileDescriptor?
@@ -17,10 +17,10 @@ package actor SleepInhibitor {
   /// The reason that was last reported, when logind gave no lock.
   private var lastRefusal: String?
 
-  /// Uses a connection to the system bus. `report` gets messages for a person, on the loop.
-  package init(_ connection: Connection, report: @escaping @Sendable (String) -> Void) {
+  /// Uses a connection to the system bus. `warn` gets messages for a person, on the loop.
+  package init(_ connection: Connection, warn: @escaping @Sendable (String) -> Void) {
     self.connection = connection
-    self.report = report
+    self.warn = warn
     loop = connection.loop
   }
 
@@ -48,7 +48,7 @@ package actor SleepInhibitor {
       case .release: lock = nil
       case .giveUp:
         lock = nil
-        report("a field is on though the machine goes to sleep: it is not waited for any longer")
+        warn("a field is on though the machine goes to sleep: it is not waited for any longer")
       case .wait(let duration):
         timer?.cancel()
         timer = loop.schedule(after: duration) { [weak self] in self?.assumeIsolated { $0.handle(.tick) } }
@@ -70,7 +70,7 @@ package actor SleepInhibitor {
     } catch {
       // Report each reason once: a logind that never gives a lock would fill the log.
       if !isStopped, lastRefusal != error.message {
-        report(
+        warn(
           "logind gives no delay lock, so a field may be on for a moment in sleep: \(error.message). Where "
             + "polkit says no, allow org.freedesktop.login1.inhibit-delay-sleep to the user that tagrouted runs as")
       }

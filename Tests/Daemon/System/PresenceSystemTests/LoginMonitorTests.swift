@@ -93,10 +93,10 @@ import Testing
   @Test func `no intermediate state is skipped`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
-    await rig.monitor.report("2", locked: .no)
+    await rig.monitor.agentReported("2", locked: .no)
     // The test does not read the stream meanwhile.
-    await rig.monitor.report("2", locked: .yes)
-    await rig.monitor.report("2", locked: .no)
+    await rig.monitor.agentReported("2", locked: .yes)
+    await rig.monitor.agentReported("2", locked: .no)
     try await rig.next { $0.session("2")?.conditions.isLocked == .yes }
     try await rig.next { $0.session("2")?.conditions.isLocked == .no }
   }
@@ -112,7 +112,7 @@ import Testing
     let state = try await rig.until { $0.isAvailable }
     #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
     // An agent reports on its own screen saver only. That does not unlock the locker that logind reported.
-    await rig.monitor.report("2", locked: .no)
+    await rig.monitor.agentReported("2", locked: .no)
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
     await rig.monitor.userUnlocked("2")
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .no)
