@@ -43,6 +43,6 @@ import Journal
 
   /// Logs a line that a user has caused, within the user's limit.
   func log(_ level: LogLevel, ofUser uid: UInt32, _ text: String) {
-    for case .log(let level, let line) in state.note(level, ofUser: uid, at: .now, text) { log(level, line) }
+    for case .log(let level, let line) in state.agents.note(level, ofUser: uid, at: .now, text) { log(level, line) }
   }
 }

@@ -83,7 +83,7 @@ struct DaemonState: Sendable {
     case log(LogLevel, String)
   }
 
-  private(set) var agents: AgentsState
+  var agents: AgentsState
   private(set) var readers: ReadersState
   var sessions: ReaderSessions
 
@@ -246,11 +246,6 @@ extension DaemonState {
     of sender: String, with conditions: [String: Bool], at now: TapQueue.Instant
   ) -> [Action]? {
     agents.replaceReport(of: sender, with: conditions, at: now).map { $0 + evaluate(at: now) }
-  }
-
-  /// A line for the log that a user has caused.
-  mutating func note(_ level: LogLevel, ofUser uid: UInt32, at now: TapQueue.Instant, _ text: String) -> [Action] {
-    agents.note(level, ofUser: uid, at: now, text)
   }
 
   /// Drops the taps of sessions that have ended, and moves their agents to the user's next session. An agent may

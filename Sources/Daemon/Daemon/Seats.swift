@@ -17,10 +17,6 @@ struct Seats: Sendable {
   var login = LoginState()
   var registry = AgentRegistry()
 
-  init(policy: DaemonState.Policy, isEnabled: Bool) {
-    (self.policy, self.isEnabled) = (policy, isEnabled)
-  }
-
   // MARK: Seats
 
   /// The conditions of the session that gets a seat's taps, and its agent.
