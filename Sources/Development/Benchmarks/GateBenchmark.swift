@@ -130,9 +130,9 @@ struct GateBenchmark {
       _ name: String, _ changes: Int, change: () async throws -> Void, undo: () async throws -> Void
     ) async throws {
       var latencies: [Duration] = []
-      let message = try TagKind.message(size: 32)
+      let message = try BenchmarkTag.message(size: 32)
       for _ in 0..<changes {
-        let tag = await reader.place(try TagKind.all[0].make(message))
+        let tag = await reader.place(try BenchmarkTag.all[0].make(message))
         try await reader.wait { $0.isFieldOn }
         // Waits past the read, until a random moment of the presence checks.
         try await Task.sleep(for: .milliseconds(Int.random(in: 300...500)))

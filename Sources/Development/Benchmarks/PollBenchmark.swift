@@ -43,9 +43,10 @@ struct PollBenchmark {
   }
 
   /// A row for each kind of tag. Several rows are measured at once, each with its own seed.
-  private func inLanes(_ row: @escaping @Sendable (TagKind, UInt64) async throws -> [String]) async throws -> [[String]]
+  private func inLanes(_ row: @escaping @Sendable (BenchmarkTag, UInt64) async throws -> [String]) async throws
+    -> [[String]]
   {
-    let kinds = TagKind.all.filter(\.isPolledFor)
+    let kinds = BenchmarkTag.all.filter(\.isPolledFor)
     let lanes = min(lanes, kinds.count)
     return try await withThrowingTaskGroup(of: [(Int, [String])].self) { group in
       for lane in 0..<lanes {
@@ -61,14 +62,16 @@ struct PollBenchmark {
     }
   }
 
-  private func detect(_ kind: TagKind, _ program: Program, _ placements: Int, seed: UInt64) async throws -> [String] {
+  private func detect(_ kind: BenchmarkTag, _ program: Program, _ placements: Int, seed: UInt64) async throws
+    -> [String]
+  {
     var generator = SeededGenerator(seed: seed)
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     let contender = try await program.contender(on: reader)
     try await contender.start()
     var latencies: [Duration] = []
-    let message = try TagKind.message(size: kind.sizes[0])
+    let message = try BenchmarkTag.message(size: kind.sizes[0])
     for _ in 0..<placements {
       // The previous removal is noticed within half a second. After that, every moment of the cycle is equally likely.
       try await Task.sleep(for: .milliseconds(500 + Int.random(in: 0..<program.longestCycle, using: &generator)))
@@ -91,14 +94,14 @@ struct PollBenchmark {
   // MARK: Removal
 
   /// Removes tags at a random moment of their presence checks, and measures when the reader process reports it.
-  private func removals(of kind: TagKind, seed: UInt64) async throws -> [String] {
+  private func removals(of kind: BenchmarkTag, seed: UInt64) async throws -> [String] {
     var generator = SeededGenerator(seed: seed)
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     let contender = try await TagrouteContender(reader)
     try await contender.start()
     var latencies: [Duration] = []
-    let message = try TagKind.message(size: kind.sizes[0])
+    let message = try BenchmarkTag.message(size: kind.sizes[0])
     for _ in 0..<max(placements / 4, 1) {
       let tag = await reader.place(try kind.make(message))
       _ = try await contender.outcome()

@@ -15,7 +15,7 @@ struct ReadBenchmark {
     for program in programs {
       do { try await measure(program, &table) } catch let error as RigError { print("\(program.name): \(error)") }
     }
-    for kind in TagKind.all {
+    for kind in BenchmarkTag.all {
       do { try await measureTool(kind, &table) } catch let error as RigError { print("\(kind.name): \(error)") }
     }
     table.sort()
@@ -28,9 +28,9 @@ struct ReadBenchmark {
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     guard let contender = try await program.contender(on: reader) as? any ReadingContender else { return }
     try await contender.start()
-    for kind in TagKind.all where program == .tagroute || kind.isKnownToNfcpy {
+    for kind in BenchmarkTag.all where program == .tagroute || kind.isKnownToNfcpy {
       for size in kind.sizes {
-        let message = try TagKind.message(size: size)
+        let message = try BenchmarkTag.message(size: size)
         await reader.resetCounters()
         let placed = clock.now
         let tag = await reader.place(try kind.make(message))
@@ -48,12 +48,12 @@ struct ReadBenchmark {
   }
 
   /// Measures Debian's tool for the kind, once for each size. The tag is in place from the beginning.
-  private func measureTool(_ kind: TagKind, _ table: inout Table) async throws {
+  private func measureTool(_ kind: BenchmarkTag, _ table: inout Table) async throws {
     guard let tool = kind.tool else { return }
     let program = try BuiltProducts.systemProgram(tool.program, package: tool.package)
     for size in kind.sizes {
       let reader = try await SimulatedReader.start(timing: .realistic)
-      await reader.place(try kind.make(try TagKind.message(size: size)))
+      await reader.place(try kind.make(try BenchmarkTag.message(size: size)))
       let result = try await ChildProcess.run(
         program, tool.arguments,
         environment: [
@@ -65,7 +65,7 @@ struct ReadBenchmark {
     }
   }
 
-  private func row(_ kind: TagKind, _ size: Int, _ program: String, _ cost: Cost?, _ outcome: String) -> [String] {
+  private func row(_ kind: BenchmarkTag, _ size: Int, _ program: String, _ cost: Cost?, _ outcome: String) -> [String] {
     let figures =
       cost.map {
         [

@@ -54,7 +54,7 @@ struct SessionBenchmark {
     /// Measures `ends` deaths of the client during `work`. `delay` is the delay of the tag's first answer; without a
     /// tag, the reader is empty.
     func measure(
-      _ name: String, _ ends: Int, tag: TagKind? = TagKind.all.first { $0.name.contains("NTAG216") },
+      _ name: String, _ ends: Int, tag: BenchmarkTag? = BenchmarkTag.all.first { $0.name.contains("NTAG216") },
       answerAfter delay: Duration? = nil, _ work: @escaping @Sendable (ReaderTag) async throws -> Void
     ) async throws {
       var times: [Duration] = []

@@ -54,7 +54,7 @@ package enum DemoProgram {
       return report.delivered ? 0 : Names.ExitCode.failure
     } catch let failure as Failure {
       throw failure
-    } catch let interruption as Interruption {
+    } catch let interruption as DemoInterruption {
       ProcessEnd.die(of: interruption.signal)
     } catch {
       throw Failure(message: "demo: \(DemoLogs.line(for: error))", exitCode: Names.ExitCode.failure)
@@ -62,7 +62,7 @@ package enum DemoProgram {
   }
 }
 
-private struct Interruption: Error {
+private struct DemoInterruption: Error {
   let signal: Int32
 }
 
@@ -71,7 +71,7 @@ private func untilSignal(_ run: @escaping @Sendable () async throws -> DemoRepor
   try await withThrowingTaskGroup(of: DemoReport.self) { group in
     group.addTask { try await run() }
     group.addTask {
-      for await signal in ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { throw Interruption(signal: signal) }
+      for await signal in ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { throw DemoInterruption(signal: signal) }
       throw CancellationError()
     }
     defer { group.cancelAll() }

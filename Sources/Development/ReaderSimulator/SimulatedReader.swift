@@ -278,7 +278,7 @@ package struct CommandRecord: Sendable, Hashable, CustomStringConvertible {
 
   /// Command and answer in hexadecimal digits.
   package var description: String {
-    "\(Hexadecimal.string(command)) → \(answer.map(Hexadecimal.string) ?? "nothing")"
+    "\(HexText.string(command)) → \(answer.map(HexText.string) ?? "nothing")"
   }
 }
 

@@ -148,7 +148,7 @@ enum TagCall: CaseIterable, Sendable {
 
   /// A new tag for this call.
   func makeTag() throws -> SimulatedTag {
-    let message = try TagKind.message(size: 37)
+    let message = try BenchmarkTag.message(size: 37)
     return switch self {
     case .message, .pages: try .type2(.ntag215, message: message)
     case .selection: try .type4(message: message)

@@ -7,7 +7,7 @@ import TestKit
 struct NfcpyComparison {
   func run() async throws {
     try await Programs.build()
-    let kinds = TagKind.all.filter(\.isKnownToNfcpy)
+    let kinds = BenchmarkTag.all.filter(\.isKnownToNfcpy)
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(clock: clock)
     var wrong: [String] = []
@@ -15,7 +15,7 @@ struct NfcpyComparison {
     for kind in kinds {
       for size in kind.sizes {
         checked += 1
-        let written = try TagKind.message(size: size)
+        let written = try BenchmarkTag.message(size: size)
         let read = try await outcome(
           NfcpyContender(reader, ["--interval", "0"]), try kind.make(written), reader, clock
         )
@@ -23,7 +23,8 @@ struct NfcpyComparison {
         if read != .message(written) { wrong.append("\(kind.name), \(size) bytes: nfcpy has read: \(read)") }
 
         let writer = try await NfcpyContender(reader, ["--interval", "0", "--write", Hexadecimal.text(written)])
-        let (said, tag) = try await outcome(writer, try kind.make(TagKind.message(size: size, of: "b")), reader, clock)
+        let (said, tag) = try await outcome(
+          writer, try kind.make(BenchmarkTag.message(size: size, of: "b")), reader, clock)
         guard said == .written, let tag else {
           wrong.append("\(kind.name), \(size) bytes: nfcpy has not written: \(said)")
           continue

@@ -83,7 +83,7 @@ extension PN532Chip {
     return .answer([PN532Status.success])
   }
 
-  /// Sends key and UID as they are, since the simulated tag has no cipher (see `MIFAREClassicTag`).
+  /// Sends key and UID as they are, since the simulated tag has no cipher (see `SimulatedClassic`).
   private mutating func authenticate(_ command: [UInt8]) throws(PN532Failure) {
     for frame in [Array(command[0..<2]), Array(command[2...])] {
       guard case .frame(let answer) = radio.transceive(.standard(frame), for: .exchange), answer.checkedData?.count == 4

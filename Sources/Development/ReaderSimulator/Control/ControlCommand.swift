@@ -160,7 +160,7 @@ enum ControlCommand: Equatable {
 
   private static func uid(_ word: String?) throws(SimulatorError) -> TagUID {
     if word == "random" { return .random }
-    guard let word, let bytes = Hexadecimal.bytes(word) else {
+    guard let word, let bytes = HexText.bytes(word) else {
       throw SimulatorError("--uid: 8, 14 or 20 hexadecimal digits, or random")
     }
     do throws(SimulatorError) { return try .fixed(bytes) } catch { throw SimulatorError("--uid: \(error)") }
@@ -268,7 +268,7 @@ extension ControlCommand.Tap {
 }
 
 /// Bytes as hexadecimal digits and back.
-enum Hexadecimal {
+enum HexText {
   static func string(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
   }

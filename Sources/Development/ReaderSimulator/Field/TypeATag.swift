@@ -256,5 +256,5 @@ package struct TagUID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Hexadecimal digits, or "random".
-  package var description: String { fixedBytes.map(Hexadecimal.string) ?? "random" }
+  package var description: String { fixedBytes.map(HexText.string) ?? "random" }
 }

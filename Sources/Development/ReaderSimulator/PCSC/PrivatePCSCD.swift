@@ -263,7 +263,7 @@ enum DriverBundle {
     return "  <key>\(key)</key>\n  <array>\n\(lines)  </array>"
   }
 
-  private static func hexadecimal(_ number: UInt16) -> String { "0x\(Hexadecimal.string(BigEndian.bytes(number)))" }
+  private static func hexadecimal(_ number: UInt16) -> String { "0x\(HexText.string(BigEndian.bytes(number)))" }
 }
 
 /// Serving the readers to a pcscd of one's own.

@@ -85,29 +85,29 @@ struct OpenPGPApplication: CardApplication {
 
   private static let objects: [UInt16: [UInt8]] = {
     let zeros = { (count: Int) in [UInt8](repeating: 0, count: count) }
-    let discretionary = DataObject(
+    let discretionary = BERObject(
       tag: 0x73,
       holding: [
         // Extended capabilities: none, and objects of up to 2,048 bytes.
-        DataObject(tag: 0xC0, value: [0x00, 0x00, 0x00, 0x00, 0x08, 0x00, 0x08, 0x00, 0x00, 0x00]),
-        DataObject(tag: 0xC1, value: algorithm), DataObject(tag: 0xC2, value: algorithm),
-        DataObject(tag: 0xC3, value: algorithm), DataObject(tag: 0xC4, value: passwordStatus),
+        BERObject(tag: 0xC0, value: [0x00, 0x00, 0x00, 0x00, 0x08, 0x00, 0x08, 0x00, 0x00, 0x00]),
+        BERObject(tag: 0xC1, value: algorithm), BERObject(tag: 0xC2, value: algorithm),
+        BERObject(tag: 0xC3, value: algorithm), BERObject(tag: 0xC4, value: passwordStatus),
         // Fingerprints, fingerprints of certification keys, and times of creation, of three keys.
-        DataObject(tag: 0xC5, value: zeros(60)), DataObject(tag: 0xC6, value: zeros(60)),
-        DataObject(tag: 0xCD, value: zeros(12)),
+        BERObject(tag: 0xC5, value: zeros(60)), BERObject(tag: 0xC6, value: zeros(60)),
+        BERObject(tag: 0xCD, value: zeros(12)),
       ])
-    let application = DataObject(
+    let application = BERObject(
       tag: 0x6E,
       holding: [
-        DataObject(tag: 0x4F, value: name), DataObject(tag: 0x5F52, value: historicalBytes), discretionary,
+        BERObject(tag: 0x4F, value: name), BERObject(tag: 0x5F52, value: historicalBytes), discretionary,
       ])
-    let holder = DataObject(
+    let holder = BERObject(
       tag: 0x65,
       holding: [
-        DataObject(tag: 0x5B, value: Array("Doe<<Jane".utf8)), DataObject(tag: 0x5F2D, value: Array("en".utf8)),
-        DataObject(tag: 0x5F35, value: Array("2".utf8)),
+        BERObject(tag: 0x5B, value: Array("Doe<<Jane".utf8)), BERObject(tag: 0x5F2D, value: Array("en".utf8)),
+        BERObject(tag: 0x5F35, value: Array("2".utf8)),
       ])
-    let security = DataObject(tag: 0x7A, holding: [DataObject(tag: 0x93, value: zeros(3))])
+    let security = BERObject(tag: 0x7A, holding: [BERObject(tag: 0x93, value: zeros(3))])
     return [
       0x004F: name, 0x5F52: historicalBytes, 0x006E: application.bytes, 0x0065: holder.bytes,
       0x005E: Array("jane".utf8), 0x5F50: Array("https://example.com/key".utf8), 0x007A: security.bytes,
@@ -123,7 +123,7 @@ struct OpenPGPApplication: CardApplication {
   mutating func deselect() { isSelected = false }
 
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
-    guard let command = CommandAPDU(bytes) else { return [0x67, 0x00] }
+    guard let command = CardAPDU(bytes) else { return [0x67, 0x00] }
     guard command.instructionClass == 0x00 else { return [0x6E, 0x00] }
     switch (command.instruction, command.parameter1) {
     case (0xA4, 0x04):
@@ -167,24 +167,24 @@ struct PIVApplication: CardApplication {
   private static let shortestName = 5
 
   /// The answer to SELECT (part 2, section 3.1.1).
-  private static let template = DataObject(
+  private static let template = BERObject(
     tag: 0x61,
     holding: [
-      DataObject(tag: 0x4F, value: Array(name[5...])),
-      DataObject(tag: 0x79, holding: [DataObject(tag: 0x4F, value: Array(name[..<5]))]),
+      BERObject(tag: 0x4F, value: Array(name[5...])),
+      BERObject(tag: 0x79, holding: [BERObject(tag: 0x4F, value: Array(name[..<5]))]),
     ])
 
   /// The discovery object and the card holder unique identifier, by their tags.
   private static let objects: [[UInt8]: [UInt8]] = {
-    let discovery = DataObject(
-      tag: 0x7E, holding: [DataObject(tag: 0x4F, value: name), DataObject(tag: 0x5F2F, value: [0x40, 0x00])])
-    let identifier = DataObject(
+    let discovery = BERObject(
+      tag: 0x7E, holding: [BERObject(tag: 0x4F, value: name), BERObject(tag: 0x5F2F, value: [0x40, 0x00])])
+    let identifier = BERObject(
       tag: 0x53,
       holding: [
         // The agency's number, empty; a GUID; the date of expiry; no signature.
-        DataObject(tag: 0x30, value: [UInt8](repeating: 0, count: 25)), DataObject(tag: 0x34, value: Array(1...16)),
-        DataObject(tag: 0x35, value: Array("20991231".utf8)), DataObject(tag: 0x3E, value: []),
-        DataObject(tag: 0xFE, value: []),
+        BERObject(tag: 0x30, value: [UInt8](repeating: 0, count: 25)), BERObject(tag: 0x34, value: Array(1...16)),
+        BERObject(tag: 0x35, value: Array("20991231".utf8)), BERObject(tag: 0x3E, value: []),
+        BERObject(tag: 0xFE, value: []),
       ])
     return [[0x7E]: discovery.bytes, [0x5F, 0xC1, 0x02]: identifier.bytes]
   }()
@@ -197,7 +197,7 @@ struct PIVApplication: CardApplication {
   mutating func deselect() { isSelected = false }
 
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
-    guard let command = CommandAPDU(bytes) else { return [0x67, 0x00] }
+    guard let command = CardAPDU(bytes) else { return [0x67, 0x00] }
     guard command.instructionClass == 0x00 else { return [0x6E, 0x00] }
     switch (command.instruction, command.parameter1) {
     case (0xA4, 0x04):

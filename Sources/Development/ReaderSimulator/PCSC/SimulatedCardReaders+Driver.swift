@@ -66,7 +66,7 @@ extension SimulatedCardReaders {
 
   /// Changes a slot, and tells the driver of insertions and removals.
   @discardableResult
-  func change<Value>(_ id: CardSlotID, _ body: (inout CardSlot) -> Value) -> Value {
+  func change<Value>(_ id: CardSlotID, _ body: (inout SimulatedSlot) -> Value) -> Value {
     let before = slots[id.number].presence.changes
     let value = body(&slots[id.number])
     let changes = slots[id.number].presence.changes

@@ -36,7 +36,7 @@ package actor SimulatedCardReaders {
   var connections: [Int: DriverConnection] = [:]
   private var nextConnection = 0
   var readers: [Reader] = []
-  var slots: [CardSlot] = []
+  var slots: [SimulatedSlot] = []
   var records: [CardSlotID: [CardExchange]] = [:]
   var activities: [TagID: Activity] = [:]
   /// Cards that a fault has taken away, until a test removes them.
@@ -84,7 +84,7 @@ package actor SimulatedCardReaders {
     let id = CardReaderID(number: readers.count)
     let first = slots.count
     for (index, slot) in model.slots.enumerated() {
-      slots.append(CardSlot(id: CardSlotID(number: first + index), reader: id, model: model, kind: slot.kind))
+      slots.append(SimulatedSlot(id: CardSlotID(number: first + index), reader: id, model: model, kind: slot.kind))
     }
     let attached = AttachedCardReader(
       id: id, model: model, slots: slots[first...].map(\.id), slot: CardSlotID(number: first))
@@ -325,11 +325,11 @@ package struct CardExchange: Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     let what =
       switch kind {
-      case .command: Hexadecimal.string(command)
-      case .control(let code): "control \(String(code, radix: 16)) \(Hexadecimal.string(command))"
+      case .command: HexText.string(command)
+      case .control(let code): "control \(String(code, radix: 16)) \(HexText.string(command))"
       case .powerUp: "power up"
       case .powerDown: "power down"
       }
-    return "\(what) → \(answer.map(Hexadecimal.string) ?? "nothing")"
+    return "\(what) → \(answer.map(HexText.string) ?? "nothing")"
   }
 }

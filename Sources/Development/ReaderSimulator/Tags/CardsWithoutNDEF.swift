@@ -25,7 +25,7 @@ struct FileApplication: CardApplication {
   mutating func deselect() { (directory, selectedFile) = ([:], nil) }
 
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
-    guard let command = CommandAPDU(bytes) else { return [0x67, 0x00] }
+    guard let command = CardAPDU(bytes) else { return [0x67, 0x00] }
     guard command.instructionClass == 0x00 else { return [0x6E, 0x00] }
     switch (command.instruction, command.parameter1) {
     case (0xA4, 0x04):
@@ -44,7 +44,7 @@ struct FileApplication: CardApplication {
     }
   }
 
-  private func readBinary(_ command: CommandAPDU) -> [UInt8] {
+  private func readBinary(_ command: CardAPDU) -> [UInt8] {
     guard let selectedFile else { return [0x69, 0x86] }
     guard let access = BinaryAccess(command, extendedOffsets: false) else { return [0x6A, 0x86] }
     guard let count = command.expectedLength else { return [0x67, 0x00] }
@@ -85,7 +85,7 @@ struct SelectableApplication: CardApplication {
   mutating func deselect() { isSelected = false }
 
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
-    guard let command = CommandAPDU(bytes) else { return [0x67, 0x00] }
+    guard let command = CardAPDU(bytes) else { return [0x67, 0x00] }
     switch (command.instructionClass, command.instruction) {
     case (0x00, 0xA4) where command.parameter1 == 0x04:
       isSelected = command.data == name
@@ -128,7 +128,7 @@ struct PaymentApplication: CardApplication {
   mutating func deselect() {}
 
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
-    guard let command = CommandAPDU(bytes) else { return [0x67, 0x00] }
+    guard let command = CardAPDU(bytes) else { return [0x67, 0x00] }
     guard command.instructionClass == 0x00 else { return [0x6E, 0x00] }
     guard command.instruction == 0xA4 else { return [0x6D, 0x00] }
     return command.data == Self.environment ? Self.directory + [0x90, 0x00] : [0x6A, 0x82]

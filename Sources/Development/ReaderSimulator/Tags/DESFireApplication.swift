@@ -59,7 +59,7 @@ struct DESFireApplication: CardApplication {
       let (status, data) = run(first, Array(command.dropFirst()))
       return [status] + data
     }
-    guard let wrapped = CommandAPDU(command), wrapped.parameter1 == 0, wrapped.parameter2 == 0 else {
+    guard let wrapped = CardAPDU(command), wrapped.parameter1 == 0, wrapped.parameter2 == 0 else {
       return [0x91, Status.wrongLength]
     }
     let (status, data) = run(wrapped.instruction, wrapped.data)

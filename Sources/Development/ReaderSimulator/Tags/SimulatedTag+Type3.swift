@@ -75,7 +75,7 @@ extension SimulatedTag {
     _ systems: [FeliCaSystem], icCode: UInt8 = 0x0D, hasRandomIdentifier: Bool = false
   ) -> SimulatedTag {
     let pmm: [UInt8] = [icCode < 0xF0 ? 0x03 : 0x00, icCode, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
-    return SimulatedTag(tag: FeliCaTag(systems: systems, pmm: pmm, hasRandomIdentifier: hasRandomIdentifier))
+    return SimulatedTag(tag: SimulatedFeliCa(systems: systems, pmm: pmm, hasRandomIdentifier: hasRandomIdentifier))
   }
 
   static func identifier(_ idm: [UInt8]?) throws(SimulatorError) -> [UInt8] {

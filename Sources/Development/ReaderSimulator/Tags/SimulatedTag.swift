@@ -44,6 +44,6 @@ package struct SimulatedTag: Sendable {
   }
 
   private static func type2(_ memory: Type2Memory, _ uid: TagUID) -> SimulatedTag {
-    SimulatedTag(tag: TypeATag(uid: uid, application: Type2Tag(memory)))
+    SimulatedTag(tag: TypeATag(uid: uid, application: SimulatedType2(memory)))
   }
 }

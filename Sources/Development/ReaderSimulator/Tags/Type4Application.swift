@@ -5,18 +5,6 @@ struct Type4Application: CardApplication {
     case ndef
   }
 
-  private enum StatusWord {
-    static let success: [UInt8] = [0x90, 0x00]
-    static let wrongLength: [UInt8] = [0x67, 0x00]
-    static let notAllowed: [UInt8] = [0x69, 0x82]
-    static let noFileSelected: [UInt8] = [0x69, 0x86]
-    static let fileNotFound: [UInt8] = [0x6A, 0x82]
-    static let wrongParameters: [UInt8] = [0x6A, 0x86]
-    static let wrongOffset: [UInt8] = [0x6B, 0x00]
-    static let unknownInstruction: [UInt8] = [0x6D, 0x00]
-    static let unknownClass: [UInt8] = [0x6E, 0x00]
-  }
-
   private static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
   private static let ndefFileID: [UInt8] = [0xE1, 0x04]
 
@@ -68,74 +56,74 @@ struct Type4Application: CardApplication {
 
   /// Returns the data and the status word.
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
-    guard let command = CommandAPDU(bytes) else { return StatusWord.wrongLength }
-    guard command.instructionClass == 0x00 else { return StatusWord.unknownClass }
+    guard let command = CardAPDU(bytes) else { return ResponseStatus.wrongLength }
+    guard command.instructionClass == 0x00 else { return ResponseStatus.wrongClass }
     switch command.instruction {
     case 0xA4: return select(command)
     case 0xB0, 0xB1: return readBinary(command)
     case 0xD6, 0xD7: return updateBinary(command)
-    default: return StatusWord.unknownInstruction
+    default: return ResponseStatus.wrongInstruction
     }
   }
 
-  private mutating func select(_ command: CommandAPDU) -> [UInt8] {
+  private mutating func select(_ command: CardAPDU) -> [UInt8] {
     switch (command.parameter1, command.parameter2) {
     case (0x04, 0x00):
       isSelected = command.data == Self.applicationName
       selectedFile = nil
-      return isSelected ? StatusWord.success : StatusWord.fileNotFound
+      return isSelected ? ResponseStatus.success : ResponseStatus.notFound
     case (0x00, 0x0C):
-      guard isSelected else { return StatusWord.fileNotFound }
+      guard isSelected else { return ResponseStatus.notFound }
       switch command.data {
       case [0xE1, 0x03]: selectedFile = .capabilityContainer
       case Self.ndefFileID: selectedFile = .ndef
-      default: return StatusWord.fileNotFound
+      default: return ResponseStatus.notFound
       }
-      return StatusWord.success
-    default: return StatusWord.wrongParameters
+      return ResponseStatus.success
+    default: return ResponseStatus.wrongParameters
     }
   }
 
-  private func readBinary(_ command: CommandAPDU) -> [UInt8] {
+  private func readBinary(_ command: CardAPDU) -> [UInt8] {
     let contents: [UInt8]
     switch selectedFile {
     case .capabilityContainer: contents = capabilityContainer
     case .ndef: contents = ndefFile
-    case nil: return StatusWord.noFileSelected
+    case nil: return ResponseStatus.noFileSelected
     }
     guard let access = BinaryAccess(command, extendedOffsets: options.mappingVersion == 3) else {
-      return StatusWord.wrongParameters
+      return ResponseStatus.wrongParameters
     }
-    guard let count = command.expectedLength, count <= options.maximumRead else { return StatusWord.wrongLength }
-    guard access.offset < contents.count else { return StatusWord.wrongOffset }
+    guard let count = command.expectedLength, count <= options.maximumRead else { return ResponseStatus.wrongLength }
+    guard access.offset < contents.count else { return ResponseStatus.wrongOffset }
     let overhead = access.isObject ? (count > 0x81 ? 3 : 2) : 0
     let data = Array(contents[access.offset...].prefix(max(0, count - overhead)))
-    return (access.isObject ? BinaryAccess.object(0x53, data) : data) + StatusWord.success
+    return (access.isObject ? BinaryAccess.object(0x53, data) : data) + ResponseStatus.success
   }
 
-  private mutating func updateBinary(_ command: CommandAPDU) -> [UInt8] {
+  private mutating func updateBinary(_ command: CardAPDU) -> [UInt8] {
     switch selectedFile {
-    case nil: return StatusWord.noFileSelected
+    case nil: return ResponseStatus.noFileSelected
     case .capabilityContainer:
-      guard options.containerIsWritable else { return StatusWord.notAllowed }
+      guard options.containerIsWritable else { return ResponseStatus.securityNotSatisfied }
     case .ndef:
-      guard capabilityContainer[writeAccess] == 0x00 else { return StatusWord.notAllowed }
+      guard capabilityContainer[writeAccess] == 0x00 else { return ResponseStatus.securityNotSatisfied }
     }
     guard let access = BinaryAccess(command, extendedOffsets: options.mappingVersion == 3) else {
-      return StatusWord.wrongParameters
+      return ResponseStatus.wrongParameters
     }
-    guard !access.data.isEmpty, command.data.count <= options.maximumWrite else { return StatusWord.wrongLength }
+    guard !access.data.isEmpty, command.data.count <= options.maximumWrite else { return ResponseStatus.wrongLength }
     let end = access.offset + access.data.count
     if selectedFile == .capabilityContainer {
-      guard end <= capabilityContainer.count else { return StatusWord.wrongOffset }
+      guard end <= capabilityContainer.count else { return ResponseStatus.wrongOffset }
       let old = Array(capabilityContainer[access.offset..<end])
       capabilityContainer.replaceSubrange(access.offset..<end, with: writeTear.contents(access.data, over: old))
     } else {
-      guard end <= ndefFile.count else { return StatusWord.wrongOffset }
+      guard end <= ndefFile.count else { return ResponseStatus.wrongOffset }
       let old = Array(ndefFile[access.offset..<end])
       ndefFile.replaceSubrange(access.offset..<end, with: writeTear.contents(access.data, over: old))
     }
-    return StatusWord.success
+    return ResponseStatus.success
   }
 
   private static func bigEndian(_ value: Int, count: Int) -> [UInt8] {

@@ -17,7 +17,7 @@ package struct MqttMessage: Sendable, Hashable {
   package var text: String { String(decoding: payload, as: UTF8.self) }
 
   /// The payload as a tap; nil if it is not one.
-  package var tap: TapPayload? { try? JSONDecoder().decode(TapPayload.self, from: Data(payload)) }
+  package var tap: PublishedTap? { try? JSONDecoder().decode(PublishedTap.self, from: Data(payload)) }
 
   /// Parses `message TIME RETAINED QOS TOPIC HEXADECIMAL`. The payload, and only it, may be empty.
   init?(_ line: String) {
@@ -37,7 +37,7 @@ package struct MqttMessage: Sendable, Hashable {
 }
 
 /// The JSON of a tap, as consumers read it: unknown keys are ignored.
-package struct TapPayload: Decodable, Sendable, Hashable {
+package struct PublishedTap: Decodable, Sendable, Hashable {
   /// The tap's UUID.
   package let tap_id: String
   /// The position in the inbox; 0 if the file does not have it.

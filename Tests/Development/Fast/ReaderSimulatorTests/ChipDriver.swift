@@ -100,11 +100,11 @@ struct SlotDriver {
 
   /// The answer to a command, both in hexadecimal digits with spaces anywhere; "failed" if the exchange fails.
   mutating func send(_ command: String) throws -> String {
-    guard let bytes = Hexadecimal.bytes(command.filter { $0 != " " }) else {
+    guard let bytes = HexText.bytes(command.filter { $0 != " " }) else {
       throw SimulatorError("\(command): not hexadecimal")
     }
     let answer = interface.transmit(bytes)
-    return answer.response == .success ? Hexadecimal.string(answer.data) : "failed"
+    return answer.response == .success ? HexText.string(answer.data) : "failed"
   }
 
   /// Requires these answers to these commands, in order.

@@ -101,7 +101,7 @@ import Testing
     try slot.expect([
       ("ff00000002 d402", "d503320106079000"), ("ff00000003 d4ff00", "637f"),
       ("ff00000009 d44a010100ffff0000", "d54b009000"), ("ffc20000028100", "6300"),
-      ("ff00480000", Hexadecimal.string(Array("ACR122U214".utf8))), ("ff005200 00", "9000"),
+      ("ff00480000", HexText.string(Array("ACR122U214".utf8))), ("ff005200 00", "9000"),
     ])
   }
 

@@ -13,9 +13,9 @@ import Testing
 
   /// The answer to a request without its checksum, in hexadecimal digits; "nothing" for silence.
   private func send(_ request: String, to tag: inout any FieldTag) -> String {
-    let bytes = Hexadecimal.bytes(request.filter { $0 != " " }) ?? []
+    let bytes = HexText.bytes(request.filter { $0 != " " }) ?? []
     guard let frame = tag.receive(.standard(bytes, .vicinity)) else { return "nothing" }
-    return frame.checkedData.map(Hexadecimal.string) ?? "broken"
+    return frame.checkedData.map(HexText.string) ?? "broken"
   }
 
   private func expect(

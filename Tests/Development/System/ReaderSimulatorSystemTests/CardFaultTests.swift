@@ -16,7 +16,7 @@ import Testing
     let (rig, card) = try await rig()
     await rig.readers.add(.status(word, command: 2, times: 2), to: rig.slot)
     #expect(try await rig.client.transmit("ffca000000") == "041122334455669000")
-    for _ in 1...2 { #expect(try await rig.client.transmit("ffca000000") == Hexadecimal.string(BigEndian.bytes(word))) }
+    for _ in 1...2 { #expect(try await rig.client.transmit("ffca000000") == HexText.string(BigEndian.bytes(word))) }
     #expect(try await rig.client.transmit("ffca000000") == "041122334455669000")
     #expect(await rig.readers.strikes(in: rig.slot) == 2)
     #expect(await rig.readers.commands(to: card).count == 4)
@@ -105,7 +105,7 @@ import Testing
     let (rig, _) = try await rig()
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }
     await rig.readers.add(.answer(bytes), to: rig.slot)
-    #expect(try await rig.client.transmit("ffca000000") == Hexadecimal.string(bytes))
+    #expect(try await rig.client.transmit("ffca000000") == HexText.string(bytes))
     #expect(try await rig.client.transmit("ffca000000") == "041122334455669000")
     await rig.stop()
   }

@@ -39,8 +39,8 @@ import Testing
     let name = await rig.readers.name(of: reader.slot)
     #expect(name == "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] (RR171) 00 00")
     try await client.ask("connect direct \(name)")
-    #expect(try await client.ask("attribute 10100") == Hexadecimal.string("ACS".utf8))
-    #expect(try await client.ask("attribute 10103") == Hexadecimal.string("RR171".utf8))
+    #expect(try await client.ask("attribute 10100") == HexText.string("ACS".utf8))
+    #expect(try await client.ask("attribute 10103") == HexText.string("RR171".utf8))
     #expect(try await client.ask("attribute 20110") == "2a012000")
     #expect(try await client.error(of: "attribute 10101") == "SCARD_E_UNSUPPORTED_FEATURE")
     #expect(try await client.ask("control 42000d48") == "120442330012")
@@ -99,8 +99,8 @@ import Testing
     let id = try await rig.insertAndConnect(SimulatedCard(try type2(.ntag215, (0..<200).map { UInt8($0) })))
     let memory = try #require(await rig.readers.memory(of: id))
     for page in stride(from: 0, to: 128, by: 4) {
-      let answer = try await rig.client.transmit("ffb000\(Hexadecimal.string([UInt8(page)]))10")
-      #expect(answer == Hexadecimal.string(memory[(page * 4)..<(page * 4 + 16)]) + "9000")
+      let answer = try await rig.client.transmit("ffb000\(HexText.string([UInt8(page)]))10")
+      #expect(answer == HexText.string(memory[(page * 4)..<(page * 4 + 16)]) + "9000")
     }
     #expect(await rig.readers.commands(to: id).count == 32)
     #expect(await rig.readers.powerUps(of: id) == 1)
@@ -129,7 +129,7 @@ import Testing
     #expect(await rig.readers.powerUps(of: card) == 1)
     try await rig.client.ask("connect shared \(await rig.name)")
     #expect(try await rig.client.transmit("00a4040007d276000085010100") == "6d00")
-    #expect(await rig.readers.commands(to: card) == [Hexadecimal.bytes("00a4040007d276000085010100")])
+    #expect(await rig.readers.commands(to: card) == [HexText.bytes("00a4040007d276000085010100")])
     await rig.stop()
   }
 
@@ -226,8 +226,8 @@ import Testing
     let rig = try await CardRig([row.model])
     try await rig.readers.insert(try row.card(), into: rig.slot)
     let state = try await rig.client.ask("await present \(await rig.name)")
-    let bytes = try #require(Hexadecimal.bytes(state.split(separator: " ")[2]))
-    let text = bytes.map { Hexadecimal.string([$0]) }.joined(separator: " ").uppercased()
+    let bytes = try #require(HexText.bytes(state.split(separator: " ")[2]))
+    let text = bytes.map { HexText.string([$0]) }.joined(separator: " ").uppercased()
     let result = try await ChildProcess.run(
       try BuiltProducts.systemProgram("ATR_analysis", package: "pcsc-tools"), [text], environment: rig.environment)
     #expect(result.output.contains(row.text), "\(result.output)")
@@ -260,7 +260,7 @@ import Testing
     try await rig.readers.insert(
       try SimulatedCard(try type2()).answeringReset(with: bytes), into: rig.slot)
     let state = try await rig.client.ask("await-change 00000012 \(await rig.name)")
-    #expect(state.hasSuffix(bytes.isEmpty ? " -" : " \(Hexadecimal.string(bytes))"), "\(state)")
+    #expect(state.hasSuffix(bytes.isEmpty ? " -" : " \(HexText.string(bytes))"), "\(state)")
     #expect(await rig.daemon.isRunning)
     #expect(throws: SimulatorError.self) {
       try SimulatedCard.contact().answeringReset(with: [UInt8](repeating: 0, count: 34))

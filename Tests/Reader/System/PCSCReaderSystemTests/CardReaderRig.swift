@@ -300,5 +300,5 @@ extension CardReaderModel {
 
 /// The bytes of hexadecimal digits, with spaces anywhere.
 func hex(_ digits: String) throws -> [UInt8] {
-  try #require(Hexadecimal.bytes(digits.filter { $0 != " " }), "not hexadecimal: \(digits)")
+  try #require(HexText.bytes(digits.filter { $0 != " " }), "not hexadecimal: \(digits)")
 }

@@ -70,7 +70,7 @@ package struct CardReaderModel: Sendable, Hashable {
 
   /// Vendor and product as udev writes them, for example `072f:223b`.
   package var usbIdentity: String {
-    "\(Hexadecimal.string(BigEndian.bytes(vendor))):\(Hexadecimal.string(BigEndian.bytes(product)))"
+    "\(HexText.string(BigEndian.bytes(vendor))):\(HexText.string(BigEndian.bytes(product)))"
   }
 
   // The rest describes the contactless slot.
@@ -297,7 +297,7 @@ struct CardReaderProperties: Sendable {
 
   /// ACS's escape commands answer `E1 00 00 00`, a length and the parameter. The ACR122U takes its pseudo-APDUs.
   private func escape(_ data: [UInt8]) -> DriverAnswer {
-    if model.hasChipPeripherals, let command = PseudoAPDU(data), command.instruction == 0x00 {
+    if model.hasChipPeripherals, let command = ReaderAPDU(data), command.instruction == 0x00 {
       return .success(CardReaderPeripherals.answer(to: command))
     }
     guard model.hasEscapes, data.count >= 5, data[0] == 0xE0, data.count == 5 + Int(data[4]) else {

@@ -9,7 +9,7 @@ struct ContactlessInterface: CardInterface {
   private(set) var found: FoundCard?
   /// The keys of MIFARE Classic by their number, and the last authentication of this power-up.
   var keys: [UInt8: [UInt8]] = [:]
-  var session = TransparentSession()
+  var session = SimulatedTransparentSession()
 
   var isInSession: Bool { session.isOpen }
   private var tag: TagID?
@@ -40,14 +40,14 @@ struct ContactlessInterface: CardInterface {
   mutating func powerDown() {
     chip.reset(at: .zero)
     found = nil
-    session = TransparentSession()
+    session = SimulatedTransparentSession()
   }
 
   mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
     guard let found else { return .failure(.communicationError) }
-    if command.first == PseudoAPDU.instructionClass { return .success(perform(command, on: found)) }
+    if command.first == ReaderAPDU.instructionClass { return .success(perform(command, on: found)) }
     // A storage card has no commands of its own.
-    guard found.takesAPDUs else { return .success(StatusWord.wrongClass) }
+    guard found.takesAPDUs else { return .success(ResponseStatus.wrongClass) }
     return exchangeAPDU(command)
   }
 
@@ -161,7 +161,7 @@ extension ContactlessInterface {
     do throws(PN532Failure) {
       return .success(try exchange(command))
     } catch {
-      return model.hasOneFailure ? .success(StatusWord.failure) : .failure(.communicationError)
+      return model.hasOneFailure ? .success(ResponseStatus.failure) : .failure(.communicationError)
     }
   }
 }
@@ -198,10 +198,10 @@ extension ContactlessInterface {
   }
 
   /// FF B0: one or more whole blocks.
-  mutating func readVicinity(_ command: PseudoAPDU, _ blockSize: Int) -> [UInt8] {
+  mutating func readVicinity(_ command: ReaderAPDU, _ blockSize: Int) -> [UInt8] {
     let asked = command.expectedLength ?? 0
     let count = asked == 0 ? blockSize : asked
-    guard count.isMultiple(of: blockSize) else { return StatusWord.rightLength(blockSize) }
+    guard count.isMultiple(of: blockSize) else { return ResponseStatus.rightLength(blockSize) }
     guard count <= max(blockSize, model.longestRead) else { return lengthError(max(blockSize, model.longestRead)) }
     var bytes: [UInt8] = []
     for block in command.address..<command.address + count / blockSize {
@@ -212,17 +212,17 @@ extension ContactlessInterface {
         return refusal(error.word)
       }
     }
-    return bytes + StatusWord.success
+    return bytes + ResponseStatus.success
   }
 
   /// FF D6: one whole block.
-  mutating func updateVicinity(_ command: PseudoAPDU, _ blockSize: Int) -> [UInt8] {
+  mutating func updateVicinity(_ command: ReaderAPDU, _ blockSize: Int) -> [UInt8] {
     guard command.data.count == blockSize else { return lengthError(blockSize) }
     let isExtended = command.address > 0xFF
     let block = isExtended ? [command.parameter2, command.parameter1] : [command.parameter2]
     do throws(VicinityFailure) {
       _ = try exchangeVicinity([isExtended ? 0x31 : 0x21] + block + command.data)
-      return StatusWord.success
+      return ResponseStatus.success
     } catch {
       return refusal(error.word)
     }
@@ -231,9 +231,9 @@ extension ContactlessInterface {
   /// The data of an answer, without its flags.
   private mutating func exchangeVicinity(_ command: [UInt8]) throws(VicinityFailure) -> [UInt8] {
     guard let answer = self.answer(of: .standard([Self.flags] + command, .vicinity)), let flags = answer.first else {
-      throw VicinityFailure(word: StatusWord.noAnswer)
+      throw VicinityFailure(word: ResponseStatus.noAnswer)
     }
-    guard flags & 0x01 == 0 else { throw VicinityFailure(word: StatusWord.noSuchBlock) }
+    guard flags & 0x01 == 0 else { throw VicinityFailure(word: ResponseStatus.notFound) }
     return Array(answer.dropFirst())
   }
 }
@@ -297,20 +297,20 @@ extension FoundCard {
   /// The answer to reset that a reader of this model makes up.
   func answerToReset(by model: CardReaderModel) -> [UInt8] {
     switch self {
-    case .typeA(_, _, let ats?): return AnswerToReset.typeA(historicalBytes: Self.historicalBytes(of: ats))
+    case .typeA(_, _, let ats?): return SimulatedATR.typeA(historicalBytes: Self.historicalBytes(of: ats))
     case .typeA(let sak, _, nil):
-      return AnswerToReset.storage(standard: Self.standardA3, name: Self.classicNames[sak] ?? Self.nameOfUltralight)
+      return SimulatedATR.storage(standard: Self.standardA3, name: Self.classicNames[sak] ?? Self.nameOfUltralight)
     case .typeB(_, let applicationData, let protocolInfo, let attributeAnswer):
-      return AnswerToReset.typeB(
+      return SimulatedATR.typeB(
         applicationData: applicationData, protocolInfo: protocolInfo, attributeAnswer: attributeAnswer)
     case .felica(_, let modulation) where model.namesFeliCaAsTypeA:
-      return AnswerToReset.storage(standard: Self.standardA3, name: modulation == .felica212 ? 0xF011 : 0xF012)
-    case .felica: return AnswerToReset.storage(standard: Self.standardFeliCa, name: Self.nameOfFeliCa)
+      return SimulatedATR.storage(standard: Self.standardA3, name: modulation == .felica212 ? 0xF011 : 0xF012)
+    case .felica: return SimulatedATR.storage(standard: Self.standardFeliCa, name: Self.nameOfFeliCa)
     case .jewel:
-      return AnswerToReset.storage(
+      return SimulatedATR.storage(
         standard: Self.standardA3, name: model.namesFeliCaAsTypeA ? 0xF004 : Self.nameOfTopaz)
     case .vicinity(let uid, _):
-      return AnswerToReset.storage(standard: Self.standard15693, name: Self.vicinityNames[uid[6]] ?? 0x0000)
+      return SimulatedATR.storage(standard: Self.standard15693, name: Self.vicinityNames[uid[6]] ?? 0x0000)
     }
   }
 
@@ -325,7 +325,7 @@ extension FoundCard {
 
 /// Answers to reset (ISO/IEC 7816-3, section 8), as a reader makes them up for contactless cards (PC/SC part 3, section
 /// 3.1.3.2.3).
-enum AnswerToReset {
+enum SimulatedATR {
   /// A storage card. `standard` and `name` are the bytes SS and NN of the supplement to part 3.
   static func storage(standard: UInt8, name: UInt16) -> [UInt8] {
     let application: [UInt8] = [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard] + BigEndian.bytes(name)

@@ -38,7 +38,7 @@ import Testing
     try await client.ask("connect shared \(rig.name)")
     try await client.ask("reconnect unpower")
     let identifier = try await client.transmit("ffca000000")
-    #expect(identifier != Hexadecimal.string(placement.uid) + "9000")
+    #expect(identifier != HexText.string(placement.uid) + "9000")
     try await client.ask("disconnect leave")
     try await rig.announcesNothing()
     // Another look at the same card, by a goal that is new.

@@ -1,5 +1,5 @@
 /// A command APDU (ISO/IEC 7816-4, section 5.1), short or extended.
-struct CommandAPDU: Equatable {
+struct CardAPDU: Equatable {
   let instructionClass: UInt8
   let instruction: UInt8
   let parameter1: UInt8
@@ -58,7 +58,7 @@ struct BinaryAccess: Equatable {
   let isObject: Bool
 
   /// Nil if the offset or the data cannot be parsed.
-  init?(_ command: CommandAPDU, extendedOffsets: Bool) {
+  init?(_ command: CardAPDU, extendedOffsets: Bool) {
     guard command.instruction & 1 == 1 else {
       guard command.parameter1 & 0x80 == 0 else { return nil }
       offset = Int(command.parameter1) << 8 | Int(command.parameter2)
@@ -101,14 +101,14 @@ struct BinaryAccess: Equatable {
 }
 
 /// A data object: a tag of one or two bytes, a length and a value (ISO/IEC 7816-4, section 5.2.2).
-struct DataObject: Equatable {
+struct BERObject: Equatable {
   let tag: UInt16
   let value: [UInt8]
 
   /// The objects one after the other; nil if a length is wrong.
-  static func objects(in bytes: [UInt8]) -> [DataObject]? {
+  static func objects(in bytes: [UInt8]) -> [BERObject]? {
     var rest = bytes[...]
-    var objects: [DataObject] = []
+    var objects: [BERObject] = []
     while let first = rest.popFirst() {
       var tag = UInt16(first)
       if first & 0x1F == 0x1F {
@@ -123,7 +123,7 @@ struct DataObject: Equatable {
         rest = rest.dropFirst(count)
       }
       guard rest.count >= length else { return nil }
-      objects.append(DataObject(tag: tag, value: Array(rest.prefix(length))))
+      objects.append(BERObject(tag: tag, value: Array(rest.prefix(length))))
       rest = rest.dropFirst(length)
     }
     return objects
@@ -132,7 +132,7 @@ struct DataObject: Equatable {
   init(tag: UInt16, value: [UInt8]) { (self.tag, self.value) = (tag, value) }
 
   /// An object that holds other objects.
-  init(tag: UInt16, holding objects: [DataObject]) { self.init(tag: tag, value: objects.flatMap(\.bytes)) }
+  init(tag: UInt16, holding objects: [BERObject]) { self.init(tag: tag, value: objects.flatMap(\.bytes)) }
 
   /// The object as bytes.
   var bytes: [UInt8] {

@@ -2,7 +2,7 @@ import NDEF
 import ReaderSimulator
 
 /// A kind of tag to measure. A further kind needs only one line in `all`.
-struct TagKind: Sendable {
+struct BenchmarkTag: Sendable {
   /// The program in Debian that reads such a tag.
   struct Tool: Sendable {
     let program: String
@@ -33,23 +33,23 @@ struct TagKind: Sendable {
     self.make = make
   }
 
-  static let all: [TagKind] = [
-    TagKind("Type 1 Topaz 96", sizes: [12, 37], polled: true, tool: .jewel) { try .type1(.topaz96, message: $0) },
-    TagKind("Type 1 Topaz 512", sizes: [37, 200, 440]) { try .type1(.topaz512, message: $0) },
-    TagKind("Type 2 Ultralight", sizes: [12, 37], tool: .ultralight) { try .type2(.ultralight, message: $0) },
-    TagKind("Type 2 NTAG215", sizes: [12, 37, 200, 480], polled: true, tool: .ultralight) {
+  static let all: [BenchmarkTag] = [
+    BenchmarkTag("Type 1 Topaz 96", sizes: [12, 37], polled: true, tool: .jewel) { try .type1(.topaz96, message: $0) },
+    BenchmarkTag("Type 1 Topaz 512", sizes: [37, 200, 440]) { try .type1(.topaz512, message: $0) },
+    BenchmarkTag("Type 2 Ultralight", sizes: [12, 37], tool: .ultralight) { try .type2(.ultralight, message: $0) },
+    BenchmarkTag("Type 2 NTAG215", sizes: [12, 37, 200, 480], polled: true, tool: .ultralight) {
       try .type2(.ntag215, message: $0)
     },
-    TagKind("Type 2 NTAG216", sizes: [860], tool: .ultralight) { try .type2(.ntag216, message: $0) },
-    TagKind("Type 3 FeliCa Lite-S", sizes: [12, 37, 200], polled: true, tool: .felica) { try .type3(message: $0) },
-    TagKind("Type 3 FeliCa Standard", sizes: [37, 200, 2000], tool: .felica) {
+    BenchmarkTag("Type 2 NTAG216", sizes: [860], tool: .ultralight) { try .type2(.ntag216, message: $0) },
+    BenchmarkTag("Type 3 FeliCa Lite-S", sizes: [12, 37, 200], polled: true, tool: .felica) { try .type3(message: $0) },
+    BenchmarkTag("Type 3 FeliCa Standard", sizes: [37, 200, 2000], tool: .felica) {
       try .type3(message: $0, options: Type3Options(.standard))
     },
-    TagKind("Type 4A", sizes: [12, 37, 200, 2000], polled: true) { try .type4(message: $0) },
+    BenchmarkTag("Type 4A", sizes: [12, 37, 200, 2000], polled: true) { try .type4(message: $0) },
     // nfcpy releases a card that a PN532 has activated by DESELECT with a CID. A card without CID, like this one,
     // ignores that (ISO/IEC 14443-4, 7.1.2.2).
-    TagKind("Type 4B", sizes: [12, 37, 200, 2000], polled: true, nfcpy: false) { try .type4B(message: $0) },
-    TagKind("MIFARE Classic 1K", sizes: [12, 37, 200, 700], polled: true, nfcpy: false, tool: .classic) {
+    BenchmarkTag("Type 4B", sizes: [12, 37, 200, 2000], polled: true, nfcpy: false) { try .type4B(message: $0) },
+    BenchmarkTag("MIFARE Classic 1K", sizes: [12, 37, 200, 700], polled: true, nfcpy: false, tool: .classic) {
       try .mifareClassic(.classic1K, message: $0)
     },
   ]
@@ -68,13 +68,13 @@ struct TagKind: Sendable {
   }
 }
 
-extension TagKind.Tool {
-  fileprivate static let classic = TagKind.Tool(
+extension BenchmarkTag.Tool {
+  fileprivate static let classic = BenchmarkTag.Tool(
     program: "mifare-classic-read-ndef", package: "libfreefare-bin", arguments: ["-y", "-o", "/dev/null"])
-  fileprivate static let felica = TagKind.Tool(
+  fileprivate static let felica = BenchmarkTag.Tool(
     program: "nfc-read-forum-tag3", package: "libnfc-examples", arguments: ["-o", "/dev/null"])
-  fileprivate static let jewel = TagKind.Tool(
+  fileprivate static let jewel = BenchmarkTag.Tool(
     program: "nfc-jewel", package: "libnfc-examples", arguments: ["r", "/dev/null"])
-  fileprivate static let ultralight = TagKind.Tool(
+  fileprivate static let ultralight = BenchmarkTag.Tool(
     program: "nfc-mfultralight", package: "libnfc-examples", arguments: ["r", "/dev/null"])
 }

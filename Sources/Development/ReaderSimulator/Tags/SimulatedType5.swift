@@ -1,7 +1,7 @@
 /// The commands of ISO/IEC 15693-3 (sections 9 and 10), as NFC Forum Type 5 tags have them.
 ///
 /// Anticollision is not modelled: a tag answers an inventory with one slot or 16, if the mask matches.
-struct Type5Tag: FieldTag {
+struct SimulatedType5: FieldTag {
   /// The states of section 8.2. A loss of power leads to `.ready` from all of them.
   private enum State {
     /// Can transition to: `.quiet`, `.selected`.
@@ -182,7 +182,7 @@ extension SimulatedTag {
   private static func type5(_ memory: Type5Memory, _ uid: [UInt8]?) throws(SimulatorError) -> SimulatedTag {
     let uid = uid ?? [0xE0, memory.model.manufacturer] + (0..<6).map { _ in UInt8.random(in: 0...0xFF) }
     guard uid.count == 8, uid[0] == 0xE0 else { throw SimulatorError("a UID of ISO/IEC 15693 has 8 bytes, E0 first") }
-    return SimulatedTag(tag: Type5Tag(uid: uid, memory))
+    return SimulatedTag(tag: SimulatedType5(uid: uid, memory))
   }
 }
 

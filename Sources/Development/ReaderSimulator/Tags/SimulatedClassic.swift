@@ -2,7 +2,7 @@
 ///
 /// There is no cipher: the two frames of an authentication carry the key and the UID as they are, and the following
 /// frames are plain. The host cannot see the difference, because the chip does the cipher.
-struct MIFAREClassicTag: TypeAApplication {
+struct SimulatedClassic: TypeAApplication {
   private enum Pending {
     case authentication(block: Int, MIFAREClassicMemory.Key)
     case write(block: Int)
@@ -150,7 +150,7 @@ extension SimulatedTag {
   {
     // The UID is part of every authentication.
     guard let bytes = uid.fixedBytes else { throw SimulatorError("a MIFARE Classic has no random UID") }
-    return SimulatedTag(tag: TypeATag(uid: uid, application: MIFAREClassicTag(blocks, uid: bytes)))
+    return SimulatedTag(tag: TypeATag(uid: uid, application: SimulatedClassic(blocks, uid: bytes)))
   }
 }
 

@@ -1,6 +1,6 @@
 /// The commands of NFC Forum Type 2 (Type 2 Tag Operation Specification, section 5; NTAG213/215/216 data sheet, section
 /// 10).
-struct Type2Tag: TypeAApplication {
+struct SimulatedType2: TypeAApplication {
   private var pages: Type2Memory
   /// The page from the first half of a COMPATIBILITY WRITE.
   private var compatibilityWritePage: Int?
@@ -195,7 +195,7 @@ struct Type2Memory: Sendable {
     guard let configuration = model.configuration, model.mirror != .none else { return (0, []) }
     let settings = bytes[(configuration * 4)...].prefix(4)
     guard let first = settings.first, let page = settings.dropFirst(2).first, page > 3 else { return (0, []) }
-    let uid = Hexadecimal.string(bytes[0..<3] + bytes[4..<8]).uppercased()
+    let uid = HexText.string(bytes[0..<3] + bytes[4..<8]).uppercased()
     let text = model.mirror == .uid ? uid : ["", uid, "000000", uid + "x000000"][Int(first >> 6)]
     return (Int(page) * 4 + Int(first >> 4 & 3), Array(text.utf8))
   }

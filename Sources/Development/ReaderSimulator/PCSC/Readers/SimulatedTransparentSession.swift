@@ -1,5 +1,5 @@
 /// The state of a transparent session (PC/SC part 3, version 2.02.00, section 3.2.2.6).
-struct TransparentSession {
+struct SimulatedTransparentSession {
   /// The standards of the command Switch Protocol.
   enum Standard: UInt8 {
     case typeA = 0x00
@@ -23,54 +23,54 @@ extension ContactlessInterface {
   private static let malformed: [UInt8] = [0x6A, 0x80]
   private static let wrongOrder: [UInt8] = [0x69, 0x85]
 
-  mutating func performTransparent(_ command: PseudoAPDU) -> [UInt8] {
-    guard let objects = DataObject.objects(in: command.data) else { return status(0x01, Self.malformed) }
+  mutating func performTransparent(_ command: ReaderAPDU) -> [UInt8] {
+    guard let objects = BERObject.objects(in: command.data) else { return status(0x01, Self.malformed) }
     switch command.parameter2 {
     case 0x00: return manage(objects)
     case 0x01: return exchange(objects)
     case 0x02: return switchProtocol(objects)
-    default: return refusal(StatusWord.notSupported)
+    default: return refusal(ResponseStatus.notSupported)
     }
   }
 
   /// An answer with the status of the objects: the number of the first one that failed, or 0, and its status word.
-  private func status(_ failed: UInt8, _ word: [UInt8], _ more: [DataObject] = []) -> [UInt8] {
-    ([DataObject(tag: 0xC0, value: [failed] + word)] + more).flatMap(\.bytes) + StatusWord.success
+  private func status(_ failed: UInt8, _ word: [UInt8], _ more: [BERObject] = []) -> [UInt8] {
+    ([BERObject(tag: 0xC0, value: [failed] + word)] + more).flatMap(\.bytes) + ResponseStatus.success
   }
 
-  private mutating func manage(_ objects: [DataObject]) -> [UInt8] {
+  private mutating func manage(_ objects: [BERObject]) -> [UInt8] {
     for (index, object) in objects.enumerated() {
       switch object.tag {
       case 0x81:
-        session = TransparentSession()
+        session = SimulatedTransparentSession()
         session.isOpen = true
-      case 0x82: session = TransparentSession()
+      case 0x82: session = SimulatedTransparentSession()
       case 0x83: _ = self.command([0x32, 0x01, 0x00])
       case 0x84:
         _ = self.command([0x32, 0x01, 0x01])
         selectFound()
       // The timeout, and the version.
       case 0x5F46, 0x80: break
-      default: return status(UInt8(truncatingIfNeeded: index + 1), StatusWord.notSupported)
+      default: return status(UInt8(truncatingIfNeeded: index + 1), ResponseStatus.notSupported)
       }
     }
-    return status(0, StatusWord.success)
+    return status(0, ResponseStatus.success)
   }
 
   /// Chooses standard and layer, and selects the card.
-  private mutating func switchProtocol(_ objects: [DataObject]) -> [UInt8] {
+  private mutating func switchProtocol(_ objects: [BERObject]) -> [UInt8] {
     guard session.isOpen else { return status(0x01, Self.wrongOrder) }
     guard let choice = objects.first(where: { $0.tag == 0x8F })?.value, choice.count == 2,
-      let standard = TransparentSession.Standard(rawValue: choice[0])
+      let standard = SimulatedTransparentSession.Standard(rawValue: choice[0])
     else { return status(0x01, Self.malformed) }
     session.standard = standard
     session.isLayer4 = choice[1] == 0x04
-    guard found.map({ $0.speaks(standard) }) == true else { return status(0x01, StatusWord.noAnswer) }
+    guard found.map({ $0.speaks(standard) }) == true else { return status(0x01, ResponseStatus.noAnswer) }
     selectFound()
-    return status(0, StatusWord.success)
+    return status(0, ResponseStatus.success)
   }
 
-  private mutating func exchange(_ objects: [DataObject]) -> [UInt8] {
+  private mutating func exchange(_ objects: [BERObject]) -> [UInt8] {
     guard session.isOpen, let found else { return status(0x01, Self.wrongOrder) }
     for (index, object) in objects.enumerated() {
       switch object.tag {
@@ -81,17 +81,17 @@ extension ContactlessInterface {
       case 0x5F46, 0x91, 0x92: break
       case 0x95:
         let answer = session.isLayer4 ? exchangeInLayer4(object.value) : exchangeFrame(object.value, found)
-        guard let answer else { return status(UInt8(truncatingIfNeeded: index + 1), StatusWord.noAnswer) }
+        guard let answer else { return status(UInt8(truncatingIfNeeded: index + 1), ResponseStatus.noAnswer) }
         return status(
-          0, StatusWord.success,
+          0, ResponseStatus.success,
           [
-            DataObject(tag: 0x92, value: [UInt8(truncatingIfNeeded: answer.lastBits)]),
-            DataObject(tag: 0x96, value: [0x00, 0x00]), DataObject(tag: 0x97, value: answer.bytes),
+            BERObject(tag: 0x92, value: [UInt8(truncatingIfNeeded: answer.lastBits)]),
+            BERObject(tag: 0x96, value: [0x00, 0x00]), BERObject(tag: 0x97, value: answer.bytes),
           ])
-      default: return status(UInt8(truncatingIfNeeded: index + 1), StatusWord.notSupported)
+      default: return status(UInt8(truncatingIfNeeded: index + 1), ResponseStatus.notSupported)
       }
     }
-    return status(0, StatusWord.success)
+    return status(0, ResponseStatus.success)
   }
 
   private mutating func exchangeInLayer4(_ command: [UInt8]) -> (bytes: [UInt8], lastBits: Int)? {
@@ -124,7 +124,7 @@ extension FoundCard {
   }
 
   /// Whether the card is of a standard.
-  func speaks(_ standard: TransparentSession.Standard) -> Bool {
+  func speaks(_ standard: SimulatedTransparentSession.Standard) -> Bool {
     switch self {
     case .typeA, .jewel: standard == .typeA
     case .typeB: standard == .typeB

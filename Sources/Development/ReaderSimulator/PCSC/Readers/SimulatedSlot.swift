@@ -1,5 +1,5 @@
 /// One slot of a virtual reader, with the cards that a test has put there.
-struct CardSlot: Sendable {
+struct SimulatedSlot: Sendable {
   let id: CardSlotID
   let reader: CardReaderID
   let kind: CardReaderModel.Slot.Kind

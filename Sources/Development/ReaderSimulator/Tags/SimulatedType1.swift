@@ -2,7 +2,7 @@
 ///
 /// A tag answers the request of Type A but takes no part in the anticollision: RID returns its UID. The tag answers
 /// neither commands that it cannot execute, nor commands for other tags, nor broken frames.
-struct Type1Tag: FieldTag {
+struct SimulatedType1: FieldTag {
   private var blocks: Type1Memory
   /// Whether the tag has received a request since it got power.
   private var isReady = false
@@ -64,7 +64,7 @@ extension SimulatedTag {
   package static func type1(
     _ model: Type1Model, message: [UInt8], uid: TagUID = .generatedTopaz()
   ) throws(SimulatorError) -> SimulatedTag {
-    SimulatedTag(tag: Type1Tag(try Type1Memory(model: model, uid: uid.fixedBytes ?? [], message: message)))
+    SimulatedTag(tag: SimulatedType1(try Type1Memory(model: model, uid: uid.fixedBytes ?? [], message: message)))
   }
 
   /// The smallest Topaz tag that holds the message.
@@ -77,7 +77,7 @@ extension SimulatedTag {
   package static func type1(
     _ model: Type1Model, contents: [UInt8], uid: TagUID = .generatedTopaz()
   ) throws(SimulatorError) -> SimulatedTag {
-    SimulatedTag(tag: Type1Tag(try Type1Memory(model: model, uid: uid.fixedBytes ?? [], contents: contents)))
+    SimulatedTag(tag: SimulatedType1(try Type1Memory(model: model, uid: uid.fixedBytes ?? [], contents: contents)))
   }
 
   /// A Type 1 tag from a dump, from block 0 on; its first seven bytes are the UID. Without a model, it is the smallest
@@ -89,7 +89,7 @@ extension SimulatedTag {
     guard let model = model ?? Type1Model.all.first(where: { memory.count <= $0.blockCount * 8 }) else {
       throw SimulatorError("no model has the \(memory.count) bytes of this dump")
     }
-    return SimulatedTag(tag: Type1Tag(try Type1Memory(model: model, uid: Array(memory[..<7]), image: memory)))
+    return SimulatedTag(tag: SimulatedType1(try Type1Memory(model: model, uid: Array(memory[..<7]), image: memory)))
   }
 }
 
