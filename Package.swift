@@ -291,7 +291,7 @@ let package = Package(
     tests(
       .fast, .tag, "NDEFTests", ["NDEF", "Rig"],
       exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
-    tests(.fast, .agent, "NotificationsTests", ["Bus", "EventLoop", "Names", "Notifications"]),
+    tests(.fast, .agent, "NotificationsTests", ["Bus", "EventLoop", "Names", "Notifications", "Rig"]),
     tests(.fast, .reader, "PCSCReaderTests", ["Names", "PCSCReader", "ReaderModels", "ReaderProtocol", "Rig", "Tags"]),
     tests(.fast, .daemon, "PresenceTests", ["Bus", "EventLoop", "Presence", "Rig", "Settings"]),
     tests(.fast, .reader, "ReaderModelsTests", ["ReaderModels"]),

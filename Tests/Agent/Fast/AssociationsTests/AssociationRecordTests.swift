@@ -1,3 +1,4 @@
+import Rig
 import Testing
 
 @testable import Associations
@@ -69,18 +70,14 @@ import Testing
     #expect(record.current(at: Self.now - 1) == nil)
   }
 
-  @Test func `a malformed file is a failure that names the location`() {
+  @Test func `a malformed file is a failure that names the location`() throws {
     let outcome = FetchOutcome.found(Array("{]".utf8), cacheControl: nil).checked(as: .appSiteAssociation)
-    guard case .failed(let failure) = outcome else {
-      Issue.record("\(outcome)")
-      return
-    }
+    guard case .failed(let failure) = outcome else { throw RigError("\(outcome)") }
     #expect(failure.code == .malformed && failure.message.contains("1:2"))
     let found = FetchOutcome.found(Self.file, cacheControl: nil)
     #expect(found.checked(as: .appSiteAssociation) == found)
     guard case .failed(let other) = found.checked(as: .assetLinks) else {
-      Issue.record("an app site association was accepted as asset links")
-      return
+      throw RigError("an app site association was accepted as asset links")
     }
     #expect(other.code == .malformed)
   }

@@ -310,10 +310,7 @@ struct ChangedFileTests {
     try #require(rename(directory, temporary.path + "/gone") == 0)
     try await inbox.move("waits", to: .shown)
     // A second agent finds the lock at its new path.
-    guard case .taken = InboxLock.ask(path + ".lock") else {
-      Issue.record("the lock could be taken twice")
-      return
-    }
+    guard case .taken = InboxLock.ask(path + ".lock") else { throw RigError("the lock could be taken twice") }
     #expect(try await kept(after: inbox) == ["waits"])
   }
 
@@ -322,8 +319,7 @@ struct ChangedFileTests {
     try #require(rename(directory, temporary.path + "/gone") == 0)
     try #require(mkdir(directory, 0o700) == 0)
     guard case .held(let other) = InboxLock.ask(path + ".lock") else {
-      Issue.record("the new lock could not be taken")
-      return
+      throw RigError("the new lock could not be taken")
     }
     _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.count == 1)

@@ -1,3 +1,4 @@
+import Rig
 import Testing
 
 @testable import Notifications
@@ -81,14 +82,11 @@ struct NotificationBoardTests {
     ] as [(UInt32, NotificationCloseReason)])
   func `a closed notification is reported when a click can no longer follow`(
     reason: UInt32, expected: NotificationCloseReason
-  ) {
+  ) throws {
     var board = board(showing: "a", id: 5)
     let actions = board.handle(.signal(.closed(reason: reason), id: 5, sender: ":1.7"))
     #expect(actions.reports.isEmpty)
-    guard case .wait(let timer, let duration)? = actions.last else {
-      Issue.record("no time-out was started")
-      return
-    }
+    guard case .wait(let timer, let duration)? = actions.last else { throw RigError("no time-out was started") }
     #expect(duration == .seconds(2))
     #expect(board.handle(.timeout(timer)).reports == [.closed(NotificationKey("a"), expected)])
     #expect(board.handle(.timeout(timer)).isEmpty)

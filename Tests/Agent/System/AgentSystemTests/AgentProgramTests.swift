@@ -105,8 +105,7 @@ import Testing
       to: "share/applications/org.example.Other.desktop")
     _ = try await rig.call("Reload")
     guard case .array(_, let handlers)? = try await rig.call("ListHandlers").first else {
-      Issue.record("ListHandlers gave no array")
-      return
+      throw RigError("ListHandlers gave no array")
     }
     #expect(
       handlers.compactMap { $0.asDictionary?["id"]?.asString } == [

@@ -51,8 +51,7 @@ import Testing
     let client = try await client()
     #expect(await client.join(network, saving: false) == .delivered)
     guard case .add(let settings, _, let options) = try await manager.next() else {
-      Issue.record("nothing was added")
-      return
+      throw RigError("nothing was added")
     }
     #expect(options == ["persist": .string("memory")])
     #expect(settings["802-11-wireless"]?["ssid"] == .bytes(Array("Guest".utf8)))
@@ -61,8 +60,7 @@ import Testing
     #expect(await client.join(network, saving: true) == .delivered)
     let requests = await manager.all
     guard requests.count == 4, case .update(let kept, flags: 1) = requests[2] else {
-      Issue.record("nothing was saved: \(requests)")
-      return
+      throw RigError("nothing was saved: \(requests)")
     }
     #expect(kept["connection"]?["autoconnect"] == .boolean(true) && kept["connection"]?["uuid"] != nil)
     #expect(kept["802-11-wireless-security"] == ["key-mgmt": .string("wpa-psk"), "psk": .string("visitors")])
@@ -132,10 +130,7 @@ import Testing
       name: "org.freedesktop.NetworkManager.PermissionDenied", message: "psk visitors is not allowed")
     let manager = try await standIn(.refuses(error))
     let client = try await client()
-    guard case .failed(let failure) = await client.join(network, saving: true) else {
-      Issue.record("it was joined")
-      return
-    }
+    guard case .failed(let failure) = await client.join(network, saving: true) else { throw RigError("it was joined") }
     #expect(failure.code == .networkNotJoined && failure.detail == error.name && failure.error == error.name)
     #expect(await manager.all.count == 1)
   }

@@ -182,19 +182,13 @@ import Testing
     let clock = ManualClock()
     let rig = try await Rig(on: bus, clock: clock)
     var events = rig.client.events.makeAsyncIterator()
-    guard case .serverChanged(let silent?)? = await events.next() else {
-      Issue.record("no server was reported")
-      return
-    }
+    guard case .serverChanged(let silent?)? = await events.next() else { throw RigError("no server was reported") }
     #expect(silent.name == "" && silent.capabilities == ["actions", "body", "body-markup"])
     var pauses = clock.pauses.makeAsyncIterator()
     #expect(await pauses.next() == .seconds(1))
     await server.setCapabilities(["body"])
     clock.advance(by: .seconds(1))
-    guard case .serverChanged(let known?)? = await events.next() else {
-      Issue.record("the server was not reported")
-      return
-    }
+    guard case .serverChanged(let known?)? = await events.next() else { throw RigError("the server was not reported") }
     #expect(known.name == "mako" && known.capabilities == ["body"])
   }
 }

@@ -1,4 +1,5 @@
 import Bus
+import Rig
 import TagrouteClient
 import Testing
 
@@ -102,7 +103,7 @@ struct TagRunTests {
   }
 
   @Test(arguments: [Run.Event.timeIsUp, .ended(ReaderSessionEnd(.timedOut))])
-  private func `a time limit that ends before the round does not say that no tag came`(end: Run.Event) {
+  private func `a time limit that ends before the round does not say that no tag came`(end: Run.Event) throws {
     var run = changing()
     _ = run.handle(.detected(1, name: "1"))
     var last = run.handle(end)
@@ -110,10 +111,7 @@ struct TagRunTests {
       #expect(last == [.hide, .close("The terminal says why.")])
       last = run.handle(.closed)
     }
-    guard case .finish(.failed(let failure))? = last.last else {
-      Issue.record("the run goes on: \(last)")
-      return
-    }
+    guard case .finish(.failed(let failure))? = last.last else { throw RigError("the run goes on: \(last)") }
     #expect(failure.exitCode == 75 && failure.message.hasPrefix("a tag came, but"), "\(failure.message)")
 
     // The tag was taken away in time.

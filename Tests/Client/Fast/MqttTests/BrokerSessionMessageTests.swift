@@ -1,4 +1,5 @@
 import Journal
+import Rig
 import Settings
 import Testing
 
@@ -97,10 +98,7 @@ import Testing
     var session = try Sample.session(Sample.messages(discovery: true))
     let token = try #require(session.connect().publications.last?.token)
     let actions = session.handle(.confirmed(attempt: 1, token: token, code: 0x87))
-    guard case .log(.warning, let text)? = actions.first else {
-      Issue.record("not a warning: \(actions)")
-      return
-    }
+    guard case .log(.warning, let text)? = actions.first else { throw RigError("not a warning: \(actions)") }
     #expect(actions.count == 1)
     #expect(text.contains("homeassistant/binary_sensor/tagroute_kiosk-7/state/config"))
     #expect(session.stateName == "connected")

@@ -150,10 +150,7 @@ import Testing
     #expect(String(decoding: shorter, as: UTF8.self).contains(#""contents_omitted":true"#))
     // The thread has sent it.
     let noted = session.handle(.tooLarge(attempt: 1, token: whole.token, isShortened: true))
-    guard case .log(.warning, _)? = noted.first else {
-      Issue.record("not a warning: \(noted)")
-      return
-    }
+    guard case .log(.warning, _)? = noted.first else { throw RigError("not a warning: \(noted)") }
     #expect(noted.count == 1)
     // The broker says so itself.
     let again = session.handle(.confirmed(attempt: 1, token: whole.token, code: 0x95)).publications

@@ -23,8 +23,7 @@ import UniversalLinks
   @Test(arguments: AssociationDocument.allCases)
   func `a document is found, whatever its content type`(document: AssociationDocument) async throws {
     guard case .found(let file, let cacheControl) = try await fetch("good", document) else {
-      Issue.record("the document was not found")
-      return
+      throw RigError("the document was not found")
     }
     #expect(String(decoding: file, as: UTF8.self).contains("org.example.Menu"))
     #expect(cacheControl == "public, max-age=7200")
@@ -32,10 +31,7 @@ import UniversalLinks
 
   @Test(arguments: ["old", "chunked", "largest"])
   func `responses with each kind of framing are read`(label: String) async throws {
-    guard case .found = try await fetch(label) else {
-      Issue.record("the document was not found")
-      return
-    }
+    guard case .found = try await fetch(label) else { throw RigError("the document was not found") }
   }
 
   @Test(arguments: ["missing", "gone"])

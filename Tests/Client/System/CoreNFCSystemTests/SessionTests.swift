@@ -67,10 +67,7 @@ import Testing
     let waiting = session(recorder)
     place.begin(waiting)
     var requests = place.daemon.requests.makeAsyncIterator()
-    guard case .start? = await requests.next() else {
-      Issue.record("no session was started")
-      return
-    }
+    guard case .start? = await requests.next() else { throw RigError("no session was started") }
     #expect(!waiting.isReady)
     waiting.invalidate(errorMessage: "too slow")
     #expect(await recorder.rest() == ["ended 200"])
@@ -148,10 +145,7 @@ import Testing
     try await place.daemon.place(SessionCard(message: Self.message))
     place.begin(session)
     #expect(await recorder.next()?.name == "active")
-    guard case .messages(let messages)? = await recorder.next() else {
-      Issue.record("no message was reported")
-      return
-    }
+    guard case .messages(let messages)? = await recorder.next() else { throw RigError("no message was reported") }
     #expect(messages.map(\.records.first?.payload) == [Data([0x04, 0x61, 0x2E])])
     try await place.daemon.remove()
     // A tag without a message is not reported.
@@ -164,10 +158,7 @@ import Testing
     session.invalidate()
     #expect(await recorder.rest() == ["ended 200"])
     let requests = await place.requests()
-    guard case .start(let options)? = requests.first else {
-      Issue.record("no session was started")
-      return
-    }
+    guard case .start(let options)? = requests.first else { throw RigError("no session was started") }
     #expect(options["technologies"] == .strings(["type-1", "type-2", "type-3", "type-4a", "type-4b", "type-5"]))
     #expect(!requests.contains { if case .restartPolling = $0 { true } else { false } })
   }
@@ -323,9 +314,6 @@ import Testing
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     #expect(session.delegate == nil)
     session.invalidate()
-    guard case .invalidate? = await place.requests().last else {
-      Issue.record("the session was not ended")
-      return
-    }
+    guard case .invalidate? = await place.requests().last else { throw RigError("the session was not ended") }
   }
 }

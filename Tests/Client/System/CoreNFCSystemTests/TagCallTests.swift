@@ -41,10 +41,7 @@ import Testing
     let call = try await Call(connected: false)
     #expect(call.session.connectedTag == nil)
     #expect(await code { _ = try await call.tag.queryNDEFStatus() } == nil)
-    guard case .miFare(let connected)? = call.session.connectedTag else {
-      Issue.record("no tag is connected")
-      return
-    }
+    guard case .miFare(let connected)? = call.session.connectedTag else { throw RigError("no tag is connected") }
     #expect(connected === call.tag)
     call.session.invalidate()
     _ = await call.recorder.rest()

@@ -61,10 +61,7 @@ import Testing
     let session = try await ReaderSession.start(on: place.connection)
     var events = session.events.makeAsyncIterator()
     #expect(await events.next() == .activated)
-    guard case .tagDetected(let tag)? = await events.next() else {
-      Issue.record("no tag was detected")
-      return
-    }
+    guard case .tagDetected(let tag)? = await events.next() else { throw RigError("no tag was detected") }
     #expect(tag.technology == "type-2" && tag.uid == card.uid && tag.atqa == [0, 0x44] && tag.sak == 0)
     #expect(tag.systemCode == nil && tag.idm.isEmpty && tag.selectedApplication.isEmpty)
     #expect(await events.next() == .roundEnded)
@@ -75,10 +72,7 @@ import Testing
     try await session.restartPolling()
     #expect(await events.next() == .tagRemoved(tag))
     #expect(await events.next() == .pollingRestarted)
-    guard case .tagDetected(let again)? = await events.next() else {
-      Issue.record("no tag was detected")
-      return
-    }
+    guard case .tagDetected(let again)? = await events.next() else { throw RigError("no tag was detected") }
     #expect(again != tag)
     #expect(await events.next() == .roundEnded)
     try await place.daemon.remove()

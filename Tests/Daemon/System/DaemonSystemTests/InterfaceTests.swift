@@ -30,8 +30,7 @@ import Testing
     let reply = try await agent.connection.call(
       Names.Daemon.busName, ObjectPath(Names.Daemon.path), "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
     guard case .dictionary(_, _, let objects) = reply.first else {
-      Issue.record("GetManagedObjects returned \(reply)")
-      return
+      throw RigError("GetManagedObjects returned \(reply)")
     }
     #expect(objects.map(\.key.asObjectPath) == [reader])
     #expect(try await agent.property("Readers")?.asObjectPaths == [reader])

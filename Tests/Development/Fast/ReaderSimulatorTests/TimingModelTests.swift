@@ -1,3 +1,4 @@
+import Rig
 import Testing
 
 @testable import ReaderSimulator
@@ -84,10 +85,7 @@ import Testing
     #expect(driver.chip.wake(at: driver.now) == [.wake(at: driver.now + .milliseconds(150))])
     driver.now += .milliseconds(150)
     let found = driver.chip.wake(at: driver.now)
-    guard case .information(let answer)? = ChipDriver.frames(found).first else {
-      Issue.record("no answer: \(found)")
-      return
-    }
+    guard case .information(let answer)? = ChipDriver.frames(found).first else { throw RigError("no answer: \(found)") }
     #expect(answer.prefix(4) == [0xD5, 0x61, 0x01, 0x10])
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReaderSimulator
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CardFaultTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct CardFaultTests {
   private func rig(_ model: CardReaderModel = .acr1252U) async throws -> (rig: CardRig, card: TagID) {
     let rig = try await CardRig([model])
     return (rig, try await rig.insertAndConnect(SimulatedCard(try type2())))
@@ -20,7 +20,6 @@ import Testing
     #expect(try await rig.client.transmit("ffca000000") == "041122334455669000")
     #expect(await rig.readers.strikes(in: rig.slot) == 2)
     #expect(await rig.readers.commands(to: card).count == 4)
-    await rig.stop()
   }
 
   @Test func `a card may be gone in a command, before or after it executes it`() async throws {
@@ -34,7 +33,6 @@ import Testing
       let memory = try #require(await rig.readers.remove(card)).memory
       #expect(Array(memory[24..<28]) == (executed ? [1, 2, 3, 4] : [0, 0, 0, 0]))
       #expect(await rig.readers.remove(card) == nil)
-      await rig.stop()
     }
   }
 
@@ -47,7 +45,6 @@ import Testing
     #expect(state.split(separator: " ")[1] == "3")
     #expect(try await rig.client.error(of: "transmit ffca000000") == "SCARD_W_REMOVED_CARD")
     #expect(await rig.readers.cards(in: rig.slot) == [card])
-    await rig.stop()
   }
 
   @Test func `a lost exchange is an error, and the card stays`() async throws {
@@ -55,7 +52,6 @@ import Testing
     await rig.readers.add(.silence(times: 2), to: rig.slot)
     for _ in 1...2 { #expect(try await rig.client.error(of: "transmit ffca000000") == "SCARD_E_NOT_TRANSACTED") }
     #expect(try await rig.client.transmit("ffca000000") == "041122334455669000")
-    await rig.stop()
   }
 
   @Test func `an answer is held until the test releases it, and other readers go on`() async throws {
@@ -70,7 +66,6 @@ import Testing
     try await other.ask("await present \(await rig.readers.name(of: second))")
     await rig.readers.release(rig.slot)
     #expect(try await rig.client.answer(after: seen) == "ok 041122334455669000")
-    await rig.stop()
   }
 
   @Test func `an answer that is held ends when the reader is unplugged`() async throws {
@@ -81,7 +76,6 @@ import Testing
     await rig.readers.unplug(CardReaderID(number: 0))
     #expect(try await rig.client.answer(after: seen).hasPrefix("failed: "))
     #expect(await rig.daemon.isRunning)
-    await rig.stop()
   }
 
   @Test func `a card that is mute at first answers at the second attempt`() async throws {
@@ -97,7 +91,6 @@ import Testing
     try await rig.readers.insert(SimulatedCard(try type2()), into: rig.slot)
     try await rig.client.ask("await mute \(await rig.name)")
     #expect(try await rig.client.error(of: "connect shared \(await rig.name)") == "SCARD_W_UNPOWERED_CARD")
-    await rig.stop()
   }
 
   @Test(arguments: [0, 1, 2, 258, 4096, 65_538])
@@ -107,7 +100,6 @@ import Testing
     await rig.readers.add(.answer(bytes), to: rig.slot)
     #expect(try await rig.client.transmit("ffca000000") == HexText.string(bytes))
     #expect(try await rig.client.transmit("ffca000000") == "041122334455669000")
-    await rig.stop()
   }
 
   @Test func `a fault on the air tears a write, as under a PN532`() async throws {
@@ -117,7 +109,6 @@ import Testing
     try await rig.client.ask("await absent \(await rig.name)")
     let memory = try #require(await rig.readers.remove(card)).memory
     #expect(Array(memory[24..<28]) == [1, 2, 0, 0])
-    await rig.stop()
   }
 
   @Test func `a reader that comes back is used again`() async throws {
@@ -129,7 +120,6 @@ import Testing
     await rig.readers.plug(reader)
     try await rig.readers.wait { $0.areOpen }
     try await rig.client.ask("await present \(await rig.name)")
-    await rig.stop()
   }
 }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ReaderSimulatorTests
 
 /// The real pcscd drives the virtual readers; pyscard and pcsc-tools are the referees.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CardReaderTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct CardReaderTests {
   @Test func `pcscd lists each model by the name that its real driver gives it`() async throws {
     let rig = try await CardRig(CardReaderModel.all)
     let names = try await rig.client.ask("list").split(separator: "\t").map(String.init)
@@ -21,13 +21,11 @@ import Testing
       ])
     let slots = await rig.readers.attachedReaders.flatMap(\.slots)
     for (slot, name) in zip(slots, names) { #expect(await rig.readers.name(of: slot) == name) }
-    await rig.stop()
   }
 
   @Test func `sixteen readers fit into one pcscd`() async throws {
     let rig = try await CardRig([CardReaderModel](repeating: .acr122U, count: 16))
     #expect(try await rig.client.ask("list").split(separator: "\t").count == 16)
-    await rig.stop()
   }
 
   @Test func `attributes and properties tell the model and its place on the bus`() async throws {
@@ -52,7 +50,6 @@ import Testing
     let controls = await rig.readers.exchanges(in: reader.slot).filter { $0.kind == .control(0x4200_0001) }
     #expect(controls.map(\.answer) == [nil, [0xE1, 0x00, 0x00, 0x00, 0x01, 0x03]])
     await daemon.kill()
-    await rig.stop()
   }
 
   @Test func `insertions and removals are counted, and a fast one is not lost`() async throws {
@@ -76,7 +73,6 @@ import Testing
     state = try await rig.client.ask("await present \(name)")
     #expect(changed.split(separator: " ")[1] == "8" || changed.split(separator: " ")[1] == "9")
     #expect(state.split(separator: " ")[1] == "9")
-    await rig.stop()
   }
 
   @Test func `of two cards a reader sees one, then the other`() async throws {
@@ -91,7 +87,6 @@ import Testing
     #expect(try await rig.client.ask("await present \(await rig.name)").hasSuffix("3b8180018080"))
     #expect(await rig.readers.commands(to: first).count == 1)
     #expect(await rig.readers.commands(to: second).isEmpty)
-    await rig.stop()
   }
 
   @Test func `pages of an NTAG215 come over pcscd as they are in its memory`() async throws {
@@ -104,7 +99,6 @@ import Testing
     }
     #expect(await rig.readers.commands(to: id).count == 32)
     #expect(await rig.readers.powerUps(of: id) == 1)
-    await rig.stop()
   }
 
   @Test func `a random UID changes when the card's power is cut`() async throws {
@@ -115,12 +109,11 @@ import Testing
     try await rig.client.ask("reconnect unpower")
     #expect(try await rig.client.transmit("ffca000000") != first)
     #expect(await rig.readers.powerUps(of: id) == 2)
-    await rig.stop()
   }
 }
 
 /// Programs of others with cards of their own.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ContactCardTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct ContactCardTests {
   @Test func `a card that nobody uses gets no command and one power-up`() async throws {
     let rig = try await CardRig([.pcTwin])
     let card = try await rig.readers.insert(.contact(), into: rig.slot)
@@ -130,7 +123,6 @@ import Testing
     try await rig.client.ask("connect shared \(await rig.name)")
     #expect(try await rig.client.transmit("00a4040007d276000085010100") == "6d00")
     #expect(await rig.readers.commands(to: card) == [HexText.bytes("00a4040007d276000085010100")])
-    await rig.stop()
   }
 
   @Test func `a slot takes only cards of its kind`() async throws {
@@ -162,7 +154,6 @@ import Testing
     #expect(await rig.readers.commands(to: card).count > 5)
     _ = try await ChildProcess.run(
       try BuiltProducts.systemProgram("gpgconf", package: "gpgconf"), ["--kill", "all"], environment: environment)
-    await rig.stop()
   }
 
   @Test func `OpenSC knows the PIV card and lists its token`() async throws {
@@ -177,12 +168,11 @@ import Testing
       environment: rig.environment)
     #expect(tokens.output.contains("Yubico YubiKey OTP+FIDO+CCID 00 00"), "\(tokens.log)")
     #expect(tokens.output.contains("token initialized"), "\(tokens.log)")
-    await rig.stop()
   }
 }
 
 /// The list of cards that comes with pcsc_scan knows each answer to reset.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AnswerToResetTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct AnswerToResetTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let model: CardReaderModel
     let text: String
@@ -232,7 +222,6 @@ import Testing
       try BuiltProducts.systemProgram("ATR_analysis", package: "pcsc-tools"), [text], environment: rig.environment)
     #expect(result.output.contains(row.text), "\(result.output)")
     #expect(!result.output.contains("wrong checksum"), "\(result.output)")
-    await rig.stop()
   }
 
   @Test func `a card of Type B has its application data and protocol info in the answer to reset`() async throws {
@@ -240,7 +229,6 @@ import Testing
     try await rig.readers.insert(SimulatedCard(try .type4B(message: [])), into: rig.slot)
     let state = try await rig.client.ask("await present \(await rig.name)")
     #expect(state.hasSuffix(" 3b8880010000000000518000d8"))
-    await rig.stop()
   }
 
   @Test func `pcsc_scan shows the reader and its card`() async throws {
@@ -251,7 +239,6 @@ import Testing
       try BuiltProducts.systemProgram("pcsc_scan", package: "pcsc-tools"), ["-c"], environment: rig.environment)
     #expect(result.output.contains("Reader 0: ACS ACR122U PICC Interface 00 00"), "\(result.log)")
     #expect(result.output.contains("ATR: 3B 8F 80 01 80 4F 0C A0 00 00 03 06 03 00 03 00 00 00 00 68"), "\(result.log)")
-    await rig.stop()
   }
 
   @Test(arguments: [[UInt8](), [0x3B], [UInt8](repeating: 0x3B, count: 33), [0x3F, 0xFF, 0xFF, 0xFF]])
@@ -265,7 +252,6 @@ import Testing
     #expect(throws: SimulatorError.self) {
       try SimulatedCard.contact().answeringReset(with: [UInt8](repeating: 0, count: 34))
     }
-    await rig.stop()
   }
 }
 
@@ -282,6 +268,11 @@ struct CardRig {
     for model in models { await readers.addReader(model) }
     daemon = try await readers.startPCSCD(in: directory.path)
     client = try await PCSCClient(socket: daemon.socket, starter: starter)
+    let rig = self
+    atEndOfTest {
+      await rig.daemon.kill()
+      await rig.readers.stop()
+    }
   }
 
   /// The first slot of the first reader.
@@ -305,10 +296,5 @@ struct CardRig {
     try await client.ask("await present \(await name)")
     try await client.ask("connect shared \(await name)")
     return id
-  }
-
-  func stop() async {
-    await daemon.kill()
-    await readers.stop()
   }
 }

@@ -6,15 +6,15 @@ import Testing
 @testable import ReaderSimulator
 @testable import ReaderSimulatorTests
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct PrivatePCSCDTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct PrivatePCSCDTests {
   @Test func `two run side by side, each with its own readers`() async throws {
     let first = try await CardRig([.acr122U])
     let second = try await CardRig([.pcTwin])
     #expect(try await first.client.ask("list") == "ACS ACR122U PICC Interface 00 00")
     #expect(try await second.client.ask("list") == "Gemalto PC Twin Reader 00 00")
-    await first.stop()
+    await first.daemon.kill()
+    await first.readers.stop()
     #expect(try await second.client.ask("list") == "Gemalto PC Twin Reader 00 00")
-    await second.stop()
   }
 
   @Test(arguments: [true, false])
@@ -30,7 +30,6 @@ import Testing
     try await client.ask("await present \(await rig.name)")
     try await client.ask("connect shared \(await rig.name)")
     #expect(try await client.transmit("ffca000000") == "041122334455669000")
-    await rig.stop()
   }
 
   @Test func `on demand, it starts when a client connects`() async throws {
@@ -114,7 +113,7 @@ import Testing
   }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CardControlTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct CardControlTests {
   private func session(_ models: [CardReaderModel]) async throws -> (
     session: CardControlSession, keeper: TemporaryDirectory
   ) {

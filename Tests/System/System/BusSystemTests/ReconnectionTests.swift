@@ -26,10 +26,7 @@ import Testing
     #expect(error?.isDisconnected == true)
 
     try await fixture.bus.restart()
-    guard case .connected? = await states.next() else {
-      Issue.record("the client did not reconnect")
-      return
-    }
+    guard case .connected? = await states.next() else { throw RigError("the client did not reconnect") }
     let owner = try await first(in: OwnerSequence(iterator: owners)) { $0 }
     #expect(owner == (await fixture.server.uniqueName))
     #expect(try await fixture.call("Echo", [.string("again")]) == [.string("again")])

@@ -1,4 +1,5 @@
 import NDEF
+import Rig
 import Testing
 
 @testable import Tags
@@ -346,10 +347,7 @@ private struct StrictCard: TagChannel {
     guard
       case .cannotLock? = #expect(
         throws: TagWriteError.self, performing: { try TagActivation.type4A.lockNDEF(over: &keyed) })
-    else {
-      Issue.record("the card was locked without a key")
-      return
-    }
+    else { throw RigError("the card was locked without a key") }
   }
 
   @Test(arguments: [false, true])

@@ -1,3 +1,4 @@
+import Rig
 import Testing
 import UniversalLinks
 
@@ -126,10 +127,7 @@ import UniversalLinks
   @Test func `the verdict names the rule`() throws {
     let association = try appLinks(#"{"/": "/a", "exclude": true}, {"/": "/b"}"#)
     guard case .excluded(let rule) = association.verdict(on: try URI("https://example.com/a"), for: { _ in true })
-    else {
-      Issue.record("not excluded")
-      return
-    }
+    else { throw RigError("not excluded") }
     #expect(rule.location == "applinks.details[0].components[0]")
   }
 

@@ -1,3 +1,4 @@
+import Rig
 import Testing
 
 @testable import UniversalLinks
@@ -28,8 +29,7 @@ import Testing
 
   @Test func `members keep the order of the file`() throws {
     guard case .object(let members) = try JSONReader.value(of: Array(#"{"b": 1, "a": "x"}"#.utf8)).content else {
-      Issue.record("not an object")
-      return
+      throw RigError("not an object")
     }
     #expect(members.map(\.name) == ["b", "a"])
     #expect(members.map(\.value.offset) == [6, 14])

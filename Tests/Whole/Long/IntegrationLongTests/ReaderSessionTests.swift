@@ -9,7 +9,7 @@ import Testing
 @testable import IntegrationTests
 
 /// Many clients with sessions at one reader.
-@Suite(.timeLimit(.minutes(5))) struct SessionLoadTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionLoadTests {
   private static let clients = 20
   private static let sessionsEach = 50
 
@@ -36,7 +36,7 @@ import Testing
 
   @Test func `a thousand sessions of twenty clients take turns and leave no descriptors open`() async throws {
     let desktop = try await Desktop(log: "info")
-    let polkit = try await desktop.startPolkit()
+    _ = try await desktop.startPolkit()
     try await desktop.startScanning()
     let daemon = try await desktop.daemon.identifier
     let reader = try await desktop.reader.identifier
@@ -81,14 +81,12 @@ import Testing
     #expect(numbers == numbers.sorted())
     try await desktop.scanning()
     #expect((try descriptors(of: daemon), try descriptors(of: reader)) == before)
-    await polkit.stop()
-    await desktop.stop()
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `clients that die at any moment leave no descriptors open`(_ seed: UInt64) async throws {
     let desktop = try await Desktop(log: "info")
-    let polkit = try await desktop.startPolkit()
+    _ = try await desktop.startPolkit()
     try await desktop.startScanning()
     let daemon = try await desktop.daemon.identifier
     let reader = try await desktop.reader.identifier
@@ -126,8 +124,6 @@ import Testing
     try await desktop.within("a turn") { try await last.activated() }
     try await last.session.invalidate()
     try await desktop.scanning()
-    await polkit.stop()
-    await desktop.stop()
   }
 }
 
@@ -144,14 +140,14 @@ extension String {
 
 /// A client may die at any step of a reader session, and during each tag operation. The daemon scans again after that.
 /// `tagroute-bench session` measures the times.
-@Suite(.timeLimit(.minutes(5))) struct ClientDeathTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ClientDeathTests {
   private func dies(_ program: SessionProgram, _ desktop: Desktop) async throws {
     await program.die()
     try await desktop.scanning()
   }
 
   @Test func `scanning resumes after a client dies during a tag operation`() async throws {
-    let (desktop, polkit) = try await Desktop.scanning()
+    let (desktop, _) = try await Desktop.scanning()
     let daemon = try await desktop.daemon
     let message = try Tag(9).message
     let steps: [(String, @Sendable (ReaderTag) async throws -> Void)] = [
@@ -175,12 +171,10 @@ extension String {
       // The next session must not find this tag.
       try await desktop.installation.simulate("remove")
     }
-    await polkit.stop()
-    await desktop.stop()
   }
 
   @Test func `scanning resumes after a client dies during a first read or an invalidation`() async throws {
-    let (desktop, polkit) = try await Desktop.scanning()
+    let (desktop, _) = try await Desktop.scanning()
     let daemon = try await desktop.daemon
     let seen = await daemon.log().count
     let reader = try await desktop.program()
@@ -196,8 +190,6 @@ extension String {
     // The reader process has not confirmed the end of the session yet.
     try await second.session.invalidate()
     try await dies(ender, desktop)
-    await polkit.stop()
-    await desktop.stop()
   }
 
   @Test func `scanning resumes after a client dies while polkit decides or the reader is being lent`() async throws {
@@ -234,7 +226,5 @@ extension String {
     try await daemon.line(containing: "inhibits scanning: b", after: seen)
     try await dies(program, desktop)
     await lending.value
-    await polkit.stop()
-    await desktop.stop()
   }
 }

@@ -18,7 +18,6 @@ struct AppRig {
 
   let reader: SimulatedReader
   private let installation: Installation
-  private let polkit: PolkitStandIn
 
   private static let examples =
     repositoryRoot + "/Examples/core-nfc"
@@ -28,10 +27,14 @@ struct AppRig {
     var options = Installation.Options()
     options.daemonSettings = ["Reader": ["PollInterval=10"], "Scan": ["Sessions=any"]]
     installation = try await Installation(options, starter: starter)
-    polkit = try await PolkitStandIn.start(
+    _ = try await PolkitStandIn.start(
       on: BusAddress(installation.systemBus.address),
       allowing: [Names.PolkitAction.readTags, Names.PolkitAction.writeTags])
     reader = try await SimulatedReader.start(link: installation.directory.file("reader"))
+    atEndOfTest { [installation, reader] in
+      await installation.stop()
+      await reader.stop()
+    }
     try await installation.startDaemon()
     try await installation.startAgent()
     let (daemon, agent) = (await installation.daemon, await installation.agent)
@@ -58,17 +61,10 @@ struct AppRig {
 
   /// The memory of a tag that is on the reader.
   func memory(of tag: TagID) async throws -> [UInt8] { try #require(await reader.memory(of: tag)) }
-
-  /// Stops all processes.
-  func stop() async {
-    await installation.stop()
-    await polkit.stop()
-    await reader.stop()
-  }
 }
 
 /// `ndef-reader` with the real daemon and a simulated tag.
-@Suite(.timeLimit(.minutes(5))) struct MessageReaderTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct MessageReaderTests {
   @Test func `every record of a tag is printed`() async throws {
     let rig = try await AppRig()
     let records = [
@@ -89,7 +85,6 @@ struct AppRig {
         "record 5: another record, 0 bytes",
       ])
     #expect(try await rig.memory(of: tag) == before)
-    await rig.stop()
   }
 
   @Test func `without a daemon the program says that there is no reader`() async throws {
@@ -103,7 +98,7 @@ struct AppRig {
 }
 
 /// `tag-writer` with the real daemon and a simulated tag.
-@Suite(.timeLimit(.minutes(5))) struct TagWriterTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TagWriterTests {
   /// What a tag has from page 4 on: an NDEF TLV with the message, and a terminator TLV.
   private static func area(_ message: [UInt8]) -> [UInt8] { [0x03, UInt8(message.count)] + message + [0xFE] }
 
@@ -125,7 +120,6 @@ struct AppRig {
     let area = Self.area(message)
     #expect(Array(after[16..<16 + area.count]) == area)
     #expect(after[..<16] == before[..<16])
-    await rig.stop()
   }
 
   @Test func `a message that is too long leaves the tag as it is`() async throws {
@@ -136,7 +130,6 @@ struct AppRig {
     #expect(status == .exited(1))
     #expect(log == ["The message has 57 bytes, and the tag holds only 46."])
     #expect(try await rig.memory(of: tag) == before)
-    await rig.stop()
   }
 
   @Test func `a program without an argument explains its use`() async throws {
@@ -147,7 +140,7 @@ struct AppRig {
 }
 
 /// `ultralight-writer` with the real daemon and a simulated tag.
-@Suite(.timeLimit(.minutes(5))) struct PageWriterTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PageWriterTests {
   @Test func `one page is written, and all others stay as they are`() async throws {
     let rig = try await AppRig()
     let tag = await rig.reader.place(try .type2(.ultralightEV1, message: []))
@@ -157,7 +150,6 @@ struct AppRig {
     #expect(log == ["page 6: 00000000", "page 6: CAFE0123"])
     expected.replaceSubrange(24..<28, with: [0xCA, 0xFE, 0x01, 0x23])
     #expect(try await rig.memory(of: tag) == expected)
-    await rig.stop()
   }
 
   @Test func `a locked page is not written`() async throws {
@@ -171,12 +163,11 @@ struct AppRig {
     #expect(status == .exited(1))
     #expect(log == ["page 6: 00000000", "The tag refuses the write."])
     #expect(try await rig.memory(of: tag) == before)
-    await rig.stop()
   }
 }
 
 /// `chip-reader` with the real daemon and a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct ChipReaderTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ChipReaderTests {
   private static let application: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
   /// The specimen of ICAO Doc 9303, part 4.
   private static let zone = [
@@ -204,7 +195,6 @@ struct AppRig {
     #expect(
       log == ["application A0000002471001", "EF.COM 60135F0104303130375F36063034303030305C0161"] + Self.zone)
     #expect(try await rig.memory(of: chip) == before)
-    await rig.stop()
   }
 
   @Test func `a missing file ends the program with an error`() async throws {
@@ -213,12 +203,11 @@ struct AppRig {
     let (status, log) = try await rig.run("chip-reader")
     #expect(status == .exited(1))
     #expect(log == ["application A0000002471001", "The chip refuses command A4: 6A82."])
-    await rig.stop()
   }
 }
 
 /// `transit-card` with the real daemon and a simulated card, which returns at most 12 blocks at once.
-@Suite(.timeLimit(.minutes(5))) struct TransitCardReaderTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TransitCardReaderTests {
   @Test(arguments: AppRig.Place.allCases)
   func `twelve journeys are printed, wherever the Info.plist is`(place: AppRig.Place) async throws {
     let rig = try await AppRig(starter: "`twelve journeys are printed, wherever the Info.plist is`_\(place)")
@@ -230,7 +219,6 @@ struct AppRig {
     #expect(log.first == "2024-11-28  E30F → E310  ¥1000")
     #expect(log.last == "2024-11-17  E31A → E31B  ¥3310")
     #expect(try await rig.memory(of: card) == before)
-    await rig.stop()
   }
 
   @Test func `blocks without a date are left out`() async throws {
@@ -240,6 +228,5 @@ struct AppRig {
     let (status, log) = try await rig.run("transit-card")
     #expect(status == .exited(0), "\(log)")
     #expect(log == ["2024-11-28  E30F → E310  ¥1000", "2024-11-27  E310 → E311  ¥1210"])
-    await rig.stop()
   }
 }

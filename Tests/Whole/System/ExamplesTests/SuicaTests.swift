@@ -50,10 +50,7 @@ import Testing
       requests.append(request)
       if case .invalidate = request { break }
     }
-    guard case .start(let options)? = requests.first else {
-      Issue.record("\(requests)")
-      return
-    }
+    guard case .start(let options)? = requests.first else { throw RigError("\(requests)") }
     #expect(options["system-codes"] == .array(element: "q", [.uint16(3)]))
     // Start, Request Service, reads of 12 and 8 blocks, and invalidate.
     #expect(requests.count == 5)

@@ -69,8 +69,7 @@ import Testing
       #expect(shown.actions.contains("Connect and Save"))
       try await stage.server.click(shown, action: action)
       guard case .add(let settings, _, let options) = try await stage.manager.next() else {
-        Issue.record("no network was added")
-        return
+        throw RigError("no network was added")
       }
       #expect(settings["802-11-wireless"]?["ssid"] == .bytes(Array("Guest".utf8)))
       #expect(settings["802-11-wireless-security"]?["psk"]?.asString == "welcome-guests")
@@ -79,8 +78,7 @@ import Testing
     }
     // Only the button saves.
     guard case .update(_, flags: 1) = try await stage.manager.next() else {
-      Issue.record("the network was not saved")
-      return
+      throw RigError("the network was not saved")
     }
     // The saved profile replaces that of “Connect”.
     #expect(await stage.manager.all.count == 4)

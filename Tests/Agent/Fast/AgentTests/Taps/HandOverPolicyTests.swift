@@ -1,6 +1,7 @@
 import EventLoop
 import Inbox
 import Notifications
+import Rig
 import Routing
 import Testing
 
@@ -54,10 +55,7 @@ struct HandOverPolicyTests {
     let words = "closed\u{1B}[2J\n" + String(repeating: "x", count: 10_000)
     let actions = policy.handle(
       .handedOver(try sampleOffer(1), .failed(HandOverFailure(.handlerFailed, words, error: "a.b"))))
-    guard case .move(_, .failed, let reason)? = actions.first else {
-      Issue.record("\(actions)")
-      return
-    }
+    guard case .move(_, .failed, let reason)? = actions.first else { throw RigError("\(actions)") }
     #expect(reason.code == .handlerFailed && reason.detail.hasPrefix("closed [2J xxx"))
     #expect(reason.detail.count == 200)
     #expect(actions.contains(.showFailure(try sampleOffer(1), reason: reason)))

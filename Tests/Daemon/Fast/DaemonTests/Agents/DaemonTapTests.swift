@@ -2,6 +2,7 @@ import Bus
 import Journal
 import Presence
 import ReaderProtocol
+import Rig
 import Settings
 import Testing
 
@@ -17,8 +18,7 @@ import Testing
     begin()
     let actions = tap("a")
     guard case .deliver(let tap, let agent) = try #require(actions.first(where: Self.isAct)) else {
-      Issue.record("the tap was not delivered: \(actions)")
-      return
+      throw RigError("the tap was not delivered: \(actions)")
     }
     #expect(agent.sender == ":1.7")
     #expect(tap.session == Samples.alice)

@@ -1,5 +1,6 @@
 import Names
 import ReaderProtocol
+import Rig
 import Testing
 
 @testable import Daemon
@@ -40,15 +41,12 @@ import Testing
     rig(.received(.reached(epoch: 2)), expecting: [.report(.phase(.scanning, reached: 2))])
   }
 
-  @Test func `a tag report carries the epoch of the goal that it was found for`() {
+  @Test func `a tag report carries the epoch of the goal that it was found for`() throws {
     var rig = SupervisionRig.scanning()
     _ = rig(.pursue(2, .off))
     _ = rig(.received(.examining(placement)))
     let actions = rig(.received(.tag(epoch: 1, TagReport(placement: placement, content: .message([0xD0, 0, 0])))))
-    guard case .report(.tag(_, epoch: 1))? = actions.first else {
-      Issue.record("\(actions)")
-      return
-    }
+    guard case .report(.tag(_, epoch: 1))? = actions.first else { throw RigError("\(actions)") }
     // The daemon drops the report, and the tag is known.
     _ = rig(.pursue(3, scan))
     let known = SupervisionRig.known(placement, number: 1)

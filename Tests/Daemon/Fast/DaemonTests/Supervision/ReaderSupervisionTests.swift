@@ -1,5 +1,6 @@
 import Journal
 import Names
+import Rig
 import Testing
 
 import ReaderProtocol
@@ -20,15 +21,12 @@ import ReaderProtocol
     actions.compactMap { if case .report(.tag(let report, _)) = $0 { report } else { nil } }
   }
 
-  @Test func `a tag is stored as known before it is announced`() {
+  @Test func `a tag is stored as known before it is announced`() throws {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.examining(placement)))
     let report = ReaderMessage.tag(epoch: 1, TagReport(placement: placement, content: .message([])))
     let actions = rig.supervision.handle(.received(report), at: rig.now)
-    guard case .report(.known(let known))? = actions.first else {
-      Issue.record("\(actions)")
-      return
-    }
+    guard case .report(.known(let known))? = actions.first else { throw RigError("\(actions)") }
     #expect(known.tags.count == 1)
     #expect(tagged(Array(actions.dropFirst())).map(\.placement) == [announced])
   }

@@ -1,4 +1,5 @@
 import ReaderProtocol
+import Rig
 import Testing
 
 @testable import PCSCReader
@@ -105,19 +106,17 @@ import Testing
   /// libpcsclite 1.9.9 has `securityViolation` for a connection that was reset.
   @Test(
     arguments: [.communication, .noService, .serviceStopped, .securityViolation, .invalidHandle] as [PCSCError])
-  func `the end of pcscd is no failure of the card`(error: PCSCError) {
+  func `the end of pcscd is no failure of the card`(error: PCSCError) throws {
     guard case .readerGone = Setback(CardReader.CallFailure.pcscd(error)) else {
-      Issue.record("\(error) counts as a failure of the card")
-      return
+      throw RigError("\(error) counts as a failure of the card")
     }
   }
 
   @Test(arguments: [.notTransacted, .removedCard, .noCard] as [PCSCError])
-  func `a failed exchange says nothing about pcscd`(error: PCSCError) {
+  func `a failed exchange says nothing about pcscd`(error: PCSCError) throws {
     #expect(!error.endsContext)
     guard case .failed = Setback(CardReader.CallFailure.pcscd(error)) else {
-      Issue.record("\(error) counts as the end of pcscd")
-      return
+      throw RigError("\(error) counts as the end of pcscd")
     }
   }
 }

@@ -162,10 +162,7 @@ import Testing
     _ = try await screen.shown()
     #expect(await manager.all.isEmpty)
     try await buttons.press("Connect")
-    guard case .add = try await manager.next() else {
-      Issue.record("“Connect” did not add a profile")
-      return
-    }
+    guard case .add = try await manager.next() else { throw RigError("“Connect” did not add a profile") }
     try await agent.line(containing: "was handed to NetworkManager")
     try await screen.empty()
     #expect(await manager.all.count == 1)
@@ -175,8 +172,7 @@ import Testing
     _ = try await screen.shown()
     try await buttons.press("Connect and Save")
     guard case .add = try await manager.next(), case .update(let kept, flags: 1) = try await manager.next() else {
-      Issue.record("“Connect and Save” did not save the profile")
-      return
+      throw RigError("“Connect and Save” did not save the profile")
     }
     #expect(kept["802-11-wireless-security"]?["psk"]?.asString == Self.password)
     try await agent.line(containing: "was handed to NetworkManager", after: seen)

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreNFC
 
 /// ISO 7816 cards with the real daemon, the real libnfc and a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct CoreNFCCardTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCCardTests {
   /// The second of the declared applications is the card's.
   static let configuration = NFCTagReaderSession.Configuration(
     pollingOption: .iso14443, iso7816SelectIdentifiers: ["F0010203FF", "A0000002471001"])
@@ -61,7 +61,6 @@ import Testing
     // Nothing else is read there.
     #expect(await errorCode { _ = try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x02]), of: card) } == 2)
     try await place.finish(connected)
-    await place.stop()
   }
 
   @Test func `a card with a declared application is read`() async throws {
@@ -97,7 +96,6 @@ import Testing
     try await place.finish(connected)
     #expect(await answers.rest().isEmpty)
     try await place.scansAgain()
-    await place.stop()
   }
 
   @Test func `only declared applications are selected`() async throws {
@@ -121,7 +119,6 @@ import Testing
     #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
     #expect(try await place.memory(of: connected.placement) == before)
     try await place.finish(connected)
-    await place.stop()
   }
 
   @Test func `a card of Type B and a DESFire with a declared application are ISO 7816 cards`() async throws {
@@ -144,12 +141,11 @@ import Testing
     #expect(desfire.initialSelectedAID == ndef && desfire.historicalBytes == Data([0x80]))
     #expect(try await desfire.readNDEF().link == "https://" + Tag.text(2))
     try await place.finish(second)
-    await place.stop()
   }
 }
 
 /// MIFARE Ultralight, DESFire and Plus with the real daemon, the real libnfc and a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct CoreNFCMiFareTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCMiFareTests {
   private static let configuration = NFCTagReaderSession.Configuration(pollingOption: .iso14443)
   private static let uid: [UInt8] = [0x04, 1, 2, 3, 4, 5, 6]
 
@@ -185,7 +181,6 @@ import Testing
     try await place.finish(connected)
     #expect(await answers.rest().isEmpty)
     try await place.scansAgain()
-    await place.stop()
   }
 
   /// The tag refuses the command with four bits and is still there, so the code is 102 and not 100.
@@ -206,12 +201,11 @@ import Testing
     #expect(try await tag.readNDEF().link == "https://" + Tag.text(1))
     try await place.finish(connected)
     #expect(await answers.rest().isEmpty)
-    await place.stop()
   }
 }
 
 /// Every call to a FeliCa card with the real daemon, the real libnfc and a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct CoreNFCFeliCaTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCFeliCaTests {
   private static let idm: [UInt8] = [0x01, 0x2E, 3, 4, 5, 6, 7, 8]
   private static let pmm = Data([0x03, 0x0D, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00])
   private static let transit = Data([0x00, 0x03])
@@ -274,7 +268,6 @@ import Testing
     #expect(try await place.memory(of: connected.placement) == before)
     try await place.finish(connected)
     try await place.scansAgain()
-    await place.stop()
   }
 
   /// The card is there, and has no such system. So the code is 102 and not 100.
@@ -293,6 +286,5 @@ import Testing
     #expect(card.currentIDm == Data(Self.idm))
     #expect(try await card.requestResponse() == 0)
     try await place.finish(connected)
-    await place.stop()
   }
 }

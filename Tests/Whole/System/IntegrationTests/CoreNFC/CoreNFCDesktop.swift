@@ -34,13 +34,14 @@ struct CoreNFCDesktop: SessionDesktop {
     try await desktop.installation.startAgent()
     try await desktop.agent.line(containing: Desktop.registered)
     try await desktop.scanning()
+    let place = self
+    atEndOfTest { await place.stop() }
   }
 
   /// Stops everything. The reader process ends with its daemon, and its field is off.
-  func stop() async {
+  private func stop() async {
     let processes = (try? await desktop.daemon.children()) ?? []
     await desktop.stop()
-    await polkit.stop()
     #expect(processes.count == 1)
     #expect(processes.allSatisfy { $0.isGone })
     #expect(await !reader.isFieldOn)

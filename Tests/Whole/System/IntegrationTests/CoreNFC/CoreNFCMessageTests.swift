@@ -5,7 +5,7 @@ import Testing
 @testable import CoreNFC
 
 /// NDEF sessions with the real daemon, the real libnfc and a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct CoreNFCMessageTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCMessageTests {
   enum Kind: String, CaseIterable {
     case type2, type4
 
@@ -51,7 +51,6 @@ import Testing
     #expect(try await place.memory(of: card) == locked)
     try await place.finish(session, delegate)
     try await place.scansAgain()
-    await place.stop()
   }
 
   @Test func `tags without a message and tags that hold none have their own codes`() async throws {
@@ -86,7 +85,6 @@ import Testing
     #expect(try await topaz.readNDEF().link == "https://" + Tag.text(2))
     try await place.finish(session, delegate)
     try await place.scansAgain()
-    await place.stop()
   }
 
   // MARK: A delegate that gets messages
@@ -101,6 +99,5 @@ import Testing
     #expect(try await place.rest(delegate) == ["active", "messages 1", "ended 204"])
     #expect(try await place.memory(of: card) == before)
     try await place.scansAgain()
-    await place.stop()
   }
 }

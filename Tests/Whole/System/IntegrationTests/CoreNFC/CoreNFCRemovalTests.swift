@@ -8,7 +8,7 @@ import Testing
 ///
 /// 100 is right for every call, because the reader process looks for the tag before it reports an error. Code 102 is
 /// for a tag that is still there. `CoreNFCMiFareTests` and `CoreNFCFeliCaTests` have such tags.
-@Suite(.timeLimit(.minutes(5))) struct CoreNFCRemovalTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCRemovalTests {
   enum Call: String, Sendable {
     case queryNDEFStatus, readNDEF, writeNDEF, writeLock
     case sendMiFareCommand
@@ -96,7 +96,6 @@ import Testing
       starter: "`a tag that is taken away fails the call once, and the next tag is found`_\(kind)")
     for call in kind.calls { try await takeAway(kind, during: call, place) }
     try await place.scansAgain()
-    await place.stop()
   }
 
   private func takeAway(_ kind: Kind, during call: Call, _ place: CoreNFCDesktop) async throws {

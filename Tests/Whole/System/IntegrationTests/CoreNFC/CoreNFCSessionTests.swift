@@ -7,7 +7,7 @@ import Testing
 @testable import CoreNFC
 
 /// How Core NFC sessions start, wait and end with the real daemon.
-@Suite(.timeLimit(.minutes(5))) struct CoreNFCSessionTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCSessionTests {
   private static let configuration = NFCTagReaderSession.Configuration(pollingOption: .iso14443)
   private static let version = Data([0x60])
 
@@ -33,7 +33,6 @@ import Testing
     #expect(try await place.tag(second).isAvailable)
     try await place.finish(waiting, second)
     try await place.scansAgain()
-    await place.stop()
   }
 
   @Test func `a session ends at its time limit`() async throws {
@@ -46,7 +45,6 @@ import Testing
     #expect(try await place.rest(first) == ["ended 201"])
     #expect(try await place.rest(second) == ["active", "ended 201"])
     try await place.scansAgain()
-    await place.stop()
   }
 
   /// The daemon ends during a write. The handler gets code 103 and not 100, because the session is over and the tag is
@@ -78,7 +76,6 @@ import Testing
     #expect(try await found.asMiFare?.sendMiFareCommand(commandPacket: Self.version).count == 8)
     try await place.finish(next, delegate)
     try await place.scansAgain()
-    await place.stop()
   }
 
   @Test func `a lock ends the session, and none starts before the unlock`() async throws {
@@ -98,7 +95,6 @@ import Testing
     try await place.desktop.within("a reader that can be used") {
       while await !place.readingAvailable() { try Task.checkCancellation() }
     }
-    await place.stop()
   }
 
   @Test func `a program that may only read gets code 2 for writing`() async throws {
@@ -121,7 +117,6 @@ import Testing
     place.begin(refused)
     #expect(try await place.rest(delegate) == ["ended 2"])
     try await place.scansAgain()
-    await place.stop()
   }
 
   @Test func `the sheet shows alertMessage, and its button ends the session`() async throws {
@@ -144,7 +139,6 @@ import Testing
     #expect(try await notification(place, "The ticket has expired.").summary == "✗ That did not work")
     #expect(try await place.rest(other) == ["ended 200"])
     try await place.scansAgain()
-    await place.stop()
   }
 
   /// The next notification with this text.
@@ -159,7 +153,7 @@ import Testing
 }
 
 /// How a tag session looks for tags, with the real daemon, the real libnfc and a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct CoreNFCPollingTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCPollingTests {
   private static let version = Data([0x60])
   private static let both = NFCTagReaderSession.Configuration(
     pollingOption: [.iso14443, .iso18092], feliCaSystemCodes: ["0003"])
@@ -208,6 +202,5 @@ import Testing
     #expect(await errorCode { _ = try await card.requestResponse() } == 103)
     #expect(await errorCode { try await two.session.connect(to: .feliCa(card)) } == 103)
     try await two.place.scansAgain()
-    await two.place.stop()
   }
 }

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// Reader sessions with the real programs, and the real libnfc with a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct ReaderSessionTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReaderSessionTests {
   /// The failure of a call, or nil.
   private func failure(_ body: () async throws(BusError) -> Void) async -> TagFailure? {
     do throws(BusError) {
@@ -21,7 +21,7 @@ import Testing
   @Test func `a session reads, writes and locks a tag, which is not announced afterwards`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
-    let polkit = try await desktop.startPolkit()
+    _ = try await desktop.startPolkit()
     try await desktop.startScanning()
     let program = try await desktop.program()
     let open = try await program.start(ReaderSessionOptions(message: "Put it down\nand wait", access: .write))
@@ -59,15 +59,13 @@ import Testing
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(3)))
     try await desktop.place(Tag(first, message: other))
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(2)))
-    await polkit.stop()
-    await desktop.stop()
   }
 
   /// The kernel may end a process between any two instructions.
   @Test func `scanning resumes whenever a program is killed`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
-    let polkit = try await desktop.startPolkit()
+    _ = try await desktop.startPolkit()
     try await desktop.startScanning()
     let daemon = try await desktop.daemon
     for step in ["waits for its reader", "has the reader", "a tag was read"] {
@@ -108,13 +106,11 @@ import Testing
     try await desktop.within("the next one's turn") { try await next.activated() }
     try await next.session.invalidate()
     try await desktop.scanning()
-    await polkit.stop()
-    await desktop.stop()
   }
 }
 
 /// A client's own commands to simulated cards, with the real programs and the real libnfc.
-@Suite(.timeLimit(.minutes(5))) struct TransceiveTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TransceiveTests {
   private static let ndef: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
 
   private func select(_ name: [UInt8]) -> [UInt8] {
@@ -132,7 +128,7 @@ import Testing
 
   @Test func `a bank card is hidden from sessions with declarations, and its applications are blocked`() async throws {
     let desktop = try await Desktop()
-    let polkit = try await desktop.startPolkit()
+    _ = try await desktop.startPolkit()
     try await desktop.startScanning()
     let open = try await desktop.program().start(ReaderSessionOptions(applicationIdentifiers: [Self.ndef]))
     try await desktop.within("the session") { try await open.activated() }
@@ -163,7 +159,5 @@ import Testing
     #expect(try await card.queryNDEF().status == .notSupported)
     try await second.session.invalidate()
     try await desktop.scanning()
-    await polkit.stop()
-    await desktop.stop()
   }
 }

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// The commands for tags with the real daemon, reader process and libnfc, and a simulated chip.
-@Suite(.timeLimit(.minutes(5))) struct TagsByCommandTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TagsByCommandTests {
   @Test func `a tag is read, written and locked, and gets commands`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
@@ -50,7 +50,6 @@ import Testing
     #expect(try await desktop.installation.object("read")["status"] as? String == "read-only")
     // Scanning resumes while the tag still lies there.
     try await desktop.status(\.scanning)
-    await desktop.stop()
   }
 
   @Test func `a signal ends the session of tagroute read, and scanning resumes`() async throws {
@@ -63,7 +62,6 @@ import Testing
       #expect(try await process.exit() == .signalled(number))
       try await desktop.status(\.scanning)
     }
-    await desktop.stop()
   }
 
   /// The commands of docs/reader-sessions.md, “From a shell”.
@@ -88,13 +86,12 @@ import Testing
     #expect(log == ["(objectpath '\(Names.Daemon.readerSessionsPath)/1',)"])
     // The session ends with its client.
     try await desktop.status(\.scanning)
-    await desktop.stop()
   }
 }
 
 /// `tagroute write` with the real daemon, reader process and libnfc, and a simulated chip. The tag is compared byte for
 /// byte. ndeflib reads the same Wi-Fi network from these bytes (Tests/Tag/Fast/NDEFTests/Differential).
-@Suite(.timeLimit(.minutes(5))) struct WritingTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct WritingTests {
   /// Places an NTAG215 with zeros from page 3 on.
   private func placeBlankTag(_ desktop: Desktop) async throws {
     let pages: [UInt8] = [0x04, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0]
@@ -126,7 +123,6 @@ import Testing
     #expect(try await pages(desktop, last: "0A") == expected)
     // The tag is formatted now, so the option changes nothing.
     #expect(try await desktop.installation.tagroute(["write", "--format", "--text", "c"]).status == .exited(0))
-    await desktop.stop()
   }
 
   @Test func `two tags that lie there together are not written`() async throws {
@@ -143,7 +139,6 @@ import Testing
     #expect(Hexadecimal.bytes(left) == (try Tag(2).message))
     let one = try await desktop.installation.tagroute(["write", "--uri", "https://example.com"])
     #expect(one.status == .exited(0), "\(one.log)")
-    await desktop.stop()
   }
 
   @Test func `a Wi-Fi network and a contact card are on the tag as they should be`() async throws {
@@ -166,7 +161,6 @@ import Testing
     // The password is not on the command line, and a command without a terminal does not ask.
     #expect(
       try await desktop.installation.tagroute(["write", "--wifi", "Guest"]).status == .exited(Names.ExitCode.usage))
-    await desktop.stop()
   }
 
   @Test func `a batch writes one tag after the other`() async throws {
@@ -182,12 +176,11 @@ import Testing
     #expect(try await process.exit() == .exited(0))
     let lines = await process.standardOutput().split(separator: "\n")
     #expect(lines.count == 2 && lines.allSatisfy { $0.contains("\"written\":8") }, "\(lines)")
-    await desktop.stop()
   }
 }
 
 /// `tagroute run` with the real daemon, and the programs of libnfc with the simulated reader.
-@Suite(.timeLimit(.minutes(5))) struct LentReaderTests {
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LentReaderTests {
   @Test func `another program reads a tag with the lent reader, and then scanning resumes`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
@@ -210,6 +203,5 @@ import Testing
     _ = try await desktop.installation.output("run", "--", program, "r", dump)
     let bytes = try readFile(dump)
     #expect(String(decoding: bytes, as: UTF8.self).contains("for another"))
-    await desktop.stop()
   }
 }
