@@ -332,7 +332,10 @@ let package = Package(
     tests(.system, .agent, "InboxSystemTests", ["EventLoop", "Inbox", "TestKit"]),
     tests(
       .system, .whole, "IntegrationTests",
-      ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestKit"]),
+      [
+        "Bus", "CoreNFC", "CoreNFCSystemTests", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient",
+        "TestKit",
+      ]),
     tests(
       .system, .reader, "LibNFCReaderSystemTests",
       [

@@ -3,6 +3,7 @@ import TestKit
 import Testing
 
 @testable import CoreNFC
+@testable import CoreNFCSystemTests
 
 /// ISO 7816 cards with the real daemon, the real libnfc and a simulated chip.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCCardTests {
@@ -59,7 +60,7 @@ import Testing
     #expect(try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x1C]), of: card) == [0x90, 0x00])
     #expect(try await answer(Self.readFile, of: card) == Self.short + [0x90, 0x00])
     // Nothing else is read there.
-    #expect(await errorCode { _ = try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x02]), of: card) } == 2)
+    #expect(await code { _ = try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x02]), of: card) } == 2)
     try await place.finish(connected)
   }
 
@@ -104,7 +105,7 @@ import Testing
     let card = try #require(connected.tag.asISO7816)
     let before = try await place.memory(of: connected.placement)
     for name in Self.others {
-      #expect(await errorCode { _ = try await card.sendCommand(apdu: Self.select(name)) } == 2, "\(name)")
+      #expect(await code { _ = try await card.sendCommand(apdu: Self.select(name)) } == 2, "\(name)")
     }
     // The card got none of these, and its application is still selected.
     #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
@@ -114,7 +115,7 @@ import Testing
     // A card without NDEF: a status, and errors of other calls.
     let (status, capacity) = try await card.queryNDEFStatus()
     #expect(status == .notSupported && capacity == 0)
-    #expect(await errorCode { _ = try await card.readNDEF() } == 1)
+    #expect(await code { _ = try await card.readNDEF() } == 1)
     // The application is selected again for the next command.
     #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
     #expect(try await place.memory(of: connected.placement) == before)
@@ -196,8 +197,8 @@ import Testing
     #expect(try await tag.sendMiFareCommand(commandPacket: Data([0x60])).count == 8)
     // A command that is longer than the reader can send.
     let long = Data(repeating: 0x30, count: 300)
-    #expect(await errorCode { _ = try await tag.sendMiFareCommand(commandPacket: long) } == 105)
-    #expect(await errorCode { _ = try await tag.sendMiFareCommand(commandPacket: Data()) } == 3)
+    #expect(await code { _ = try await tag.sendMiFareCommand(commandPacket: long) } == 105)
+    #expect(await code { _ = try await tag.sendMiFareCommand(commandPacket: Data()) } == 3)
     #expect(try await tag.readNDEF().link == "https://" + Tag.text(1))
     try await place.finish(connected)
     #expect(await answers.rest().isEmpty)
@@ -276,12 +277,12 @@ import Testing
     let connected = try await place.connect(
       to: .transitCard(idm: Self.idm), .init(pollingOption: .iso18092, feliCaSystemCodes: ["0003", "12FC"]))
     let card = try #require(connected.tag.asFeliCa)
-    let error = await errorCode {
+    let error = await code {
       _ = try await card.polling(systemCode: Self.ndef, requestCode: .noRequest, timeSlot: .max1)
     }
     #expect(error == 102)
     #expect(card.isAvailable && card.currentIDm.isEmpty && card.currentSystemCode == Self.transit)
-    #expect(await errorCode { _ = try await card.requestResponse() } == 102)
+    #expect(await code { _ = try await card.requestResponse() } == 102)
     _ = try await card.polling(systemCode: Self.transit, requestCode: .noRequest, timeSlot: .max1)
     #expect(card.currentIDm == Data(Self.idm))
     #expect(try await card.requestResponse() == 0)

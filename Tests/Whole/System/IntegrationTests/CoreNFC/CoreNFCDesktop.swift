@@ -5,6 +5,7 @@ import TestKit
 import Testing
 
 @testable import CoreNFC
+@testable import CoreNFCSystemTests
 
 /// A complete Tagroute for Core NFC sessions of the test's own process. The simulated reader is part of that process
 /// too, so a test can place every kind of card, take it away during a call, and compare its memory.
@@ -92,7 +93,7 @@ struct CoreNFCDesktop: SessionDesktop {
   func connect(
     to card: SimulatedTag, _ configuration: NFCTagReaderSession.Configuration
   ) async throws -> ConnectedTag {
-    let delegate = TagDelegate()
+    let delegate = TagRecorder()
     let session = NFCTagReaderSession(configuration: configuration, delegate: delegate)
     try await activate(session, delegate)
     let placement = await reader.place(card)
@@ -121,28 +122,29 @@ extension SessionDesktop {
   }
 
   /// Begins a session, and waits until it has the reader.
-  func activate(_ session: NFCReaderSession, _ delegate: some RecordingDelegate) async throws {
+  func activate(_ session: NFCReaderSession, _ delegate: Recorder) async throws {
     begin(session)
     #expect(try await next(delegate) == "active")
     #expect(session.isReady)
   }
 
   /// Ends a session as its program does. Requires that the end is its only other callback.
-  func finish(_ session: NFCReaderSession, _ delegate: some RecordingDelegate) async throws {
+  func finish(_ session: NFCReaderSession, _ delegate: Recorder) async throws {
     session.invalidate()
     #expect(try await rest(delegate) == ["ended 200"])
     #expect(!session.isReady)
   }
 
-  private func callback(_ callbacks: Callbacks) async throws -> Told? {
-    try await desktop.within("a callback") { OnQueue(await callbacks.next()) }.value
+  private func callback(_ delegate: Recorder) async throws -> Callback? {
+    let delegate = OnQueue(delegate)
+    return try await desktop.within("a callback") { OnQueue(await delegate.value.next()) }.value
   }
 
   /// The name of the next callback; nil after the end.
-  func next(_ delegate: some RecordingDelegate) async throws -> String? { try await callback(delegate.callbacks)?.name }
+  func next(_ delegate: Recorder) async throws -> String? { try await callback(delegate)?.name }
 
   /// The names of all callbacks until the end.
-  func rest(_ delegate: some RecordingDelegate) async throws -> [String] {
+  func rest(_ delegate: Recorder) async throws -> [String] {
     var names: [String] = []
     while let name = try await next(delegate) { names.append(name) }
     return names
@@ -154,11 +156,11 @@ extension SessionDesktop {
   }
 
   /// The tags of the next callback with tags. Fails if the session ends first.
-  func tags(_ delegate: TagDelegate) async throws -> [NFCTag] {
-    while let told = try await callback(delegate.callbacks) {
-      switch told {
+  func tags(_ delegate: TagRecorder) async throws -> [NFCTag] {
+    while let callback = try await callback(delegate) {
+      switch callback {
       case .tags(let tags): return tags
-      case .ended: throw RigError("the session \(told.name)")
+      case .ended: throw RigError("the session \(callback.name)")
       case .active, .messages, .ndefTags: break
       }
     }
@@ -166,20 +168,20 @@ extension SessionDesktop {
   }
 
   /// The only tag of the next callback with tags.
-  func tag(_ delegate: TagDelegate) async throws -> NFCTag {
+  func tag(_ delegate: TagRecorder) async throws -> NFCTag {
     let tags = try await self.tags(delegate)
     #expect(tags.count == 1)
     return try #require(tags.first)
   }
 
   /// The only tag of the next callback with NDEF tags. Fails if the session ends first.
-  func tag(_ delegate: NDEFTagDelegate) async throws -> any NFCNDEFTag {
-    while let told = try await callback(delegate.callbacks) {
-      switch told {
+  func tag(_ delegate: NDEFTagRecorder) async throws -> any NFCNDEFTag {
+    while let callback = try await callback(delegate) {
+      switch callback {
       case .ndefTags(let tags):
         #expect(tags.count == 1)
         return try #require(tags.first)
-      case .ended: throw RigError("the session \(told.name)")
+      case .ended: throw RigError("the session \(callback.name)")
       case .active, .messages, .tags: break
       }
     }
@@ -193,7 +195,7 @@ extension SessionDesktop {
 /// A tag to which its session is connected.
 struct ConnectedTag {
   let session: NFCTagReaderSession
-  let delegate: TagDelegate
+  let delegate: TagRecorder
   let tag: NFCTag
   /// The card on the simulated reader.
   let placement: TagID

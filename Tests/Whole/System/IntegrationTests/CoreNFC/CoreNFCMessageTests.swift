@@ -3,6 +3,7 @@ import TestKit
 import Testing
 
 @testable import CoreNFC
+@testable import CoreNFCSystemTests
 
 /// NDEF sessions with the real daemon, the real libnfc and a simulated chip.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCMessageTests {
@@ -17,7 +18,7 @@ import Testing
     }
   }
 
-  private func tagSession(_ delegate: NDEFTagDelegate) -> NFCNDEFReaderSession {
+  private func tagSession(_ delegate: NDEFTagRecorder) -> NFCNDEFReaderSession {
     NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: false)
   }
 
@@ -25,7 +26,7 @@ import Testing
 
   @Test(arguments: Kind.allCases) func `a tag is read, written and locked`(kind: Kind) async throws {
     let place = try await CoreNFCDesktop(starter: "`a tag is read, written and locked`_\(kind)")
-    let delegate = NDEFTagDelegate()
+    let delegate = NDEFTagRecorder()
     let session = tagSession(delegate)
     try await place.activate(session, delegate)
     let card = await place.reader.place(try kind.card(Tag(1).message))
@@ -41,12 +42,12 @@ import Testing
     #expect(try await tag.readNDEF().records.first?.payload == longest.records.first?.payload)
     let bytes = [UInt8](repeating: 0x5A, count: capacity - 3)
     #expect(try await place.memory(of: card).firstRange(of: bytes) != nil)
-    #expect(await errorCode { try await tag.writeNDEF(.filled(capacity + 1)) } == 402)
+    #expect(await code { try await tag.writeNDEF(.filled(capacity + 1)) } == 402)
 
     try await tag.writeLock()
     #expect(try await tag.queryNDEFStatus().0 == .readOnly)
     let locked = try await place.memory(of: card)
-    #expect(await errorCode { try await tag.writeNDEF(.filled(10)) } == 400)
+    #expect(await code { try await tag.writeNDEF(.filled(10)) } == 400)
     #expect(try await tag.readNDEF().length == capacity)
     #expect(try await place.memory(of: card) == locked)
     try await place.finish(session, delegate)
@@ -55,16 +56,16 @@ import Testing
 
   @Test func `tags without a message and tags that hold none have their own codes`() async throws {
     let place = try await CoreNFCDesktop()
-    let delegate = NDEFTagDelegate()
+    let delegate = NDEFTagRecorder()
     let session = tagSession(delegate)
     try await place.activate(session, delegate)
     await place.reader.place(try .type2(.ntag213, message: []))
     let empty = try await place.tag(delegate)
     // The call connects to the only tag.
-    #expect(await errorCode { _ = try await empty.readNDEF() } == 403)
+    #expect(await code { _ = try await empty.readNDEF() } == 403)
     try await session.connect(to: empty)
     #expect(try await empty.queryNDEFStatus().0 == .readWrite)
-    #expect(await errorCode { _ = try await empty.readNDEF() } == 403)
+    #expect(await code { _ = try await empty.readNDEF() } == 403)
 
     await place.reader.removeAll()
     session.restartPolling()
@@ -73,8 +74,8 @@ import Testing
     try await session.connect(to: other)
     let (status, capacity) = try await other.queryNDEFStatus()
     #expect(status == .notSupported && capacity == 0)
-    #expect(await errorCode { _ = try await other.readNDEF() } == 1)
-    #expect(await errorCode { try await other.writeNDEF(.filled(10)) } == 1)
+    #expect(await code { _ = try await other.readNDEF() } == 1)
+    #expect(await code { try await other.writeNDEF(.filled(10)) } == 1)
 
     // A Topaz tag, which no tag session finds.
     await place.reader.removeAll()
@@ -93,7 +94,7 @@ import Testing
     let place = try await CoreNFCDesktop()
     let card = await place.reader.place(try Kind.type4.card(Tag(1).message))
     let before = try await place.memory(of: card)
-    let delegate = MessageDelegate()
+    let delegate = MessageRecorder()
     let session = NFCNDEFReaderSession(delegate: delegate, queue: nil, invalidateAfterFirstRead: true)
     place.begin(session)
     #expect(try await place.rest(delegate) == ["active", "messages 1", "ended 204"])

@@ -3,6 +3,7 @@ import TestKit
 import Testing
 
 @testable import CoreNFC
+@testable import CoreNFCSystemTests
 
 /// A tag is taken away during calls that exchange in different ways: the handler gets code 100, once.
 ///
@@ -113,7 +114,7 @@ import Testing
     #expect(session.connectedTag == nil)
     call.start(tag, answers.handler("later"))
     #expect(try await place.next(answers) == "later 100")
-    #expect(await errorCode { try await session.connect(to: tag) } == 100)
+    #expect(await code { try await session.connect(to: tag) } == 100)
 
     // The tag is put back, and is another one for the session.
     await place.reader.clearFaults()

@@ -5,20 +5,21 @@ import TestKit
 import Testing
 
 @testable import CoreNFC
+@testable import CoreNFCSystemTests
 
 /// How Core NFC sessions start, wait and end with the real daemon.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CoreNFCSessionTests {
   private static let configuration = NFCTagReaderSession.Configuration(pollingOption: .iso14443)
   private static let version = Data([0x60])
 
-  private func session(_ delegate: TagDelegate) -> NFCTagReaderSession {
+  private func session(_ delegate: TagRecorder) -> NFCTagReaderSession {
     NFCTagReaderSession(configuration: Self.configuration, delegate: delegate)
   }
 
   @Test func `a second session waits for the first one`() async throws {
     let place = try await CoreNFCDesktop()
     let daemon = try await place.desktop.daemon
-    let (first, second) = (TagDelegate(), TagDelegate())
+    let (first, second) = (TagRecorder(), TagRecorder())
     let (active, waiting) = (session(first), session(second))
     try await place.activate(active, first)
     let seen = await daemon.log().count
@@ -37,7 +38,7 @@ import Testing
 
   @Test func `a session ends at its time limit`() async throws {
     let place = try await CoreNFCDesktop(reader: ["SessionLimit=1"])
-    let (first, second) = (TagDelegate(), TagDelegate())
+    let (first, second) = (TagRecorder(), TagRecorder())
     let (active, waiting) = (session(first), session(second))
     place.begin(active)
     #expect(try await place.next(first) == "active")
@@ -65,10 +66,10 @@ import Testing
     // The handler was called before the end of the session.
     #expect(await answers.rest() == ["write 103"])
     #expect(!tag.isAvailable && !connected.session.isReady)
-    #expect(await errorCode { _ = try await tag.readNDEF() } == 103)
+    #expect(await code { _ = try await tag.readNDEF() } == 103)
 
     try await place.desktop.scanning()
-    let delegate = TagDelegate()
+    let delegate = TagRecorder()
     let next = session(delegate)
     try await place.activate(next, delegate)
     let found = try await place.tag(delegate)
@@ -84,7 +85,7 @@ import Testing
     _ = try await place.desktop.installation.output("session", "lock")
     #expect(try await place.rest(connected.delegate) == ["ended 202"])
     #expect(!connected.tag.isAvailable)
-    let delegate = TagDelegate()
+    let delegate = TagRecorder()
     let refused = session(delegate)
     place.begin(refused)
     #expect(try await place.rest(delegate) == ["ended 2"])
@@ -104,15 +105,15 @@ import Testing
     let before = try await place.memory(of: connected.placement)
     #expect(try await tag.readNDEF().link == "https://" + Tag.text(1))
     #expect(try await tag.sendMiFareCommand(commandPacket: Self.version).count == 8)
-    #expect(await errorCode { try await tag.writeNDEF(.filled(10)) } == 2)
-    #expect(await errorCode { try await tag.writeLock() } == 2)
+    #expect(await code { try await tag.writeNDEF(.filled(10)) } == 2)
+    #expect(await code { try await tag.writeLock() } == 2)
     let write = Data([0xA2, 0x10, 0, 0, 0, 0])
-    #expect(await errorCode { _ = try await tag.sendMiFareCommand(commandPacket: write) } == 2)
+    #expect(await code { _ = try await tag.sendMiFareCommand(commandPacket: write) } == 2)
     #expect(try await place.memory(of: connected.placement) == before)
     try await place.finish(connected)
 
     await place.polkit.allow([])
-    let delegate = TagDelegate()
+    let delegate = TagRecorder()
     let refused = session(delegate)
     place.begin(refused)
     #expect(try await place.rest(delegate) == ["ended 2"])
@@ -121,7 +122,7 @@ import Testing
 
   @Test func `the sheet shows alertMessage, and its button ends the session`() async throws {
     let place = try await CoreNFCDesktop()
-    let delegate = TagDelegate()
+    let delegate = TagRecorder()
     let cancelled = session(delegate)
     cancelled.alertMessage = "Put the ticket down."
     try await place.activate(cancelled, delegate)
@@ -132,7 +133,7 @@ import Testing
     try await place.server.click(sheet, action: "cancel")
     #expect(try await place.rest(delegate) == ["ended 200"])
 
-    let other = TagDelegate()
+    let other = TagRecorder()
     let failing = session(other)
     try await place.activate(failing, other)
     failing.invalidate(errorMessage: "The ticket has expired.")
@@ -161,7 +162,7 @@ import Testing
   /// A session with an NTAG and a transit card on the reader.
   private struct TwoTags {
     let place: CoreNFCDesktop
-    let delegate = TagDelegate()
+    let delegate = TagRecorder()
     let session: NFCTagReaderSession
 
     init(starter: String = #function) async throws {
@@ -184,23 +185,23 @@ import Testing
   @Test func `tags that lie there together come in one callback, and the connected one gets commands`() async throws {
     let two = try await TwoTags()
     let (ntag, card) = try await two.tags()
-    #expect(await errorCode { _ = try await card.requestResponse() } == 104)
+    #expect(await code { _ = try await card.requestResponse() } == 104)
     #expect(two.session.connectedTag == nil)
     for _ in 1...2 {
       try await two.session.connect(to: .miFare(ntag))
       #expect(two.session.connectedTag?.asMiFare != nil)
       #expect(try await ntag.sendMiFareCommand(commandPacket: Self.version).count == 8)
       #expect(try await ntag.readNDEF().link == "https://" + Tag.text(1))
-      #expect(await errorCode { _ = try await card.requestResponse() } == 104)
+      #expect(await code { _ = try await card.requestResponse() } == 104)
       try await two.session.connect(to: .feliCa(card))
       #expect(two.session.connectedTag?.asFeliCa != nil)
       #expect(try await card.requestResponse() == 0)
-      #expect(await errorCode { _ = try await ntag.sendMiFareCommand(commandPacket: Self.version) } == 104)
+      #expect(await code { _ = try await ntag.sendMiFareCommand(commandPacket: Self.version) } == 104)
     }
     try await two.place.finish(two.session, two.delegate)
     #expect(!ntag.isAvailable && !card.isAvailable && two.session.connectedTag == nil)
-    #expect(await errorCode { _ = try await card.requestResponse() } == 103)
-    #expect(await errorCode { try await two.session.connect(to: .feliCa(card)) } == 103)
+    #expect(await code { _ = try await card.requestResponse() } == 103)
+    #expect(await code { try await two.session.connect(to: .feliCa(card)) } == 103)
     try await two.place.scansAgain()
   }
 }

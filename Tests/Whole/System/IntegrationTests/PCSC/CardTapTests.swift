@@ -7,6 +7,7 @@ import TestKit
 import Testing
 
 @testable import CoreNFC
+@testable import CoreNFCSystemTests
 
 /// Taps on readers that pcscd drives: each leads to one notification and one message.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardTapTests {
@@ -101,7 +102,7 @@ import Testing
     let desk = try await CardDesktop([.acr1552U])
     _ = try await desk.desktop.startPolkit()
     try await desk.start()
-    let delegate = TagDelegate()
+    let delegate = TagRecorder()
     let session = NFCTagReaderSession(configuration: .init(pollingOption: .iso15693), delegate: delegate)
     try await desk.activate(session, delegate)
     let placement = try await desk.place(try .type5(.slix2, message: try Tag(1).message, uid: Self.uid))
@@ -122,7 +123,7 @@ import Testing
     #expect(await desk.readers.memory(of: placement).map { Data($0[240..<244]) } == bytes)
     try await tag.lockBlock(requestFlags: flags, blockNumber: 60)
     // The tag answers with an error. It is still there.
-    let code = await errorCode {
+    let code = await code {
       try await tag.writeSingleBlock(requestFlags: flags, blockNumber: 60, dataBlock: Data([1, 2, 3, 4]))
     }
     #expect(code == 102)
