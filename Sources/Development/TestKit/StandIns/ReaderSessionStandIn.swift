@@ -32,15 +32,15 @@ package actor ReaderSessionStandIn {
   private var endReason = ""
   private var watch: DescriptorWatch?
 
-  /// Connects to the bus.
+  /// Connects to the bus, and takes the daemon's name, with one reader.
   package init(on address: String) async throws {
     loop = EventLoop(label: "reader-session-stand-in")
     connection = try await Connection.open(BusAddress(address), on: loop)
     (requests, continuation) = AsyncStream.makeStream()
+    try await start()
   }
 
-  /// Takes the daemon's name, with one reader.
-  package func start() async throws {
+  private func start() async throws {
     let manager = ExportedInterface(
       Names.Daemon.managerInterface,
       methods: [

@@ -29,7 +29,6 @@ struct Place {
     self.starter = starter
     bus = try await PrivateBus.start(starter: starter)
     daemon = try await ReaderSessionStandIn(on: bus.address)
-    try await daemon.start()
     if let card { try await daemon.place(card) }
   }
 

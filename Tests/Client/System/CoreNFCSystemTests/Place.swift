@@ -12,7 +12,6 @@ struct Place {
   init(starter: String = #function) async throws {
     bus = try await PrivateBus.start(starter: starter)
     daemon = try await ReaderSessionStandIn(on: bus.address)
-    try await daemon.start()
   }
 
   /// Lets a session use this bus, and begins it.

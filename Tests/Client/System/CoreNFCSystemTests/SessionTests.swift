@@ -163,15 +163,6 @@ import Testing
     #expect(!requests.contains { if case .restartPolling = $0 { true } else { false } })
   }
 
-  @Test func `a session can end after the first message`() async throws {
-    let place = try await Place()
-    let recorder = MessageRecorder()
-    let session = NFCNDEFReaderSession(delegate: recorder, queue: nil, invalidateAfterFirstRead: true)
-    try await place.daemon.place(SessionCard(message: Self.message))
-    place.begin(session)
-    #expect(await recorder.rest() == ["active", "messages 1", "ended 204"])
-  }
-
   @Test func `a delegate with didDetect gets tags, and the next ones after a restart`() async throws {
     let place = try await Place()
     let recorder = NDEFTagRecorder()
@@ -190,26 +181,6 @@ import Testing
     session.invalidate()
     #expect(await recorder.rest() == ["ended 200"])
     #expect(second.map(\.isAvailable) == [false])
-  }
-
-  @Test func `a tag is read, written and locked`() async throws {
-    let place = try await Place()
-    let recorder = NDEFTagRecorder()
-    let session = NFCNDEFReaderSession(delegate: recorder, queue: nil, invalidateAfterFirstRead: false)
-    try await place.daemon.place(SessionCard(message: Self.message))
-    place.begin(session)
-    let tag = try #require(await recorder.nextNDEFTags().first)
-    try await session.connect(to: tag)
-    let (status, capacity) = try await tag.queryNDEFStatus()
-    #expect(status == .readWrite && capacity == 137)
-    #expect(try await tag.readNDEF().records.first?.wellKnownTypeURIPayload()?.absoluteString == "https://a.")
-    let payload = try #require(NFCNDEFPayload.wellKnownTypeURIPayload(string: "https://example.org/"))
-    try await tag.writeNDEF(NFCNDEFMessage(records: [payload]))
-    #expect(await place.daemon.placed?.message == [0xD1, 0x01, 0x0D, 0x55, 0x04] + Array("example.org/".utf8))
-    try await tag.writeLock()
-    #expect(try await tag.queryNDEFStatus().0 == .readOnly)
-    session.invalidate(errorMessage: "done")
-    #expect(await recorder.rest() == ["ended 200"])
   }
 }
 

@@ -39,7 +39,6 @@ import Testing
   @Test func `a program can ask whether its user may use a reader`() async throws {
     let bus = try await PrivateBus.start()
     let daemon = try await ReaderSessionStandIn(on: bus.address)
-    try await daemon.start()
     let client = try await DaemonClient.connect(to: BusAddress(bus.address), on: EventLoop(label: "test"))
     #expect(try await client.readingAvailable())
     await daemon.setReadingAvailable(false)

@@ -14,7 +14,6 @@ import Testing
     init(starter: String = #function) async throws {
       bus = try await PrivateBus.start(starter: starter)
       daemon = try await ReaderSessionStandIn(on: bus.address)
-      try await daemon.start()
       connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test"))
     }
   }

@@ -136,39 +136,6 @@ import Testing
     await readers.stop()
     _ = directory
   }
-
-  @Test func `gpg shows the OpenPGP card`() async throws {
-    let rig = try await CardRig([.pcTwin])
-    let card = try await rig.readers.insert(.openPGP(), into: rig.slot)
-    try await rig.client.ask("await present \(await rig.name)")
-    try rig.directory.write("disable-ccid\n", to: "gnupg/scdaemon.conf", mode: 0o600)
-    let home = rig.directory.file("gnupg")
-    var environment = rig.environment
-    environment["GNUPGHOME"] = home
-    let result = try await ChildProcess.run(
-      try BuiltProducts.systemProgram("gpg", package: "gpg"), ["--no-permission-warning", "--card-status"],
-      environment: environment)
-    #expect(result.status == .exited(0), "\(result.log)")
-    #expect(result.output.contains("Name of cardholder: Jane Doe"), "\(result.log)")
-    #expect(result.output.contains("Gemalto PC Twin Reader 00 00"), "\(result.log)")
-    #expect(await rig.readers.commands(to: card).count > 5)
-    _ = try await ChildProcess.run(
-      try BuiltProducts.systemProgram("gpgconf", package: "gpgconf"), ["--kill", "all"], environment: environment)
-  }
-
-  @Test func `OpenSC knows the PIV card and lists its token`() async throws {
-    let rig = try await CardRig([.yubiKey])
-    try await rig.readers.insert(.piv(), into: rig.slot)
-    try await rig.client.ask("await present \(await rig.name)")
-    let name = try await ChildProcess.run(
-      try BuiltProducts.systemProgram("opensc-tool", package: "opensc"), ["-n"], environment: rig.environment)
-    #expect(name.output.contains("Personal Identity Verification Card"), "\(name.log)")
-    let tokens = try await ChildProcess.run(
-      try BuiltProducts.systemProgram("pkcs11-tool", package: "opensc"), ["--module", "opensc-pkcs11.so", "-L"],
-      environment: rig.environment)
-    #expect(tokens.output.contains("Yubico YubiKey OTP+FIDO+CCID 00 00"), "\(tokens.log)")
-    #expect(tokens.output.contains("token initialized"), "\(tokens.log)")
-  }
 }
 
 /// The list of cards that comes with pcsc_scan knows each answer to reset.

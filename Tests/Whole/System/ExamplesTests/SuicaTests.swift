@@ -35,7 +35,6 @@ import Testing
   @Test(arguments: Language.allCases) func `the history of a card is printed`(language: Language) async throws {
     let bus = try await PrivateBus.start(starter: "`the history of a card is printed`_\(language)")
     let daemon = try await ReaderSessionStandIn(on: bus.address)
-    try await daemon.start()
     let empty = Array(repeating: [UInt8](repeating: 0, count: 16), count: 17)
     let last = Self.block(2000, 12, 1, [0, 0, 0, 0], 0)
     try await daemon.place(SessionCard.transit(blocks: Self.journeys + empty + [last]))
@@ -61,7 +60,6 @@ import Testing
     let without = try start(language, on: bus)
     #expect(try await without.exit() != .exited(0))
     let daemon = try await ReaderSessionStandIn(on: bus.address)
-    try await daemon.start()
     var process = try start(language, on: bus)
     for await request in daemon.requests { if case .start = request { break } }
     try await daemon.end("timed-out")
@@ -80,7 +78,6 @@ import Testing
   func `the program ends when the daemon goes away`(language: Language) async throws {
     let bus = try await PrivateBus.start(starter: "`the program ends when the daemon goes away`_\(language)")
     let daemon = try await ReaderSessionStandIn(on: bus.address)
-    try await daemon.start()
     let process = try start(language, on: bus)
     for await request in daemon.requests { if case .start = request { break } }
     // Each of these calls waits for the daemon's loop, which sends its reply first.

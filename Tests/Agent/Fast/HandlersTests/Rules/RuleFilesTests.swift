@@ -11,6 +11,7 @@ import Testing
 /// Which files of rules count.
 @Suite(.timeLimit(.minutes(5))) struct RuleFilesTests {
   private static let rule = "[Rule a]\nUID=04-A2-19-5A\nShow=yes\n"
+  private static let folder = "config/tagroute/rules.d"
   private let directory: TemporaryDirectory
   private let files: RuleFiles
 
@@ -21,9 +22,13 @@ import Testing
   }
 
   private func write(_ text: String, to name: String = "a.conf", mode: UInt32 = 0o644) throws -> String {
-    let path = try directory.write(text, to: "config/tagroute/rules.d/\(name)", mode: mode)
+    let path = try directory.write(text, to: "\(Self.folder)/\(name)", mode: mode)
     try #require(chmod(path, mode) == 0)
     return path
+  }
+
+  private func link(_ target: String, _ name: String) throws {
+    try #require(symlink(target, directory.file(name)) == 0)
   }
 
   @Test(.enabled(if: getuid() == 0, "only root owns the administrator's rules"))
@@ -48,7 +53,7 @@ import Testing
 
   @Test func `a directory that others can write is ignored`() throws {
     _ = try write(Self.rule)
-    try #require(chmod(directory.file("config/tagroute/rules.d"), 0o777) == 0)
+    try #require(chmod(directory.file(Self.folder), 0o777) == 0)
     #expect(files.read().rules.isEmpty)
     #expect(files.read().problems.count == 1)
   }
@@ -70,7 +75,7 @@ import Testing
   func `a file of another user is ignored, also behind a link`() throws {
     let other = try directory.write(Self.rule, to: "other.conf")
     try #require(chown(other, 12345, 12345) == 0)
-    try #require(symlink(other, directory.file("config/tagroute/rules.d/link.conf")) == 0)
+    try link(other, "\(Self.folder)/link.conf")
     let path = try write(Self.rule)
     try #require(chown(path, 12345, 12345) == 0)
     let content = files.read()
@@ -80,7 +85,7 @@ import Testing
   }
 
   @Test func `pipes, directories, devices and large files do not hold up the others`() throws {
-    let folder = directory.file("config/tagroute/rules.d")
+    let folder = directory.file(Self.folder)
     try #require(mkfifo("\(folder)/pipe.conf", 0o600) == 0)
     try #require(mkdir("\(folder)/folder.conf", 0o700) == 0)
     try #require(symlink("/dev/zero", "\(folder)/zero.conf") == 0)
@@ -148,7 +153,7 @@ import Testing
 
   @Test func `a link to a file of the user is followed, but no rule is removed behind it`() throws {
     let target = try directory.write(Self.rule, to: "dotfiles/rules", mode: 0o600)
-    let link = directory.file("config/tagroute/rules.d/link.conf")
+    let link = directory.file("\(Self.folder)/link.conf")
     try #require(symlink(target, link) == 0)
     let error = #expect(throws: KeyFileError.self) { try files.remove("a") }
     #expect(error?.file == link && error?.problem.contains("is a link") == true)
@@ -158,7 +163,7 @@ import Testing
   /// Two writers: the lock is that of `RuleWriter`.
   @Test func `no rule is removed while another program changes the files`() throws {
     _ = try write(Self.rule)
-    let folder = open(directory.file("config/tagroute/rules.d"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let folder = open(directory.file(Self.folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     try #require(folder >= 0)
     try #require(flock(folder, LOCK_EX | LOCK_NB) == 0)
     let rule = try #require(files.read().rules.first)
@@ -170,30 +175,7 @@ import Testing
     #expect(try files.remove("a") != nil)
   }
 
-  @Test func `the hash is the one that sha256sum prints`() {
-    #expect(
-      MessageDigest.sha256(Array("abc".utf8)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-  }
-}
-
-/// Rules that other users may have changed, and tags with values that no tag should have.
-@Suite(.timeLimit(.minutes(5))) struct HostileRulesTests {
-  private static let rule = "[Rule a]\nUID=04-A2-19-5A\nShow=yes\n"
-  private static let folder = "config/tagroute/rules.d"
-  private let directory: TemporaryDirectory
-  private let files: RuleFiles
-
-  init() throws {
-    directory = try TemporaryDirectory()
-    try directory.write("", to: "\(Self.folder)/.keep")
-    files = RuleFiles(environment: ["XDG_CONFIG_HOME": directory.file("config")], system: directory.file("etc"))
-  }
-
-  private func link(_ target: String, _ name: String) throws {
-    try #require(symlink(target, directory.file(name)) == 0)
-  }
-
-  // MARK: Files
+  // MARK: Files that other users may have changed
 
   @Test(.enabled(if: getuid() == 0, "only root owns such files"))
   func `the administrator's rules and their directory belong to root`() throws {
@@ -211,7 +193,7 @@ import Testing
 
   @Test(.enabled(if: getuid() == 0, "only root owns such files"))
   func `a directory of another user is ignored, also behind a link`() throws {
-    try directory.write(Self.rule, to: "\(Self.folder)/a.conf")
+    _ = try write(Self.rule)
     let path = directory.file(Self.folder)
     try #require(rename(path, directory.file("moved")) == 0)
     try link(directory.file("moved"), Self.folder)
@@ -224,7 +206,7 @@ import Testing
 
   @Test(arguments: [0o020, 0o002, 0o022] as [UInt32])
   func `the administrator's files are ignored if others can write them, and the user's hold`(bits: UInt32) throws {
-    try directory.write(Self.rule, to: "\(Self.folder)/a.conf")
+    _ = try write(Self.rule)
     let path = try directory.write(Self.rule, to: "etc/b.conf", mode: 0o644 | bits)
     try #require(chmod(path, 0o644 | bits) == 0)
     let content = files.read()
@@ -242,15 +224,21 @@ import Testing
     try link("30.conf", "\(Self.folder)/40.conf")
     try link("/proc/self/mem", "\(Self.folder)/50.conf")
     try link(".", "\(Self.folder)/60.conf")
-    try directory.write(Self.rule, to: "\(Self.folder)/70.conf")
+    _ = try write(Self.rule, to: "70.conf")
     let content = files.read()
     #expect(content.rules.map(\.file) == [directory.file("\(Self.folder)/70.conf")])
     #expect(content.problems.count == 6, "\(content.problems)")
     #expect(content.problems.first?.problem.contains("other users can change it") == true)
   }
 
-  // MARK: Values
+  @Test func `the hash is the one that sha256sum prints`() {
+    #expect(
+      MessageDigest.sha256(Array("abc".utf8)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+  }
+}
 
+/// Tags with values that no tag should have.
+@Suite(.timeLimit(.minutes(5))) struct HostileValuesTests {
   @Test func `a UID has 4 to 10 bytes, in a rule and for a program`() throws {
     for count in 0...64 {
       let uid = (0..<count).map { UInt8($0 + 1) }
