@@ -12,25 +12,15 @@ func readISO15693Tag(_ tag: any NFCISO15693Tag) {
   let _: Data = tag.identifier
   let _: Int = tag.icManufacturerCode
   let _: Data = tag.icSerialNumber
-  tag.readSingleBlock(requestFlags: flags, blockNumber: UInt8(0)) { (data: Data, error: (any Error)?) in
-    _ = (data, error)
-  }
-  tag.extendedReadSingleBlock(requestFlags: flags, blockNumber: Int(0)) { (data: Data, error: (any Error)?) in
-    _ = (data, error)
-  }
-  tag.readMultipleBlocks(requestFlags: flags, blockRange: range) { (data: [Data], error: (any Error)?) in
-    _ = (data, error)
-  }
-  tag.extendedReadMultipleBlocks(requestFlags: flags, blockRange: range) { (data: [Data], error: (any Error)?) in
-    _ = (data, error)
-  }
+  tag.readSingleBlock(requestFlags: flags, blockNumber: UInt8(0)) { (data: Data, error: (any Error)?) in }
+  tag.extendedReadSingleBlock(requestFlags: flags, blockNumber: Int(0)) { (data: Data, error: (any Error)?) in }
+  tag.readMultipleBlocks(requestFlags: flags, blockRange: range) { (data: [Data], error: (any Error)?) in }
+  tag.extendedReadMultipleBlocks(requestFlags: flags, blockRange: range) { (data: [Data], error: (any Error)?) in }
   tag.customCommand(requestFlags: flags, customCommandCode: 0xA0, customRequestParameters: Data()) {
     (data: Data, error: (any Error)?) in
-    _ = (data, error)
   }
   tag.getMultipleBlockSecurityStatus(requestFlags: flags, blockRange: range) {
     (status: [NSNumber], error: (any Error)?) in
-    _ = (status, error)
   }
 }
 
@@ -57,32 +47,23 @@ func writeISO15693Tag(_ tag: any NFCISO15693Tag) {
 
 func useResultsOfISO15693Tag(_ tag: any NFCISO15693Tag) {
   typealias Response = Result<(NFCISO15693ResponseFlag, Data), any Error>
-  tag.readSingleBlock(requestFlags: flags, blockNumber: UInt8(0)) { (result: Result<Data, any Error>) in _ = result }
-  tag.extendedReadSingleBlock(requestFlags: flags, blockNumber: Int(0)) { (result: Result<Data, any Error>) in
-    _ = result
-  }
-  tag.readMultipleBlocks(requestFlags: flags, blockRange: range) { (result: Result<[Data], any Error>) in _ = result }
-  tag.fastReadMultipleBlocks(requestFlags: flags, blockRange: range) { (result: Result<[Data], any Error>) in
-    _ = result
-  }
-  tag.extendedFastReadMultipleBlocks(requestFlags: flags, blockRange: range) { (result: Result<[Data], any Error>) in
-    _ = result
-  }
+  tag.readSingleBlock(requestFlags: flags, blockNumber: UInt8(0)) { (result: Result<Data, any Error>) in }
+  tag.extendedReadSingleBlock(requestFlags: flags, blockNumber: Int(0)) { (result: Result<Data, any Error>) in }
+  tag.readMultipleBlocks(requestFlags: flags, blockRange: range) { (result: Result<[Data], any Error>) in }
+  tag.fastReadMultipleBlocks(requestFlags: flags, blockRange: range) { (result: Result<[Data], any Error>) in }
+  tag.extendedFastReadMultipleBlocks(requestFlags: flags, blockRange: range) { (result: Result<[Data], any Error>) in }
   tag.customCommand(requestFlags: flags, customCommandCode: 0xA0, customRequestParameters: Data()) {
     (result: Result<Data, any Error>) in
-    _ = result
   }
-  tag.getSystemInfo(requestFlags: flags) { (result: Result<NFCISO15693SystemInfo, any Error>) in _ = result }
+  tag.getSystemInfo(requestFlags: flags) { (result: Result<NFCISO15693SystemInfo, any Error>) in }
   tag.extendedGetMultipleBlockSecurityStatus(requestFlags: flags, blockRange: range) {
     (result: Result<NFCISO15693MultipleBlockSecurityStatus, any Error>) in
-    _ = result
   }
-  tag.authenticate(requestFlags: flags, cryptoSuiteIdentifier: 0, message: Data()) { (result: Response) in _ = result }
-  tag.keyUpdate(requestFlags: flags, keyIdentifier: 0, message: Data()) { (result: Response) in _ = result }
-  tag.readBuffer(requestFlags: flags) { (result: Response) in _ = result }
+  tag.authenticate(requestFlags: flags, cryptoSuiteIdentifier: 0, message: Data()) { (result: Response) in }
+  tag.keyUpdate(requestFlags: flags, keyIdentifier: 0, message: Data()) { (result: Response) in }
+  tag.readBuffer(requestFlags: flags) { (result: Response) in }
   tag.sendRequest(requestFlags: Int(0x02), commandCode: 0x2B, data: nil) {
     (result: Result<(NFCISO15693ResponseFlag, Data?), any Error>) in
-    _ = result
   }
 }
 

@@ -26,10 +26,10 @@ func useTagObject(_ tag: any __NFCTag) {
 func useNDEFTag(_ tag: any NFCNDEFTag, _ message: NFCNDEFMessage) {
   let _: any NSCopying & NSSecureCoding & NSObjectProtocol = tag
   let _: Bool = tag.isAvailable
-  tag.queryNDEFStatus { (status: NFCNDEFStatus, capacity: Int, error: (any Error)?) in _ = (status, capacity, error) }
-  tag.readNDEF { (message: NFCNDEFMessage?, error: (any Error)?) in _ = (message, error) }
-  tag.writeNDEF(message) { (error: (any Error)?) in _ = error }
-  tag.writeLock { (error: (any Error)?) in _ = error }
+  tag.queryNDEFStatus { (status: NFCNDEFStatus, capacity: Int, error: (any Error)?) in }
+  tag.readNDEF { (message: NFCNDEFMessage?, error: (any Error)?) in }
+  tag.writeNDEF(message) { (error: (any Error)?) in }
+  tag.writeLock { (error: (any Error)?) in }
   // The argument is the whole handler.
   let handler: @Sendable (NFCNDEFMessage?, (any Error)?) -> Void = { _, _ in }
   tag.readNDEF(completionHandler: handler)
@@ -53,10 +53,8 @@ func useISO7816Tag(_ tag: any NFCISO7816Tag, _ apdu: NFCISO7816APDU) async throw
   let _: Data? = tag.applicationData
   let _: Bool = tag.proprietaryApplicationDataCoding
   let _: Bool = tag.supportsPACE
-  tag.sendCommand(apdu: apdu) { (data: Data, status1: UInt8, status2: UInt8, error: (any Error)?) in
-    _ = (data, status1, status2, error)
-  }
-  tag.sendCommand(apdu: apdu) { (result: Result<NFCISO7816ResponseAPDU, any Error>) in _ = result }
+  tag.sendCommand(apdu: apdu) { (data: Data, status1: UInt8, status2: UInt8, error: (any Error)?) in }
+  tag.sendCommand(apdu: apdu) { (result: Result<NFCISO7816ResponseAPDU, any Error>) in }
   tag.sendCommand(apdu: apdu, resultHandler: { result in _ = try? result.get().payload })
   let _: (Data, UInt8, UInt8) = try await tag.sendCommand(apdu: apdu)
 }
@@ -67,13 +65,11 @@ func useMiFareTag(_ tag: any NFCMiFareTag, _ apdu: NFCISO7816APDU) async throws 
   let _: NFCMiFareFamily = tag.mifareFamily
   let _: Data = tag.identifier
   let _: Data? = tag.historicalBytes
-  tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) { (answer: Data, error: (any Error)?) in _ = (answer, error) }
-  tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) { (result: Result<Data, any Error>) in _ = result }
+  tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) { (answer: Data, error: (any Error)?) in }
+  tag.sendMiFareCommand(commandPacket: Data([0x30, 0])) { (result: Result<Data, any Error>) in }
   tag.sendMiFareCommand(commandPacket: Data([0x30, 0]), resultHandler: { result in _ = try? result.get() })
   let _: Data = try await tag.sendMiFareCommand(commandPacket: Data([0x30, 0]))
-  tag.sendMiFareISO7816Command(apdu) { (data: Data, status1: UInt8, status2: UInt8, error: (any Error)?) in
-    _ = (data, status1, status2, error)
-  }
-  tag.sendMiFareISO7816Command(apdu) { (result: Result<NFCISO7816ResponseAPDU, any Error>) in _ = result }
+  tag.sendMiFareISO7816Command(apdu) { (data: Data, status1: UInt8, status2: UInt8, error: (any Error)?) in }
+  tag.sendMiFareISO7816Command(apdu) { (result: Result<NFCISO7816ResponseAPDU, any Error>) in }
   let _: (Data, UInt8, UInt8) = try await tag.sendMiFareISO7816Command(apdu)
 }

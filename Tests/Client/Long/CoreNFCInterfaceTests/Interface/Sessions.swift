@@ -32,7 +32,7 @@ func useMessageSession(_ delegate: any NFCNDEFReaderSessionDelegate, _ tag: any 
   _ = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
   _ = NFCNDEFReaderSession(delegate: delegate, queue: DispatchQueue(label: "tags"), invalidateAfterFirstRead: false)
   session.restartPolling()
-  session.connect(to: tag) { (error: (any Error)?) in _ = error }
+  session.connect(to: tag) { (error: (any Error)?) in }
   session.connect(to: tag, completionHandler: { error in _ = error?.localizedDescription })
   try await session.connect(to: tag)
 }
@@ -47,7 +47,7 @@ func useTagSession(_ delegate: any NFCTagReaderSessionDelegate, _ tag: NFCTag) a
   let _: NFCTag? = session.connectedTag
   session.restartPolling()
   session.restartPolling(configuration: configuration)
-  session.connect(to: tag) { (error: (any Error)?) in _ = error }
+  session.connect(to: tag) { (error: (any Error)?) in }
   try await session.connect(to: tag)
 }
 
