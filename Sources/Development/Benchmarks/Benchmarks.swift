@@ -114,7 +114,7 @@ package enum Benchmarks {
 }
 
 /// The programs under measurement.
-enum Programs {
+enum BenchmarkPrograms {
   /// Builds Tagroute's programs and `others`, since `swift run` builds only the benchmark. Outside the package's
   /// folder, the existing programs are used. `TAGROUTE_BUILD_OPTIONS` has the other options with which the benchmark was
   /// built, because different ones would compile everything again.

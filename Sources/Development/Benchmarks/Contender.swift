@@ -18,13 +18,13 @@ protocol Contender: AnyObject {
 /// A contender that reports the contents of a tag.
 protocol ReadingContender: Contender {
   /// Waits for its report about a tag that was placed after the previous report.
-  func outcome() async throws -> Outcome
+  func outcome() async throws -> ReadOutcome
   /// Waits until it has noticed the removal of the tag.
   func removal() async throws
 }
 
 /// The result of a program for one tag.
-enum Outcome: Sendable, Equatable {
+enum ReadOutcome: Sendable, Equatable {
   case message([UInt8])
   /// The program has written the message that it was given.
   case written
@@ -85,7 +85,7 @@ final class TagrouteContender: ReadingContender {
     await process.pursue(1, .scan(ReaderPolling()))
   }
 
-  func outcome() async throws -> Outcome {
+  func outcome() async throws -> ReadOutcome {
     while let event = await events.next(isolation: #isolation) {
       switch event {
       case .tag(let report, _):
@@ -147,7 +147,7 @@ final class NfcpyContender: ReadingContender {
     }
   }
 
-  func outcome() async throws -> Outcome {
+  func outcome() async throws -> ReadOutcome {
     guard let process else { throw RigError("nfcpy does not run") }
     let line: String
     do {

@@ -11,7 +11,7 @@ struct CostBenchmark {
   var timing = "fast"
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     let configuration = DaemonConfiguration()
     try await run("looks every \(configuration.pollInterval)", [:])
     let idle = configuration.idlePollInterval

@@ -13,7 +13,7 @@ struct DropOutBenchmark {
   private static let settling = Duration.milliseconds(900)
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     var table = Table(columns: ["Reader", "RemovalDelay="] + Self.lengths.map { "\($0) ms" })
     for kind in [Installation.Reader.serial, .pcsc] {
       for delay in ["400", "0"] {

@@ -14,7 +14,7 @@ struct GateBenchmark {
   let changes: Int
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     var options = Installation.Options()

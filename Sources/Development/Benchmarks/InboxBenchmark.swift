@@ -12,7 +12,7 @@ struct InboxBenchmark {
   private let clock = ContinuousClock()
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     for size in sizes { try await run(size) }
   }
 

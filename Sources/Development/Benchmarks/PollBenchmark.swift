@@ -17,7 +17,7 @@ struct PollBenchmark {
   ]
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     var detection = Table(columns: ["Tag", "Program", "Median, ms", "90 %", "99 %", "Worst", "Placed", "Not found"])
     var waiting = Table(columns: ["Program", "Field on", "Chip commands a second", "Processor time, % of a core"])
     for program in programs {

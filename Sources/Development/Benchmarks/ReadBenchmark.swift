@@ -8,7 +8,7 @@ struct ReadBenchmark {
   private let programs: [Program] = [.tagroute, .nfcpy]
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     var table = Table(columns: [
       "Tag", "Message", "Program", "Exchanges", "Chip commands", "Bytes on the line", "Wire time, ms", "Measured, ms",
     ])

@@ -14,7 +14,7 @@ struct SessionBenchmark {
   let ends: Int
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: MachineClock())
     let installation = try await Installation()
     guard symlink(await reader.path, installation.directory.file("reader")) == 0 else {

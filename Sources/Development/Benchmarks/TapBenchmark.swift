@@ -12,7 +12,7 @@ struct TapBenchmark {
   private let comparedTaps = 40
 
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     let installation = try await Installation()
     let server = try await installation.startWithMenu()
 

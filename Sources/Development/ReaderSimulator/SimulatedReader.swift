@@ -17,7 +17,7 @@ package actor SimulatedReader {
   private let loop: EventLoop
   private let clock: any SimulatorClock
   private let link: DeviceLink?
-  private var line: Line?
+  private var line: HostLine?
   private var lastPath: String
   private var chip: PN532Chip
   private var decoder = HostFrameDecoder()
@@ -86,7 +86,7 @@ package actor SimulatedReader {
     } catch {
       throw SimulatorError(error.description)
     }
-    line = Line(terminal: terminal, watch: watch)
+    line = HostLine(terminal: terminal, watch: watch)
   }
 
   /// Unplugs the reader: closes both ends of the line and cuts the chip's power.
@@ -143,7 +143,7 @@ package actor SimulatedReader {
   package var strikes: Int { chip.radio.faults.strikes }
 
   /// The chip's activity since the last `resetCounters`.
-  package var counters: Counters { chip.counters(at: clock.now) }
+  package var counters: ChipCounters { chip.counters(at: clock.now) }
 
   /// Resets the counters and the list of commands.
   package func resetCounters() { chip.resetCounters(at: clock.now) }
@@ -222,7 +222,7 @@ package actor SimulatedReader {
 }
 
 /// An open line and the watch for incoming bytes.
-private struct Line {
+private struct HostLine {
   let terminal: PseudoTerminal
   let watch: DescriptorWatch
 }
@@ -236,7 +236,7 @@ package struct TagID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The activity of the simulated chip since its creation, or since the counters were last reset.
-package struct Counters: Sendable, Hashable {
+package struct ChipCounters: Sendable, Hashable {
   /// Commands that the host sent and the chip acknowledged.
   package var commands = 0
   /// Frames that the chip sent to a selected tag on behalf of the host. A READ is one frame, an APDU one or more.
@@ -267,7 +267,7 @@ package struct CommandRecord: Sendable, Hashable, CustomStringConvertible {
   /// When the last byte of the answer or error frame is sent, on the reader's clock.
   package internal(set) var end: Duration?
   /// The counters after this command was answered.
-  package internal(set) var counters: Counters?
+  package internal(set) var counters: ChipCounters?
 
   /// How many tags the command found. Nil if the command does not poll for tags or has no answer.
   package var foundTargets: Int? {

@@ -20,24 +20,8 @@ private final class EndOfTest: Sendable {
 }
 
 /// Runs `stop` when the present test ends, after everything that was started later has been stopped. Until then, what
-/// `stop` captures stays alive. Does nothing if the test does not run in `stoppingAtEnd`.
+/// `stop` captures stays alive. Does nothing in a test without `StopsAtEnd`.
 package func atEndOfTest(_ stop: @escaping @Sendable () async throws -> Void) { EndOfTest.present?.add(stop) }
-
-/// Runs a test, and then the actions that it has passed to `atEndOfTest`, even if the test throws.
-///
-/// Each test target has a trait `StopsAtEnd` that calls this, because a measurement links this module without `Testing`.
-///
-/// - Throws: the error of the test. If it has none, the first error of an action.
-package func stoppingAtEnd(_ test: @concurrent @Sendable () async throws -> Void) async throws {
-  let end = EndOfTest()
-  do {
-    try await EndOfTest.$present.withValue(end) { try await test() }
-  } catch {
-    try? await end.stop()
-    throw error
-  }
-  try await end.stop()
-}
 
 /// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
 package struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
@@ -46,10 +30,18 @@ package struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
 
   package init() {}
 
-  /// Runs the test, and then the actions that stop what it has started.
+  /// Runs the test, and then the actions that stop what it has started. Throws the error of the test. If it has none, the
+  /// first error of an action.
   package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    try await stoppingAtEnd(function)
+    let end = EndOfTest()
+    do {
+      try await EndOfTest.$present.withValue(end) { try await function() }
+    } catch {
+      try? await end.stop()
+      throw error
+    }
+    try await end.stop()
   }
 }

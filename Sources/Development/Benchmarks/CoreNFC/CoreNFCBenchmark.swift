@@ -22,7 +22,7 @@ struct CoreNFCBenchmark {
   }
 
   func run() async throws {
-    try await Programs.build(and: ProgramCost.programs)
+    try await BenchmarkPrograms.build(and: ProgramCost.programs)
     let reader = try await SimulatedReader.start(timing: .realistic, clock: MachineClock())
     let installation = try await Installation()
     guard symlink(await reader.path, installation.directory.file("reader")) == 0 else {

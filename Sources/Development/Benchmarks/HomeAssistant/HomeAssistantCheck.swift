@@ -27,7 +27,7 @@ struct HomeAssistantCheck {
 
   /// Starts everything but Home Assistant and tagroute-mqtt.
   init() async throws {
-    try await Programs.build(and: ["tagroute-mqtt"])
+    try await BenchmarkPrograms.build(and: ["tagroute-mqtt"])
     installation = try await Installation()
     var options = Mosquitto.Options()
     options.hasPort = true

@@ -13,7 +13,7 @@ struct MqttBenchmark {
   private let idleSeconds = 30
 
   func run() async throws {
-    try await Programs.build(and: ["tagroute-mqtt"])
+    try await BenchmarkPrograms.build(and: ["tagroute-mqtt"])
     var broker = Mosquitto.Options()
     (broker.hasPort, broker.isPersistent) = (true, false)
     let mosquitto = try await Mosquitto(broker)

@@ -26,7 +26,7 @@ struct StationsBenchmark {
   }
 
   func run() async throws {
-    try await Programs.build(and: ["tagroute-mqtt"])
+    try await BenchmarkPrograms.build(and: ["tagroute-mqtt"])
     var options = Mosquitto.Options()
     (options.hasPort, options.isPersistent) = (true, false)
     let mosquitto = try await Mosquitto(options)

@@ -6,7 +6,7 @@ import TestKit
 /// nfcpy as referee: it reads the messages on simulated tags, and Tagroute reads the messages that nfcpy has written.
 struct NfcpyComparison {
   func run() async throws {
-    try await Programs.build()
+    try await BenchmarkPrograms.build()
     let kinds = BenchmarkTag.all.filter(\.isKnownToNfcpy)
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(clock: clock)
@@ -43,7 +43,7 @@ struct NfcpyComparison {
   /// The program's outcome for the tag, and the tag afterwards.
   private func outcome(
     _ contender: any ReadingContender, _ tag: SimulatedTag, _ reader: SimulatedReader, _ clock: MachineClock
-  ) async throws -> (outcome: Outcome, tag: SimulatedTag?) {
+  ) async throws -> (outcome: ReadOutcome, tag: SimulatedTag?) {
     try await contender.start()
     let placed = clock.now
     let id = await reader.place(tag)
@@ -69,11 +69,11 @@ enum Nfcpy {
   }
 
   /// The outcome for a tag in a line that `nfcpy-reader.py` has printed; nil if the line reports none.
-  static func outcome(_ line: String) -> Outcome? {
+  static func outcome(_ line: String) -> ReadOutcome? {
     let words = line.split(separator: " ", maxSplits: 1)
     let rest = words.count > 1 ? String(words[1]) : ""
     switch words.first {
-    case "message": return rest.isEmpty ? .message([]) : Hexadecimal.bytes(rest).map(Outcome.message)
+    case "message": return rest.isEmpty ? .message([]) : Hexadecimal.bytes(rest).map(ReadOutcome.message)
     case "written": return .written
     case "no-message", "error": return .failure(line)
     default: return nil

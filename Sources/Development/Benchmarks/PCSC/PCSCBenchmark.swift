@@ -12,7 +12,7 @@ struct PCSCBenchmark {
   private let idleSeconds = 10
 
   func run() async throws {
-    try await Programs.build(and: ["tagroute-reader-pcsc"])
+    try await BenchmarkPrograms.build(and: ["tagroute-reader-pcsc"])
     var options = Installation.Options()
     options.reader = .pcsc
     let installation = try await Installation(options)

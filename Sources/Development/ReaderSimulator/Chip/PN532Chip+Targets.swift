@@ -8,7 +8,7 @@ struct PassiveTargetRequest {
 }
 
 /// A tag that the chip has numbered.
-struct Target {
+struct ChipTarget {
   /// The data by which the chip selects the tag again.
   enum Identity {
     case typeA(ActivatedTag)
@@ -146,7 +146,7 @@ extension PN532Chip {
   }
 
   /// Adds a tag that was found, and marks it as selected.
-  mutating func add(_ target: Target) {
+  mutating func add(_ target: ChipTarget) {
     radio.spend(radio.timing.activation)
     targets.append(target)
     selected = targets.count - 1

@@ -16,7 +16,7 @@ extension PN532Chip {
     // SENS_RES (high byte first), SEL_RES, UID and ATS.
     let description =
       tag.atqa.reversed() + [tag.sak, UInt8(truncatingIfNeeded: tag.uid.count)] + tag.uid + (ats ?? [])
-    add(Target(identity: .typeA(tag), description: description, blocks: ats.map(BlockProtocol.init(ats:))))
+    add(ChipTarget(identity: .typeA(tag), description: description, blocks: ats.map(BlockProtocol.init(ats:))))
   }
 
   mutating func selectTypeA(_ tag: ActivatedTag, _ index: Int) throws(PN532Failure) {
@@ -68,7 +68,7 @@ extension PN532Chip {
     }
     let description = answer + [UInt8(truncatingIfNeeded: response.count)] + response
     let blocks = BlockProtocol(protocolInfo: Array(answer.dropFirst(9)))
-    add(Target(identity: .typeB(pupi: Array(answer[1..<5])), description: description, blocks: blocks))
+    add(ChipTarget(identity: .typeB(pupi: Array(answer[1..<5])), description: description, blocks: blocks))
     radio.spend(radio.timing.activation)
     return true
   }
@@ -126,7 +126,7 @@ extension PN532Chip {
       guard let description = answer.checkedData, description.count >= 18, Int(description[0]) == description.count,
         description[1] == 0x01
       else { continue }
-      add(Target(identity: .felica, description: description))
+      add(ChipTarget(identity: .felica, description: description))
     }
   }
 }
@@ -140,7 +140,7 @@ extension PN532Chip {
     guard let atqa = requestJewel(), let answer = identifyJewel() else { return }
     // SENS_RES (high byte first) and four bytes of the UID.
     let uid = Array(answer.suffix(4))
-    add(Target(identity: .jewel(uid: uid), description: atqa.reversed() + uid))
+    add(ChipTarget(identity: .jewel(uid: uid), description: atqa.reversed() + uid))
   }
 
   mutating func selectJewel(_ uid: [UInt8]) throws(PN532Failure) {

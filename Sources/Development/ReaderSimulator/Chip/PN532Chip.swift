@@ -41,14 +41,14 @@ struct PN532Chip {
   /// Whether a poll for Type B starts with WUPB, which also wakes halted cards, instead of REQB.
   var wakesTypeB = true
   /// The targets with the numbers 1 and 2.
-  var targets: [Target] = []
+  var targets: [ChipTarget] = []
   /// The index of the target that is ACTIVE.
   var selected: Int?
   /// The pieces so far of a command that is longer than a frame.
   var outgoing: [UInt8] = []
 
   private(set) var trace: [CommandRecord] = []
-  private var counted = Counters()
+  private var counted = ChipCounters()
   private var fieldOnSince: Duration?
   private var waiting: Waiting?
   private var waitingCode: UInt8 = 0
@@ -67,7 +67,7 @@ struct PN532Chip {
   }
 
   /// The activity since the last reset. The time with the field on is counted up to `now`.
-  func counters(at now: Duration) -> Counters {
+  func counters(at now: Duration) -> ChipCounters {
     var counters = counted
     counters.exchanges = radio.exchanges
     counters.activationFrames = radio.activationFrames
@@ -76,7 +76,7 @@ struct PN532Chip {
   }
 
   mutating func resetCounters(at now: Duration) {
-    counted = Counters()
+    counted = ChipCounters()
     radio.resetCounters()
     trace = []
     if fieldOnSince != nil { fieldOnSince = now }

@@ -62,7 +62,7 @@ struct ControlSession: CommandPerformer {
     return "ok"
   }
 
-  private static func describe(_ counters: Counters, fieldIsOn: Bool) -> String {
+  private static func describe(_ counters: ChipCounters, fieldIsOn: Bool) -> String {
     let (seconds, attoseconds) = counters.fieldOnTime.components
     let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     return "commands=\(counters.commands) exchanges=\(counters.exchanges) "

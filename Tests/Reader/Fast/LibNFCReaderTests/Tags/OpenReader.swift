@@ -54,7 +54,7 @@ final class OpenReader {
   func add(_ fault: Fault) { line.chip.radio.faults.add(fault) }
 
   /// The chip's counters since the last call.
-  func takeCounters() -> Counters {
+  func takeCounters() -> ChipCounters {
     defer { line.chip.resetCounters(at: line.time) }
     return line.chip.counters(at: line.time)
   }
