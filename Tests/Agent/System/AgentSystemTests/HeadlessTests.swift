@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 @testable import AgentTests
-
 @testable import Agent
 
 /// The real agent on a station without a desktop. A notification server runs, and must not hear from the agent.

@@ -5,7 +5,6 @@ import TestKit
 import Testing
 
 @testable import AgentTests
-
 @testable import Agent
 
 /// The sounds that the real agent asks for, as the notification server receives them.

@@ -8,7 +8,6 @@ import Testing
 import UniversalLinks
 
 @testable import HandlersTests
-
 @testable import Handlers
 
 @Suite(.timeLimit(.minutes(5))) struct BusHandOverTests {

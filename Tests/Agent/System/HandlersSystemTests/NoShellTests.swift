@@ -7,7 +7,6 @@ import Testing
 import UniversalLinks
 
 @testable import HandlersTests
-
 @testable import Handlers
 
 /// No shell sees what is on a tag, in a rule, in the name of a reader or in a desktop entry.

@@ -5,7 +5,6 @@ import TestKit
 import Testing
 
 @testable import NotificationsTests
-
 @testable import Notifications
 
 /// The client on a real bus, with a server that the test controls.

@@ -2,7 +2,6 @@ import TestKit
 import Testing
 
 @testable import ReaderSimulatorTests
-
 @testable import ReaderSimulator
 
 @Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct CardFaultTests {

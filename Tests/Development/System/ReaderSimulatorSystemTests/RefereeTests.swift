@@ -3,7 +3,6 @@ import TestKit
 import Testing
 
 @testable import ReaderSimulatorTests
-
 @testable import ReaderSimulator
 
 /// Debian's tools check the simulated PN532, its tags and its cards.

@@ -4,7 +4,6 @@ import TestKit
 import Testing
 
 @testable import ReaderSimulatorTests
-
 @testable import ReaderSimulator
 
 /// A host that opens the line and waits for bytes on its own thread.

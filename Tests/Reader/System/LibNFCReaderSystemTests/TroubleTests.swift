@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 @testable import LibNFCReaderTests
-
 @testable import LibNFCReader
 @testable import ReaderKit
 

@@ -4,7 +4,6 @@ import TestKit
 import Testing
 
 @testable import BusSystemTests
-
 @testable import Bus
 
 /// Ends connections during calls and signals, many times. Thread Sanitizer finds more than the assertions.

@@ -3,7 +3,6 @@ import TestKit
 import Testing
 
 @testable import BusTests
-
 @testable import Bus
 
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CallTests {

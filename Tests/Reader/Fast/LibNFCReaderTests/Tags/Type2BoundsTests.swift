@@ -4,7 +4,6 @@ import Testing
 
 @testable import LibNFCReader
 @testable import PCSCReader
-
 @testable import ReaderSimulator
 
 /// Type 2 tags whose capability container or control TLVs contradict the chip. The long tests try every claim.

@@ -99,16 +99,15 @@ import Testing
 
   // MARK: FeliCa
 
+  private func felica(_ systemCode: [UInt8]?, pmm: String = pmm, bitRate: Int = 212) -> CardIdentification {
+    .tag(.felica(FeliCaActivation(idm: hex(Self.idm), pmm: hex(pmm), systemCode: systemCode, bitRate: bitRate)))
+  }
+
   @Test func `a FeliCa card is polled for the NDEF system first`() throws {
     var link = cardLink(
       .acr1252, .send("FF CA 00 00 00", "0A 02 03 04 05 06 07 08 90 00"),
       .send("FF 00 00 00 06 06 00 12 FC 01 00", "14 01 \(Self.idm) \(Self.pmm) 12 FC 90 00"))
-    #expect(
-      try link.identify(storage(.feliCa, 0x003B))
-        == .tag(
-          .felica(
-            FeliCaActivation(
-              idm: hex(Self.idm), pmm: hex(Self.pmm), systemCode: [0x12, 0xFC], bitRate: 212))))
+    #expect(try link.identify(storage(.feliCa, 0x003B)) == felica([0x12, 0xFC]))
     #expect(link.connection.remaining == 0)
   }
 
@@ -117,29 +116,21 @@ import Testing
       .acr1252, .send("FF CA 00 00 00", hex(Self.idm) + [0x90, 0x00]),
       .send("FF 00 00 00 06 06 00 12 FC 01 00", "63 00"),
       .send("FF 00 00 00 06 06 00 FF FF 01 00", "14 01 \(Self.idm) \(Self.pmm) 00 03 90 00"))
-    #expect(
-      try link.identify(storage(.feliCa, 0x003B))
-        == .tag(
-          .felica(FeliCaActivation(idm: hex(Self.idm), pmm: hex(Self.pmm), systemCode: [0x00, 0x03], bitRate: 212))))
+    #expect(try link.identify(storage(.feliCa, 0x003B)) == felica([0x00, 0x03]))
   }
 
   @Test func `a FeliCa card that answers no poll has what the reader reports`() throws {
     var link = cardLink(
       .acr1252, .send("FF CA 00 00 00", hex(Self.idm) + [0x90, 0x00]),
       .send("FF 00 00 00 06 06 00 88 B4 01 00", "63 00"))
-    #expect(
-      try link.identify(storage(.feliCa, 0x003B), systems: [0x88B4])
-        == .tag(.felica(FeliCaActivation(idm: hex(Self.idm), pmm: [], systemCode: nil, bitRate: 212))))
+    #expect(try link.identify(storage(.feliCa, 0x003B), systems: [0x88B4]) == felica(nil, pmm: ""))
   }
 
   @Test func `an ACR122U polls through its chip`() throws {
     var link = cardLink(
       .acr122, .send("FF CA 00 00 00", hex(Self.idm) + [0x90, 0x00]),
       .send("FF 00 00 00 09 D4 40 01 06 00 12 FC 01 00", "D5 41 00 14 01 \(Self.idm) \(Self.pmm) 12 FC 90 00"))
-    #expect(
-      try link.identify(storage(.typeA, 0xF012))
-        == .tag(
-          .felica(FeliCaActivation(idm: hex(Self.idm), pmm: hex(Self.pmm), systemCode: [0x12, 0xFC], bitRate: 424))))
+    #expect(try link.identify(storage(.typeA, 0xF012)) == felica([0x12, 0xFC], bitRate: 424))
   }
 
   @Test func `a reader that cannot poll reads a block to learn whether there is NDEF`() throws {
@@ -147,9 +138,7 @@ import Testing
     var link = cardLink(
       .uTrust3700, .send("FF CA 00 00 00", hex(Self.idm) + [0x90, 0x00]),
       .send("FF 46 01 01 04 0B 00 80 00", "07 \(Self.idm) 00 00 01 \(block) 90 00"))
-    #expect(
-      try link.identify(storage(.feliCa, 0x003B))
-        == .tag(.felica(FeliCaActivation(idm: hex(Self.idm), pmm: [], systemCode: [0x12, 0xFC], bitRate: 212))))
+    #expect(try link.identify(storage(.feliCa, 0x003B)) == felica([0x12, 0xFC], pmm: ""))
   }
 
   // MARK: Type 1

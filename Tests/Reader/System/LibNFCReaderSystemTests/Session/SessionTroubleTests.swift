@@ -5,7 +5,6 @@ import TestKit
 import Testing
 
 @testable import LibNFCReaderTests
-
 @testable import ReaderProtocol
 
 /// Sessions that lose their tag, reader or process, or that the daemon ends.
