@@ -10,11 +10,8 @@ import Testing
   private let hostile = "https://example.com/$(reboot);`x`?a=b&c|d'e"
 
   @Test(arguments: [
-    ("menu %u", ["menu", "URI"]),
-    ("menu %U", ["menu", "URI"]),
-    ("menu --link=%u", ["menu", "--link=URI"]),
-    ("menu", ["menu"]),
-    ("  menu\t-v  %u ", ["menu", "-v", "URI"]),
+    ("menu %u", ["menu", "URI"]), ("menu %U", ["menu", "URI"]), ("menu --link=%u", ["menu", "--link=URI"]),
+    ("menu", ["menu"]), ("  menu\t-v  %u ", ["menu", "-v", "URI"]),
     (#""/opt/my app/menu" %u"#, ["/opt/my app/menu", "URI"]),
     (#"menu "a \"b\" \$c \`d\` \\e \f" %u"#, ["menu", #"a "b" $c `d` \e \f"#, "URI"]),
     ("menu '' 'it is' %u", ["menu", "", "it is", "URI"]),

@@ -20,8 +20,7 @@ import Testing
     #expect(
       profile["connection"] == [
         "id": .string("Guest"), "uuid": .string("637a3ba8-5fc3-5573-a80c-a6a4266a06f4"),
-        "type": .string("802-11-wireless"), "autoconnect": .boolean(false),
-        "permissions": .strings(["user:ada:"]),
+        "type": .string("802-11-wireless"), "autoconnect": .boolean(false), "permissions": .strings(["user:ada:"]),
       ])
     #expect(WiFiProfile.options.asDictionary == ["persist": .string("memory")])
   }

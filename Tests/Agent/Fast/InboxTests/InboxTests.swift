@@ -246,11 +246,8 @@ struct ScreenPlaceTests {
 struct TapStateTests {
   /// Every pair of states: the listed transitions are allowed and all others are rejected.
   static let allowed: [TapState: Set<TapState>] = [
-    .received: [.shown, .opening, .dismissed, .failed, .expired],
-    .shown: [.opening, .dismissed, .failed, .expired],
-    .opening: [.delivered, .failed],
-    .delivered: [],
-    .dismissed: [.opening, .delivered],
+    .received: [.shown, .opening, .dismissed, .failed, .expired], .shown: [.opening, .dismissed, .failed, .expired],
+    .opening: [.delivered, .failed], .delivered: [], .dismissed: [.opening, .delivered],
     .failed: [.opening, .dismissed, .expired, .delivered, .failed],
     .expired: [.opening, .dismissed, .delivered, .expired],
   ]

@@ -4,9 +4,7 @@ import Testing
 
 struct DisplayTextTests {
   @Test(arguments: [
-    ("plain", "plain"),
-    ("", ""),
-    ("  two   spaces\tand\u{A0}more  ", "two spaces and more"),
+    ("plain", "plain"), ("", ""), ("  two   spaces\tand\u{A0}more  ", "two spaces and more"),
     ("line\r\nbreaks\u{2028}of\u{2029}all\u{85}kinds\u{B}", "line breaks of all kinds"),
     ("\u{1B}[31mred\u{7}\u{0}", "[31mred"),
     ("abc\u{202E}gpj.exe\u{202C}", "abcgpj.exe"),
@@ -28,8 +26,7 @@ struct DisplayTextTests {
 
   @Test(arguments: [
     ("one\ntwo", 2, "one\ntwo"), ("one\r\ntwo", 2, "one\ntwo"), ("one \n\t two", 2, "one\ntwo"),
-    ("\n\n one\n", 9, "one"), ("one\n\n\n \n\ntwo", 9, "one\n\ntwo"),
-    ("one\ntwo\nthree", 2, "one\ntwo three"),
+    ("\n\n one\n", 9, "one"), ("one\n\n\n \n\ntwo", 9, "one\n\ntwo"), ("one\ntwo\nthree", 2, "one\ntwo three"),
     ("one\n\ntwo", 2, "one\ntwo"), ("one\u{2028}two\u{2029}three\u{85}four", 9, "one two three four"),
     ("one\n\u{301}two", 2, "one\ntwo"), ("one\ntwo", 1, "one two"), ("one\ntwo", 0, "one two"),
   ])

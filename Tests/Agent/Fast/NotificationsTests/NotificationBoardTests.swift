@@ -99,8 +99,7 @@ struct NotificationBoardTests {
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
     #expect(
       board.answer(shown, id: 5).reports == [
-        .shown(NotificationKey("a"), at: .sample(id: 5)),
-        .activated(NotificationKey("a"), action: "open", token: "t"),
+        .shown(NotificationKey("a"), at: .sample(id: 5)), .activated(NotificationKey("a"), action: "open", token: "t"),
       ])
   }
 
@@ -212,8 +211,7 @@ struct NotificationBoardTests {
     _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
     #expect(
       board.answer(again, id: 5).reports == [
-        .shown(NotificationKey("a"), at: .sample(id: 5)),
-        .activated(NotificationKey("a"), action: "open", token: "t"),
+        .shown(NotificationKey("a"), at: .sample(id: 5)), .activated(NotificationKey("a"), action: "open", token: "t"),
       ])
   }
 

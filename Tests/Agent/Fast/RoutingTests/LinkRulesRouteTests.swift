@@ -67,8 +67,7 @@ import UniversalLinks
     let registry = Registry(
       declarations: slow + [
         try RoutingTests.handler("stranger", ["a.menu.example.com"], origin: .user),
-        try handler("menu", "*.menu.example.com", "{}"),
-        try handler("mine", "*.menu.example.com", "{}", origin: .user),
+        try handler("menu", "*.menu.example.com", "{}"), try handler("mine", "*.menu.example.com", "{}", origin: .user),
       ])
     let link = "https://a.menu.example.com/" + String(repeating: "a", count: 8000)
     let route = registry.route(for: link)

@@ -38,10 +38,8 @@ import Testing
 
 @Suite struct ConsoleTests {
   @Test(arguments: [
-    ("plain Übergröße 東京 👍", "plain Übergröße 東京 👍"),
-    ("red \u{1B}[31m", "red \\u{1b}[31m"),
-    ("two\nlines\r", "two\\u{a}lines\\u{d}"),
-    ("gpj.\u{202E}exe", "gpj.\\u{202e}exe"),
+    ("plain Übergröße 東京 👍", "plain Übergröße 東京 👍"), ("red \u{1B}[31m", "red \\u{1b}[31m"),
+    ("two\nlines\r", "two\\u{a}lines\\u{d}"), ("gpj.\u{202E}exe", "gpj.\\u{202e}exe"),
     ("\u{9B}31m\u{2028}\u{200B}", "\\u{9b}31m\\u{2028}\\u{200b}"),
   ])
   func `control characters for the terminal are escaped`(_ text: String, _ expected: String) {

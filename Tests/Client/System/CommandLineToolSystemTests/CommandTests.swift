@@ -92,8 +92,7 @@ import Testing
     #expect(
       Set(json.keys) == [
         "version", "enabled", "scanning", "suspendReasons", "inhibitors", "readers", "configurationError",
-        "stationUser",
-        "stationActive", "agent", "mqtt",
+        "stationUser", "stationActive", "agent", "mqtt",
       ])
     #expect(json["stationUser"] as? String == "" && json["stationActive"] as? Bool == false)
     #expect(json["configurationError"] as? String == "")

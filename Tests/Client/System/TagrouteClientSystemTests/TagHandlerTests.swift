@@ -247,8 +247,7 @@ import Testing
   @Test(
     arguments: [
       ([0xD1, 1, 3, 0x55, 4, 0x61, 0x62], ["link: https://menu.example.com/7", "record 1: 1 U: .ab"]),
-      ([], ["link: https://menu.example.com/7", "record 1: 0 : "]),
-      ([0xD1, 1, 3, 0x55], nil),
+      ([], ["link: https://menu.example.com/7", "record 1: 0 : "]), ([0xD1, 1, 3, 0x55], nil),
       ([0xC5, 0, 0, 0x10, 0, 0] + [UInt8](repeating: 0, count: 1 << 20), nil),
     ] as [([UInt8], [String]?)])
   func `a started program gets the message on its standard input`(input: [UInt8], lines: [String]?) async throws {

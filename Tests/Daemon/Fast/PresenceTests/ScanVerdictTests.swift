@@ -4,8 +4,7 @@ import Testing
 
 /// The rule of the design in another form: a table with the condition of each reason.
 private let meanings: [(SuspendReasons, @Sendable (ScanConditions, ScanPolicy) -> Bool)] = [
-  (.disabled, { conditions, _ in !conditions.isEnabled }),
-  (.noReader, { conditions, _ in !conditions.isReaderReady }),
+  (.disabled, { conditions, _ in !conditions.isEnabled }), (.noReader, { conditions, _ in !conditions.isReaderReady }),
   (.noSession, { conditions, _ in conditions.session == nil }),
   (.inactive, { conditions, _ in conditions.session?.isActive == .no }),
   (.remote, { conditions, _ in conditions.session?.isLocal == .no }),

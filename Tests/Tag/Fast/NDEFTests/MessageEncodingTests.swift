@@ -4,8 +4,7 @@ import Testing
 
 @Suite struct MessageEncodingTests {
   @Test(arguments: [
-    ("D0 00 00", NDEFMessage.empty),
-    ("D1 01 0C 55 04 6578616D706C652E636F6D", .uri("https://example.com")),
+    ("D0 00 00", NDEFMessage.empty), ("D1 01 0C 55 04 6578616D706C652E636F6D", .uri("https://example.com")),
     (
       "99 01 00 01 78 69  12 01 01 6D FF  55 00 00",
       NDEFMessage(records: [
@@ -32,10 +31,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (1, "B9 01 01 01 78 69 61  36 00 01 62  56 00 01 63"),
-    (2, "B9 01 02 01 78 69 6162  56 00 01 63"),
-    (3, "D9 01 03 01 78 69 616263"),
-    (0, "B9 01 01 01 78 69 61  36 00 01 62  56 00 01 63"),
+    (1, "B9 01 01 01 78 69 61  36 00 01 62  56 00 01 63"), (2, "B9 01 02 01 78 69 6162  56 00 01 63"),
+    (3, "D9 01 03 01 78 69 616263"), (0, "B9 01 01 01 78 69 61  36 00 01 62  56 00 01 63"),
     (-1, "B9 01 01 01 78 69 61  36 00 01 62  56 00 01 63"),
   ])
   func `a long record is split into chunks`(size: Int, hex: String) throws {
@@ -53,12 +50,9 @@ import Testing
     (NDEFRecord(typeNameFormat: .empty, type: [0x78]), NDEFError.Code.type),
     (NDEFRecord(typeNameFormat: .empty, id: [0x69]), .id),
     (NDEFRecord(typeNameFormat: .empty, payload: [0x00]), .payload),
-    (NDEFRecord(typeNameFormat: .unknown, type: [0x78]), .type),
-    (NDEFRecord(typeNameFormat: .wellKnown), .type),
-    (NDEFRecord(typeNameFormat: .mediaType), .type),
-    (NDEFRecord(typeNameFormat: .absoluteURI), .type),
-    (NDEFRecord(typeNameFormat: .external), .type),
-    (NDEFRecord(typeNameFormat: .unchanged), .chunk),
+    (NDEFRecord(typeNameFormat: .unknown, type: [0x78]), .type), (NDEFRecord(typeNameFormat: .wellKnown), .type),
+    (NDEFRecord(typeNameFormat: .mediaType), .type), (NDEFRecord(typeNameFormat: .absoluteURI), .type),
+    (NDEFRecord(typeNameFormat: .external), .type), (NDEFRecord(typeNameFormat: .unchanged), .chunk),
     (NDEFRecord(typeNameFormat: .wellKnown, type: [UInt8](repeating: 0x78, count: 256)), .type),
     (NDEFRecord(typeNameFormat: .unknown, id: [UInt8](repeating: 0x69, count: 256)), .id),
   ])

@@ -48,13 +48,10 @@ import Testing
 
   @Test(arguments: [
     // 3.3: the payload is a message.
-    ("", NDEFError.Code.noRecords, 0),
-    ("91 01 02 55 05 31", .messageEnd, 6),
+    ("", NDEFError.Code.noRecords, 0), ("91 01 02 55 05 31", .messageEnd, 6),
     // 3.3.1: exactly one URI.
-    ("D0 00 00", .nestedRecord, 3),
-    ("91 01 02 55 05 31  51 01 02 55 05 31", .nestedRecord, 10),
-    ("D1 01 00 55", .truncated, 4),
-    ("D1 01 03 55 05 31 FF", .characterEncoding, 6),
+    ("D0 00 00", .nestedRecord, 3), ("91 01 02 55 05 31  51 01 02 55 05 31", .nestedRecord, 10),
+    ("D1 01 00 55", .truncated, 4), ("D1 01 03 55 05 31 FF", .characterEncoding, 6),
     // 3.3.2: one title per language, ignoring case.
     ("91 01 02 55 05 31  11 01 03 54 02656E  51 01 03 54 02454E", .nestedRecord, 17),
     // 3.3.3: an action of one byte, once.

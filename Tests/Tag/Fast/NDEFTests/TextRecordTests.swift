@@ -13,17 +13,12 @@ import Testing
 
   @Test(arguments: [
     // 3.2.1: the reserved bit of the status byte is ignored.
-    ("02 656E", "", "en", TextRecord.Encoding.utf8),
-    ("42 656E 61", "a", "en", .utf8),
+    ("02 656E", "", "en", TextRecord.Encoding.utf8), ("42 656E 61", "a", "en", .utf8),
     ("05 70742D4252 C3A3", "ã", "pt-BR", .utf8),
     // 3.4: the byte order mark gives the order of UTF-16. Without a mark it is big-endian.
-    ("82 656E", "", "en", .utf16),
-    ("82 656E FEFF", "", "en", .utf16),
-    ("82 656E 0061 00E3", "aã", "en", .utf16),
-    ("82 656E FEFF 0061", "a", "en", .utf16),
-    ("82 656E FFFE 6100", "a", "en", .utf16),
-    ("82 656E D83D DE00", "😀", "en", .utf16),
-    ("82 656E FFFE 3DD8 00DE", "😀", "en", .utf16),
+    ("82 656E", "", "en", .utf16), ("82 656E FEFF", "", "en", .utf16), ("82 656E 0061 00E3", "aã", "en", .utf16),
+    ("82 656E FEFF 0061", "a", "en", .utf16), ("82 656E FFFE 6100", "a", "en", .utf16),
+    ("82 656E D83D DE00", "😀", "en", .utf16), ("82 656E FFFE 3DD8 00DE", "😀", "en", .utf16),
     // Only the first one is a byte order mark.
     ("82 656E FEFF FEFF 0061", "\u{FEFF}a", "en", .utf16),
     ("82 656E 0061 FFFE", "a\u{FFFE}", "en", .utf16),

@@ -59,8 +59,7 @@ import Testing
 
   @Test(arguments: [
     (NDEFRecord.wellKnown("U", payload: []), NDEFError.Code.truncated, 0),
-    (.wellKnown("T", payload: [0x00]), .wrongType, 0),
-    (.wellKnown("u", payload: [0x00]), .wrongType, 0),
+    (.wellKnown("T", payload: [0x00]), .wrongType, 0), (.wellKnown("u", payload: [0x00]), .wrongType, 0),
     (NDEFRecord(typeNameFormat: .external, type: [0x55], payload: [0x00]), .wrongType, 0),
     (.wellKnown("U", payload: [0x04, 0x61, 0xFF]), .characterEncoding, 2),
     (.wellKnown("U", payload: [0x04, 0x61, 0x62, 0xC3]), .characterEncoding, 3),

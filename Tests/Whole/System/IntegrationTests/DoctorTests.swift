@@ -31,8 +31,7 @@ import Testing
     #expect(
       findings.map(\.subject) == [
         "versions", "system-bus", "configuration", "policy", "daemon", "polkit", "kernel-module", "reader",
-        "session-bus",
-        "agent-configuration", "agent", "notifications", "handlers", "scanning",
+        "session-bus", "agent-configuration", "agent", "notifications", "handlers", "scanning",
       ])
     let directory = desktop.installation.directory
     #expect(try findings[0].text.contains(Regex("^tagroute [0-9.]+, libnfc [0-9][^ ]*, Linux ")), "\(findings[0].text)")

@@ -30,8 +30,7 @@ struct HandOverPolicyTests {
     #expect(
       policy.handle(.handedOver(offer, .failed(HandOverFailure(.notStarted, "it hangs")))) == [
         .move(offer.id, to: .failed, reason: TapReason(.notStarted, detail: "it hangs")),
-        .announceClosed(offer.id, .failed),
-        .showFailure(offer, reason: TapReason(.notStarted, detail: "it hangs")),
+        .announceClosed(offer.id, .failed), .showFailure(offer, reason: TapReason(.notStarted, detail: "it hangs")),
       ])
     #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
     #expect(policy.open(offer, token: "t") == [.closeNotification(offer.id), .handOver(offer, token: "t")])

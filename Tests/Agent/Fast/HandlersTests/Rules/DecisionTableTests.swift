@@ -187,20 +187,14 @@ struct DecisionStage {
         schemes: schemes, mimeTypes: mimeTypes, externalTypes: externalTypes)
     }
     return [
-      try handler("menu", domains: ["menu.example.com"]),
-      try handler("wild", domains: ["*.wild.example.com"]),
-      try handler("left", domains: ["both.example.com"]),
-      try handler("right", domains: ["both.example.com"]),
-      try handler("dial", schemes: ["tel"]),
-      try handler("blocked", schemes: ["x-blocked"]),
+      try handler("menu", domains: ["menu.example.com"]), try handler("wild", domains: ["*.wild.example.com"]),
+      try handler("left", domains: ["both.example.com"]), try handler("right", domains: ["both.example.com"]),
+      try handler("dial", schemes: ["tel"]), try handler("blocked", schemes: ["x-blocked"]),
       try handler("cards", mimeTypes: ["text/vcard"], externalTypes: ["example.com:coupon"]),
-      try handler("calendar", mimeTypes: ["text/calendar"]),
-      try handler("tune", mimeTypes: ["audio/ogg"]),
-      try handler("sound", mimeTypes: ["audio/*"]),
-      try handler("reel", mimeTypes: ["video/*"]),
+      try handler("calendar", mimeTypes: ["text/calendar"]), try handler("tune", mimeTypes: ["audio/ogg"]),
+      try handler("sound", mimeTypes: ["audio/*"]), try handler("reel", mimeTypes: ["video/*"]),
       try handler("page", mimeTypes: ["application/xhtml+xml"]),
-      try handler("pin", .user, domains: ["a.wild.example.com"]),
-      try handler("film", .user, mimeTypes: ["video/mp4"]),
+      try handler("pin", .user, domains: ["a.wild.example.com"]), try handler("film", .user, mimeTypes: ["video/mp4"]),
       try handler(
         "mine", .user, domains: ["mine.example.com"], schemes: ["x-mine"], mimeTypes: ["application/x-mine"],
         externalTypes: ["example.com:mine"]),

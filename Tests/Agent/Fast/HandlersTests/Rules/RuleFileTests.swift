@@ -14,8 +14,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("[Rule x]\nUID=04-A2\nShow=yes", 5, "is no UID"),
-    ("[Rule x]\nUID=08-A2-19-5A\nShow=yes", 5, "is random"),
+    ("[Rule x]\nUID=04-A2\nShow=yes", 5, "is no UID"), ("[Rule x]\nUID=08-A2-19-5A\nShow=yes", 5, "is random"),
     ("[Rule x]\nUID=04-A2-19-5A-\nShow=yes", 5, "is no UID"),
     ("[Rule x]\nUID=04-A2-19-5A-04-A2-19-5A-04-A2-19\nShow=yes", 5, "is no UID"),
     ("[Rule x]\nLink=nonsense\nShow=yes", 5, "is no link"),
@@ -28,20 +27,15 @@ import Testing
     ("[Rule x]\nMimeType=text/a\u{1}\nShow=yes", 5, "is no media type"),
     ("[Rule x]\nExternalType=ticket\nShow=yes", 5, "is no external type"),
     ("[Rule x]\nMessage=sha256:12\nShow=yes", 5, "is no hash"),
-    ("[Rule x]\nTechnology=type-9\nShow=yes", 5, "is not known"),
-    ("[Rule x]\nText=\nShow=yes", 5, "is empty"),
-    ("[Rule x]\nText=a\nShow=no", 6, "is no action"),
-    ("[Rule x]\nText=a\nShow=perhaps", 6, "neither yes nor no"),
+    ("[Rule x]\nTechnology=type-9\nShow=yes", 5, "is not known"), ("[Rule x]\nText=\nShow=yes", 5, "is empty"),
+    ("[Rule x]\nText=a\nShow=no", 6, "is no action"), ("[Rule x]\nText=a\nShow=perhaps", 6, "neither yes nor no"),
     ("[Rule x]\nText=a\nShow=yes\nAsk=no", 7, "has no meaning"),
     ("[Rule x]\nText=a\nRun=mpc\nAsk=never", 7, "neither yes nor no"),
-    ("[Rule x]\nText=a\nRun=", 6, "names no program"),
-    ("[Rule x]\nText=a\nRun=bin/x", 6, "relative path"),
+    ("[Rule x]\nText=a\nRun=", 6, "names no program"), ("[Rule x]\nText=a\nRun=bin/x", 6, "relative path"),
     ("[Rule x]\nText=a\nRun=mpc play", 6, "space in its name"),
-    ("[Rule x]\nText=a\nOpen=/usr/bin/x", 6, "is no desktop id"),
-    ("[Rule x]\nText=a\nOpen=", 6, "is no desktop id"),
+    ("[Rule x]\nText=a\nOpen=/usr/bin/x", 6, "is no desktop id"), ("[Rule x]\nText=a\nOpen=", 6, "is no desktop id"),
     ("[Rule x]\nText=a\nShow=yes\nIgnore=yes", 4, "has the actions Show, Ignore"),
-    ("[Rule x]\nText=a", 4, "has no action"),
-    ("[Rule x]\nShow=yes", 4, "has no condition"),
+    ("[Rule x]\nText=a", 4, "has no action"), ("[Rule x]\nShow=yes", 4, "has no condition"),
     ("[Rule x]\nText=a\nText=b\nShow=yes", 6, "the key Text is repeated"),
     ("[Rule x]\nText=a\nShow=yes\n[Rule x]\nText=b", 7, "is repeated"),
     ("[Rule x]\nText=a\nOnRemove=mpc;stop\nShow=yes", 6, "OnRemove= has no meaning with Show="),
@@ -52,13 +46,10 @@ import Testing
     ("[Rule x]\nText=a\nSound=bell\nIgnore=yes", 6, "Sound= has no meaning with Ignore="),
     ("[Rule x]\nText=a\nSound=../bell\nShow=yes", 6, "no name of a sound"),
     ("[Rule x]\nHandler=a/b\nShow=yes", 5, "no desktop id"),
-    ("[Rule x]\nText=a\nWhen=now\nShow=yes", 6, "has no key When"),
-    ("[Rule x]\nTxt=a\nShow=yes", 5, "has no key Txt"),
-    ("[Rules]\nText=a\nShow=yes", 4, "there is no group [Rules]"),
-    ("[Rule ]\nText=a\nShow=yes", 4, "name is empty"),
+    ("[Rule x]\nText=a\nWhen=now\nShow=yes", 6, "has no key When"), ("[Rule x]\nTxt=a\nShow=yes", 5, "has no key Txt"),
+    ("[Rules]\nText=a\nShow=yes", 4, "there is no group [Rules]"), ("[Rule ]\nText=a\nShow=yes", 4, "name is empty"),
     // Without the line that is not understood, the rule would match more tags.
-    ("[Rule x]\nText=a\nnonsense\nRun=mpc", 6, ""),
-    ("[Rule x\nText=a\nRun=mpc", 4, ""),
+    ("[Rule x]\nText=a\nnonsense\nRun=mpc", 6, ""), ("[Rule x\nText=a\nRun=mpc", 4, ""),
   ]) func `a mistake disables its own rule and is named`(lines: String, line: Int, problem: String) throws {
     let file = Self.around(lines)
     #expect(file.rules.map(\.name) == ["first", "last"])

@@ -4,14 +4,10 @@ import Testing
 
 @Suite struct ReaderErrorTests {
   static let codes: [(number: Int, member: NFCReaderError.Code)] = [
-    (1, NFCReaderError.readerErrorUnsupportedFeature),
-    (2, NFCReaderError.readerErrorSecurityViolation),
-    (3, NFCReaderError.readerErrorInvalidParameter),
-    (4, NFCReaderError.readerErrorInvalidParameterLength),
-    (5, NFCReaderError.readerErrorParameterOutOfBound),
-    (6, NFCReaderError.readerErrorRadioDisabled),
-    (7, NFCReaderError.readerErrorIneligible),
-    (8, NFCReaderError.readerErrorAccessNotAccepted),
+    (1, NFCReaderError.readerErrorUnsupportedFeature), (2, NFCReaderError.readerErrorSecurityViolation),
+    (3, NFCReaderError.readerErrorInvalidParameter), (4, NFCReaderError.readerErrorInvalidParameterLength),
+    (5, NFCReaderError.readerErrorParameterOutOfBound), (6, NFCReaderError.readerErrorRadioDisabled),
+    (7, NFCReaderError.readerErrorIneligible), (8, NFCReaderError.readerErrorAccessNotAccepted),
     (100, NFCReaderError.readerTransceiveErrorTagConnectionLost),
     (101, NFCReaderError.readerTransceiveErrorRetryExceeded),
     (102, NFCReaderError.readerTransceiveErrorTagResponseError),

@@ -300,8 +300,7 @@ import Testing
 
 @Suite struct LastingDeviceTests {
   @Test(arguments: [
-    ([], []),
-    (["pn53x_usb:001:004"], ["pn53x_usb"]),
+    ([], []), (["pn53x_usb:001:004"], ["pn53x_usb"]),
     (["acr122_usb:001:004", "pn53x_usb:001:005"], ["acr122_usb", "pn53x_usb"]),
     (["pn53x_usb:001:004", "pn53x_usb:001:005"], ["pn53x_usb:001:004", "pn53x_usb:001:005"]),
     (["pn532_uart:/dev/ttyUSB0", "pn53x_usb:001:004"], ["pn532_uart:/dev/ttyUSB0", "pn53x_usb"]),

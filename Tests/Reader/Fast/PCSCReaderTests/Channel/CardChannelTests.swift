@@ -20,8 +20,7 @@ import Testing
 
   @Test func `a card that may be another one is asked for its identifier alone`() throws {
     var channel = identified(
-      .type2, TagActivation.type2.identifier,
-      .send("FF CA 00 00 00", TagActivation.type2.identifier + [0x90, 0x00]),
+      .type2, TagActivation.type2.identifier, .send("FF CA 00 00 00", TagActivation.type2.identifier + [0x90, 0x00]),
       .send("FF CA 00 00 00", "09 09 09 09 90 00"))
     let answers = try [channel.isSameTag(), channel.isSameTag()]
     #expect(answers == [true, false])

@@ -123,8 +123,7 @@ import Testing
   @Test func `an ACR122U selects a sector without the check of the CRC`() throws {
     var channel = cardChannel(
       .acr122, .type2, .send("FF 00 00 00 05 D4 08 63 03 00", "D5 09 90 00"),
-      .send("FF 00 00 00 04 D4 42 C2 FF", "D5 43 00 0A 90 00"),
-      .send("FF 00 00 00 05 D4 08 63 03 80", "D5 09 90 00"),
+      .send("FF 00 00 00 04 D4 42 C2 FF", "D5 43 00 0A 90 00"), .send("FF 00 00 00 05 D4 08 63 03 80", "D5 09 90 00"),
       .send("FF 00 00 00 05 D4 08 63 03 00", "D5 09 90 00"), .send("FF 00 00 00 06 D4 32 02 00 0B 05", "D5 33 90 00"),
       .send("FF 00 00 00 06 D4 42 01 00 00 00", "D5 43 01 90 00"),
       .send("FF 00 00 00 06 D4 32 02 00 0B 0A", "D5 33 90 00"),
@@ -155,8 +154,7 @@ import Testing
   // MARK: Transparent session
 
   private static let opening: [ScriptedConnection.Step] = [
-    .send("FF C2 00 00 02 81 00", "C0 03 00 90 00 90 00"),
-    .send("FF C2 00 02 04 8F 02 00 03", "C0 03 00 90 00 90 00"),
+    .send("FF C2 00 00 02 81 00", "C0 03 00 90 00 90 00"), .send("FF C2 00 02 04 8F 02 00 03", "C0 03 00 90 00 90 00"),
   ]
 
   @Test func `an ACR1252U sends a raw command in a session, and ends it`() throws {

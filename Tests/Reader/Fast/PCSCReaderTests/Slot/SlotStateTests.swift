@@ -38,8 +38,7 @@ import Testing
 
   @Test(
     arguments: [
-      (Array("Lecteur à puce 00 00".utf8), "Lecteur à puce 00 00"),
-      ([0x41, 0xFF, 0x42], "A\u{FFFD}B"),
+      (Array("Lecteur à puce 00 00".utf8), "Lecteur à puce 00 00"), ([0x41, 0xFF, 0x42], "A\u{FFFD}B"),
       (Array("A\nreaders 1\u{2028}\u{7F}".utf8), "A\u{FFFD}readers 1\u{FFFD}\u{FFFD}"),
     ] as [([UInt8], String)])
   func `a name has no line breaks as text, and its bytes for pcscd`(bytes: [UInt8], text: String) {

@@ -271,8 +271,7 @@ import Testing
         "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications", "Notify",
         [
           .string("Updates"), .uint32(number), .string(""), .string("Updates are ready"),
-          .string("Install them later?"),
-          .strings(keys), .dictionary([:]), .int32(0),
+          .string("Install them later?"), .strings(keys), .dictionary([:]), .int32(0),
         ])
       return reply.first?.asUInt32
     } catch {

@@ -98,8 +98,7 @@ struct TwoSeatsTests {
       let agent = try ChildProcess(
         BuiltProducts.program("tagroute-agent"), ["--config", installation.directory.file("agent.conf")],
         environment: installation.environment.merging([
-          "DBUS_SESSION_BUS_ADDRESS": bus.address,
-          "XDG_STATE_HOME": installation.directory.file("state-\(session)"),
+          "DBUS_SESSION_BUS_ADDRESS": bus.address, "XDG_STATE_HOME": installation.directory.file("state-\(session)"),
         ]) { $1 }, starter: starter)
       try await agent.line(containing: Desktop.registered)
       try await daemon.line(containing: "serves session \(session)")
