@@ -196,9 +196,7 @@ actor RepeatedContender: Contender {
 
   func start() async throws {
     spentBefore = ProcessorTime.ofEndedChildren()
-    loop = Task {
-      while !Task.isCancelled { try await once() }
-    }
+    loop = Task { while !Task.isCancelled { try await once() } }
   }
 
   private func once() async throws {

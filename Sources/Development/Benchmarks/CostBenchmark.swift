@@ -15,8 +15,7 @@ struct CostBenchmark {
     let configuration = DaemonConfiguration()
     try await run("looks every \(configuration.pollInterval)", [:])
     let idle = configuration.idlePollInterval
-    try await run(
-      "idle, looks every \(idle)", ["Reader": ["PollInterval=\(Int(idle / .milliseconds(1)))"]])
+    try await run("idle, looks every \(idle)", ["Reader": ["PollInterval=\(Int(idle / .milliseconds(1)))"]])
   }
 
   private func run(_ title: String, _ settings: [String: [String]]) async throws {

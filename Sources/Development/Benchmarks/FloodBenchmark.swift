@@ -213,10 +213,7 @@ struct FloodClient {
     case .registrationWithDescriptors:
       (interface, member) = (Names.Daemon.managerInterface, "RegisterAgent")
       let null = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
-      arguments = [
-        .objectPath("/a"),
-        .dictionary(["d": .array(element: "h", (0..<16).map { _ in .unixFD(null) })]),
-      ]
+      arguments = [.objectPath("/a"), .dictionary(["d": .array(element: "h", (0..<16).map { _ in .unixFD(null) })])]
     case .session:
       (interface, member, arguments) = (Names.Daemon.managerInterface, "StartReaderSession", [.dictionary([:])])
     case .property:

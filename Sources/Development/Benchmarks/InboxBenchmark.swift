@@ -44,10 +44,7 @@ struct InboxBenchmark {
     let questions: [(String, [String], String)] = [
       ("the newest 100", [], "sequence < 9223372036854775807"),
       ("the newest 100 that failed", ["--state", "failed"], "state = 'failed'"),
-      (
-        "100 from the middle", ["--before", middle],
-        "sequence < (SELECT sequence FROM taps WHERE id = '\(middle)')"
-      ),
+      ("100 from the middle", ["--before", middle], "sequence < (SELECT sequence FROM taps WHERE id = '\(middle)')"),
     ]
     for (name, arguments, condition) in questions {
       try await compare(name, arguments, condition, installation, client, file: file, middle: middle)

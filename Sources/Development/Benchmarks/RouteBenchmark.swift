@@ -43,8 +43,7 @@ struct RouteBenchmark {
       let numbers = first..<min(first + domainsPerHandler, domains)
       let patterns = try numbers.map { try DomainPattern((isWildcard($0) ? "*." : "") + domain($0)) }
       let id = "org.example.App\(first).desktop"
-      let application = Application(
-        desktopID: id, name: "App", file: "/usr/share/applications/\(id)", origin: .system)
+      let application = Application(desktopID: id, name: "App", file: "/usr/share/applications/\(id)", origin: .system)
       return HandlerDeclaration(application: application, domains: patterns)
     }
   }

@@ -104,9 +104,7 @@ struct TapBenchmark {
   }
 
   /// Waits long enough for the removal to be noticed. The random length makes taps meet every phase of polling.
-  private func rest() async throws {
-    try await Task.sleep(for: .milliseconds(Int.random(in: 350...550)))
-  }
+  private func rest() async throws { try await Task.sleep(for: .milliseconds(Int.random(in: 350...550))) }
 
   private func uid(_ number: Int) -> String {
     let digits = String(number, radix: 16)

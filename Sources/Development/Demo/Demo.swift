@@ -62,9 +62,7 @@ package enum DemoProgram {
   }
 }
 
-private struct DemoInterruption: Error {
-  let signal: Int32
-}
+private struct DemoInterruption: Error { let signal: Int32 }
 
 /// Runs a demo, and cancels it if a signal arrives, so that it stops its programs first.
 private func untilSignal(_ run: @escaping @Sendable () async throws -> DemoReport) async throws -> DemoReport {

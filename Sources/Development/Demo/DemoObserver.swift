@@ -18,8 +18,7 @@ struct DemoObserver {
     self.installation = installation
     let loop = EventLoop(label: "demo")
     let environment = installation.environment
-    daemon = try await DaemonClient.connect(
-      to: BusAddress(environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? ""), on: loop)
+    daemon = try await DaemonClient.connect(to: BusAddress(environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? ""), on: loop)
     let session = try await Connection.open(BusAddress(environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""), on: loop)
     agent = try AgentClient(session, busName: agentName)
     events = try await agent.events()

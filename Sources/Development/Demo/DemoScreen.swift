@@ -103,8 +103,7 @@ struct DemoScreen {
       "xdotool", "xdotool", ["mousemove", "--window", window, "30", "20", "click", "2"], environment: environment)
   }
 
-  @discardableResult
-  private func waitForWindow() async throws -> String {
+  @discardableResult private func waitForWindow() async throws -> String {
     let found = try await run(
       "xdotool", "xdotool", ["search", "--sync", "--onlyvisible", "--class", "Dunst"], environment: environment)
     guard let window = found.split(separator: "\n").first else { throw RigError("dunst shows no window") }

@@ -87,11 +87,7 @@ struct OwnAppDemo {
     }
     report.output = try await end(installation)
     for line in report.output { say("the app prints: \(line)") }
-    if let refusal {
-      say("the app did not take it: \(refusal.message)")
-    } else {
-      say("the app has it")
-    }
+    if let refusal { say("the app did not take it: \(refusal.message)") } else { say("the app has it") }
     return report
   }
 

@@ -36,9 +36,7 @@ struct PseudoTerminal {
   }
 
   /// Sends bytes to the host. A serial line has no flow control: bytes beyond the host's buffer are lost.
-  func write(_ bytes: [UInt8]) {
-    _ = Glibc.write(controller.rawValue, bytes, bytes.count)
-  }
+  func write(_ bytes: [UInt8]) { _ = Glibc.write(controller.rawValue, bytes, bytes.count) }
 
   private static func failure(_ attempt: String) -> SimulatorError {
     SimulatorError(SystemError(attempt).description)

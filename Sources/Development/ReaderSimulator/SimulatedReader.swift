@@ -103,8 +103,7 @@ package actor SimulatedReader {
   package func stop() { unplug() }
 
   /// Places a tag on the reader. Returns the placement, for `remove(_:)`.
-  @discardableResult
-  package func place(_ tag: SimulatedTag) -> TagID {
+  @discardableResult package func place(_ tag: SimulatedTag) -> TagID {
     let id = TagID(number: nextTag)
     nextTag += 1
     chip.radio.field.place(tag.tag, as: id, at: clock.now)
@@ -117,8 +116,7 @@ package actor SimulatedReader {
 
   /// Removes a tag and returns it with its current contents; nil if it is not on the reader. A tag that a fault removed
   /// is returned once.
-  @discardableResult
-  package func remove(_ id: TagID) -> SimulatedTag? {
+  @discardableResult package func remove(_ id: TagID) -> SimulatedTag? {
     let tag = chip.radio.field.remove(id) ?? chip.radio.forgetTakenAway(id)
     perform(chip.fieldChanged(at: clock.now))
     return tag.map(SimulatedTag.init)
@@ -204,8 +202,7 @@ package actor SimulatedReader {
             if let bytes = reader.outbox.popFirst() { reader.line?.terminal.write(bytes) }
           }
         }
-      case .wake(let deadline):
-        later(deadline - clock.now) { $0.perform($0.chip.wake(at: $0.clock.now)) }
+      case .wake(let deadline): later(deadline - clock.now) { $0.perform($0.chip.wake(at: $0.clock.now)) }
       }
     }
   }
@@ -277,9 +274,7 @@ package struct CommandRecord: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Command and answer in hexadecimal digits.
-  package var description: String {
-    "\(HexText.string(command)) → \(answer.map(HexText.string) ?? "nothing")"
-  }
+  package var description: String { "\(HexText.string(command)) → \(answer.map(HexText.string) ?? "nothing")" }
 }
 
 /// The waits of tests for a state of `Owner`.

@@ -75,9 +75,7 @@ package struct TimingModel: Sendable, Hashable {
 
   /// How long the chip waits for an answer. `code` is as in RFConfiguration's item 2: 0 for no timeout, otherwise 100
   /// µs × 2^(`code` − 1).
-  func timeout(code: UInt8) -> Duration {
-    code == 0 ? .zero : timeoutUnit * (1 << (Int(min(code, 16)) - 1))
-  }
+  func timeout(code: UInt8) -> Duration { code == 0 ? .zero : timeoutUnit * (1 << (Int(min(code, 16)) - 1)) }
 
   /// The longest time from field on until a tag listens.
   func startUp(_ modulation: RadioModulation) -> Duration {

@@ -51,8 +51,7 @@ package final class ChildProcess: Sendable {
 
   /// Waits for a line that contains `text`, on either output. Skips `index` lines at the beginning of the log. Throws a
   /// `RigError` with the log if the process ends, or ``timeout`` passes, without such a line.
-  @discardableResult
-  package func line(containing text: String, after index: Int = 0) async throws -> String {
+  @discardableResult package func line(containing text: String, after index: Int = 0) async throws -> String {
     try await output.line(after: index) { $0.contains(text) }
   }
 
@@ -63,14 +62,12 @@ package final class ChildProcess: Sendable {
   }
 
   /// Waits until the process ends. Throws a `RigError` with the log if it still runs after the limit.
-  @discardableResult
-  package func exit(within limit: Duration = timeout) async throws -> ExitStatus {
+  @discardableResult package func exit(within limit: Duration = timeout) async throws -> ExitStatus {
     try await output.exit(within: limit)
   }
 
   /// Sends a signal to the process and waits until it has ended. Throws like ``exit(within:)``.
-  @discardableResult
-  package func exit(after signal: Int32) async throws -> ExitStatus {
+  @discardableResult package func exit(after signal: Int32) async throws -> ExitStatus {
     self.signal(signal)
     return try await exit()
   }
@@ -248,8 +245,7 @@ actor ProcessOutput {
     }
     guard isOurs else { return }
     status =
-      tagroute_exited_normally(raw) != 0
-      ? .exited(tagroute_exit_code(raw)) : .signalled(tagroute_ending_signal(raw))
+      tagroute_exited_normally(raw) != 0 ? .exited(tagroute_exit_code(raw)) : .signalled(tagroute_ending_signal(raw))
     settle()
   }
 

@@ -91,8 +91,7 @@ package actor Installation {
     let activated = environment
     systemBus = try await PrivateBus.start(
       type: "system", rules: [Self.descriptorRule], program: options.systemBus, starter: starter)
-    sessionBus =
-      options.sessionBus == nil ? try await PrivateBus.start(environment: activated, starter: starter) : nil
+    sessionBus = options.sessionBus == nil ? try await PrivateBus.start(environment: activated, starter: starter) : nil
     environment["DBUS_SYSTEM_BUS_ADDRESS"] = systemBus.address
     environment["DBUS_SESSION_BUS_ADDRESS"] = options.sessionBus ?? sessionBus?.address
     self.environment = environment
@@ -161,8 +160,7 @@ package actor Installation {
 
   /// Sends the simulated reader a command, for example `tap https://example.com` or `remove`. Returns the answer
   /// without its `ok`. Throws an error as a `RigError`.
-  @discardableResult
-  package func simulate(_ command: String) async throws -> String {
+  @discardableResult package func simulate(_ command: String) async throws -> String {
     guard let simulator else { throw RigError("the simulator is not running") }
     let seen = await simulator.log().count
     try await simulator.send(command)

@@ -32,8 +32,7 @@ package actor PrivateBus {
     type: String = "session", environment: [String: String] = [:], rules: [String] = [],
     program: Program = .daemon, starter: String = #function
   ) async throws -> PrivateBus {
-    let bus = try PrivateBus(
-      type: type, environment: environment, rules: rules, program: program, starter: starter)
+    let bus = try PrivateBus(type: type, environment: environment, rules: rules, program: program, starter: starter)
     try await bus.restart()
     return bus
   }

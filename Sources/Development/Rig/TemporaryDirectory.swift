@@ -31,14 +31,12 @@ package final class TemporaryDirectory: Sendable {
   package func file(_ name: String) -> String { "\(path)/\(name)" }
 
   /// Writes `text` to the file `name`, creating missing folders. Returns the absolute path.
-  @discardableResult
-  package func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
+  @discardableResult package func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
     try write(Array(text.utf8), to: name, mode: mode)
   }
 
   /// Writes `bytes` to the file `name`, creating missing folders. Returns the absolute path.
-  @discardableResult
-  package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
+  @discardableResult package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
     var folder = path
     for component in name.split(separator: "/").dropLast() {
       folder += "/\(component)"

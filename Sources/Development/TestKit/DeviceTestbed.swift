@@ -83,8 +83,7 @@ package struct DeviceTestbed: Sendable {
   /// Unplugs a device.
   package func unplug(_ path: String) async throws { try await perform("remove \(path)") }
 
-  @discardableResult
-  private func perform(_ command: String) async throws -> String {
+  @discardableResult private func perform(_ command: String) async throws -> String {
     let seen = await process.log().count
     try await process.send(command)
     let answer = try await process.line(after: seen) { $0.hasPrefix("ok") || $0.hasPrefix("failed") }

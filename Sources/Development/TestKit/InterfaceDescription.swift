@@ -15,8 +15,7 @@ package struct InterfaceDescription: Sendable, Hashable, CustomStringConvertible
     var member: (kind: String, name: String, details: [String])?
     for tag in InterfaceDescription.tags(of: xml) {
       switch (tag.name, tag.isEnd) {
-      case ("interface", _):
-        isInside = !tag.isEnd && tag.attributes["name"] == name
+      case ("interface", _): isInside = !tag.isEnd && tag.attributes["name"] == name
       case ("method", false), ("signal", false), ("property", false):
         guard isInside else { continue }
         let type = [tag.attributes["type"], tag.attributes["access"]].compactMap(\.self)

@@ -16,8 +16,7 @@ package struct PCSCClient: Sendable {
   }
 
   /// Returns the answer to a command. Fails with the name of the error, for example `SCARD_W_REMOVED_CARD`.
-  @discardableResult
-  package func ask(_ command: String) async throws -> String {
+  @discardableResult package func ask(_ command: String) async throws -> String {
     let answer = try await answer(to: command)
     guard answer.hasPrefix("ok ") else { throw RigError("\(command): \(answer)") }
     return String(answer.dropFirst(3))

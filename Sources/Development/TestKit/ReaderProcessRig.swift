@@ -113,8 +113,7 @@ open class ReaderProcessRig {
   // MARK: Events
 
   /// Reads events until `pick` returns a result.
-  @discardableResult
-  package func next<T>(_ what: String, _ pick: (ReaderProcessEvent) -> T?) async throws -> T {
+  @discardableResult package func next<T>(_ what: String, _ pick: (ReaderProcessEvent) -> T?) async throws -> T {
     let start = seen.count
     let watchdog = timers.schedule(after: ChildProcess.timeout) { [process] in Task { await process.stop() } }
     defer { watchdog.cancel() }
@@ -291,9 +290,7 @@ open class ReaderProcessRig {
   package var reported: [SessionTag] { seen.compactMap { if case .sessionTag(_, let tag) = $0 { tag } else { nil } } }
 
   /// Starts an operation on a tag.
-  package func ask(
-    _ operation: ReaderOperation, _ tag: SessionTag, request: UInt64 = 1, session: UInt64 = 1
-  ) async {
+  package func ask(_ operation: ReaderOperation, _ tag: SessionTag, request: UInt64 = 1, session: UInt64 = 1) async {
     await process.perform(operation, request: request, placement: tag.placement.number, session: session)
   }
 

@@ -81,9 +81,7 @@ struct MqttBenchmark {
     try await referee.taps((1...taps).map { SampleTap($0).id })
     return try await referee.messages().compactMap { message in
       guard message.topic == "tagroute/desk/log", let tap = message.tap, let read = TapTime.microseconds(tap.time)
-      else {
-        return nil
-      }
+      else { return nil }
       return .microseconds(message.time - read)
     }
   }

@@ -18,8 +18,7 @@ struct NfcpyComparison {
         let written = try BenchmarkTag.message(size: size)
         let read = try await outcome(
           NfcpyContender(reader, ["--interval", "0"]), try kind.make(written), reader, clock
-        )
-        .outcome
+        ).outcome
         if read != .message(written) { wrong.append("\(kind.name), \(size) bytes: nfcpy has read: \(read)") }
 
         let writer = try await NfcpyContender(reader, ["--interval", "0", "--write", Hexadecimal.text(written)])

@@ -80,8 +80,7 @@ struct HostFrameDecoder {
       case .complete(let frame, let length):
         buffer.removeFirst(start + 2 + length)
         frames.append(frame)
-      case .damaged:
-        buffer.removeFirst(start + 2)
+      case .damaged: buffer.removeFirst(start + 2)
       case .incomplete:
         buffer.removeFirst(start)
         return frames

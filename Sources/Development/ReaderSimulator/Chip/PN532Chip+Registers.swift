@@ -123,8 +123,7 @@ extension PN532Chip {
   mutating func writeRegister(_ value: UInt8, at address: UInt16) {
     if address != PN532Registers.fifoData { registers[address] = value }
     switch address {
-    case PN532Registers.fifoData:
-      if byteFrames.queue.count < ByteFrames.size { byteFrames.queue.append(value) }
+    case PN532Registers.fifoData: if byteFrames.queue.count < ByteFrames.size { byteFrames.queue.append(value) }
     case PN532Registers.fifoLevel where value & 0x80 != 0: byteFrames.queue = []
     case PN532Registers.command where value & 0x0F == Self.transmit:
       byteFrames.transmit(lastBits: registers.transmitLastBits, hasParity: registers.hasParity)
@@ -137,9 +136,7 @@ extension PN532Chip {
     guard let bytes = byteFrames.sent, !bytes.isEmpty else { return }
     byteFrames.sent = nil
     guard case .frame(let answer) = radio.transceive(RadioFrame(modulation: .jewel, bytes: bytes), for: .exchange)
-    else {
-      return
-    }
+    else { return }
     byteFrames.receive(answer.bytes, hasParity: registers.hasParity)
     registers.receiveLastBits = registers.hasParity ? 0 : answer.bytes.count * 9 % 8
   }

@@ -14,8 +14,7 @@ extension PN532Chip {
   mutating func addTypeA(_ tag: ActivatedTag) {
     let ats = tag.speaksBlockProtocol && sendsRATS ? sendRATS() : nil
     // SENS_RES (high byte first), SEL_RES, UID and ATS.
-    let description =
-      tag.atqa.reversed() + [tag.sak, UInt8(truncatingIfNeeded: tag.uid.count)] + tag.uid + (ats ?? [])
+    let description = tag.atqa.reversed() + [tag.sak, UInt8(truncatingIfNeeded: tag.uid.count)] + tag.uid + (ats ?? [])
     add(ChipTarget(identity: .typeA(tag), description: description, blocks: ats.map(BlockProtocol.init(ats:))))
   }
 
@@ -27,9 +26,7 @@ extension PN532Chip {
   }
 
   /// Sends HLTA. A tag obeys it without an answer.
-  mutating func haltTypeA() {
-    _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
-  }
+  mutating func haltTypeA() { _ = radio.transceive(.standard([0x50, 0x00]), for: .activation) }
 
   /// Returns the answer to select as received; nil if there is none.
   private mutating func sendRATS() -> [UInt8]? {

@@ -93,8 +93,7 @@ struct PN532Chip {
       if let next = nextLineByte { lineByte = next }
       nextLineByte = nil
       actions = [.cancel]
-    case .notAcknowledge:
-      actions = lastAnswer.isEmpty ? [] : [send(lastAnswer, after: .zero)]
+    case .notAcknowledge: actions = lastAnswer.isEmpty ? [] : [send(lastAnswer, after: .zero)]
     case .error: actions = []
     case .information(let payload): actions = receiveCommand(payload, at: now)
     }
@@ -172,9 +171,7 @@ struct PN532Chip {
     return actions + finish(outcome, code: code, at: now, after: acknowledged + radio.elapsed)
   }
 
-  private mutating func finish(
-    _ outcome: Outcome, code: UInt8, at now: Duration, after delay: Duration
-  ) -> [Action] {
+  private mutating func finish(_ outcome: Outcome, code: UInt8, at now: Duration, after delay: Duration) -> [Action] {
     waiting = nil
     var bytes: [UInt8]
     switch outcome {

@@ -183,9 +183,7 @@ enum ControlCommand: Equatable {
       let times = words.count == 3 ? Int(words[2]) : 1
       guard (2...3).contains(words.count), words[1].count == 4, let word = UInt16(words[1], radix: 16), let times,
         times > 0
-      else {
-        throw SimulatorError("fault status: give four hexadecimal digits, and how often")
-      }
+      else { throw SimulatorError("fault status: give four hexadecimal digits, and how often") }
       return .cardFault(.status(word, times: times))
     case "removal" where words.count == 1: return .cardFault(.removal())
     case "flicker" where words.count == 1: return .cardFault(.flicker())

@@ -63,9 +63,7 @@ package enum SimulatorProgram {
       let quits = (try? await console.serve(session)) ?? false
       if quits || endsWithInput { end.yield() }
     }
-    Task {
-      for await _ in signals { end.yield() }
-    }
+    Task { for await _ in signals { end.yield() } }
     for await _ in ends { break }
   }
 

@@ -20,20 +20,15 @@ struct RadioField {
     if isOn && !on { offSince = now }
     if on && !isOn {
       onSince = now
-      if now - offSince >= keptPower {
-        for index in placed.indices { placed[index].tag.losePower() }
-      }
+      if now - offSince >= keptPower { for index in placed.indices { placed[index].tag.losePower() } }
     }
     isOn = on
   }
 
-  mutating func place(_ tag: any FieldTag, as id: TagID, at now: Duration) {
-    placed.append((id, tag, now))
-  }
+  mutating func place(_ tag: any FieldTag, as id: TagID, at now: Duration) { placed.append((id, tag, now)) }
 
   /// Returns the tag with its current contents; nil if it is not on the reader.
-  @discardableResult
-  mutating func remove(_ id: TagID) -> (any FieldTag)? {
+  @discardableResult mutating func remove(_ id: TagID) -> (any FieldTag)? {
     guard let index = placed.firstIndex(where: { $0.id == id }) else { return nil }
     var tag = placed.remove(at: index).tag
     tag.tearWrites(nil)
@@ -46,9 +41,7 @@ struct RadioField {
     for index in placed.indices { placed[index].tag.tearWrites(tear) }
   }
 
-  func memory(of id: TagID) -> [UInt8]? {
-    placed.first { $0.id == id }?.tag.memory
-  }
+  func memory(of id: TagID) -> [UInt8]? { placed.first { $0.id == id }?.tag.memory }
 
   /// Puts a frame on the air. Tags that got power after `start` do not listen yet.
   mutating func transceive(_ frame: RadioFrame, poweredBefore start: Duration) -> Answer {

@@ -20,9 +20,7 @@ protocol TypeAApplication: Sendable {
   mutating func receive(_ data: [UInt8]?) -> TypeAReply
 }
 
-extension TypeAApplication {
-  var leavesOnRequest: Bool { false }
-}
+extension TypeAApplication { var leavesOnRequest: Bool { false } }
 
 /// The reply of an application to a command.
 enum TypeAReply: Equatable {
@@ -251,9 +249,7 @@ package struct TagUID: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The bytes, if they do not change; nil for a random UID.
-  package var fixedBytes: [UInt8]? {
-    if case .fixed(let bytes) = kind { bytes } else { nil }
-  }
+  package var fixedBytes: [UInt8]? { if case .fixed(let bytes) = kind { bytes } else { nil } }
 
   /// Hexadecimal digits, or "random".
   package var description: String { fixedBytes.map(HexText.string) ?? "random" }

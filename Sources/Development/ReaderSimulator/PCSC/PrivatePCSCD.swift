@@ -69,9 +69,7 @@ package actor PrivatePCSCD {
     logFile = "\(directory)/pcscd.log"
   }
 
-  deinit {
-    if case .running(let identifier, _) = state { Glibc.kill(identifier, SIGKILL) }
-  }
+  deinit { if case .running(let identifier, _) = state { Glibc.kill(identifier, SIGKILL) } }
 
   /// Whether the process runs.
   package var isRunning: Bool { if case .running = state { true } else { false } }

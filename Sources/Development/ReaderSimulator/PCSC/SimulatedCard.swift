@@ -39,9 +39,7 @@ package struct SimulatedCard: Sendable {
   }
 
   /// The card's tag, with its contents; nil if it has contacts.
-  package var tag: SimulatedTag? {
-    if case .contactless(let tag) = medium { SimulatedTag(tag: tag) } else { nil }
-  }
+  package var tag: SimulatedTag? { if case .contactless(let tag) = medium { SimulatedTag(tag: tag) } else { nil } }
 
   /// The whole permanent memory.
   package var memory: [UInt8] {
@@ -98,9 +96,7 @@ struct OpenPGPApplication: CardApplication {
       ])
     let application = BERObject(
       tag: 0x6E,
-      holding: [
-        BERObject(tag: 0x4F, value: name), BERObject(tag: 0x5F52, value: historicalBytes), discretionary,
-      ])
+      holding: [BERObject(tag: 0x4F, value: name), BERObject(tag: 0x5F52, value: historicalBytes), discretionary])
     let holder = BERObject(
       tag: 0x65,
       holding: [

@@ -54,9 +54,7 @@ extension SimulatedCardReaders {
   }
 
   /// Sends the answer to the request of a slot. A driver that is gone has no use for it.
-  func reply(_ answer: DriverAnswer, to slot: CardSlotID) {
-    send(answer.frame, to: .requests(slot))
-  }
+  func reply(_ answer: DriverAnswer, to slot: CardSlotID) { send(answer.frame, to: .requests(slot)) }
 
   private func send(_ bytes: [UInt8], to purpose: DriverConnection.Purpose) {
     for (number, connection) in connections where connection.purpose == purpose {
@@ -65,8 +63,7 @@ extension SimulatedCardReaders {
   }
 
   /// Changes a slot, and tells the driver of insertions and removals.
-  @discardableResult
-  func change<Value>(_ id: CardSlotID, _ body: (inout SimulatedSlot) -> Value) -> Value {
+  @discardableResult func change<Value>(_ id: CardSlotID, _ body: (inout SimulatedSlot) -> Value) -> Value {
     let before = slots[id.number].presence.changes
     let value = body(&slots[id.number])
     let changes = slots[id.number].presence.changes
@@ -101,8 +98,7 @@ extension SimulatedCardReaders {
     let changes = slots[slot.number].presence.changes
     // The card is there again, which the driver learns with the next check.
     if changes != report.changes { send(BigEndian.bytes(changes), to: .events(slot)) }
-    return DriverAnswer(
-      response: report.isPresent ? .cardPresent : .cardAbsent, data: BigEndian.bytes(report.changes))
+    return DriverAnswer(response: report.isPresent ? .cardPresent : .cardAbsent, data: BigEndian.bytes(report.changes))
   }
 
   private func power(_ action: DriverPowerAction?, _ slot: CardSlotID) -> DriverAnswer {

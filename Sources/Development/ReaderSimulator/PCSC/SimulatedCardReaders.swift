@@ -126,8 +126,7 @@ package actor SimulatedCardReaders {
 
   /// Puts a card into a slot. Returns the placement, for `remove(_:)`. A reader does not notice a card of a technology
   /// that it does not know, or a second card. Fails if the slot is for another kind of card.
-  @discardableResult
-  package func insert(_ card: SimulatedCard, into slot: CardSlotID) throws(SimulatorError) -> TagID {
+  @discardableResult package func insert(_ card: SimulatedCard, into slot: CardSlotID) throws(SimulatorError) -> TagID {
     guard card.hasContacts == (slots[slot.number].kind == .contact) else {
       throw SimulatorError("\(friendlyName(of: slot)): this slot does not take such a card")
     }
@@ -141,8 +140,7 @@ package actor SimulatedCardReaders {
 
   /// Takes a card away and returns it with its current contents; nil if it is in no slot. A card that a fault took away
   /// is returned once.
-  @discardableResult
-  package func remove(_ id: TagID) -> SimulatedCard? {
+  @discardableResult package func remove(_ id: TagID) -> SimulatedCard? {
     if let card = takenAway.removeValue(forKey: id) { return card }
     guard let slot = slots.first(where: { $0.cards.contains(id) })?.id else { return nil }
     return change(slot) { $0.remove(id) }
@@ -236,8 +234,7 @@ package actor SimulatedCardReaders {
   package var areOpen: Bool {
     let open = connections.values.map(\.purpose)
     return slots.allSatisfy { slot in
-      !readers[slot.reader.number].isPluggedIn
-        || open.contains(.requests(slot.id)) && open.contains(.events(slot.id))
+      !readers[slot.reader.number].isPluggedIn || open.contains(.requests(slot.id)) && open.contains(.events(slot.id))
     }
   }
 

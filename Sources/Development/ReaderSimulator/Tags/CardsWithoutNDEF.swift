@@ -60,9 +60,7 @@ extension SimulatedTag {
   package static func fileCard(
     _ name: [UInt8], files: [UInt16: [UInt8]], masterFiles: [UInt16: [UInt8]] = [:], uid: TagUID = .generated(),
     options: Type4Options = Type4Options()
-  ) -> SimulatedTag {
-    cardA(FileApplication(name: name, files: files, masterFiles: masterFiles), uid, options)
-  }
+  ) -> SimulatedTag { cardA(FileApplication(name: name, files: files, masterFiles: masterFiles), uid, options) }
 }
 
 /// A card with one application that is selected by its name (ISO/IEC 7816-4), and without NDEF: a loyalty card, for
@@ -106,9 +104,7 @@ extension SimulatedTag {
   /// Of the options, it uses the answer to select, and how often the card asks for more time.
   package static func applicationCard(
     _ name: [UInt8]? = nil, uid: TagUID = .generated(), options: Type4Options = Type4Options()
-  ) -> SimulatedTag {
-    cardA(SelectableApplication(name: name ?? SelectableApplication.usualName), uid, options)
-  }
+  ) -> SimulatedTag { cardA(SelectableApplication(name: name ?? SelectableApplication.usualName), uid, options) }
 }
 
 /// The proximity payment system environment of a bank card (EMV Contactless, book B, 3.3). It lists the payment

@@ -9,8 +9,7 @@ package struct SimulatedTag: Sendable {
     _ model: SimulatedType2Model, message: [UInt8], uid: TagUID = .generated(), hasLockControl: Bool = false
   ) throws(SimulatorError) -> SimulatedTag {
     let bytes = uid.fixedBytes ?? []
-    return type2(
-      try Type2Memory(model: model, uid: bytes, message: message, hasLockControl: hasLockControl), uid)
+    return type2(try Type2Memory(model: model, uid: bytes, message: message, hasLockControl: hasLockControl), uid)
   }
 
   /// A Type 2 tag with arbitrary contents, from page 4 on, in place of the TLVs: damaged, hostile, or merely unusual.

@@ -231,8 +231,7 @@ struct Type2Memory: Sendable {
     switch page {
     case 3...7: return bytes[10] & 1 << UInt8(page) != 0
     case 8...15: return bytes[11] & 1 << UInt8(page - 8) != 0
-    default:
-      return isDynamicallyLocked(page)
+    default: return isDynamicallyLocked(page)
     }
   }
 

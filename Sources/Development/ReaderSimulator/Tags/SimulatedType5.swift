@@ -206,9 +206,7 @@ package struct SimulatedType5Model: Sendable, Hashable {
   package var isSilentAtUnknownCommands = false
 
   /// A chip. Fails if a block does not have 4 to 32 bytes, or there are no blocks or more than 65,536.
-  package init(
-    _ name: String, blockSize: Int, blockCount: Int, manufacturer: UInt8 = 0x04
-  ) throws(SimulatorError) {
+  package init(_ name: String, blockSize: Int, blockCount: Int, manufacturer: UInt8 = 0x04) throws(SimulatorError) {
     guard (4...32).contains(blockSize), (1...0x1_0000).contains(blockCount) else {
       throw SimulatorError("\(blockCount) blocks of \(blockSize) bytes are not a memory of ISO/IEC 15693")
     }

@@ -248,8 +248,7 @@ package final class MqttProxy: Sendable {
 
   /// Gives a command, and returns once it is in force. The result is the position in the log before it, for
   /// ``event(_:after:)``.
-  @discardableResult
-  package func command(_ command: String) async throws -> Int {
+  @discardableResult package func command(_ command: String) async throws -> Int {
     let seen = await mark()
     try await process.send(command)
     _ = try await process.line(after: seen) { $0 == "ok \(command)" }

@@ -94,8 +94,7 @@ package final class MosquittoSubscriber: Sendable {
       [
         "--output=L", program, "--unix", socket, "-i", client, "-c", "-q", "1", "-d", "-t", "#", "-F",
         "message %U %r %q %t %x",
-      ]
-        + (user.map { ["-u", $0.name, "-P", $0.password] } ?? []), starter: starter)
+      ] + (user.map { ["-u", $0.name, "-P", $0.password] } ?? []), starter: starter)
     try await subscribed(after: 0)
   }
 

@@ -66,8 +66,7 @@ package actor MqttStation {
   package func startMqtt() async throws { mqtt = try await installation.start("tagroute-mqtt") }
 
   /// Ends `tagroute-mqtt` with a signal.
-  @discardableResult
-  package func endMqtt(_ signal: Int32 = SIGKILL) async throws -> ChildProcess.ExitStatus? {
+  @discardableResult package func endMqtt(_ signal: Int32 = SIGKILL) async throws -> ChildProcess.ExitStatus? {
     defer { mqtt = nil }
     return try await mqtt?.exit(after: signal)
   }
@@ -110,8 +109,7 @@ package actor MqttStation {
   }
 
   /// Waits until `tagroute-mqtt` is in a state.
-  @discardableResult
-  package func waits(until isExpected: @escaping @Sendable (State) -> Bool) async throws -> State {
+  @discardableResult package func waits(until isExpected: @escaping @Sendable (State) -> Bool) async throws -> State {
     let changes = try await session.signals(
       MatchRule(
         sender: Self.busName, path: try ObjectPath(Self.path), interface: "org.freedesktop.DBus.Properties",

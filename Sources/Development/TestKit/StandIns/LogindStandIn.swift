@@ -166,8 +166,7 @@ package actor LogindStandIn {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
         name.unicodeScalars.append(Unicode.Scalar(byte))
-      case UInt8(ascii: "0")...UInt8(ascii: "9") where !name.isEmpty:
-        name.unicodeScalars.append(Unicode.Scalar(byte))
+      case UInt8(ascii: "0")...UInt8(ascii: "9") where !name.isEmpty: name.unicodeScalars.append(Unicode.Scalar(byte))
       default:
         let hexadecimal = String(byte, radix: 16)
         name += "_" + (hexadecimal.count == 1 ? "0" : "") + hexadecimal

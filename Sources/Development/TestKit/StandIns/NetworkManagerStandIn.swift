@@ -68,9 +68,7 @@ package actor NetworkManagerStandIn {
     return manager
   }
 
-  private init(
-    _ connection: Connection, _ mood: Mood, _ deviceType: UInt32, _ deviceState: UInt32, _ isEnabled: Bool
-  ) {
+  private init(_ connection: Connection, _ mood: Mood, _ deviceType: UInt32, _ deviceState: UInt32, _ isEnabled: Bool) {
     self.connection = connection
     self.mood = mood
     self.deviceType = deviceType
@@ -204,9 +202,7 @@ package actor NetworkManagerStandIn {
   private func add(_ call: IncomingCall) async throws -> [Value] {
     let added = Self.groups(call.arguments[0])
     request(
-      .add(
-        added, device: call.arguments[1].asObjectPath?.string ?? "",
-        options: call.arguments[3].asDictionary ?? [:]))
+      .add(added, device: call.arguments[1].asObjectPath?.string ?? "", options: call.arguments[3].asDictionary ?? [:]))
     if case .refuses(let error) = mood { throw error }
     let uuid = added["connection"]?["uuid"]?.asString ?? ""
     guard profiles[uuid] == nil else {

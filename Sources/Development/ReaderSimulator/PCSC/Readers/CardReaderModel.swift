@@ -202,9 +202,7 @@ extension CardReaderModel {
   }
 
   /// Feitian R502: refuses the pages from 10h on.
-  package static let r502 = CardReaderModel(
-    "r502", 0x096E, 0x060D, by: "Feitian", "Feitian R502", contactless: [nil]
-  ) {
+  package static let r502 = CardReaderModel("r502", 0x096E, 0x060D, by: "Feitian", "Feitian R502", contactless: [nil]) {
     $0.lengthError = .wrongLength
     $0.lastPage = 0x0F
   }

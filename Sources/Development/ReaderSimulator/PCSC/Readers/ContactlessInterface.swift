@@ -239,9 +239,7 @@ extension ContactlessInterface {
 }
 
 /// The status word for a failed exchange.
-private struct VicinityFailure: Error {
-  let word: [UInt8]
-}
+private struct VicinityFailure: Error { let word: [UInt8] }
 
 /// A tag that a reader has found and selected.
 enum FoundCard: Equatable {
@@ -307,8 +305,7 @@ extension FoundCard {
       return SimulatedATR.storage(standard: Self.standardA3, name: modulation == .felica212 ? 0xF011 : 0xF012)
     case .felica: return SimulatedATR.storage(standard: Self.standardFeliCa, name: Self.nameOfFeliCa)
     case .jewel:
-      return SimulatedATR.storage(
-        standard: Self.standardA3, name: model.namesFeliCaAsTypeA ? 0xF004 : Self.nameOfTopaz)
+      return SimulatedATR.storage(standard: Self.standardA3, name: model.namesFeliCaAsTypeA ? 0xF004 : Self.nameOfTopaz)
     case .vicinity(let uid, _):
       return SimulatedATR.storage(standard: Self.standard15693, name: Self.vicinityNames[uid[6]] ?? 0x0000)
     }
