@@ -258,8 +258,8 @@ let package = Package(
     tests(
       .fast, .agent, "AgentTests",
       [
-        "Agent", "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Presence", "Routing",
-        "Settings", "TagrouteClient", "UniversalLinks",
+        "Agent", "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Presence", "Rig",
+        "Routing", "Settings", "TagrouteClient", "UniversalLinks",
       ]),
     tests(.fast, .agent, "AssociationsTests", ["Associations", "Rig", "UniversalLinks"]),
     tests(.fast, .system, "BusTests", ["Bus", "EventLoop"]),
