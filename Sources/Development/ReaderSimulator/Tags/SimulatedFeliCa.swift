@@ -133,7 +133,7 @@ struct FeliCaSystem: Sendable {
   /// number of blocks and the blocks if the flags are zero. Nil if the packet has the wrong length; no card answers
   /// that.
   func check(_ parameters: [UInt8]) -> [UInt8]? {
-    guard let request = FeliCaRequest(parameters), request.data.isEmpty else { return nil }
+    guard let request = BlocksRequest(parameters), request.data.isEmpty else { return nil }
     if let refusal = refusal(request, most: min(maximumRead, 15), isWriting: false) { return refusal.flags }
     return [0x00, 0x00, UInt8(truncatingIfNeeded: request.elements.count)]
       + request.elements.flatMap { blocks[$0.block] ?? [] }
@@ -142,7 +142,7 @@ struct FeliCaSystem: Sendable {
   /// WRITE WITHOUT ENCRYPTION: writes either all blocks or none. The parameters are the bytes after the identifier.
   /// Returns status flags; nil if the packet has the wrong length.
   mutating func update(_ parameters: [UInt8]) -> [UInt8]? {
-    guard let request = FeliCaRequest(parameters), request.data.count == request.elements.count * 16 else { return nil }
+    guard let request = BlocksRequest(parameters), request.data.count == request.elements.count * 16 else { return nil }
     if let refusal = refusal(request, most: min(maximumWrite, 13), isWriting: true) { return refusal.flags }
     let old = request.elements.flatMap { blocks[$0.block] ?? [] }
     let new = writeTear.contents(request.data, over: old)
@@ -181,7 +181,7 @@ struct FeliCaSystem: Sendable {
     var flags: [UInt8] { [element.map { 1 << UInt8($0 % 8) } ?? 0xFF, reason] }
   }
 
-  private func refusal(_ request: FeliCaRequest, most: Int, isWriting: Bool) -> Refusal? {
+  private func refusal(_ request: BlocksRequest, most: Int, isWriting: Bool) -> Refusal? {
     guard (1...(isLite ? 1 : 16)).contains(request.services.count) else { return Refusal(reason: Refusal.serviceCount) }
     guard (1...max(1, most)).contains(request.elements.count) else { return Refusal(reason: Refusal.blockCount) }
     for (index, code) in request.services.enumerated() {
@@ -208,7 +208,7 @@ struct FeliCaSystem: Sendable {
 }
 
 /// The parameters of READ and WRITE WITHOUT ENCRYPTION, after the identifier.
-private struct FeliCaRequest {
+private struct BlocksRequest {
   /// An element of the block list: two bytes, or three for block numbers beyond 255.
   struct Element {
     /// The index of the service.
