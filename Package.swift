@@ -259,7 +259,7 @@ let package = Package(
       .fast, .agent, "AgentTests",
       [
         "Agent", "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Presence", "Rig",
-        "Routing", "Settings", "TagrouteClient", "UniversalLinks",
+        "Routing", "Settings", "UniversalLinks",
       ]),
     tests(.fast, .agent, "AssociationsTests", ["Associations", "Rig", "UniversalLinks"]),
     tests(.fast, .system, "BusTests", ["Bus", "EventLoop"]),
@@ -273,7 +273,7 @@ let package = Package(
     tests(.fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     tests(
       .fast, .daemon, "DaemonTests",
-      ["Bus", "Daemon", "EventLoop", "Journal", "Names", "Presence", "ReaderProtocol", "Rig", "Settings"]),
+      ["Bus", "Daemon", "EventLoop", "Journal", "NDEF", "Names", "Presence", "ReaderProtocol", "Rig", "Settings"]),
     tests(.fast, .system, "EventLoopTests", ["EventLoop", "Rig"]),
     tests(
       .fast, .agent, "HandlersTests",
@@ -308,7 +308,7 @@ let package = Package(
       .system, .agent, "AgentSystemTests",
       [
         "Agent", "AgentTests", "Bus", "EventLoop", "Handlers", "Inbox", "Journal", "NDEF", "Names", "Notifications",
-        "Routing", "Settings", "TagrouteClient", "TestKit",
+        "Routing", "Settings", "TestKit",
       ]),
     tests(.system, .system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestKit"]),
     tests(

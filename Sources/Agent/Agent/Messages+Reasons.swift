@@ -94,8 +94,6 @@ extension Messages {
     case .notCopied:
       // Translators: {program} is the name of the program that should have taken what was to be copied.
       return translated("{program} did not take it", ["program": quotable(failure.detail)])
-    case .messageMissing:
-      return translated("What was on the tag can no longer be read from where it is kept")
     case .fileNotWritten:
       // Translators: the app opens files, and what was on the tag is written into one for it. {detail} is the reason that
       // the system gives, in English.

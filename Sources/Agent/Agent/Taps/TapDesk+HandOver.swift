@@ -72,7 +72,7 @@ extension TapDesk {
     let click = Launcher.Click(
       activationToken: token, tapID: offer.id, tag: whole ? offer.read : nil, isByUser: offer.manner != .withoutClick)
     if let handler = offer.handler, let record = offer.route.record, offer.uri == nil {
-      return await launcher.open(handler, record, of: offer.read.bytes, whole: whole, click: click)
+      return await launcher.open(handler, record, of: offer.read, whole: whole, click: click)
     }
     guard let handler = offer.handler, let uri = offer.uri else {
       return HandOver(outcome: await launcher.copy(offer.copied))

@@ -1,4 +1,3 @@
-import TagrouteClient
 import NDEF
 import Settings
 import Bus

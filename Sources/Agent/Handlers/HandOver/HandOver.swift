@@ -92,8 +92,6 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
     case noClipboard = "no-clipboard"
     /// The clipboard program did not take the text; the detail is its name.
     case notCopied = "not-copied"
-    /// The stored message could not be read; the detail is the reason.
-    case messageMissing = "message-missing"
     /// The file for a default application could not be written; the detail is the system's message.
     case fileNotWritten = "file-not-written"
     /// NetworkManager does not run, or does not answer.
@@ -132,7 +130,7 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
   /// A message in English.
   package var description: String {
     switch code {
-    case .nowhere, .entryUnusable, .tooManyPrograms, .messageMissing, .fileNotWritten, .noResources: detail
+    case .nowhere, .entryUnusable, .tooManyPrograms, .fileNotWritten, .noResources: detail
     case .entryMissing: "\(detail): is no longer there"
     case .entryChanged:
       "\(detail): it starts something else than when the link was offered; try again to open it as it is now"

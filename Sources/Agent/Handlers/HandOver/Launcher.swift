@@ -72,28 +72,13 @@ package actor Launcher {
     files = RecordFiles(environment: environment, lifetime: fileLifetime, on: loop)
   }
 
-  /// Opens the application that a route leads to, or returns `failed` if it leads to none. A default application does
-  /// not get the encoded NDEF message.
-  package func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
-    guard let application = route.handler else {
-      return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
-    }
-    if let uri = route.uri {
-      return await open(application, uri, message: route.handsOverMessage ? message : nil, click: click)
-    }
-    guard let record = route.record else {
-      return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
-    }
-    return await open(application, record, of: message, whole: route.handsOverMessage, click: click)
-  }
-
-  /// Opens a record of an encoded NDEF message without a link. A handler gets the whole message, another application a
+  /// Opens a record of a message without a link. A handler gets the whole message, another application a
   /// file with the record's payload.
   package func open(
-    _ application: Application, _ record: TypedRecord, of message: [UInt8], whole: Bool, click: Click = Click()
+    _ application: Application, _ record: TypedRecord, of read: TagRead, whole: Bool, click: Click = Click()
   ) async -> HandOver {
-    if whole { return await open(application, .message(message, nil), click) }
-    guard let payload = (try? NDEFMessage(decoding: message)).flatMap({ record.payload(in: $0) }) else {
+    if whole { return await open(application, .message(read.bytes, nil), click) }
+    guard let payload = read.message.flatMap({ record.payload(in: $0) }) else {
       return HandOver(outcome: .failed(HandOverFailure(.nowhere, "the message has no such record any more")))
     }
     let path: String

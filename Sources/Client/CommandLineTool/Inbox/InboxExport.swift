@@ -22,7 +22,7 @@ struct InboxExport {
     let tap = try await inbox.tap(text)
     var bytes = tap.message ?? []
     if let number {
-      let records = (try? NDEFMessage(decoding: bytes).records) ?? []
+      let records = tap.read?.message?.records ?? []
       guard records.indices.contains(number - 1) else {
         throw .usage("this tap has no record \(number): its last one is \(records.count)")
       }

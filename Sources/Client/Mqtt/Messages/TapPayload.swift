@@ -11,7 +11,8 @@ enum TapPayload {
   /// a limit for the size of a message.
   static func make(_ tap: TapDescription, _ settings: MessageSettings, withContents: Bool = true) -> [UInt8] {
     let contents = withContents ? settings.contents : .no
-    let message = tap.message ?? []
+    let read = tap.read
+    let message = read?.bytes ?? []
     var members: [JSONValue.Member] = []
     func add(_ key: String, _ value: JSONValue) { members.append(.init(key: key, value: value)) }
     add("tap_id", .string(tap.id))
@@ -22,10 +23,8 @@ enum TapPayload {
     add("reader", .string(PublishedReader.name(ofPath: tap.reader)))
     add("technology", .string(tap.technology))
     add("tag_id", .string(tagID(tap, settings)))
-    let decoded = try? NDEFMessage(decoding: message)
     // If a rule acted on a damaged tag, the reason for its state may be another one.
-    let isDamaged = tap.stateReasonCode == "damaged" || !message.isEmpty && decoded == nil
-    if isDamaged { add("damaged", .boolean(true)) }
+    if read?.damage.isEmpty == false { add("damaged", .boolean(true)) }
     if !withContents { add("contents_omitted", .boolean(true)) }
     switch contents {
     case .no: break
@@ -34,7 +33,7 @@ enum TapPayload {
       if !tap.uri.isEmpty { add("uri", .string(tap.uri)) }
       if !tap.title.isEmpty { add("title", .string(tap.title)) }
       add("message", .string(Digests.base64(message)))
-      add("types", .array(types(decoded).map(JSONValue.string)))
+      add("types", .array(types(read?.message).map(JSONValue.string)))
     }
     return JSONValue.object(members).bytes
   }

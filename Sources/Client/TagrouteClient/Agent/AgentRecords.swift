@@ -1,3 +1,5 @@
+public import NDEF
+
 /// A tap in the inbox.
 public struct TapDescription: BusRecord, Sendable, Hashable {
   /// A UUID.
@@ -34,6 +36,15 @@ public struct TapDescription: BusRecord, Sendable, Hashable {
   public var sequence: UInt64?
 
   package init() {}
+
+  /// What was read; nil in a list without messages. Decodes the message.
+  public var read: TagRead? {
+    message.map { bytes in
+      TagRead(
+        id: id, time: time, reader: reader, technology: technology, uid: uid, bytes: bytes,
+        damage: stateReasonCode == "damaged" ? stateReason : "")
+    }
+  }
 
   package static var fields: [BusField<Self>] { listed + details }
 

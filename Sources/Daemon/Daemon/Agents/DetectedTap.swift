@@ -1,36 +1,29 @@
 import Bus
-import Names
+import NDEF
 
-/// One tag read that is announced to a user.
+/// A tag read, and the session whose user it is announced to.
 struct DetectedTap: Hashable, Sendable {
-  /// A UUID (RFC 9562, version 4). An agent uses it to recognize a tap that is sent again.
-  let id: String
+  /// Its id is a UUID (RFC 9562, version 4). An agent uses it to recognize a tap that is sent again.
+  let read: TagRead
   /// The session that was active on the reader's seat.
   let session: SessionKey
-  /// The whole NDEF message; empty if the tag has none. Of a damaged tag, the bytes that are no message.
-  let message: [UInt8]
-  /// Why the contents are damaged; nil if they are not.
-  var damage: String?
-  let technology: TagType
-  /// The tag's identifier, 0 to 10 bytes.
-  let uid: [UInt8]
-  let reader: ObjectPath
-  /// When it was read, in microseconds since 1970-01-01 00:00 UTC.
-  let time: UInt64
+
+  var id: String { read.id }
 
   /// The argument of `TagRead`.
   var argument: Value {
     var values: [String: Value] = [
-      "id": .string(id), "message": .bytes(message), "technology": .string(technology.rawValue), "uid": .bytes(uid),
-      "reader": .objectPath(reader), "time": .uint64(time),
+      "id": .string(read.id), "message": .bytes(read.bytes), "technology": .string(read.technology),
+      "uid": .bytes(read.uid), "time": .uint64(read.time),
     ]
-    values["damage"] = damage.map(Value.string)
+    values["reader"] = (try? ObjectPath(read.reader)).map(Value.objectPath)
+    if !read.damage.isEmpty { values["damage"] = .string(read.damage) }
     return .dictionary(values)
   }
 
   /// The description in the log. It does not contain the message or the UID.
   var summary: String {
-    "tap \(id) (\(technology), \(message.isEmpty ? "no message" : "message of \(message.count) bytes"))"
+    "tap \(id) (\(read.technology), \(read.bytes.isEmpty ? "no message" : "message of \(read.bytes.count) bytes"))"
   }
 
   /// A random UUID.

@@ -129,7 +129,7 @@ struct ReadersState: Sendable {
     all[id]?.properties.counters.placements += 1
     let bytes: [UInt8]
     var finding = ""
-    var damage: String?
+    var damage = ""
     switch report.content {
     case .damaged(let reason, let contents):
       all[id]?.properties.counters.problems += 1
@@ -151,29 +151,20 @@ struct ReadersState: Sendable {
       let reasons = names.isEmpty ? "the reader was still stopping" : names.joined(separator: ", ")
       return noteTag(.info, "ignored a late tag on reader \(reader.label): \(reasons)", of: id, at: now)
     }
-    guard seats.policy.smartPosters || !Self.hasOnlySmartPosters(bytes) else {
+    let read = TagRead(
+      id: tapID, time: time, reader: reader.path.string, technology: report.placement.technology.rawValue,
+      uid: report.placement.uid, bytes: bytes, damage: damage)
+    guard seats.policy.smartPosters || read.message?.hasOnlySmartPosters != true else {
       return noteTag(
         .info, "ignored a tag on reader \(reader.label): its only links are in Smart Posters, and SmartPosters=no",
         of: id, at: now)
     }
-    var tap = DetectedTap(
-      id: tapID, session: agent.session, message: bytes, technology: report.placement.technology,
-      uid: report.placement.uid, reader: reader.path, time: time)
-    tap.damage = damage
+    let tap = DetectedTap(read: read, session: agent.session)
     let isHeld = reader.verdict.holdsTaps
     let wait = isHeld ? ", held until the session is unlocked" : ""
     return noteTag(
       .info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)\(finding)", of: id, at: now)
       + [.tap(tap, placement: report.placement.number, on: id, isHeld: isHeld)]
-  }
-
-  /// Whether the only links of a message are in Smart Posters (NFC Forum Smart Poster RTD, section 3). URI and
-  /// absolute-URI records are links, too.
-  static func hasOnlySmartPosters(_ bytes: [UInt8]) -> Bool {
-    guard let records = try? NDEFMessage(decoding: bytes).records else { return false }
-    let types = records.filter { $0.typeNameFormat == .wellKnown }.map(\.type)
-    let hasLink = types.contains(Array("U".utf8)) || records.contains { $0.typeNameFormat == .absoluteURI }
-    return !hasLink && types.contains(Array("Sp".utf8))
   }
 
   /// The tag of a placement was removed. It may only drop out for a moment, for which its removal is held back.
@@ -301,5 +292,15 @@ struct ReadersState: Sendable {
 
   private func name(of id: Int) -> String {
     all[id].map { "reader \($0.label)" } ?? "the reader being searched for"
+  }
+}
+
+extension NDEFMessage {
+  /// Whether the only links are in Smart Posters (NFC Forum Smart Poster RTD, section 3). URI and absolute-URI records
+  /// are links, too.
+  fileprivate var hasOnlySmartPosters: Bool {
+    let types = records.filter { $0.typeNameFormat == .wellKnown }.map(\.type)
+    let hasLink = types.contains(Array("U".utf8)) || records.contains { $0.typeNameFormat == .absoluteURI }
+    return !hasLink && types.contains(Array("Sp".utf8))
   }
 }

@@ -1,4 +1,3 @@
-import TagrouteClient
 import NDEF
 import Bus
 import EventLoop

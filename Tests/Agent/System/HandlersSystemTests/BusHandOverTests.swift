@@ -85,7 +85,8 @@ import UniversalLinks
     let launcher = Launcher(
       connection: try await connect(), environment: ["XDG_RUNTIME_DIR": runtime.path], on: loop)
     let bytes = try message.encoded()
-    return (bytes, await launcher.open(Self.application, decided, of: bytes, whole: whole).outcome)
+    let read = TagRead(id: "", time: 0, reader: "", technology: "", uid: [], bytes: bytes)
+    return (bytes, await launcher.open(Self.application, decided, of: read, whole: whole).outcome)
   }
 
   private func received() async -> [Value] {

@@ -80,7 +80,9 @@ import UniversalLinks
   }
 
   private var tag: TagRead {
-    TagRead(uid: [4, 0xA2, 0x19, 0x5A], technology: "$(touch$IFS.x);`id`", reader: "/readers/\(attack)")
+    TagRead(
+      id: "", time: 7, reader: "/readers/\(attack)", technology: "$(touch$IFS.x);`id`", uid: [4, 0xA2, 0x19, 0x5A],
+      bytes: [])
   }
 
   private func rule(_ lines: String) throws -> TapRule {

@@ -220,3 +220,21 @@ private final class Counter: Sendable {
     } catch { #expect(error.code == .fileNotWritten) }
   }
 }
+
+extension Launcher {
+  /// Opens the application that a route leads to, or returns `failed` if it leads to none. A default application does
+  /// not get the encoded NDEF message.
+  func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
+    guard let application = route.handler else {
+      return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
+    }
+    if let uri = route.uri {
+      return await open(application, uri, message: route.handsOverMessage ? message : nil, click: click)
+    }
+    guard let record = route.record else {
+      return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
+    }
+    let read = TagRead(id: "", time: 0, reader: "", technology: "", uid: [], bytes: message)
+    return await open(application, record, of: read, whole: route.handsOverMessage, click: click)
+  }
+}

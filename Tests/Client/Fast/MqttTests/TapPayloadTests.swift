@@ -49,8 +49,8 @@ import Testing
   }
 
   @Test func `a damaged tag is named as such`() {
-    var tap = sample()
-    tap.stateReasonCode = "damaged"
+    var tap = sample(message: [])
+    (tap.stateReasonCode, tap.stateReason) = ("damaged", "it is cut off")
     #expect(text(tap) == plain + #","damaged":true}"#)
     // A rule has acted on the tag, so the tap has no reason.
     tap = sample(message: [0xFF])

@@ -1,3 +1,4 @@
+import NDEF
 import Bus
 import Names
 import ReaderProtocol
@@ -36,8 +37,10 @@ enum Samples {
 
   static func tap(_ id: String, of session: SessionKey = alice) -> DetectedTap {
     DetectedTap(
-      id: id, session: session, message: [0xD1, 0x01, 0x01, 0x55, 0x00], technology: .type2, uid: [4, 1, 2, 3],
-      reader: reader, time: 1)
+      read: TagRead(
+        id: id, time: 1, reader: reader.string, technology: "type-2", uid: [4, 1, 2, 3],
+        bytes: [0xD1, 0x01, 0x01, 0x55, 0x00]),
+      session: session)
   }
 
   static func report(_ content: TagReport.Content, number: UInt64 = 1) -> TagReport {

@@ -1,4 +1,3 @@
-import TagrouteClient
 import Handlers
 import Inbox
 import NDEF

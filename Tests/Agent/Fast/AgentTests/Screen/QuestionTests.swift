@@ -1,4 +1,3 @@
-import TagrouteClient
 import Inbox
 import NDEF
 import Notifications

@@ -1,4 +1,3 @@
-import TagrouteClient
 import Bus
 import Inbox
 import Names

@@ -1,4 +1,3 @@
-import TagrouteClient
 import Bus
 import Handlers
 import Inbox

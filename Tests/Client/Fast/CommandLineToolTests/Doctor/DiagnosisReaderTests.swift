@@ -313,21 +313,20 @@ struct DiagnosisReaderTests {
     }.first { $0.subject == .reader }?.remedy
   }
 
-  static let packages: [(library: String, apt: String, dnf: String, zypper: String, pacman: String)] = [
-    ("libpcsclite.so.1", "libpcsclite1", "pcsc-lite-libs", "libpcsclite1", "pcsclite"),
-    ("libnfc.so.6", "libnfc6", "libnfc", "libnfc6", "libnfc"),
-    ("libseccomp.so.2", "libseccomp2", "libseccomp", "libseccomp2", "libseccomp"),
-    ("libusb-0.1.so.4", "libusb-0.1-4", "libusb-compat-0.1", "libusb-0_1-4", "libusb-compat"),
-    ("libusb-1.0.so.0", "libusb-1.0-0", "libusb1", "libusb-1_0-0", "libusb"),
+  static let packages: [(library: String, apt: String, dnf: String, pacman: String)] = [
+    ("libpcsclite.so.1", "libpcsclite1", "pcsc-lite-libs", "pcsclite"),
+    ("libnfc.so.6", "libnfc6", "libnfc", "libnfc"),
+    ("libseccomp.so.2", "libseccomp2", "libseccomp", "libseccomp"),
+    ("libusb-0.1.so.4", "libusb-0.1-4", "libusb-compat-0.1", "libusb-compat"),
+    ("libusb-1.0.so.0", "libusb-1.0-0", "libusb1", "libusb"),
   ]
 
   @Test(arguments: packages) func `the remedy for a missing library installs or reinstalls its package`(
-    library: String, apt: String, dnf: String, zypper: String, pacman: String
+    library: String, apt: String, dnf: String, pacman: String
   ) {
     for line in [Self.loading(library), Self.loading("/lib/x86_64-linux-gnu/\(library)", "file too short")] {
       #expect(remedy(line, on: "debian")?.command == "sudo apt-get install --reinstall \(apt)")
       #expect(remedy(line, on: "fedora")?.command == "sudo dnf reinstall \(dnf) || sudo dnf install \(dnf)")
-      #expect(remedy(line, on: "suse")?.command == "sudo zypper install --force \(zypper)")
       #expect(remedy(line, on: "arch")?.command == "sudo pacman --sync \(pacman)")
       #expect(remedy(line, on: "nobodys")?.text.contains(library) == true)
     }

@@ -192,9 +192,6 @@ struct DiagnosisUnitTests {
       installing("/usr/bin", "ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n") == "sudo apt-get install --reinstall tagroute"
     )
     #expect(installing("/usr/bin", "ID=fedora\n") == "sudo dnf reinstall tagroute")
-    #expect(
-      installing("/usr/bin", "ID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n")
-        == "sudo zypper install --force tagroute")
     #expect(installing("/usr/bin", "ID=arch\n") == "sudo pacman --sync tagroute")
     #expect(installing("/usr/bin", "ID=nobodys\n") == nil)
     #expect(installing("/usr/local/bin", "ID=debian\n") == "sudo Packaging/install PREFIX=/usr/local")

@@ -8,7 +8,8 @@ import Testing
 
 /// Another user's process on the same bus can neither observe nor use a session, even if polkit allows that user
 /// everything.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "needs root to run a process as another user"))
+@Suite(
+  StopsAtEnd(), .timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "needs root to run a process as another user"))
 struct SessionPrivacyTests {
   private static let nobody = "65534"
 
