@@ -159,15 +159,7 @@ actor MqttRun {
     log(.warning, failure)
   }
 
-  private func now() -> Moment {
-    var monotonic = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &monotonic)
-    var wall = timespec()
-    clock_gettime(CLOCK_REALTIME, &wall)
-    return Moment(
-      clock: .seconds(monotonic.tv_sec) + .nanoseconds(monotonic.tv_nsec),
-      wall: UInt64(clamping: wall.tv_sec) * 1_000_000 + UInt64(clamping: wall.tv_nsec / 1000))
-  }
+  private func now() -> Moment { Moment(clock: .nanoseconds(SystemClock.monotonic), wall: SystemClock.now) }
 
   // MARK: The session bus
 

@@ -32,7 +32,7 @@ package enum DaemonProgram {
     _ = tagroute_set_not_dumpable()
     // Catch the signals before reading the configuration. Otherwise a SIGHUP in between would end the daemon.
     let signals = options.mode == .check ? nil : ProcessSignals([SIGTERM, SIGINT, SIGHUP])
-    let time = WallClock.now
+    let time = SystemClock.now
     switch read(options.configuration) {
     case .failure(let mistake):
       complain(mistake.description)

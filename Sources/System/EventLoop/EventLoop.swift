@@ -151,7 +151,7 @@ final class EventLoopCore: Sendable {
   }
 
   func addTimer(after delay: Duration, _ body: @escaping Body) -> UInt64 {
-    let deadline = EventLoopCore.now() + max(0, delay.wholeNanoseconds)
+    let deadline = SystemClock.monotonic + max(0, delay.wholeNanoseconds)
     let (identifier, isNext) = state.withLock { state in
       let timer = Timer(identifier: state.newIdentifier(), deadline: deadline, body: body)
       // Insert the timer before those with the same deadline. Timers are taken from the end, so it runs after them.
@@ -200,12 +200,6 @@ final class EventLoopCore: Sendable {
     _ = write(wake.rawValue, &one, MemoryLayout<UInt64>.size)
   }
 
-  private static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-
   private func run() {
     thread.store(UInt(pthread_self()), ordering: .relaxed)
     _ = tagroute_set_thread_name(String(decoding: label.utf8.prefix(15), as: UTF8.self))
@@ -221,7 +215,7 @@ final class EventLoopCore: Sendable {
   }
 
   /// In nanoseconds; -1 without a timer.
-  private func nextTimeout(_ timer: Timer?) -> Int64 { timer.map { max(0, $0.deadline - EventLoopCore.now()) } ?? -1 }
+  private func nextTimeout(_ timer: Timer?) -> Int64 { timer.map { max(0, $0.deadline - SystemClock.monotonic) } ?? -1 }
 
   private func handle(_ identifier: UInt64) {
     if identifier == EventLoopCore.wakeUp {
@@ -235,7 +229,7 @@ final class EventLoopCore: Sendable {
   }
 
   private func runTimers() {
-    let now = EventLoopCore.now()
+    let now = SystemClock.monotonic
     // Take one timer at a time, because it may cancel the next.
     while let timer = state.withLock({ ($0.timers.last?.deadline ?? .max) <= now ? $0.timers.popLast() : nil }) {
       timer.body()

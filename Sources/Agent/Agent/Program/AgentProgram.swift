@@ -202,9 +202,5 @@ extension Retention {
 }
 
 extension Timestamp {
-  static func now() -> Timestamp {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-  }
+  static func now() -> Timestamp { Timestamp(microseconds: Int64(clamping: SystemClock.now)) }
 }

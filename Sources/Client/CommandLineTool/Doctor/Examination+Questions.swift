@@ -123,7 +123,7 @@ extension Examination {
       mqtt = await Answer { () throws(BusError) in try await MqttStatus.current(bus, timeout: Self.timeout) }
       mqttUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.mqtt.unit, bus) }
     }
-    now = Self.present()
+    now = SystemClock.now
     notifications = await Answer { () throws(BusError) in
       let information = try await Self.notifications("GetServerInformation", bus)
       let capabilities = try await Self.notifications("GetCapabilities", bus).first?.asStrings ?? []
@@ -132,13 +132,6 @@ extension Examination {
         capabilities: Set(capabilities))
     }
     return try? await Self.process(of: Names.Agent.busName, bus)
-  }
-
-  /// Microseconds since 1970-01-01 00:00 UTC.
-  private static func present() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
   }
 
   private static func notifications(_ member: String, _ bus: Connection) async throws(BusError) -> [Value] {

@@ -1,3 +1,4 @@
+import EventLoop
 import Bus
 import Glibc
 import Names
@@ -83,9 +84,7 @@ struct InboxClear: Equatable {
   }
 
   private static func before(days: Int) -> UInt64 {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return UInt64(clamping: (Int64(now.tv_sec) - Int64(days) * 86_400) * 1_000_000)
+    UInt64(clamping: Int64(clamping: SystemClock.now) - Int64(days) * 86_400_000_000)
   }
 
   private static func words(_ state: String) -> String {

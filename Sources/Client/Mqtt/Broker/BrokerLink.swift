@@ -98,11 +98,7 @@ final class LinkRun {
     }
   }
 
-  private var now: Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
+  private var now: Duration { .nanoseconds(SystemClock.monotonic) }
 
   /// Carries out the commands, and exchanges what can be exchanged at once. Returns how the connection ends, and whether
   /// there may be more to receive.

@@ -58,7 +58,7 @@ import Settings
     guard !core.isEnding else { return }
     notifier.reloading()
     // Take the time first: a file system may be slow.
-    let time = WallClock.now
+    let time = SystemClock.now
     do throws(KeyFileError) {
       let new = try await readOnThread()
       guard !core.isEnding else { return }

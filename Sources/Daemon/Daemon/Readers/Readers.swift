@@ -268,7 +268,7 @@ import Settings
   private func receive(_ event: ReaderProcessEvent, from id: Int) {
     switch event {
     case .tag(let report, let epoch):
-      core.handle(.tag(id, report, epoch: epoch, id: DetectedTap.makeID(), time: WallClock.now))
+      core.handle(.tag(id, report, epoch: epoch, id: DetectedTap.makeID(), time: SystemClock.now))
     case .known(let known): processes.keep(known, of: id)
     case .phase(let phase, let reached):
       switch phase {

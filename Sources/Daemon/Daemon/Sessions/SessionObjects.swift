@@ -1,3 +1,4 @@
+import EventLoop
 import Bus
 import Glibc
 import Journal
@@ -227,11 +228,8 @@ import ReaderProtocol
 
   /// Converts to microseconds of CLOCK_MONOTONIC. Neither clock advances during suspend.
   private nonisolated static func microseconds(_ instant: SessionRecord.Instant) -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    let now = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     let left = SuspendingClock.now.duration(to: instant) / .microseconds(1)
-    return UInt64(clamping: now + Int64(left))
+    return UInt64(clamping: SystemClock.monotonic / 1000 + Int64(left))
   }
 
   private func invalidate(_ id: UInt64, _ call: IncomingCall) throws -> [Value] {
