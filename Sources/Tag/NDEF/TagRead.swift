@@ -25,10 +25,7 @@ public struct TagRead: Sendable, Hashable {
   /// The longest ``damage``, in characters.
   private static let maximumDamage = 500
 
-  /// Decodes the bytes.
-  ///
-  /// - Parameters:
-  ///   - damage: why the reader calls the contents damaged. Bytes that are a message are not damaged.
+  /// Decodes the bytes. `damage` is why the reader calls the contents damaged; bytes that are a message are not.
   package init(
     id: String, time: UInt64, reader: String, technology: String, uid: [UInt8], bytes: [UInt8], damage: String = ""
   ) {
