@@ -234,7 +234,8 @@ struct DaemonState: Sendable {
 extension DaemonState {
   /// Registers an agent: ``AgentsState/register(_:at:for:reporting:at:)``.
   mutating func register(
-    _ sender: String, at path: ObjectPath, for candidates: [SessionKey], reporting conditions: [String: Bool]? = nil,
+    _ sender: String, at path: ObjectPath, for candidates: [LoginSessionKey],
+    reporting conditions: [String: Bool]? = nil,
     at now: TapQueue.Instant
   ) -> (agent: Agent?, actions: [Action]) {
     let (agent, actions) = agents.register(sender, at: path, for: candidates, reporting: conditions, at: now)

@@ -33,7 +33,7 @@ struct Seats: Sendable {
       return (session, registry.agent(of: station))
     }
     if let active = login.activeSession(on: seat) {
-      let agent = registry.agent(of: SessionKey(id: active.id, uid: active.uid))
+      let agent = registry.agent(of: LoginSessionKey(id: active.id, uid: active.uid))
       return (conditions(of: active, agent), agent)
     }
     // No session of the seat is active. The session of a background agent gives the verdict the reason `inactive`;
@@ -73,7 +73,7 @@ struct Seats: Sendable {
   /// Why a user may not have a reader session on a seat now; nil if the user may.
   func obstacle(to uid: UInt32, on seat: String) -> Names.SessionEnd? {
     if policy.servesAnySession {
-      let isLocked = registry.agent(of: SessionKey(id: nil, uid: uid))?.report.locked == .yes
+      let isLocked = registry.agent(of: LoginSessionKey(id: nil, uid: uid))?.report.locked == .yes
       return isLocked ? .sessionInactive : nil
     }
     if login.isSleeping == .yes { return .sleeping }
@@ -90,21 +90,21 @@ struct Seats: Sendable {
 
   /// The sessions that an agent of a user may serve, most likely first. With logind they are unknown before its first
   /// answer.
-  func sessions(of uid: UInt32, _ login: LoginState?) -> [SessionKey] {
-    if policy.servesAnySession || uid == policy.station { return [SessionKey(id: nil, uid: uid)] }
+  func sessions(of uid: UInt32, _ login: LoginState?) -> [LoginSessionKey] {
+    if policy.servesAnySession || uid == policy.station { return [LoginSessionKey(id: nil, uid: uid)] }
     let eligible = login?.eligibleSessions(of: uid) ?? []
     // An agent belongs to a desktop. A text session is used only if the user has no graphical one.
     let graphical = eligible.filter(\.isGraphical)
-    return (graphical.isEmpty ? eligible : graphical).map { SessionKey(id: $0.id, uid: $0.uid) }
+    return (graphical.isEmpty ? eligible : graphical).map { LoginSessionKey(id: $0.id, uid: $0.uid) }
   }
 
-  func isPresent(_ session: SessionKey) -> Bool {
+  func isPresent(_ session: LoginSessionKey) -> Bool {
     guard let id = session.id else { return true }
     return login.session(id)?.uid == session.uid
   }
 
   /// Nil if the session is unknown.
-  func lock(of key: SessionKey) -> Fact? {
+  func lock(of key: LoginSessionKey) -> Fact? {
     guard let id = key.id else { return registry.agent(of: key)?.report.locked == .yes ? .yes : .no }
     guard let session = login.session(id) else { return nil }
     return conditions(of: session, registry.agent(of: key)).isLocked
@@ -121,21 +121,21 @@ struct Seats: Sendable {
 
   /// The place of the station's agent in the registry; nil if this machine is not a station. The taps of a station go to
   /// one user's agent, which needs no session, while no other user is logged in at the seat.
-  var station: SessionKey? {
+  var station: LoginSessionKey? {
     guard !policy.servesAnySession, let uid = policy.station else { return nil }
-    return SessionKey(id: nil, uid: uid)
+    return LoginSessionKey(id: nil, uid: uid)
   }
 
   /// The station, if it gets the taps of a seat now; nil if another user is logged in there, or if this is not known.
   ///
   /// The foreground alone does not decide: while logind switches from one user to another, no session is in it.
-  func stationInFront(of seat: String) -> SessionKey? {
+  func stationInFront(of seat: String) -> LoginSessionKey? {
     guard let station, seat == Self.defaultSeat, login.isFree(seat, for: station.uid) else { return nil }
     return station
   }
 
   /// Whether a station is locked. Its user may have a session with a screen, too.
-  private func lock(ofStation station: SessionKey, on seat: String) -> Fact {
+  private func lock(ofStation station: LoginSessionKey, on seat: String) -> Fact {
     login.activeSession(on: seat)?.lock.isLocked == .yes ? .yes : lock(of: station) ?? .no
   }
 }

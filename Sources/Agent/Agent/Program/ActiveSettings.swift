@@ -12,7 +12,7 @@ actor ActiveSettings {
   private var mistake: KeyFileError?
   private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>
   private var service: AgentService?
-  private var conditions: SessionConditions?
+  private var conditions: DesktopConditions?
   private let files: AgentFiles
   /// Holds reading requests until the agent is ready.
   private lazy var readings = SharedReadings { [weak self] in await self?.readOnce() ?? nil }
@@ -40,7 +40,7 @@ actor ActiveSettings {
   }
 
   /// Changes the settings of these parts from now on, and tells the service manager that the agent is ready.
-  func start(_ service: AgentService, _ conditions: SessionConditions) async {
+  func start(_ service: AgentService, _ conditions: DesktopConditions) async {
     guard !isEnding else { return }
     (self.service, self.conditions) = (service, conditions)
     notifier.ready(status: status)

@@ -20,7 +20,7 @@ actor AgentRun {
   private let clock = ContinuousClock()
   private let loop = EventLoop(label: "agent")
   private let settings: ActiveSettings
-  private let conditions: SessionConditions
+  private let conditions: DesktopConditions
   private var service: AgentService?
   private var isEnding = false
 
@@ -40,7 +40,7 @@ actor AgentRun {
     self.files = files
     self.log = log
     settings = ActiveSettings(configuration, readAt: time, files: files, on: loop, log: log, readFiles: readFiles)
-    conditions = SessionConditions(isHeadless: isHeadless, on: loop, log: log)
+    conditions = DesktopConditions(isHeadless: isHeadless, on: loop, log: log)
   }
 
   /// Serves until the agent has to end. Returns the exit code.

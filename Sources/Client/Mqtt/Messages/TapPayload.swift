@@ -13,8 +13,8 @@ enum TapPayload {
     let contents = withContents ? settings.contents : .no
     let read = tap.read
     let message = read?.bytes ?? []
-    var members: [JSONValue.Member] = []
-    func add(_ key: String, _ value: JSONValue) { members.append(.init(key: key, value: value)) }
+    var members: [PayloadValue.Member] = []
+    func add(_ key: String, _ value: PayloadValue) { members.append(.init(key: key, value: value)) }
     add("tap_id", .string(tap.id))
     let sequence = Int64(clamping: tap.sequence ?? 0)
     add("sequence", .integer(sequence < Names.Agent.firstUnsavedSequence ? sequence : 0))
@@ -33,9 +33,9 @@ enum TapPayload {
       if !tap.uri.isEmpty { add("uri", .string(tap.uri)) }
       if !tap.title.isEmpty { add("title", .string(tap.title)) }
       add("message", .string(Digests.base64(message)))
-      add("types", .array(types(read?.message).map(JSONValue.string)))
+      add("types", .array(types(read?.message).map(PayloadValue.string)))
     }
-    return JSONValue.object(members).bytes
+    return PayloadValue.object(members).bytes
   }
 
   /// Of what is on a tag, only the id in a link for Home Assistant is used without `Contents=`. There, it is the tag's

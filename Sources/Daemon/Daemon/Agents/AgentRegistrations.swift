@@ -83,7 +83,7 @@ import Presence
     core.handle(.agentGone(sender: sender))
   }
 
-  private func sessions(of uid: UInt32) async -> [SessionKey] {
+  private func sessions(of uid: UInt32) async -> [LoginSessionKey] {
     let present = core.state.seats.sessions(of: uid, await monitors.logins?.state)
     guard present.isEmpty else { return present }
     // The agent may have started before logind's signal about its session arrived.

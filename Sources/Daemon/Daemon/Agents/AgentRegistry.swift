@@ -7,13 +7,13 @@ struct AgentRegistry: Sendable {
   /// In the order of their registration.
   private(set) var agents: [Agent] = []
 
-  func agent(of session: SessionKey) -> Agent? { agents.first { $0.session == session } }
+  func agent(of session: LoginSessionKey) -> Agent? { agents.first { $0.session == session } }
 
   func agent(named sender: String) -> Agent? { agents.first { $0.sender == sender } }
 
   /// Registers an agent for the first of `candidates` that has none; nil if other agents have all of them. An agent
   /// that registers again keeps its session.
-  mutating func register(_ sender: String, at path: ObjectPath, for candidates: [SessionKey]) -> Agent? {
+  mutating func register(_ sender: String, at path: ObjectPath, for candidates: [LoginSessionKey]) -> Agent? {
     if let index = agents.firstIndex(where: { $0.sender == sender }), candidates.contains(agents[index].session) {
       agents[index].path = path
       return agents[index]
@@ -39,7 +39,7 @@ struct AgentRegistry: Sendable {
 }
 
 /// The session that a tap belongs to; with `Sessions=any`, and for the user of a station, the user.
-struct SessionKey: Hashable, Sendable, CustomStringConvertible {
+struct LoginSessionKey: Hashable, Sendable, CustomStringConvertible {
   /// logind's id; nil with `Sessions=any`, and for the user of a station.
   let id: String?
   let uid: UInt32
@@ -68,6 +68,6 @@ struct Agent: Hashable, Sendable {
   let sender: String
   /// The object with its interface.
   var path: ObjectPath
-  let session: SessionKey
+  let session: LoginSessionKey
   var report = SessionReport()
 }

@@ -25,7 +25,7 @@ struct AgentsState: Sendable {
   ///
   /// The report `conditions` takes effect together with the registration; nil keeps the previous report.
   mutating func register(
-    _ sender: String, at path: ObjectPath, for candidates: [SessionKey], reporting conditions: [String: Bool]?,
+    _ sender: String, at path: ObjectPath, for candidates: [LoginSessionKey], reporting conditions: [String: Bool]?,
     at now: Instant
   ) -> (agent: Agent?, actions: [Action]) {
     let before = seats.registry.agent(named: sender)
@@ -86,10 +86,10 @@ struct AgentsState: Sendable {
   // MARK: Sessions
 
   /// The sessions that have an agent, or that taps wait for.
-  var sessions: Set<SessionKey> { Set(queue.waitingSessions + seats.registry.agents.map(\.session)) }
+  var sessions: Set<LoginSessionKey> { Set(queue.waitingSessions + seats.registry.agents.map(\.session)) }
 
   /// Tells the queue whether a session may get taps.
-  mutating func open(_ session: SessionKey, at now: Instant) -> [Action] {
+  mutating func open(_ session: LoginSessionKey, at now: Instant) -> [Action] {
     guard let lock = seats.lock(of: session) else { return [] }
     return perform(queue.handle(.open(session, !seats.policy.scan.treatsAsLocked(lock)), at: now), at: now)
   }

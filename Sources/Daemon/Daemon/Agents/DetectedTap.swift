@@ -6,7 +6,7 @@ struct DetectedTap: Hashable, Sendable {
   /// Its id is a UUID (RFC 9562, version 4). An agent uses it to recognize a tap that is sent again.
   let read: TagRead
   /// The session that was active on the reader's seat.
-  let session: SessionKey
+  let session: LoginSessionKey
 
   var id: String { read.id }
 

@@ -15,13 +15,13 @@ struct TapQueue: Sendable {
     /// A tag was read. The tap is held if the session is locked.
     case read(DetectedTap, held: Bool)
     /// The session now has this agent, or none.
-    case agent(SessionKey, Agent?)
+    case agent(LoginSessionKey, Agent?)
     /// Whether the session may get taps. It may not while it is locked.
-    case open(SessionKey, Bool)
+    case open(LoginSessionKey, Bool)
     /// The outcome of a delivery to the agent with this bus name.
     case finished(id: String, sender: String, Outcome)
     /// The session has ended.
-    case sessionEnded(SessionKey)
+    case sessionEnded(LoginSessionKey)
     /// The time of `deadline` has come.
     case tick
   }
@@ -73,13 +73,13 @@ struct TapQueue: Sendable {
     }
   }
 
-  private var lines: [SessionKey: Line] = [:]
+  private var lines: [LoginSessionKey: Line] = [:]
 
   /// The number of taps that wait or are being delivered.
   var count: Int { lines.values.reduce(0) { $0 + $1.entries.count } }
 
   /// The sessions that taps wait for.
-  var waitingSessions: [SessionKey] { lines.filter { !$0.value.entries.isEmpty }.map(\.key) }
+  var waitingSessions: [LoginSessionKey] { lines.filter { !$0.value.entries.isEmpty }.map(\.key) }
 
   /// When `tick` is due; nil if no tap waits for a time.
   var deadline: Instant? {
@@ -122,7 +122,7 @@ struct TapQueue: Sendable {
     return [.drop(oldest, reason: "\(Self.limit) newer ones wait for its agent")]
   }
 
-  private mutating func setAgent(_ agent: Agent?, of session: SessionKey) {
+  private mutating func setAgent(_ agent: Agent?, of session: LoginSessionKey) {
     guard lines[session]?.agent != agent else { return }
     let isSameProcess = lines[session]?.agent?.sender == agent?.sender
     lines[session, default: Line()].agent = agent
@@ -132,7 +132,7 @@ struct TapQueue: Sendable {
     lines[session]?.failures = 0
   }
 
-  private mutating func setOpen(_ isOpen: Bool, _ session: SessionKey, at now: Instant) {
+  private mutating func setOpen(_ isOpen: Bool, _ session: LoginSessionKey, at now: Instant) {
     guard var line = lines[session] else { return }
     line.isOpen = isOpen
     if isOpen {

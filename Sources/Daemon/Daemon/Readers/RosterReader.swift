@@ -51,7 +51,7 @@ struct RosterReader: Sendable {
   /// The first epoch of the present scan; nil if the goal is not to scan. Tags of earlier epochs belong to no session.
   private var scansSince: UInt64?
   /// The session that gets the tags.
-  private var audience: SessionKey?
+  private var audience: LoginSessionKey?
   /// Whether the field was on in the last phase that shows it. `opening` and `failed` do not show it.
   private var isFieldOn = false
   /// Why it waits for another program although its device is open; empty if it does not wait.
@@ -116,7 +116,7 @@ struct RosterReader: Sendable {
   ///
   /// Between scans for two sessions, the first goal is `off`, so that neither session gets a tag that was read for the
   /// other.
-  mutating func pursue(_ new: ReaderGoal, for owner: SessionKey?) -> [(epoch: UInt64, goal: ReaderGoal)] {
+  mutating func pursue(_ new: ReaderGoal, for owner: LoginSessionKey?) -> [(epoch: UInt64, goal: ReaderGoal)] {
     var steps = [new]
     if case .scan = goal, case .scan = new, owner != audience { steps = [.off, new] }
     var orders: [(epoch: UInt64, goal: ReaderGoal)] = []

@@ -21,7 +21,7 @@ extension DaemonState {
   func isReadingAvailable(to uid: UInt32) -> Bool { readers(for: uid).contains { $0.value.isReady } }
 
   func agent(showing session: SessionRecord) -> Agent? {
-    if seats.policy.servesAnySession { return seats.registry.agent(of: SessionKey(id: nil, uid: session.uid)) }
+    if seats.policy.servesAnySession { return seats.registry.agent(of: LoginSessionKey(id: nil, uid: session.uid)) }
     guard let reader = readers[session.reader], let agent = seats.seat(reader.properties.seat).agent,
       agent.session.uid == session.uid
     else { return nil }

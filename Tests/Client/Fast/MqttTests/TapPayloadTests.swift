@@ -118,10 +118,10 @@ import Testing
 }
 
 @Suite struct JSONValueTests {
-  private func text(_ value: JSONValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
+  private func text(_ value: PayloadValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
   @Test func `values are written on one line, with their keys in order`() {
-    let value = JSONValue.record([
+    let value = PayloadValue.record([
       "b": .integer(-1), "a": .array([.boolean(true), .boolean(false), .string("é/")]), "none": nil,
       "o": .object([]),
     ])
@@ -141,7 +141,7 @@ import Testing
       }
       var string = ""
       string.unicodeScalars.append(contentsOf: scalars)
-      let decoded = try JSONDecoder().decode([String].self, from: Data(JSONValue.array([.string(string)]).bytes))
+      let decoded = try JSONDecoder().decode([String].self, from: Data(PayloadValue.array([.string(string)]).bytes))
       #expect(decoded.first?.unicodeScalars.elementsEqual(scalars) == true)
     }
   }

@@ -124,7 +124,7 @@ import Testing
     begin()
     // The reader scans, because logind does not decide any more.
     #expect(tell(.policy(.init(servesAnySession: true))).contains(.scan(0, true)))
-    #expect(state.seats.registry.agents.map(\.session) == [SessionKey(id: nil, uid: Samples.alice.uid)])
+    #expect(state.seats.registry.agents.map(\.session) == [LoginSessionKey(id: nil, uid: Samples.alice.uid)])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     tell(.delivery(id: "a", sender: ":1.7", .stored), expecting: [])
     // Until logind has replied, there is no session.
@@ -140,7 +140,7 @@ import Testing
     state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
-    _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
+    _ = register(LoginSessionKey(id: nil, uid: Samples.alice.uid))
     _ = tell(.login(Self.login(locked: false)))
     _ = tell(.policy(.init()))
     #expect(state.seats.registry.agents.map(\.session) == [Samples.alice])
@@ -166,7 +166,7 @@ import Testing
 
   @Test mutating func `without logind a user keeps one of two agents`() {
     begin()
-    let other = SessionKey(id: "9", uid: Samples.alice.uid)
+    let other = LoginSessionKey(id: "9", uid: Samples.alice.uid)
     _ = register(other, ":1.8")
     _ = tell(.policy(.init(servesAnySession: true)))
     #expect(state.seats.registry.agents.map(\.sender) == [":1.7"])

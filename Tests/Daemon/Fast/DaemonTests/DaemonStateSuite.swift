@@ -69,7 +69,7 @@ extension DaemonStateSuite {
   }
 
   mutating func register(
-    _ session: SessionKey, _ sender: String = ":1.7", reporting conditions: [String: Bool]? = nil
+    _ session: LoginSessionKey, _ sender: String = ":1.7", reporting conditions: [String: Bool]? = nil
   ) -> [DaemonState.Action] {
     acts(state.register(sender, at: "/agent", for: [session], reporting: conditions, at: clock.now).actions)
   }

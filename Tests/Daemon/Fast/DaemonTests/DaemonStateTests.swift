@@ -107,7 +107,7 @@ import Testing
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
     #expect(state.suspendReasons == ["no-agent"])
-    #expect(register(SessionKey(id: nil, uid: 1000)) == [.scan(0, true)])
+    #expect(register(LoginSessionKey(id: nil, uid: 1000)) == [.scan(0, true)])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     #expect(report(["locked": true]) == [.scan(0, false)])
     #expect(report(["locked": false]) == [.scan(0, true)])
@@ -156,7 +156,7 @@ import Testing
   @Test mutating func `without logind the inhibitor of any user takes effect`() {
     begin()
     _ = tell(.policy(DaemonState.Policy(servesAnySession: true)))
-    _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
+    _ = register(LoginSessionKey(id: nil, uid: Samples.alice.uid))
     #expect(state.suspendReasons == [])
     _ = tell(.inhibited(by: [Samples.bob.uid]))
     #expect(state.suspendReasons == ["inhibited"])

@@ -15,13 +15,13 @@ struct ManualClock {
 }
 
 enum Samples {
-  static let alice = SessionKey(id: "2", uid: 1000)
-  static let bob = SessionKey(id: "5", uid: 1001)
+  static let alice = LoginSessionKey(id: "2", uid: 1000)
+  static let bob = LoginSessionKey(id: "5", uid: 1001)
   static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/0"
 
   /// logind's properties of a session.
   static func properties(
-    _ key: SessionKey = alice, seat: String = "seat0", active: Bool = true, locked: Bool = false
+    _ key: LoginSessionKey = alice, seat: String = "seat0", active: Bool = true, locked: Bool = false
   ) -> [String: Value] {
     [
       "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
@@ -31,11 +31,11 @@ enum Samples {
     ]
   }
 
-  static func agent(_ sender: String = ":1.7", of session: SessionKey = alice) -> Agent {
+  static func agent(_ sender: String = ":1.7", of session: LoginSessionKey = alice) -> Agent {
     Agent(sender: sender, path: "/agent", session: session)
   }
 
-  static func tap(_ id: String, of session: SessionKey = alice) -> DetectedTap {
+  static func tap(_ id: String, of session: LoginSessionKey = alice) -> DetectedTap {
     DetectedTap(
       read: TagRead(
         id: id, time: 1, reader: reader.string, technology: "type-2", uid: [4, 1, 2, 3],

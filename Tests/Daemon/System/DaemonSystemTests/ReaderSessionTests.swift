@@ -300,7 +300,8 @@ import Testing
     // The agent dies. The daemon keeps the session while there is no agent.
     let name = try #require(await agent.connection.uniqueName)
     await agent.connection.close()
-    try await rig.daemon.line(containing: "agent \(name) of \(SessionKey(id: "2", uid: DaemonRig.session.uid)) is gone")
+    try await rig.daemon.line(
+      containing: "agent \(name) of \(LoginSessionKey(id: "2", uid: DaemonRig.session.uid)) is gone")
     let next = try await rig.agent()
     var sheets = next.sheets.makeAsyncIterator()
     let shown = try #require(await sheets.next())

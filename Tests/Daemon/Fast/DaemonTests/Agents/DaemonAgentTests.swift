@@ -31,7 +31,7 @@ import Testing
     // The agent stays until there is another session.
     _ = tell(.login(Self.login(.read(Self.session, previous))))
     #expect(state.seats.registry.agent(named: ":1.7")?.session == Samples.alice)
-    let next = SessionKey(id: "5", uid: Samples.alice.uid)
+    let next = LoginSessionKey(id: "5", uid: Samples.alice.uid)
     let both = Self.login(.read(Self.session, previous), .read("/next", Samples.properties(next)))
     tell(.login(both), expecting: [.scan(0, true)])
     #expect(state.seats.registry.agent(named: ":1.7")?.session == next)
@@ -54,14 +54,14 @@ import Testing
   @Test mutating func `an agent that outlives its session serves the next session of its user`() {
     begin()
     tell(.login(Self.login()), expecting: [.scan(0, false)])
-    let next = SessionKey(id: "9", uid: 1000)
+    let next = LoginSessionKey(id: "9", uid: 1000)
     tell(.login(Self.login(.read("/next", Samples.properties(next)))), expecting: [.scan(0, true)])
     #expect(state.seats.registry.agent(named: ":1.7")?.session == next)
   }
 
   @Test mutating func `an agent that moves leaves the taps of its previous session behind`() {
     begin()
-    let second = SessionKey(id: "3", uid: 1000)
+    let second = LoginSessionKey(id: "3", uid: 1000)
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     _ = tell(.delivery(id: "a", sender: ":1.7", .failed(reason: "NoReply")))
     #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
@@ -75,8 +75,8 @@ import Testing
 
   @Test mutating func `an agent that outlives its session does not move to a text console beside a desktop`() {
     begin()
-    let desktop = SessionKey(id: "9", uid: 1000)
-    var console = Samples.properties(SessionKey(id: "4", uid: 1000), active: false)
+    let desktop = LoginSessionKey(id: "9", uid: 1000)
+    var console = Samples.properties(LoginSessionKey(id: "4", uid: 1000), active: false)
     console["Type"] = .string("tty")
     let login = Self.login(.read("/desktop", Samples.properties(desktop)), .read("/console", console))
     _ = state.register(":1.8", at: "/agent", for: [desktop], at: clock.now)
@@ -91,7 +91,7 @@ import Testing
     let login = Self.login(locked: false)
     #expect(state.seats.sessions(of: 1000, login) == [Samples.alice])
     let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
-    #expect(open.seats.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
+    #expect(open.seats.sessions(of: 1000, nil) == [LoginSessionKey(id: nil, uid: 1000)])
   }
 
   /// Class, type, whether it is remote, and seat.
@@ -103,7 +103,7 @@ import Testing
     sessionClass: String, type: String, isRemote: Bool, seat: String
   ) {
     begin()
-    let other = Samples.properties(SessionKey(id: "9", uid: Samples.alice.uid), seat: seat).merging([
+    let other = Samples.properties(LoginSessionKey(id: "9", uid: Samples.alice.uid), seat: seat).merging([
       "Class": .string(sessionClass), "Type": .string(type), "Remote": .boolean(isRemote),
     ]) { $1 }
     let login = Self.login(.read(Self.session, Samples.properties(active: false)), .read("/other", other))
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test mutating func `the second agent of a user serves the second session`() {
-    let second = SessionKey(id: "3", uid: 1000)
+    let second = LoginSessionKey(id: "3", uid: 1000)
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice, second])
     #expect(registry.register(":1.2", at: "/a", for: [Samples.alice, second])?.session == second)
   }
@@ -144,7 +144,7 @@ import Testing
   @Test mutating func `an agent that moves to another session keeps its report`() {
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
     _ = registry.replaceReport(of: ":1.1", with: ["display-off": true])
-    let moved = registry.register(":1.1", at: "/a", for: [SessionKey(id: "9", uid: 1000)])
+    let moved = registry.register(":1.1", at: "/a", for: [LoginSessionKey(id: "9", uid: 1000)])
     #expect(moved?.report.displayOff == .yes)
     #expect(registry.agent(of: Samples.alice) == nil)
   }

@@ -21,7 +21,7 @@ import Testing
   /// The daemon's state, the facts that it should know, and the reader process.
   private struct World {
     var state = DaemonState(policy: .init(), isEnabled: true)
-    var front: SessionKey?
+    var front: LoginSessionKey?
     var isOn = true
     /// How often the active user has changed or scanning was turned off.
     var epoch = 0
@@ -33,13 +33,13 @@ import Testing
     /// The epoch of the world in which the tag that is being read was put down.
     var reading: Int?
 
-    var owner: SessionKey? { isOn ? front : nil }
+    var owner: LoginSessionKey? { isOn ? front : nil }
   }
 
-  private let logins: [SessionKey?: LoginState] = Dictionary(
+  private let logins: [LoginSessionKey?: LoginState] = Dictionary(
     uniqueKeysWithValues: [Samples.alice, Samples.bob, nil].map { ($0, Self.login(inFront: $0)) })
 
-  private static func login(inFront front: SessionKey?) -> LoginState {
+  private static func login(inFront front: LoginSessionKey?) -> LoginState {
     var login = LoginState()
     for key in [Samples.alice, Samples.bob] {
       login.handle(.read(key == Samples.alice ? "/alice" : "/bob", Samples.properties(key, active: key == front)))
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  private func move(_ front: SessionKey?, _ world: inout World) {
+  private func move(_ front: LoginSessionKey?, _ world: inout World) {
     if front != world.front { world.epoch += 1 }
     world.front = front
     if let login = logins[front] { _ = take(.login(login), &world) }
@@ -121,7 +121,7 @@ import Testing
     return ((world.orders.last ?? world.order).goal != .off) == (world.owner != nil)
   }
 
-  private func name(_ owner: SessionKey?) -> String? { owner.map { $0 == Samples.alice ? ":1.7" : ":1.8" } }
+  private func name(_ owner: LoginSessionKey?) -> String? { owner.map { $0 == Samples.alice ? ":1.7" : ":1.8" } }
 
   @Test func `every tag goes to the user who was active when it was put down, or is dropped`() {
     expectRules(ofSteps: 4, sequences: 4_000)

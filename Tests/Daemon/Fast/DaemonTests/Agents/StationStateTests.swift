@@ -9,7 +9,7 @@ import Testing
 
 /// Which user gets the taps of a station, without a bus.
 @Suite struct StationStateTests: DaemonStateSuite {
-  private static let station = SessionKey(id: nil, uid: 998)
+  private static let station = LoginSessionKey(id: nil, uid: 998)
   private static let sender = ":1.9"
 
   var state = DaemonState(policy: .init(station: StationStateTests.station.uid), isEnabled: true)
@@ -25,7 +25,8 @@ import Testing
     _ = reach()
   }
 
-  private static func properties(_ key: SessionKey, class name: String, seat: String = "seat0") -> [String: Value] {
+  private static func properties(_ key: LoginSessionKey, class name: String, seat: String = "seat0") -> [String: Value]
+  {
     Samples.properties(key, seat: seat).merging(["Class": .string(name)]) { $1 }
   }
 
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test mutating func `a locked session of the station's own user locks the station`() {
-    let own = SessionKey(id: "c1", uid: Self.station.uid)
+    let own = LoginSessionKey(id: "c1", uid: Self.station.uid)
     _ = tell(.login(Self.login(.read("/c1", Samples.properties(own, locked: true)))))
     #expect(state.suspendReasons == ["session-locked"])
   }
@@ -114,7 +115,7 @@ import Testing
   mutating func `a greeter is no user, and the station's own session is the station`(
     sessionClass: String, uid: UInt32, isStations: Bool
   ) {
-    let session = Self.properties(SessionKey(id: "c1", uid: uid), class: sessionClass)
+    let session = Self.properties(LoginSessionKey(id: "c1", uid: uid), class: sessionClass)
     _ = tell(.login(Self.login(.read("/c1", session))))
     _ = reach()
     #expect((state.seats.stationInFront(of: "seat0") != nil) == isStations)
@@ -153,7 +154,7 @@ import Testing
     _ = tell(.policy(.init()))
     #expect(register(Samples.bob, ":1.8") == [.scan(0, true)])
     _ = tell(.policy(.init(station: Samples.bob.uid)))
-    #expect(state.seats.registry.agent(named: ":1.8")?.session == SessionKey(id: nil, uid: Samples.bob.uid))
+    #expect(state.seats.registry.agent(named: ":1.8")?.session == LoginSessionKey(id: nil, uid: Samples.bob.uid))
     _ = reach()
     #expect(stored("c", by: ":1.8") == ["c to :1.8"])
   }
@@ -161,6 +162,6 @@ import Testing
   @Test mutating func `with Sessions=any the setting has no effect`() {
     _ = tell(.policy(.init(servesAnySession: true, station: Self.station.uid)))
     #expect(state.seats.station == nil && state.seats.stationInFront(of: "seat0") == nil)
-    #expect(state.seats.sessions(of: 1001, nil) == [SessionKey(id: nil, uid: 1001)])
+    #expect(state.seats.sessions(of: 1001, nil) == [LoginSessionKey(id: nil, uid: 1001)])
   }
 }

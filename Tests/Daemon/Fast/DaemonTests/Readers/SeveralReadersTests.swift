@@ -14,7 +14,7 @@ struct SeveralReadersTests: DaemonStateSuite {
   var clock = ManualClock()
   var stopsAtOnce = false
 
-  private static func seats(_ sessions: (SessionKey, seat: String)...) -> LoginState {
+  private static func seats(_ sessions: (LoginSessionKey, seat: String)...) -> LoginState {
     var login = LoginState()
     for (number, (key, seat)) in sessions.enumerated() {
       let path: ObjectPath = number == 0 ? "/session/first" : "/session/second"

@@ -15,7 +15,7 @@ import Testing
   init() {
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
-    _ = register(SessionKey(id: nil, uid: 1000))
+    _ = register(LoginSessionKey(id: nil, uid: 1000))
     _ = reach(.scanning)
   }
 

@@ -5,7 +5,7 @@ import Names
 import Presence
 
 /// What the desktop says about the session, above all whether it is locked, on its way to the daemon.
-actor SessionConditions {
+actor DesktopConditions {
   /// Whether there is no desktop: nothing can be locked.
   private let isHeadless: Bool
   private let log: Log

@@ -3,21 +3,21 @@ import Names
 /// A JSON value (RFC 8259) that keeps the order of its keys.
 ///
 /// Ours, because Foundation would cost a resident process megabytes of memory.
-enum JSONValue: Sendable, Hashable {
+enum PayloadValue: Sendable, Hashable {
   case boolean(Bool)
   case integer(Int64)
   case string(String)
-  case array([JSONValue])
+  case array([PayloadValue])
   case object([Member])
 
   /// A key with its value.
   struct Member: Sendable, Hashable {
     let key: String
-    let value: JSONValue
+    let value: PayloadValue
   }
 
   /// An object of pairs; those without a value are left out.
-  static func record(_ pairs: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+  static func record(_ pairs: KeyValuePairs<String, PayloadValue?>) -> PayloadValue {
     .object(pairs.compactMap { pair in pair.value.map { Member(key: pair.key, value: $0) } })
   }
 
