@@ -12,7 +12,6 @@ import Journal
   /// Whether the daemon was asked to end, or cannot continue.
   var isEnding = false
   var isStopped = false
-  /// Carries out an action of the state.
   var carryOut: (DaemonState.Action) -> Void = { _ in }
   /// Publishes the changes to clients and to systemd.
   var publish: () -> Void = {}
@@ -20,12 +19,12 @@ import Journal
 
   init(_ state: DaemonState, _ log: Log) { (self.state, self.log) = (state, log) }
 
-  /// Passes an event to the state, and carries out the actions.
+  /// Carries out the actions that follow from the event.
   func handle(_ event: DaemonState.Event) {
     apply(state.handle(event, at: .now))
   }
 
-  /// Carries out actions in order, then publishes the changes.
+  /// In order. Then publishes the changes.
   func apply(_ actions: [DaemonState.Action]) {
     for action in actions { carryOut(action) }
     publish()
@@ -41,7 +40,7 @@ import Journal
     }
   }
 
-  /// Logs a line that a user has caused, within the user's limit.
+  /// Within the user's limit.
   func log(_ level: LogLevel, ofUser uid: UInt32, _ text: String) {
     for case .log(let level, let line) in state.agents.note(level, ofUser: uid, at: .now, text) { log(level, line) }
   }

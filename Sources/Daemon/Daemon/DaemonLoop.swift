@@ -12,7 +12,6 @@ import EventLoop
   private nonisolated let loop = EventLoop(label: "tagrouted")
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// The loop, for what calls back on it.
   static var loop: EventLoop { shared.loop }
 
   /// Runs `body` at once in a callback of the loop, like `MainActor.assumeIsolated`. Traps elsewhere.
@@ -30,7 +29,6 @@ import EventLoop
 }
 
 extension ExportedMethod {
-  /// A method that `part` answers.
   init<Part: AnyObject & Sendable>(
     _ name: String, in input: [Argument] = [], out output: [Argument] = [], _ part: Part,
     answer: @escaping @DaemonLoop @Sendable (Part, IncomingCall) async throws -> [Value]

@@ -6,7 +6,6 @@ import Journal
 import Names
 import Settings
 
-/// `tagrouted`.
 package enum DaemonProgram {
   /// Runs the daemon until it gets SIGTERM or SIGINT, or fails. Returns 0 or one of `Names.ExitCode`.
   package static func run(_ arguments: [String]) async -> Int32 {
@@ -109,7 +108,7 @@ package enum DaemonProgram {
 struct DaemonOptions: Hashable, Sendable {
   enum Mode: Hashable, Sendable {
     case run
-    /// Read the configuration, and report a mistake in it.
+    /// Only read the configuration, and report a mistake in it.
     case check
     case showHelp
     case showVersion
@@ -141,7 +140,7 @@ struct DaemonOptions: Hashable, Sendable {
   /// The only file to read; nil for the standard ones.
   var configuration: String?
 
-  /// Parses `arguments`, which do not contain the program's name.
+  /// `arguments` do not contain the program's name.
   init(_ arguments: [String]) throws(Mistake) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
@@ -180,7 +179,6 @@ struct DaemonError: Error, Hashable, CustomStringConvertible {
     self.exitCode = exitCode
   }
 
-  /// A bus error during the start.
   init(_ error: BusError) {
     if error.name == BusError.Name.accessDenied {
       self.init(

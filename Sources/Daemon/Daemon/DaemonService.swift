@@ -52,7 +52,6 @@ import Settings
     core.publish = { [weak self] in self?.publish() }
   }
 
-  /// Exports the manager object, follows logind, takes the bus name and starts the readers.
   func start() async throws(DaemonError) {
     guard let program = OwnProgram.path(Names.Files.readerProgram) else { throw .noReaderProgram }
     let settings = configuration.configuration
@@ -98,13 +97,12 @@ import Settings
     DaemonLoop.schedule(after: interval) { [weak self] in self?.keepWatchdog() }
   }
 
-  /// Waits until the daemon is asked to end or cannot continue.
   func ending() async -> DaemonEnding {
     for await ending in endings.stream { return ending }
     return .requested
   }
 
-  /// Ends the daemon. Later calls have no effect.
+  /// Later calls have no effect.
   func end(_ ending: DaemonEnding) {
     core.isEnding = true
     endings.continuation.yield(ending)

@@ -22,9 +22,7 @@ struct DaemonState: Sendable {
     var polling = ReaderPolling()
     /// How long the removal of a tag is held back, because the tag may only drop out.
     var removalDelay = Duration.zero
-    /// How long a reader session may have the reader.
     var sessionLimit = ReaderSessions.defaultTimeLimit
-    /// The least severe log level that is written.
     var logThreshold = LogLevel.debug
   }
 
@@ -35,7 +33,7 @@ struct DaemonState: Sendable {
     /// True if the device is unplugged and udev will report it. False if it is plugged in, or if udev does not report
     /// it.
     case readerAway(Int, Bool)
-    /// The reader has no process, or the daemon ignores the one that it had. It may get another one.
+    /// The reader has no process, or the daemon ignores its process. It may get another one.
     case readerHasNoProcess(Int)
     case readerRemoved(Int)
     case reader(Int, ReaderProcessEvent)
@@ -45,39 +43,29 @@ struct DaemonState: Sendable {
     case enabled(Bool)
     case login(LoginState)
     case agentGone(sender: String)
-    /// The users who hold inhibitors now.
     case inhibited(by: Set<UInt32>)
     /// Whether the machine's radio switches (rfkill) have every radio off.
     case airplaneMode(Fact)
     case delivery(id: String, sender: String, TapQueue.Outcome)
-    /// A client ends its session.
     case invalidate(UInt64, message: String)
-    /// The user has cancelled a session.
     case cancelSession(UInt64)
     /// A session with `first-read` has read its message.
     case firstRead(UInt64)
-    /// A client of reader sessions has left the bus.
     case clientGone(sender: String)
     /// True lends a reader to another program; false takes it back.
     case release(Int, Bool)
-    /// The administrator's settings have changed.
     case policy(Policy)
-    /// The daemon ends.
     case stopping
     case tick
   }
 
   enum Action: Hashable, Sendable {
-    /// Send this goal to the reader's process.
     case pursue(Int, epoch: UInt64, ReaderGoal)
     case deliver(DetectedTap, to: Agent)
-    /// Tell this agent that the tag of its tap was removed.
     case tagRemoved(tap: String, to: Agent)
-    /// An agent has reported this about the lock of its session.
     case reportLock(session: String, Fact)
     /// An agent that had reported the lock of its session is gone.
     case reporterGone(session: String)
-    /// The user of a session has confirmed that it is unlocked.
     case userUnlocked(session: String)
     case session(ReaderSessions.Action)
     case log(LogLevel, String)
@@ -168,7 +156,7 @@ struct DaemonState: Sendable {
     }
   }
 
-  /// Passes on, in order, what follows from an event of a reader.
+  /// In order.
   private mutating func follow(_ effects: [ReadersState.Effect], at now: TapQueue.Instant) -> [Action] {
     effects.flatMap { effect -> [Action] in
       switch effect {
@@ -182,7 +170,7 @@ struct DaemonState: Sendable {
     }
   }
 
-  /// Sets the sessions of readers. Returns the other actions, which the daemon carries out.
+  /// Returns the actions that are not about readers. The daemon carries them out.
   mutating func perform(_ actions: [ReaderSessions.Action]) -> [Action] {
     var rest: [Action] = []
     for action in actions {
@@ -205,7 +193,6 @@ struct DaemonState: Sendable {
     return actions + follow(readers.evaluate(for: seats, sessions, at: now), at: now)
   }
 
-  /// Ends the sessions of users who may no longer have one.
   private mutating func endForbiddenSessions(at now: TapQueue.Instant) -> [Action] {
     var actions: [Action] = []
     for session in sessions.open {
@@ -217,7 +204,7 @@ struct DaemonState: Sendable {
     return actions
   }
 
-  /// Frees readers from sessions that were over before their process heard of them. Such a process confirms nothing.
+  /// Frees readers from sessions that ended before their process had received them. Such a process confirms no end.
   private mutating func freeReaders(at now: TapQueue.Instant) -> [Action] {
     var actions: [Action] = []
     for (id, reader) in readers.sorted {
@@ -232,7 +219,6 @@ struct DaemonState: Sendable {
 
 /// Agents and their sessions. Each registration takes effect on the readers before the next one.
 extension DaemonState {
-  /// Registers an agent: ``AgentsState/register(_:at:for:reporting:at:)``.
   mutating func register(
     _ sender: String, at path: ObjectPath, for candidates: [LoginSessionKey],
     reporting conditions: [String: Bool]? = nil,
@@ -242,7 +228,7 @@ extension DaemonState {
     return (agent, agent == nil ? [] : actions + evaluate(at: now))
   }
 
-  /// Replaces an agent's report; nil if no agent has this name.
+  /// Nil if no agent has this name.
   mutating func replaceReport(
     of sender: String, with conditions: [String: Bool], at now: TapQueue.Instant
   ) -> [Action]? {

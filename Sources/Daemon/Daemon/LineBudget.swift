@@ -10,14 +10,14 @@ struct LineBudget: Sendable {
 
   enum Verdict: Hashable, Sendable {
     case write
-    /// Instead of this line, write a notice that lines are omitted.
+    /// Replace this line by a notice that lines are omitted.
     case announce
     case leaveOut
   }
 
   static let interval = Duration.seconds(60)
 
-  /// The limit of lines in a minute.
+  /// Per minute.
   let most: Int
   private var lines = WindowCount(within: interval)
 
@@ -34,9 +34,9 @@ struct LineBudget: Sendable {
 /// Pure. Each user has a budget per minute. All users beyond the limit share one budget, so that their lines do not
 /// vanish without a notice.
 struct UserLines: Sendable {
-  /// Lines of one budget per minute.
+  /// Per budget and minute.
   static let most = 20
-  /// The limit of users with their own budget in the same minute.
+  /// With their own budget in the same minute.
   static let users = 32
 
   typealias Instant = SuspendingClock.Instant
@@ -44,7 +44,6 @@ struct UserLines: Sendable {
   private var budgets: [UInt32: (budget: LineBudget, last: Instant)] = [:]
   private var shared = LineBudget(most: most)
 
-  /// Decides about a line that the user `uid` causes.
   mutating func line(of uid: UInt32, at now: Instant) -> LineBudget.Verdict {
     if budgets[uid] == nil, budgets.count >= Self.users {
       budgets = budgets.filter { $0.value.last + LineBudget.interval > now }
@@ -57,7 +56,7 @@ struct UserLines: Sendable {
 }
 
 extension LineBudget.Verdict {
-  /// The line with this text, a notice about the source `name` instead of it, or none.
+  /// At most one line: this text, or a notice about the source `name` instead.
   func limit(_ level: LogLevel, _ text: String, about name: String) -> [(LogLevel, String)] {
     switch self {
     case .write: [(level, text)]

@@ -11,7 +11,6 @@ struct Seats: Sendable {
 
   var policy: DaemonState.Policy
   var isEnabled: Bool
-  /// The users who hold inhibitors.
   var inhibitingUsers: Set<UInt32> = []
   var airplaneMode = Fact.unknown
   var login = LoginState()
@@ -61,16 +60,15 @@ struct Seats: Sendable {
     return conditions
   }
 
-  /// Whether an inhibitor has an effect on a seat: one of root, or of the user of the seat's active session. A user who
-  /// has left the machine must not keep the next user's readers from scanning. With `Sessions=any`, every inhibitor has
-  /// an effect.
+  /// An inhibitor of root has an effect, and one of the user of the seat's active session: after a switch of users, the
+  /// former user's inhibitor must not stop scanning. With `Sessions=any`, every inhibitor has an effect.
   private func isInhibited(on seat: String) -> Bool {
     guard !policy.servesAnySession else { return !inhibitingUsers.isEmpty }
     let front = stationInFront(of: seat)?.uid ?? login.activeSession(on: seat)?.uid
     return inhibitingUsers.contains(0) || front.map(inhibitingUsers.contains) ?? false
   }
 
-  /// Why a user may not have a reader session on a seat now; nil if the user may.
+  /// Nil if the user may have a reader session on the seat now.
   func obstacle(to uid: UInt32, on seat: String) -> Names.SessionEnd? {
     if policy.servesAnySession {
       let isLocked = registry.agent(of: LoginSessionKey(id: nil, uid: uid))?.report.locked == .yes
@@ -88,8 +86,7 @@ struct Seats: Sendable {
 
   // MARK: Sessions
 
-  /// The sessions that an agent of a user may serve, most likely first. With logind they are unknown before its first
-  /// answer.
+  /// Most likely first. With logind they are unknown before its first answer.
   func sessions(of uid: UInt32, _ login: LoginState?) -> [LoginSessionKey] {
     if policy.servesAnySession || uid == policy.station { return [LoginSessionKey(id: nil, uid: uid)] }
     let eligible = login?.eligibleSessions(of: uid) ?? []
@@ -110,7 +107,7 @@ struct Seats: Sendable {
     return conditions(of: session, registry.agent(of: key)).isLocked
   }
 
-  /// The conditions of a session. An agent's report of a lock has effect at once, before the login monitor returns it.
+  /// An agent's report of a lock has effect at once, before the login monitor returns it.
   private func conditions(of session: LoginSession, _ agent: Agent?) -> ScanConditions.Session {
     var conditions = session.conditions
     if agent?.report.locked == .yes { conditions.isLocked = .yes }
@@ -119,14 +116,14 @@ struct Seats: Sendable {
 
   // MARK: The station
 
-  /// The place of the station's agent in the registry; nil if this machine is not a station. The taps of a station go to
-  /// one user's agent, which needs no session, while no other user is logged in at the seat.
+  /// The station's key in the registry; nil if this machine is not a station. The taps of a station go to one user's
+  /// agent, which needs no session, while no other user is logged in at the seat.
   var station: LoginSessionKey? {
     guard !policy.servesAnySession, let uid = policy.station else { return nil }
     return LoginSessionKey(id: nil, uid: uid)
   }
 
-  /// The station, if it gets the taps of a seat now; nil if another user is logged in there, or if this is not known.
+  /// Nil if another user is logged in at the seat, or if this is not known.
   ///
   /// The foreground alone does not decide: while logind switches from one user to another, no session is in it.
   func stationInFront(of seat: String) -> LoginSessionKey? {
@@ -134,7 +131,7 @@ struct Seats: Sendable {
     return station
   }
 
-  /// Whether a station is locked. Its user may have a session with a screen, too.
+  /// The user of a station may have a session with a screen, too.
   private func lock(ofStation station: LoginSessionKey, on seat: String) -> Fact {
     login.activeSession(on: seat)?.lock.isLocked == .yes ? .yes : lock(of: station) ?? .no
   }

@@ -2,14 +2,12 @@ import Bus
 import Journal
 import Names
 
-/// The calls of the daemon to the registered agents.
 @DaemonLoop struct AgentCalls {
-  /// How long an agent may take to store a tap.
   private static let timeout = Duration.seconds(10)
 
   let core: DaemonCore
 
-  /// Sends a tap to an agent. The outcome is an event.
+  /// The outcome is an event.
   func deliver(_ tap: DetectedTap, to agent: Agent) {
     guard let connection = core.connection else { return }
     Task {
@@ -24,10 +22,10 @@ import Names
     }
   }
 
-  /// Tells an agent that the tag of its tap was removed, once. An agent of version 1 has no such method.
+  /// An agent of version 1 has no such method.
   func tagRemoved(_ tap: String, to agent: Agent) { call(agent, "TagRemoved", [.string(tap), .dictionary([:])]) }
 
-  /// Calls an agent, whose answer does not matter. An agent gets the calls in order.
+  /// Ignores the answer. An agent gets the calls in order.
   func call(_ agent: Agent, _ member: String, _ arguments: [Value]) {
     guard let connection = core.connection else { return }
     Task {

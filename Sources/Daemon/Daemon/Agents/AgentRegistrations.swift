@@ -8,15 +8,15 @@ import Presence
 @DaemonLoop final class AgentRegistrations {
   /// The limit for all users. Each session has at most one agent.
   private static let agentLimit = 64
-  /// The limit of registrations of one user that wait for logind.
+  /// Of registrations of one user that wait for logind.
   private static let pendingLimit = 8
 
   private let core: DaemonCore
   private let monitors: MachineMonitors
   private let sheets: SessionSheets
-  /// The tasks that follow the bus names of agents.
+  /// By the bus names of agents.
   private var watches: [String: Task<Void, Never>] = [:]
-  /// How many registrations of a user wait for logind.
+  /// By user: how many registrations wait for logind.
   private var pending: [UInt32: Int] = [:]
   /// The agents that the bus connection gives precedence to.
   private var preceding: Set<String> = []
@@ -90,14 +90,13 @@ import Presence
     return core.state.seats.sessions(of: uid, await monitors.logins?.refresh())
   }
 
-  /// The option `conditions` of a registration.
   private static func conditions(in call: IncomingCall) throws(BusError) -> [String: Bool]? {
     guard let option = call.arguments.last?.asDictionary?[Names.Registration.conditions] else { return nil }
     guard let conditions = option.asBooleans else { throw .invalidArguments("conditions is not of type a{sb}") }
     return conditions
   }
 
-  /// Logs that an agent has another version. The daemon serves it like any other.
+  /// The daemon serves an agent of another version like any other.
   private func note(versionIn call: IncomingCall, of uid: UInt32) {
     let options = call.arguments.last?.asDictionary ?? [:]
     let version = options[Names.Registration.version]?.asString ?? ""
@@ -108,7 +107,6 @@ import Presence
     core.log(.notice, ofUser: uid, "\(call.sender): \(notice)")
   }
 
-  /// Takes the conditions that an agent reports about its session.
   func takeConditions(_ call: IncomingCall) throws -> [Value] {
     let conditions = call.arguments.first?.asBooleans ?? [:]
     guard let actions = core.state.replaceReport(of: call.sender, with: conditions, at: .now) else {

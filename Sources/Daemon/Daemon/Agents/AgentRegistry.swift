@@ -24,13 +24,13 @@ struct AgentRegistry: Sendable {
     return agents.last
   }
 
-  /// Removes an agent; nil if there is none with this name.
+  /// Nil if there is no agent with this name.
   @discardableResult
   mutating func unregister(_ sender: String) -> Agent? {
     agents.firstIndex { $0.sender == sender }.map { agents.remove(at: $0) }
   }
 
-  /// Replaces an agent's report; nil if there is no agent with this name.
+  /// Nil if there is no agent with this name.
   mutating func replaceReport(of sender: String, with conditions: [String: Bool]) -> Agent? {
     guard let index = agents.firstIndex(where: { $0.sender == sender }) else { return nil }
     agents[index].report = SessionReport(conditions)
@@ -66,7 +66,6 @@ struct SessionReport: Hashable, Sendable {
 struct Agent: Hashable, Sendable {
   /// Its unique bus name.
   let sender: String
-  /// The object with its interface.
   var path: ObjectPath
   let session: LoginSessionKey
   var report = SessionReport()

@@ -13,7 +13,7 @@ struct AgentsState: Sendable {
   var seats: Seats
   private(set) var queue = TapQueue()
   private(set) var placedTaps = PlacedTaps()
-  /// Bounds the lines that users cause with their requests.
+  /// Of lines that users cause with their requests.
   private var lines = UserLines()
 
   init(_ seats: Seats) { self.seats = seats }
@@ -46,7 +46,7 @@ struct AgentsState: Sendable {
     return (agent, actions)
   }
 
-  /// Replaces an agent's report; nil if no agent has this name.
+  /// Nil if no agent has this name.
   mutating func replaceReport(of sender: String, with conditions: [String: Bool], at now: Instant) -> [Action]? {
     guard let before = seats.registry.agent(named: sender)?.report.locked,
       let agent = seats.registry.replaceReport(of: sender, with: conditions)
@@ -74,7 +74,6 @@ struct AgentsState: Sendable {
     return line + leave(agent, at: now)
   }
 
-  /// Removes an agent from its session.
   private mutating func leave(_ agent: Agent, at now: Instant) -> [Action] {
     var actions: [Action] = []
     if let id = agent.session.id, agent.report.locked != .unknown {
@@ -88,13 +87,12 @@ struct AgentsState: Sendable {
   /// The sessions that have an agent, or that taps wait for.
   var sessions: Set<LoginSessionKey> { Set(queue.waitingSessions + seats.registry.agents.map(\.session)) }
 
-  /// Tells the queue whether a session may get taps.
+  /// Whether the session may get taps has changed.
   mutating func open(_ session: LoginSessionKey, at now: Instant) -> [Action] {
     guard let lock = seats.lock(of: session) else { return [] }
     return perform(queue.handle(.open(session, !seats.policy.scan.treatsAsLocked(lock)), at: now), at: now)
   }
 
-  /// Drops the taps of sessions that have ended.
   mutating func updateSessions(at now: Instant) -> [Action] {
     sessions.flatMap { session in
       seats.isPresent(session)
@@ -112,13 +110,11 @@ struct AgentsState: Sendable {
 
   // MARK: Taps
 
-  /// A tag has become a tap.
   mutating func add(_ tap: DetectedTap, placement: UInt64, on reader: Int, isHeld: Bool, at now: Instant) -> [Action] {
     placedTaps.add(tap.id, placement: placement, on: reader)
     return open(tap.session, at: now) + perform(queue.handle(.read(tap, held: isHeld), at: now), at: now)
   }
 
-  /// The outcome of a delivery to the agent with this bus name.
   mutating func delivered(_ id: String, to sender: String, _ outcome: TapQueue.Outcome, at now: Instant) -> [Action] {
     let actions = perform(queue.handle(.finished(id: id, sender: sender, outcome), at: now), at: now)
     guard outcome == .stored, let removal = placedTaps.stored(id, by: sender) else { return actions }
@@ -128,21 +124,20 @@ struct AgentsState: Sendable {
   /// The time of `queue.deadline` has come.
   mutating func tick(at now: Instant) -> [Action] { perform(queue.handle(.tick, at: now), at: now) }
 
-  /// A tag was removed.
   mutating func removed(_ removal: HeldRemovals.Removal, at now: Instant) -> [Action] {
     placedTaps.removed(removal.placement, from: removal.reader).map { passOn($0, at: now) } ?? []
   }
 
-  /// A reader was removed, and its tags with it.
+  /// The reader's tags were removed with it.
   mutating func removedReader(_ reader: Int, at now: Instant) -> [Action] {
     placedTaps.removed(reader).flatMap { passOn($0, at: now) }
   }
 
-  /// The reader's next process numbers its placements anew.
+  /// The reader's next process numbers its placements from the beginning.
   mutating func forgetPlacements(on reader: Int) { placedTaps.forget(reader: reader) }
 
-  /// Tells the agent that has stored a tap that its tag was removed. Not behind a lock: what follows a removal is the
-  /// same kind of thing as what follows a tap.
+  /// Tells the agent that has stored a tap that its tag was removed. Not behind a lock: a removal has the same kind of
+  /// effect as a tap.
   private mutating func passOn(_ removal: PlacedTaps.Removal, at now: Instant) -> [Action] {
     guard let agent = seats.registry.agent(named: removal.agent) else { return [] }
     guard let lock = seats.lock(of: agent.session), !seats.policy.scan.treatsAsLocked(lock) else {
@@ -166,7 +161,6 @@ struct AgentsState: Sendable {
     }
   }
 
-  /// Logs a line that a user has caused.
   mutating func note(_ level: LogLevel, ofUser uid: UInt32, at now: Instant, _ text: String) -> [Action] {
     guard level <= seats.policy.logThreshold else { return [] }
     return lines.line(of: uid, at: now).limit(level, text, about: "user \(uid)").map { .log($0, $1) }

@@ -5,7 +5,6 @@ import NDEF
 struct DetectedTap: Hashable, Sendable {
   /// Its id is a UUID (RFC 9562, version 4). An agent uses it to recognize a tap that is sent again.
   let read: TagRead
-  /// The session that was active on the reader's seat.
   let session: LoginSessionKey
 
   var id: String { read.id }
@@ -21,12 +20,11 @@ struct DetectedTap: Hashable, Sendable {
     return .dictionary(values)
   }
 
-  /// The description in the log. It does not contain the message or the UID.
+  /// For the log, so it does not contain the message or the UID.
   var summary: String {
     "tap \(id) (\(read.technology), \(read.bytes.isEmpty ? "no message" : "message of \(read.bytes.count) bytes"))"
   }
 
-  /// A random UUID.
   static func makeID(_ random: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))) -> String {
     // The version in the seventh byte, the variant in the ninth (RFC 9562, section 5.4).
     let high = random.0 & 0xFFFF_FFFF_FFFF_0FFF | 0x4000

@@ -10,7 +10,6 @@ struct PlacedTaps: Sendable {
   /// The limit per reader. A reader does not have more tags, so the oldest entry is of a tag that left unnoticed.
   static let most = ReaderLimits.knownTags
 
-  /// The tag of a tap was removed.
   struct Removal: Hashable, Sendable {
     let tap: String
     /// The bus name of the agent that has stored the tap.
@@ -25,16 +24,14 @@ struct PlacedTaps: Sendable {
     var agent: String?
     var isRemoved = false
 
-    /// The report; nil if it is not due yet.
+    /// Nil if the report is not due yet.
     var removal: Removal? { isRemoved ? agent.map { Removal(tap: tap, agent: $0) } : nil }
   }
 
   private var entries: [Entry] = []
 
-  /// The number of tags.
   var count: Int { entries.count }
 
-  /// A tag has become a tap.
   mutating func add(_ tap: String, placement: UInt64, on reader: Int) {
     entries.append(Entry(reader: reader, placement: placement, tap: tap))
     guard entries.count(where: { $0.reader == reader }) > Self.most,
@@ -43,14 +40,12 @@ struct PlacedTaps: Sendable {
     entries.remove(at: oldest)
   }
 
-  /// An agent has stored the tap.
   mutating func stored(_ tap: String, by agent: String) -> Removal? {
     guard let index = entries.firstIndex(where: { $0.tap == tap }) else { return nil }
     entries[index].agent = agent
     return takeRemoval(at: index)
   }
 
-  /// The tag was removed.
   mutating func removed(_ placement: UInt64, from reader: Int) -> Removal? {
     let index = entries.firstIndex { $0.reader == reader && $0.placement == placement }
     guard let index else { return nil }
@@ -58,7 +53,6 @@ struct PlacedTaps: Sendable {
     return takeRemoval(at: index)
   }
 
-  /// The reader was removed, and its tags with it.
   mutating func removed(_ reader: Int) -> [Removal] {
     entries.filter { $0.reader == reader }.compactMap { removed($0.placement, from: reader) }
   }
@@ -66,7 +60,7 @@ struct PlacedTaps: Sendable {
   /// No agent will store the tap.
   mutating func forget(_ tap: String) { entries.removeAll { $0.tap == tap } }
 
-  /// The reader's next process numbers its placements anew.
+  /// The reader's next process numbers its placements from the beginning.
   mutating func forget(reader: Int) { entries.removeAll { $0.reader == reader && !$0.isRemoved } }
 
   private mutating func takeRemoval(at index: Int) -> Removal? {

@@ -14,13 +14,11 @@ struct TapQueue: Sendable {
   enum Event: Sendable {
     /// A tag was read. The tap is held if the session is locked.
     case read(DetectedTap, held: Bool)
-    /// The session now has this agent, or none.
+    /// Nil if the session has no agent now.
     case agent(LoginSessionKey, Agent?)
     /// Whether the session may get taps. It may not while it is locked.
     case open(LoginSessionKey, Bool)
-    /// The outcome of a delivery to the agent with this bus name.
     case finished(id: String, sender: String, Outcome)
-    /// The session has ended.
     case sessionEnded(LoginSessionKey)
     /// The time of `deadline` has come.
     case tick
@@ -36,11 +34,9 @@ struct TapQueue: Sendable {
 
   enum Action: Hashable, Sendable {
     case deliver(DetectedTap, to: Agent)
-    /// Discard a tap.
     case drop(DetectedTap, reason: String)
-    /// A delivery has failed. The tap will be sent again.
+    /// The tap will be sent again.
     case postpone(DetectedTap, reason: String)
-    /// An agent has stored a tap.
     case done(DetectedTap)
   }
 
@@ -75,10 +71,9 @@ struct TapQueue: Sendable {
 
   private var lines: [LoginSessionKey: Line] = [:]
 
-  /// The number of taps that wait or are being delivered.
+  /// Includes those that are being delivered.
   var count: Int { lines.values.reduce(0) { $0 + $1.entries.count } }
 
-  /// The sessions that taps wait for.
   var waitingSessions: [LoginSessionKey] { lines.filter { !$0.value.entries.isEmpty }.map(\.key) }
 
   /// When `tick` is due; nil if no tap waits for a time.

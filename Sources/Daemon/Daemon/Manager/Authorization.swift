@@ -6,7 +6,6 @@ import Presence
 /// Asks polkit whether callers may do what they ask for.
 @DaemonLoop final class Authorization {
   private let core: DaemonCore
-  /// The checks in progress.
   private var questions = AuthorizationQuestions()
 
   init(_ core: DaemonCore) { self.core = core }
@@ -51,7 +50,6 @@ struct AuthorizationQuestions: Sendable {
   mutating func end(_ sender: String) { users[sender] = nil }
 }
 
-/// The errors that the daemon returns to its callers.
 extension BusError {
   static func invalidArgument(_ message: String) -> BusError {
     BusError(name: Names.Errors.invalidArgument, message: message)
@@ -59,7 +57,6 @@ extension BusError {
 
   static func notPossible(_ message: String) -> BusError { BusError(name: Names.Errors.notPossible, message: message) }
 
-  /// A reader cannot read any tag of these kinds.
   static func cannotRead(_ technologies: [TagType]) -> BusError {
     let reason = "the reader cannot read \(technologies.map(\.rawValue).joined(separator: ", "))"
     guard technologies.contains(.type5) else { return .notPossible(reason) }

@@ -14,11 +14,11 @@ struct ConfigurationChanges: Hashable, Sendable {
   /// The keys that only say which readers there are.
   private static let keysOfReaders: Set<String> = ["Backend", "Devices"]
 
-  /// The keys with different values, as they are written in the file.
+  /// As they are written in the file.
   let keys: [String]
   /// The new source of sessions; nil if it has not changed. Apply it first. If that fails, apply nothing else.
   let sessions: DaemonConfiguration.Sessions?
-  /// Whether there is a new policy. The reader processes get new goals if these have changed with it.
+  /// The reader processes get new goals if these have changed with it.
   let hasNewPolicy: Bool
 
   init(from old: DaemonConfiguration, to new: DaemonConfiguration) {

@@ -4,7 +4,6 @@ import Journal
 import ReaderProtocol
 import Settings
 
-/// The configuration, which may be read again while the daemon runs.
 @DaemonLoop final class ConfigurationReload {
   private let core: DaemonCore
   private let monitors: MachineMonitors
@@ -12,9 +11,9 @@ import Settings
   private let notifier: ServiceNotifier
   /// The configuration in force.
   private(set) var configuration: DaemonConfiguration
-  /// Reads the configuration again. Blocks.
+  /// Blocks.
   private let readFiles: @Sendable () -> Result<DaemonConfiguration, KeyFileError>
-  /// The mistake in the configuration that was read last; nil if it is in force.
+  /// In the configuration that was read last; nil if it is in force.
   private(set) var error: String?
   /// When the reading of the configuration in force began, in microseconds since 1970.
   private(set) var time: UInt64
@@ -31,7 +30,7 @@ import Settings
     (self.configuration, self.time, self.readFiles) = (configuration, time, readFiles)
   }
 
-  /// The text that `systemctl status` shows.
+  /// For `systemctl status`.
   var status: String {
     let reasons = core.state.suspendReasons
     let scanning = reasons.isEmpty ? "scanning" : "not scanning: \(reasons.joined(separator: ", "))"
@@ -50,10 +49,9 @@ import Settings
     Task { [readings] in await readings.request() }
   }
 
-  /// Starts the requested readings, because the daemon has reported to systemd that it is ready.
+  /// The daemon has reported to systemd that it is ready, so the requested readings may start.
   func open() async { await readings.open() }
 
-  /// Reads the configuration once and applies it.
   private func read() async {
     guard !core.isEnding else { return }
     notifier.reloading()

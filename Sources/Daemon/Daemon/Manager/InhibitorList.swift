@@ -16,7 +16,7 @@ struct InhibitorList: Sendable {
   }
 
   static let limitOfUser = 16
-  /// The limit for all users. The daemon keeps a descriptor open for each inhibitor.
+  /// For all users. The daemon keeps a descriptor open for each inhibitor.
   static let limit = 128
   static let maximumWho = 128
   static let maximumWhy = 256
@@ -41,7 +41,7 @@ struct InhibitorList: Sendable {
     return inhibitor
   }
 
-  /// Removes an inhibitor, if it exists. Returns the reader that was lent to it.
+  /// Returns the reader that was lent to the inhibitor. Has no effect if the inhibitor does not exist.
   @discardableResult
   mutating func remove(_ id: UInt64) -> Int? {
     inhibitors.firstIndex { $0.id == id }.flatMap { inhibitors.remove(at: $0).reader }
@@ -60,9 +60,8 @@ struct InhibitorList: Sendable {
     for index in inhibitors.indices where inhibitors[index].reader == reader { inhibitors[index].reader = nil }
   }
 
-  /// The inhibitor that the reader at a device path is lent to. The reader may have been replugged since.
+  /// The reader there may have been replugged since.
   func inhibitor(releasingDeviceAt place: String) -> Inhibitor? { inhibitors.first { $0.place == place } }
 
-  /// The inhibitor that a reader is lent to.
   func inhibitor(releasing reader: Int) -> Inhibitor? { inhibitors.first { $0.reader == reader } }
 }

@@ -27,7 +27,7 @@ import Names
 
   func inhibit(_ call: IncomingCall) async throws -> [Value] { Array(try await inhibitWithOptions(call).prefix(1)) }
 
-  /// Answers `InhibitWithOptions`, and `Inhibit`, which has no options.
+  /// `Inhibit` has no options.
   func inhibitWithOptions(_ call: IncomingCall) async throws -> [Value] {
     guard let who = call.arguments.first?.asString, let why = call.arguments.dropFirst().first?.asString else {
       throw BusError.invalidArguments("who and why are missing")
@@ -60,7 +60,7 @@ import Names
     return [.unixFD(descriptor), .dictionary(["device": .string(device)])]
   }
 
-  /// Nil if the caller wants no reader.
+  /// Nil if the caller does not ask for a reader.
   private func readerToRelease(_ options: [String: Value], to uid: UInt32) throws -> Int? {
     guard let value = options["release-reader"] else { return nil }
     guard let isWanted = value.asBool else {
@@ -79,7 +79,7 @@ import Names
     return reader
   }
 
-  /// Returns the inhibitor, and the end of its pipe for the caller.
+  /// Returns the caller's end of the pipe, too.
   private func inhibit(
     _ who: String, _ why: String, _ credentials: PeerCredentials
   ) throws -> (InhibitorList.Inhibitor, FileDescriptor) {

@@ -4,7 +4,7 @@ import Journal
 import Names
 import Settings
 
-/// The manager object on the bus, and the publication of what has changed.
+/// The manager object on the bus, and the publication of changes.
 @DaemonLoop final class ManagerObject {
   private let core: DaemonCore
   private let configuration: ConfigurationReload
@@ -14,9 +14,8 @@ import Settings
   private let sessions: SessionObjects
   private let inhibitors: Inhibitors
   private let masterSwitch: MasterSwitch
-  /// How often clients have set the master switch.
+  /// Counts the calls that set the master switch.
   private var switches = 0
-  /// The last task that stores the master switch.
   private var storing: Task<Void, any Error>?
   /// The last published properties of each object.
   private var published: [ObjectPath: [String: Value]] = [:]

@@ -11,7 +11,7 @@ struct MasterSwitch: Sendable {
 
   init(directory: String) { self.directory = directory }
 
-  /// The switch in the first directory of systemd's `STATE_DIRECTORY`, or in the standard directory.
+  /// In the first directory of systemd's `STATE_DIRECTORY`, or in the standard directory.
   static func standard() -> MasterSwitch {
     let given = getenv("STATE_DIRECTORY").flatMap { String(cString: $0).split(separator: ":").first.map(String.init) }
     return MasterSwitch(directory: given ?? Names.Files.daemonState)
@@ -21,7 +21,7 @@ struct MasterSwitch: Sendable {
 
   struct Stored: Hashable, Sendable {
     var isEnabled: Bool
-    /// A problem with the file and its remedy, for the log.
+    /// The problem and its remedy, for the log; nil if there is none.
     var problem: String?
   }
 
@@ -47,7 +47,7 @@ struct MasterSwitch: Sendable {
     return Stored(isEnabled: false, problem: "\(problem): \(remedy)")
   }
 
-  /// Stores the switch. After a failure the file has the old value.
+  /// After a failure the file has the old value.
   func store(_ isEnabled: Bool) throws(SystemError) {
     _ = mkdir(directory, 0o755)
     try FileDescriptor.replace(path, with: Array((isEnabled ? "yes\n" : "no\n").utf8), mode: 0o644)

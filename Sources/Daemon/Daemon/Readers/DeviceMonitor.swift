@@ -6,7 +6,6 @@ import Glibc
 ///
 /// It sleeps between events. The loop owns it and calls its handler.
 package actor DeviceMonitor {
-  /// The loop that owns this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// The number of events that are handled before other work on the loop may run.
@@ -37,13 +36,13 @@ package actor DeviceMonitor {
     return devices()
   }
 
-  /// Stops listening. The handler is not called after this.
+  /// The handler is not called after this.
   package func stop() {
     watch?.cancel()
     watch = nil
   }
 
-  /// The current state of the device with this `Device.path`; nil if it is not present.
+  /// Nil if the device is not present.
   package func device(at path: String) -> Device? {
     guard let device = udev_device_new_from_syspath(udev.context, path) else { return nil }
     defer { udev_device_unref(device) }
@@ -130,7 +129,6 @@ package struct Device: Sendable, Hashable {
     package let vendor: UInt16
     /// `idProduct` of the device descriptor.
     package let product: UInt16
-    /// The number of the bus.
     package let bus: Int
     /// The device's number on its bus. It changes each time the device is plugged in.
     package let number: Int
@@ -142,7 +140,6 @@ package struct Device: Sendable, Hashable {
     /// `iProduct`, the device's own text. Empty if it has none, or one that is long or not printable.
     package let productName: String
 
-    /// Creates USB properties. `vendor` is `idVendor`, `product` is `idProduct`, and `number` is that of the device on its bus.
     package init(
       vendor: UInt16, product: UInt16, bus: Int, number: Int, drivers: [String] = [], interfaceClasses: [UInt8] = [],
       productName: String = ""
@@ -159,7 +156,7 @@ package struct Device: Sendable, Hashable {
 
   /// Its folder below /sys/devices. No other device has the same one while this one is present.
   package let path: String
-  /// `usb`, `tty`, ….
+  /// For example `usb` or `tty`.
   package let subsystem: String
   /// The device file, for example `/dev/ttyUSB0`; nil if there is none.
   package let node: String?
@@ -171,7 +168,6 @@ package struct Device: Sendable, Hashable {
   /// Nil unless it is a USB device.
   package let usb: USB?
 
-  /// Creates a device. Its path is the folder below /sys/devices. The seat is the one that udev assigns.
   package init(
     path: String, subsystem: String, node: String?, links: [String] = [], seat: String? = nil, usb: USB? = nil
   ) {
@@ -195,7 +191,7 @@ package enum DeviceEvent: Sendable, Hashable {
   /// The device with this path was removed.
   case removed(path: String)
 
-  /// The device of `added` or `changed`, else nil.
+  /// Nil unless a device was added or changed.
   package var device: Device? {
     switch self {
     case .added(let device), .changed(let device): device
@@ -204,7 +200,7 @@ package enum DeviceEvent: Sendable, Hashable {
   }
 }
 
-/// Reads a device's properties from libudev. None of these functions keeps or releases `device`.
+/// None of these functions keeps or releases `device`.
 extension Device {
   init?(_ device: OpaquePointer, _ context: OpaquePointer) {
     guard let path = Self.text(udev_device_get_syspath(device)),
@@ -225,7 +221,7 @@ extension Device {
     pointer.flatMap { String(validatingCString: $0) }
   }
 
-  /// The names in a libudev list.
+  /// Of a libudev list.
   static func names(_ first: OpaquePointer?) -> [String] {
     var names: [String] = []
     var entry = first
@@ -252,7 +248,7 @@ extension Device {
     return nil
   }
 
-  /// Whether logind accepts the name as a seat.
+  /// As logind decides it.
   private static func isSeat(_ name: String) -> Bool {
     name.hasPrefix("seat") && name.utf8.count < 256
       && name.unicodeScalars.allSatisfy {

@@ -12,17 +12,16 @@ import ReaderProtocol
 struct HeldRemovals: Sendable {
   typealias Instant = TapQueue.Instant
 
-  /// A tag that has left a reader.
   struct Removal: Hashable, Sendable {
     let reader: Int
-    /// The placement of its first reading.
+    /// That of the first reading.
     let placement: UInt64
   }
 
   private struct Tag: Sendable {
     let removal: Removal
     let placement: Placement
-    /// The hash of what was read. A message may have a megabyte.
+    /// A hash, because a message may have a megabyte.
     let content: Int
     /// When the removal is due; nil while the tag lies there.
     var due: Instant?
@@ -42,7 +41,7 @@ struct HeldRemovals: Sendable {
     }
   }
 
-  /// The tags that were read. The newest is the last.
+  /// The newest is the last.
   private var tags: [Tag] = []
 
   /// When ``due(at:)`` returns the next removal; nil if none is held.
@@ -51,7 +50,7 @@ struct HeldRemovals: Sendable {
   /// The number of tags that lie on readers or are held.
   var count: Int { tags.count }
 
-  /// A tag was read. Returns whether it is one that has just dropped out.
+  /// Returns whether the tag is one that has just dropped out.
   mutating func read(_ report: TagReport, on reader: Int, at now: Instant) -> Bool {
     let index = tags.firstIndex { tag in
       tag.removal.reader == reader && tag.due.map { now < $0 } == true && tag.isSame(as: report)
@@ -71,7 +70,7 @@ struct HeldRemovals: Sendable {
     return index != nil
   }
 
-  /// A tag was removed. Returns the removal if it is not held back.
+  /// Returns the removal if it is not held back.
   mutating func removed(_ placement: UInt64, from reader: Int, at now: Instant, delay: Duration) -> Removal? {
     let index = tags.firstIndex {
       $0.removal.reader == reader && $0.due == nil && $0.placement.number == placement
@@ -82,14 +81,15 @@ struct HeldRemovals: Sendable {
     return nil
   }
 
-  /// The removals that are due, in order.
+  /// In order.
   mutating func due(at now: Instant) -> [Removal] {
     let due = tags.filter { $0.due.map { $0 <= now } == true }
     tags.removeAll { $0.due.map { $0 <= now } == true }
     return due.sorted { ($0.due ?? now) < ($1.due ?? now) }.map(\.removal)
   }
 
-  /// The reader is gone, or its next process numbers placements anew. Returns the removals that were held.
+  /// The reader is gone, or its next process numbers its placements from the beginning. Returns the removals that were
+  /// held.
   mutating func forget(reader: Int) -> [Removal] {
     defer { tags.removeAll { $0.removal.reader == reader } }
     return tags.filter { $0.removal.reader == reader && $0.due != nil }.map(\.removal)

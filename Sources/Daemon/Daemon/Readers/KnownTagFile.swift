@@ -27,7 +27,7 @@ struct KnownTagFile {
   /// Without a folder, the tags are kept in memory only.
   init(folder: String?) { path = folder.map { "\($0)/known-tags" } }
 
-  /// The file in the directory that systemd names.
+  /// In the directory that systemd names.
   static func standard() -> KnownTagFile {
     // Colons separate several directories.
     let folders = ProcessEnvironment.current["RUNTIME_DIRECTORY"]?.split(separator: ":")
@@ -36,7 +36,7 @@ struct KnownTagFile {
 
   func known(on reader: String) -> KnownTags { lists[reader] ?? KnownTags(key: key) }
 
-  /// Reads the file of the previous daemon. False if the file exists and has another format.
+  /// False if the file of the previous daemon exists and has another format.
   mutating func load() throws(SystemError) -> Bool {
     guard let path else { return true }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -53,7 +53,7 @@ struct KnownTagFile {
     return true
   }
 
-  /// Stores the known tags of a reader. If the file cannot be written, this daemon uses the tags nevertheless.
+  /// If the file cannot be written, this daemon uses the tags nevertheless.
   mutating func keep(_ known: KnownTags, on reader: String) throws(SystemError) {
     lists[reader] = known.tags.isEmpty && !known.includesFirst ? nil : known
     while lists.count > Self.mostReaders, let other = lists.keys.first(where: { $0 != reader }) { lists[other] = nil }

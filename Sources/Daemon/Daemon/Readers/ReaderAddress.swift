@@ -40,7 +40,7 @@ enum ReaderAddress: Hashable, Sendable {
     }
   }
 
-  /// Whether the string means the device. `resolve` follows the links of a path, as realpath(3) does.
+  /// `resolve` follows the links of a path, as realpath(3) does.
   func means(_ device: Device, resolve: (String) -> String?) -> Bool {
     switch self {
     case .file(let path):

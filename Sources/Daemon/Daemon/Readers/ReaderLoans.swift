@@ -9,14 +9,14 @@ import EventLoop
   /// By the reader's number.
   private var waiters: [Int: [CheckedContinuation<Void, Never>]] = [:]
 
-  /// Waits until the process of a reader has closed its device, or never will.
+  /// Returns when the process of the reader has closed its device, or never will.
   func wait(for reader: Int) async {
     let timer = DaemonLoop.schedule(after: Self.timeout) { [weak self] in self?.wake(reader) }
     await withCheckedContinuation { waiters[reader, default: []].append($0) }
     timer.cancel()
   }
 
-  /// Resumes the calls that wait for a loan of a reader.
+  /// Resumes the calls that wait.
   func wake(_ reader: Int) {
     for waiter in waiters.removeValue(forKey: reader) ?? [] { waiter.resume() }
   }

@@ -2,12 +2,10 @@ import Names
 
 /// The reason why a plugged-in USB reader cannot be opened, and a remedy.
 enum ReaderObstacle: Hashable, Sendable {
-  /// A driver of the kernel has it.
   case kernelDriver(String)
   /// Another program has it: probably pcscd, if pcscd can be reached. With socket activation, pcscd's socket exists
   /// even if pcscd does not run. The kernel does not report which program has claimed a device.
   case program(isPCSCD: Bool)
-  /// The daemon has no permission for its device node.
   case permission(node: String)
 
   /// The kernel's name for a program's claim on an interface.
@@ -17,10 +15,10 @@ enum ReaderObstacle: Hashable, Sendable {
   /// a reader and does not disturb.
   private static let readerModules: Set<String> = ["nfcmrvl_usb", "pn533_usb", "port100"]
 
-  /// The module of the kernel that keeps pcscd from a reader; nil if none does.
+  /// Nil if no module of the kernel keeps pcscd from the reader.
   static func module(holding usb: Device.USB) -> String? { usb.drivers.first(where: readerModules.contains) }
 
-  /// Finds the obstacle to a reader that could not be opened; nil if there is none to see.
+  /// Why a reader could not be opened; nil if the daemon sees no obstacle.
   ///
   /// `pcscdRuns` is also true if the PC/SC daemon would be started on demand. `mayOpen`: the permissions of the
   /// reader's node allow opening it.

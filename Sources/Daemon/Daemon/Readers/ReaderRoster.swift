@@ -13,14 +13,11 @@ import Settings
 /// A USB reader that is used through pcscd exists once pcscd lists it, under each name that it has there.
 struct ReaderRoster: Sendable {
   enum Event: Sendable {
-    /// The daemon starts.
     case start
     case device(DeviceEvent)
     /// The answer of libnfc to `listing`.
     case listed([String])
-    /// The process of a reader has opened this device.
     case opened(Int, device: String)
-    /// The process of a reader cannot open its device.
     case failed(Int, ReaderObstacle?)
     /// The configuration was read, and names these devices. The support replaces that of `pcscd`.
     case configured([String], DaemonConfiguration.Backend = .auto, PCSCSupport = .none)
@@ -30,28 +27,23 @@ struct ReaderRoster: Sendable {
     case pcscReaders([PCSCReader])
     /// pcscd gives no list at present. The readers stay, because each process sees for itself what happens to its reader.
     case pcscProblem(PCSCProblem)
-    /// Nobody asks pcscd for its list any more.
+    /// The daemon no longer asks pcscd for its list.
     case pcscUnwatched
     /// `awaited` has stayed the same for `PCSCAccess.patience`.
     case waited
   }
 
   enum Action: Hashable, Sendable {
-    /// Show the reader to clients.
     case show(Int, device: String, seat: String)
     /// Start a process for it. Without a device the process takes the first one that libnfc finds.
     case start(Int, device: String?)
-    /// End its process.
     case stop(Int)
-    /// End its process, and start one for another device.
     case restart(Int, device: String)
     /// It cannot be used, and has no process.
     case refuse(Int, reason: String)
-    /// Remove it for clients.
     case hide(Int)
     /// Tell its process to look for its device, which has changed.
     case look(Int)
-    /// It now belongs to another seat.
     case move(Int, seat: String)
     /// True if its device is unplugged and udev will report its return; false if this no longer holds.
     case away(Int, Bool)
@@ -68,18 +60,16 @@ struct ReaderRoster: Sendable {
     var stays = true
     /// Whether udev reports its device.
     var isFollowed = false
-    /// The device string for its process. Nil if it has no process, or one that takes the first device found.
+    /// The device string for its process; nil if it has no process, or one that takes the first device found.
     var target: String?
     /// Its name in pcscd's list; nil if it is not a reader of pcscd, or is not listed.
     var slot: String?
-    /// Why it has no process; nil if it has one.
+    /// Nil if it has a process.
     var refusal: Refusal?
-    /// The reason why it cannot be opened.
     var obstacle: ReaderObstacle?
 
     var isRefused: Bool { refusal != nil }
 
-    /// Whether it is used through pcscd.
     var isPCSC: Bool { device?.hasPrefix(Names.PCSC.devicePrefix) == true }
 
     /// Whether its process takes the first device that libnfc finds.
@@ -94,11 +84,10 @@ struct ReaderRoster: Sendable {
     }
   }
 
-  /// Why a reader has no process.
   enum Refusal: Hashable, Sendable {
     /// The reader with this name already has the same device.
     case sameDevice(String)
-    /// No program can drive it, for this reason.
+    /// No program can drive it.
     case undriven(String)
 
     init(holder: Reader) { self = .sameDevice(holder.device ?? "another reader") }
@@ -111,7 +100,6 @@ struct ReaderRoster: Sendable {
     }
   }
 
-  /// The limit of readers.
   static let most = 16
 
   /// The readers to ask libnfc for. If libnfc searches for readers itself, it touches every reader that it knows.
@@ -131,18 +119,17 @@ struct ReaderRoster: Sendable {
   private(set) var configured: [String]
   private(set) var backend: DaemonConfiguration.Backend
   private(set) var support: PCSCSupport
-  /// The library of each present USB reader, by the path of the device.
+  /// By the path of the device.
   private(set) var choices: [String: BackendChoice] = [:]
   private(set) var devices: [String: Device] = [:]
-  /// What pcscd says.
   var pcscList = PCSCList()
-  /// The answer of libnfc; nil until it has come.
+  /// Nil until libnfc has answered.
   private(set) var found: [String]?
   private(set) var isStarted = false
   let hasUdev: Bool
   let hasSystemd: Bool
   let resolve: @Sendable (String) -> String?
-  /// The number of the next reader. No number is used twice.
+  /// No number is used twice.
   private var next = 0
   private var isFull = false
 
@@ -201,7 +188,6 @@ struct ReaderRoster: Sendable {
     return update()
   }
 
-  /// The reader with the device at this path.
   func reader(at path: String) -> Int? { readers.first { $0.value.path == path }?.key }
 
   private mutating func opened(_ id: Int, _ device: String) -> [Action] {
@@ -245,7 +231,7 @@ struct ReaderRoster: Sendable {
     let added = wanted.filter { $0.id == nil }.map(\.reader)
     let before = sortedReaders
     var actions = before.flatMap { id, reader -> [Action] in
-      // Hidden first: the end of a process forgets the tags on the reader, whose removal is still to be reported.
+      // Hidden first: the end of a process forgets the tags on the reader, and their removal is still to be reported.
       guard let after = kept[id] else { return (reader.device == nil ? [] : [.hide(id)]) + [.stop(id)] }
       guard let refusal = after.refusal, refusal != reader.refusal else { return [] }
       return (reader.isRefused ? [] : [.stop(id)]) + [.refuse(id, reason: refusal.reason)]
@@ -314,7 +300,7 @@ extension ReaderRoster {
     return names.isEmpty && !(needsPCSCList && pcscList.readers != nil) ? [nil] : names
   }
 
-  /// The readers, each with the number of the present reader that it continues.
+  /// Each reader with the number of the present reader that it continues.
   func wanted(startsOver: Bool) -> [(id: Int?, reader: Reader)] {
     var left = sortedReaders
     func take(_ isMeant: (Reader) -> Bool) -> (id: Int, reader: Reader)? {
@@ -355,10 +341,9 @@ extension ReaderRoster {
     return wanted
   }
 
-  /// The USB readers that libnfc drives.
   private func libnfcReaders() -> [Reader] {
     sortedDevices.compactMap { device in
-      // If pcscd lists the device, it has the device, whatever its drivers' tables say.
+      // If pcscd lists the device, it has the device, even if no table of a driver names it.
       guard choices[device.path] == .libnfc, !isListed(device), let name = USBReaderModel.connectionString(of: device)
       else { return nil }
       return Reader(

@@ -13,7 +13,7 @@ import Settings
   private static let subsystems = ["i2c-dev", "spidev", "tty", "usb"]
   private static let withoutUdev =
     "tagrouted looks for USB readers when it starts, and later only if it has found none"
-  /// The environment of every program that the daemon starts.
+  /// For every program that the daemon starts.
   private static let environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
 
   private let core: DaemonCore
@@ -32,7 +32,7 @@ import Settings
     pcsc = PCSCAccess(core.directories)
   }
 
-  /// Starts a process for each reader, also for readers that appear later. `program` is the path of `tagroute-reader`.
+  /// Readers that appear later get a process, too. `program` is the path of `tagroute-reader`.
   func start(_ program: String, _ configuration: DaemonConfiguration) {
     let devices = watchDevices()
     processes.loadKnownTags()
@@ -63,19 +63,19 @@ import Settings
     await watch?.stop()
   }
 
-  /// Whether processes are left, including stopped ones that have not ended yet.
+  /// Including stopped ones that have not ended yet.
   var haveProcesses: Bool { processes.areLeft }
 
-  /// Sends the process of a reader its goal.
+  /// Sends the goal to the reader's process.
   func pursue(_ epoch: UInt64, _ goal: ReaderGoal, by id: Int) {
     guard let process = processes[id]?.process else { return core.handle(.readerHasNoProcess(id)) }
     process.assumeIsolated { $0.pursue(epoch, goal) }
   }
 
-  /// The path of a reader's device; nil while udev reports none.
+  /// Nil while udev reports no device.
   func devicePath(of id: Int) -> String? { roster.readers[id]?.path }
 
-  /// Makes the readers show themselves whose taps the calling agent gets.
+  /// Only the readers whose taps the calling agent gets.
   func identify(_ call: IncomingCall) throws -> [Value] {
     let readers = core.state.readers.all
     let seats = Set(readers.values.map(\.properties.seat) + [Seats.defaultSeat]).filter {
@@ -92,7 +92,7 @@ import Settings
 
   // MARK: Finding readers
 
-  /// Starts to listen to udev, if it runs. Returns the present devices; nil if udev does not report them.
+  /// Returns the present devices; nil if udev does not report them.
   private func watchDevices() -> [Device]? {
     // The control socket of systemd-udevd exists while it runs.
     guard runtimeFileExists("udev/control") else {
@@ -138,7 +138,7 @@ import Settings
     core.handle(.reader(id, .phase(explained(reported, of: id, by: obstacle), reached: unit.reached)))
   }
 
-  /// Asks libnfc for readers, unless the configuration names them.
+  /// Not if the configuration names the readers.
   private func list() {
     listings += 1
     guard roster.listing != .nothing else { return }
@@ -200,7 +200,7 @@ import Settings
 
   // MARK: Processes
 
-  /// Carries out the actions of the roster, in order.
+  /// In order.
   private func perform(_ actions: [ReaderRoster.Action]) {
     for action in actions {
       switch action {
@@ -248,7 +248,7 @@ import Settings
     core.handle(.reader(id, .phase(.absent(reason: "switching to another device"), reached: nil)))
   }
 
-  /// Stops the process of a reader, and ignores its events from here.
+  /// Ignores its events from here.
   private func stopProcess(_ id: Int) {
     guard let unit = processes.remove(id) else { return }
     core.handle(.readerHasNoProcess(id))
@@ -264,7 +264,6 @@ import Settings
     core.handle(.reader(id, .phase(explained(reported, of: id), reached: unit.reached)))
   }
 
-  /// An event of the present process of a reader.
   private func receive(_ event: ReaderProcessEvent, from id: Int) {
     switch event {
     case .tag(let report, let epoch):
@@ -307,7 +306,7 @@ import Settings
     return obstacle.map { .failed(reason: $0.reason(hasSystemd: core.directories.hasSystemd)) } ?? reported
   }
 
-  /// The obstacle to opening a reader that is plugged in; nil if the daemon sees none.
+  /// Nil if the daemon sees no obstacle.
   private func obstacle(to id: Int) -> ReaderObstacle? {
     // pcscd opens the device of such a reader, and its process reports the obstacle.
     guard roster.readers[id]?.isPCSC == false else { return nil }
@@ -321,7 +320,6 @@ import Settings
 
   private func runtimeFileExists(_ name: String) -> Bool { access("\(core.directories.runtime)/\(name)", F_OK) == 0 }
 
-  /// Follows the links of a path.
   private nonisolated static func resolve(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

@@ -14,21 +14,17 @@ struct ReadersState: Sendable {
   /// What follows from an event. The daemon's state passes it on.
   enum Effect: Sendable {
     case log(LogLevel, String)
-    /// Send this goal to the reader's process.
     case pursue(Int, epoch: UInt64, ReaderGoal)
-    /// The reader sessions learn this of the reader.
     case sessions(Int, ReaderSessions.Event)
     /// A tag has become a tap. It is held if the session is locked.
     case tap(DetectedTap, placement: UInt64, on: Int, isHeld: Bool)
-    /// A tag was removed.
     case removed(HeldRemovals.Removal)
   }
 
   private(set) var all: [Int: RosterReader] = [:]
   private(set) var heldRemovals = HeldRemovals()
-  /// Bounds the lines of a process that looks for any device and has found none.
+  /// Of lines of a process that looks for any device and has found none.
   private var searchLines = LineBudget(most: 60)
-  /// The least severe log level that is written.
   private let logThreshold: LogLevel
 
   init(logThreshold: LogLevel) { self.logThreshold = logThreshold }
@@ -44,7 +40,7 @@ struct ReadersState: Sendable {
 
   // MARK: Processes
 
-  /// The reader has no process, or the daemon ignores the one that it had.
+  /// The reader has no process, or the daemon ignores its process.
   mutating func loseProcess(of id: Int, at now: Instant) -> [Effect] {
     all[id]?.hasNoProcess()
     return remove(heldRemovals.forget(reader: id), at: now)
@@ -69,7 +65,6 @@ struct ReadersState: Sendable {
     return noteVerdict(of: id, at: now) { reason.isEmpty ? "\($0) no longer waits" : "\($0) waits: \(reason)" }
   }
 
-  /// Records a report of the process.
   mutating func update(_ phase: ReaderPhase, reached: UInt64?, of id: Int, at now: Instant) -> [Effect] {
     let before = all[id]
     all[id]?.update(phase, reached: reached)
@@ -101,7 +96,6 @@ struct ReadersState: Sendable {
     return effects + [.sessions(id, .ready(phase.isOpen))]
   }
 
-  /// Lends a reader to another program, or takes it back.
   mutating func release(_ id: Int, _ isReleased: Bool) -> [Effect] {
     guard let reader = all[id], reader.isReleased != isReleased else { return [] }
     all[id]?.isReleased = isReleased
@@ -111,14 +105,13 @@ struct ReadersState: Sendable {
     return [.sessions(id, .lent(false)), .sessions(id, .ready(reader.phase.isOpen))]
   }
 
-  /// Applies new polling settings to what clients see.
   mutating func limitTechnologies(to wanted: [TagType]) {
     for (id, reader) in all { all[id]?.properties.technologies = reader.technologies(among: wanted) }
   }
 
   // MARK: Tags
 
-  /// A tag was read for the goal of this epoch. The tap that it may become gets the id `tapID`.
+  /// The tap that the tag may become gets the id `tapID`.
   mutating func read(
     _ report: TagReport, on id: Int, epoch: UInt64, tapID: String, time: UInt64, for seats: Seats, at now: Instant
   ) -> [Effect] {
@@ -167,7 +160,7 @@ struct ReadersState: Sendable {
       + [.tap(tap, placement: report.placement.number, on: id, isHeld: isHeld)]
   }
 
-  /// The tag of a placement was removed. It may only drop out for a moment, for which its removal is held back.
+  /// The removal is held back, because the tag may only drop out for a moment.
   mutating func remove(placement: UInt64, from id: Int, delay: Duration, at now: Instant) -> [Effect] {
     if let removal = heldRemovals.removed(placement, from: id, at: now, delay: delay) {
       return remove([removal], at: now)
@@ -189,7 +182,7 @@ struct ReadersState: Sendable {
 
   // MARK: The gate
 
-  /// Recomputes what each reader should do, after any change.
+  /// Call this after any change.
   mutating func evaluate(for seats: Seats, _ sessions: ReaderSessions, at now: Instant) -> [Effect] {
     var effects: [Effect] = []
     for (id, reader) in sorted {
@@ -217,21 +210,19 @@ struct ReadersState: Sendable {
     return effects
   }
 
-  /// The goal of a reader that should scan. It is `off` if the reader can read none of the configured technologies.
+  /// `off` if the reader can read no configured technology.
   private func scan(with reader: RosterReader, _ polling: ReaderPolling) -> ReaderGoal {
     var polling = polling
     polling.technologies = reader.properties.technologies
     return polling.technologies.isEmpty ? .off : .scan(polling)
   }
 
-  /// Whether a reader is polling now.
   var isScanning: Bool { all.values.contains { $0.phase == .scanning } }
 
   /// Whether each process has confirmed that its field is off. The daemon delays sleep while this is false. A lent
   /// device is not included: the other program controls its field.
   var areFieldsOff: Bool { !all.values.contains(where: \.mayFieldBeOn) }
 
-  /// Why no reader may scan; empty if one may.
   func suspendReasons(for seats: Seats) -> [String] {
     guard !all.isEmpty else {
       return ScanVerdict(seats.conditions(Seats.defaultSeat), policy: seats.policy.scan).reasons.names
@@ -243,7 +234,7 @@ struct ReadersState: Sendable {
 
   // MARK: Log lines, each kind within a limit
 
-  /// Logs a line about a reader's process and its device. `text` gets the reader's name.
+  /// `text` gets the reader's name.
   mutating func note(_ level: LogLevel, of id: Int, at now: Instant, _ text: (String) -> String) -> [Effect] {
     write(level, of: id, by: \.processLines, at: now, text)
   }
@@ -269,7 +260,7 @@ struct ReadersState: Sendable {
     }
   }
 
-  /// Logs a change of a reader that users can cause.
+  /// For a change of a reader that users can cause.
   private mutating func noteVerdict(of id: Int, at now: Instant, _ text: (String) -> String) -> [Effect] {
     write(.info, of: id, by: \.verdictLines, at: now, text)
   }

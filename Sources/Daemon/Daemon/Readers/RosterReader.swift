@@ -5,13 +5,12 @@ import ReaderProtocol
 import Settings
 
 struct RosterReader: Sendable {
-  /// Its properties on the bus.
   struct Properties: Hashable, Sendable {
     var name = ""
     let device: String
     var seat: String
     var state = "absent"
-    /// Why it is absent or has failed, or in another state for which program it waits; empty otherwise.
+    /// The reason if it is absent or has failed. In another state, the program that it waits for. Otherwise empty.
     var stateReason = ""
     var technologies: [TagType]
     var counters = Counters()
@@ -29,7 +28,7 @@ struct RosterReader: Sendable {
     }
   }
 
-  /// Counts since the daemon started.
+  /// Since the daemon started.
   struct Counters: Hashable, Sendable {
     var placements: UInt64 = 0
     var messages: UInt64 = 0
@@ -38,17 +37,16 @@ struct RosterReader: Sendable {
   }
 
   let path: ObjectPath
-  /// The kinds of tags that a reader of this model can read.
+  /// Of the reader's model.
   private let possible: [TagType]
   var properties: Properties
-  /// The phase that its process has reported last.
   private(set) var phase = ReaderPhase.absent(reason: "")
   /// What the reader should be doing. Each change of the goal increases the epoch by one.
   private(set) var goal = ReaderGoal.off
   private(set) var epoch: UInt64 = 0
-  /// The epoch that its process has reached; nil if it has reached none.
+  /// Nil if the process has reached none.
   private(set) var reached: UInt64?
-  /// The first epoch of the present scan; nil if the goal is not to scan. Tags of earlier epochs belong to no session.
+  /// Nil if the goal is not to scan. Tags of earlier epochs belong to no session.
   private var scansSince: UInt64?
   /// The session that gets the tags.
   private var audience: LoginSessionKey?
@@ -56,22 +54,22 @@ struct RosterReader: Sendable {
   private var isFieldOn = false
   /// Why it waits for another program although its device is open; empty if it does not wait.
   private(set) var waitReason = ""
-  /// Its device is unplugged, and udev will report its return.
+  /// The device is unplugged, and udev will report its return.
   var isAway = false
   /// The reader session that should have the reader.
   var session: TagSessionOptions?
-  /// The previous reader session, until the process has reached a later goal.
+  /// Set until the process has reached a later goal.
   var endingSession: UInt64?
   /// The reader is lent: the process should close its device for another program.
   var isReleased = false
   var verdict: ScanVerdict
-  /// Bounds the log lines that its process sends.
+  /// Of lines that the process sends.
   var processLines = LineBudget(most: 60)
-  /// Bounds the lines about its state. A device that is plugged in again and again causes fewer.
+  /// Of lines about its state. A device that is plugged in again and again causes fewer.
   var changeLines = LineBudget(most: 60)
-  /// Bounds the lines about scanning and loans, which users can change without limit.
+  /// Of lines about scanning and loans, which users can change without limit.
   var verdictLines = LineBudget(most: 60)
-  /// Bounds the lines about tags. A person does not tap ten times a second for a minute.
+  /// Of lines about tags. A person does not tap ten times a second for a minute.
   var tagLines = LineBudget(most: 600)
 
   init(
@@ -84,13 +82,12 @@ struct RosterReader: Sendable {
     verdict = ScanVerdict(ScanConditions(), policy: policy)
   }
 
-  /// Those of the kinds of tags that the reader can read.
   func technologies(among wanted: [TagType]) -> [TagType] { wanted.filter(possible.contains) }
 
-  /// Whether the reader can read tags of one of these kinds, whatever the configuration lets it look for.
+  /// Also true if the configuration excludes these kinds.
   func canRead(some technologies: [TagType]) -> Bool { !self.technologies(among: technologies).isEmpty }
 
-  /// The reader's name in the log.
+  /// For the log.
   var label: String {
     // For a device on a serial line, libnfc uses the connection string as the name.
     let isNamed = !properties.name.isEmpty && properties.name != properties.device
@@ -132,7 +129,6 @@ struct RosterReader: Sendable {
     return orders
   }
 
-  /// Records a report of the process.
   mutating func update(_ phase: ReaderPhase, reached: UInt64?) {
     (self.phase, self.reached) = (phase, reached)
     if !phase.isOpen { waitReason = "" }
@@ -151,7 +147,7 @@ struct RosterReader: Sendable {
     showState()
   }
 
-  /// Records that the open reader waits for another program, or no longer waits if the reason is empty.
+  /// Empty if the open reader no longer waits for another program.
   mutating func wait(_ reason: String) {
     (waitReason, properties.stateReason) = (reason, reason)
   }

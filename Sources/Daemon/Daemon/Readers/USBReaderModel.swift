@@ -22,19 +22,19 @@ struct USBReaderModel: Hashable, Sendable {
 
   static let drivers = Set(all.map(\.driver))
 
-  /// libnfc's connection string, `acr122_usb:001:004`; nil if the device is not a reader.
+  /// For example `acr122_usb:001:004`; nil if the device is not a reader.
   static func connectionString(of device: Device) -> String? {
     guard let usb = device.usb, let model = all.first(where: { $0.vendor == usb.vendor && $0.product == usb.product })
     else { return nil }
     return "\(model.driver):\(place(of: usb))"
   }
 
-  /// The device string of a reader that neither libnfc nor pcscd drives: `usb:001:004`.
+  /// For a reader that neither libnfc nor pcscd drives: `usb:001:004`.
   static func undrivenDevice(_ usb: Device.USB) -> String { "usb:\(place(of: usb))" }
 
   private static func place(of usb: Device.USB) -> String { "\(threeDigits(usb.bus)):\(threeDigits(usb.number))" }
 
-  /// The form of the folder and file names below /dev/bus/usb.
+  /// As in the folder and file names below /dev/bus/usb.
   private static func threeDigits(_ number: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 3 - digits.count)) + digits

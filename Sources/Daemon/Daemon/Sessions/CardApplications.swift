@@ -21,7 +21,7 @@ enum CardApplications {
     applications.contains { application in documents.contains { application.starts(with: $0) } }
   }
 
-  /// Why an identifier may not be declared; nil if it may.
+  /// Nil if the identifier may be declared.
   static func problem(declaring identifier: [UInt8]) -> String? {
     let length = ReaderLimits.applicationIdentifier
     guard length.contains(identifier.count) else {
@@ -31,7 +31,7 @@ enum CardApplications {
     return nil
   }
 
-  /// Why a FeliCa system code may not be declared; nil if it may.
+  /// Nil if the system code may be declared.
   static func problem(declaring systemCode: UInt16) -> String? {
     guard TagSessionOptions.isExact(systemCode) else {
       return "a FeliCa system code with a byte FF means any system: give the exact codes"

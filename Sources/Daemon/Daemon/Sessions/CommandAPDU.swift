@@ -6,7 +6,7 @@ struct CommandAPDU: Hashable, Sendable {
   let p2: UInt8
   let data: [UInt8]
 
-  /// Decodes a command. The result is nil if the length fields do not match the bytes.
+  /// Nil if the length fields do not match the bytes.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 4, bytes[0] != 0xFF else { return nil }
     (cla, ins, p1, p2) = (bytes[0], bytes[1], bytes[2], bytes[3])
@@ -28,10 +28,10 @@ struct CommandAPDU: Hashable, Sendable {
     }
   }
 
-  /// Whether it selects the master file (ISO/IEC 7816-4, 11.2.2).
+  /// ISO/IEC 7816-4, 11.2.2.
   var selectsMasterFile: Bool { ins == 0xA4 && p1 == 0x00 && (data.isEmpty || data == [0x3F, 0x00]) }
 
-  /// Whether it has secure messaging, in the first interindustry range (5.4.1).
+  /// In the first interindustry range (5.4.1).
   var isSecured: Bool { cla & 0x80 == 0 && cla & 0x0C != 0 }
 
   /// Whether the answer to a command says that it was carried out: 90; 61, the answer has more bytes; 62, with a warning
@@ -47,7 +47,7 @@ struct CommandAPDU: Hashable, Sendable {
 
 /// Reads the answer to a SELECT (ISO/IEC 7816-4, 7.4.3).
 enum FileControlInformation {
-  /// The name of the selected application (tag 84) in the answer to a SELECT, with its status word; nil if it has none.
+  /// Tag 84. `answer` has its status word; nil if it has no name.
   static func applicationName(in answer: [UInt8]) -> [UInt8]? {
     guard answer.count > 2 else { return nil }
     var bytes = answer.dropLast(2)
@@ -66,7 +66,7 @@ enum FileControlInformation {
     return nil
   }
 
-  /// Removes the first data object (ISO/IEC 7816-4, 6.3). The result is nil if it is incomplete.
+  /// The first data object (ISO/IEC 7816-4, 6.3); nil if it is incomplete.
   private static func object(_ bytes: inout ArraySlice<UInt8>) -> (tag: Int, value: ArraySlice<UInt8>)? {
     guard let first = bytes.popFirst() else { return nil }
     var tag = Int(first)
@@ -92,7 +92,7 @@ enum FileControlInformation {
 /// PACE on the master file of a passport or an identity card (ICAO Doc 9303-11, 4.4, and BSI TR-03110-3, B.1): the card
 /// wants it before an application can be selected.
 enum MasterFile: Sendable, Hashable {
-  /// It is not selected. A SELECT of the master file leads to `selected`.
+  /// A SELECT of the master file leads to `selected`.
   case left
   /// Only the commands of PACE are sent. Its last one leads to `authenticated`. The SELECT of a declared application
   /// by its name leads to `left`.
@@ -102,7 +102,6 @@ enum MasterFile: Sendable, Hashable {
 
   /// EF.CardAccess and EF.CardSecurity, which describe PACE, and EF.ATR/INFO, which limits the length of commands.
   static let files: [[UInt8]] = [[0x01, 0x1C], [0x01, 0x1D], [0x2F, 0x01]]
-  /// Their short identifiers.
   private static let shortIdentifiers: [UInt8] = [0x1C, 0x1D, 0x01]
 
   /// Whether a command is one of PACE: READ BINARY of these files, MANAGE SECURITY ENVIRONMENT, GENERAL AUTHENTICATE or
@@ -124,7 +123,6 @@ enum MasterFile: Sendable, Hashable {
     self == .authenticated && command.p1 == 0x04 && command.isSecured && command.data.first == 0x87
   }
 
-  /// Takes over the answer to a command.
   mutating func learn(_ answer: [UInt8], to command: CommandAPDU) {
     guard CommandAPDU.isCarriedOut(answer) else { return }
     switch command.ins {

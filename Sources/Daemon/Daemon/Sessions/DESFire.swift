@@ -1,6 +1,5 @@
 /// Native commands of MIFARE DESFire. They may also be wrapped in APDUs of the class 90.
 enum DESFire {
-  /// The class of wrapped commands.
   static let wrapping: UInt8 = 0x90
   static let additionalFrame: UInt8 = 0xAF
   static let selectApplication: UInt8 = 0x5A
@@ -20,12 +19,12 @@ enum DESFire {
     0xA7, 0xC8, 0x3C, 0xF0, 0xF2, 0xFD,
   ])
 
-  /// Whether a native command continues an authentication, whose bytes are random.
+  /// The bytes of an authentication are random.
   static func isAuthentication(_ command: [UInt8]) -> Bool {
     command.first == additionalFrame && [17, 33].contains(command.count)
   }
 
-  /// Whether a native command is one of ``reads`` in its own form. Files have the numbers 00 to 1F.
+  /// In its own form. Files have the numbers 00 to 1F.
   static func isRead(_ command: [UInt8]) -> Bool {
     guard let first = command.first, reads.contains(first) else { return false }
     switch first {

@@ -1,6 +1,6 @@
 /// Native commands of MIFARE Plus in security level 3.
 enum MIFAREPlus {
-  /// Read commands, with and without encryption and checksum.
+  /// With and without encryption and checksum.
   static let reads: Set<UInt8> = [0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37]
 
   /// ``reads``, authentications, writing, the operations on values, GetVersion with its continuation, the signature, the

@@ -81,7 +81,7 @@ enum PaymentSchemes {
     0x45_4F50_4343,  // Uzcard
   ]
 
-  /// Whether an identifier belongs to a payment application, or is the beginning of such an identifier.
+  /// Also true of the beginning of such an identifier.
   static func include(_ identifier: some Collection<UInt8>) -> Bool {
     let start = identifier.prefix(5)
     let number = start.reduce(0) { $0 << 8 | UInt64($1) }
@@ -89,7 +89,7 @@ enum PaymentSchemes {
     return providers.contains { $0 >> (8 * (5 - start.count)) == number }
   }
 
-  /// Whether the bytes contain the beginning of a payment application's identifier at any position.
+  /// At any position.
   static func areNamed(in bytes: [UInt8]) -> Bool {
     bytes.count >= 5 && (0...bytes.count - 5).contains { include(bytes[$0..<$0 + 5]) }
   }

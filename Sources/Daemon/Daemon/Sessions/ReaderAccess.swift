@@ -4,7 +4,7 @@ import ReaderProtocol
 
 /// Which user may use which reader, for a reader session or a loan.
 extension DaemonState {
-  /// The readers whose seat a user may use, in order.
+  /// Those on seats that the user may use, in order.
   private func readers(for uid: UInt32) -> [(key: Int, value: RosterReader)] {
     readers.sorted.filter { seats.obstacle(to: uid, on: $0.value.properties.seat) == nil }
   }
@@ -17,7 +17,7 @@ extension DaemonState {
     return (ready.first { $0.value.canRead(some: technologies) } ?? ready.first ?? own.first)?.key
   }
 
-  /// Whether a user may have a session at one of the readers now. polkit may still refuse it.
+  /// polkit may still refuse it.
   func isReadingAvailable(to uid: UInt32) -> Bool { readers(for: uid).contains { $0.value.isReady } }
 
   func agent(showing session: SessionRecord) -> Agent? {
@@ -47,7 +47,6 @@ extension DaemonState {
     return reader
   }
 
-  /// Checks that a reader may be lent to a user now.
   func checkRelease(of reader: Int, to uid: UInt32) throws(BusError) {
     guard let status = readers[reader] else { throw .notPossible("the reader is gone") }
     guard seats.obstacle(to: uid, on: status.properties.seat) == nil else { throw Self.notAtTheSeat(uid) }
@@ -65,7 +64,7 @@ extension DaemonState {
 }
 
 extension TagSessionOptions {
-  /// The same options without the technologies that the reader cannot read.
+  /// Without the technologies that the reader cannot read.
   func limited(to reader: RosterReader) -> TagSessionOptions {
     TagSessionOptions(
       number: number, technologies: reader.technologies(among: technologies),

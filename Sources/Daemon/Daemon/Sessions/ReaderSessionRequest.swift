@@ -5,12 +5,12 @@ import ReaderProtocol
 /// The checked options of `StartReaderSession`.
 struct ReaderSessionRequest: Sendable, Hashable {
   static let maximumMessage = 256
-  /// The most entries of a list, also of those that are left out. All of them are checked on the daemon's event loop.
+  /// The most entries of a list, including the ignored ones. All of them are checked on the daemon's event loop.
   static let maximumEntries = 4096
 
-  /// The text for the user; may be empty, and may have several lines.
+  /// For the user; may be empty, and may have several lines.
   var message = ""
-  /// The reader; nil for one on the user's seat.
+  /// Nil for one on the user's seat.
   var reader: ObjectPath?
   var mayWrite = false
   /// Format a blank tag before the first message is written on it.
@@ -19,13 +19,13 @@ struct ReaderSessionRequest: Sendable, Hashable {
   var technologies = TagType.readable
   var applications: [[UInt8]] = []
   var systemCodes: [UInt16] = []
-  /// Report a Type 4 card that has none of `applications`, too.
+  /// Also report a Type 4 card without any of `applications`.
   var reportsUndeclaredCards = false
   /// Select the first of `applications` that a card has when the card is found.
   var selectsApplication = true
   /// The daemon reads the first message itself, and then ends the session.
   var isFirstRead = false
-  /// What was declared and left out, as a part of a sentence; empty if nothing was.
+  /// The declared tags that were left out, as a part of a sentence; may be empty.
   var leftOut = ""
 
   init() {}
@@ -70,8 +70,8 @@ struct ReaderSessionRequest: Sendable, Hashable {
     return part.isEmpty ? declared : part
   }
 
-  /// The tags that options name. A list is empty if the option is missing. What may not be declared is left out, as on
-  /// iOS: programs that are written for phones have long lists.
+  /// A list is empty if the option is missing. Tags that may not be declared are left out, as on iOS: programs that are
+  /// written for phones have long lists.
   private struct Wanted {
     let technologies: [TagType]
     let applications: [[UInt8]]
@@ -93,7 +93,7 @@ struct ReaderSessionRequest: Sendable, Hashable {
       leftOut = [some.leftOut, others.leftOut].compactMap(\.self).joined(separator: "; ")
     }
 
-    /// Throws `InvalidArgument` if nothing of a list is left, because an empty list would mean every card.
+    /// Throws `InvalidArgument` if a list becomes empty, because an empty list would mean every card.
     private static func allowed<T>(
       _ list: [T], _ key: String, _ most: Int, problem: (T) -> String?
     ) throws(BusError) -> (allowed: [T], leftOut: String?) {
@@ -113,7 +113,7 @@ struct ReaderSessionRequest: Sendable, Hashable {
     }
   }
 
-  /// Checks a text for the sheet. Throws `InvalidArgument` with its name.
+  /// For a text on the sheet. Throws `InvalidArgument` with its name.
   static func check(_ message: String, _ name: String) throws(BusError) {
     guard let problem = PlainText.problem(message, name, 0...maximumMessage, allowsLineBreaks: true) else { return }
     throw .invalidArgument(problem)
@@ -160,8 +160,8 @@ struct ReaderSessionRequest: Sendable, Hashable {
 /// Checks text from a client before it is shown to a person. The text must have a limited length, and no character that
 /// a terminal, a log or a notification would interpret.
 enum PlainText {
-  /// Why a text with this allowed length in bytes is rejected, and the remedy; nil if it is accepted. With
-  /// `allowsLineBreaks`, it may contain U+000A.
+  /// The reason and the remedy; nil if the text is accepted. `bytes` is the allowed length. With `allowsLineBreaks`,
+  /// the text may contain U+000A.
   static func problem(
     _ text: String, _ name: String, _ bytes: ClosedRange<Int>, allowsLineBreaks: Bool = false
   ) -> String? {

@@ -11,40 +11,30 @@ struct ReaderSessions: Sendable, Hashable {
 
   /// What the process of a reader reports.
   enum Event: Sendable, Hashable {
-    /// The process has begun the session.
     case began(UInt64)
-    /// The process has ended the session.
     case ended(UInt64)
     /// The device or the process has failed, and the process no longer has a session.
     case lost
-    /// The device is ready, or not.
     case ready(Bool)
     /// Another program has the device, or has returned it.
     case lent(Bool)
   }
 
   enum Action: Sendable, Hashable {
-    /// Tell the process of this reader to begin a session.
     case begin(Int, TagSessionOptions)
-    /// Tell the process of this reader to end the session.
     case release(Int, UInt64)
-    /// The session has its reader.
     case activated(UInt64)
-    /// The session has found the tag with this number.
     case found(UInt64, tag: UInt64)
     /// The tag with this object was removed from the session.
     case gone(UInt64, tag: ObjectPath)
     /// The session has found all tags that lie there together.
     case roundEnded(UInt64)
-    /// The session has restarted polling.
     case pollingRestarted(UInt64)
     /// The session is over. This is its last state, because `sessions` may no longer contain it.
     case ended(SessionRecord)
-    /// Remove the object of a session.
     case forgotten(ObjectPath)
   }
 
-  /// Whether a reader can be used.
   private enum DeviceState: Sendable, Hashable {
     /// It is absent, has failed, or has not been opened yet. At the deadline the waiting sessions end; nil if no
     /// session waits. Can transition to: `.ready`, `.lent`.
@@ -62,11 +52,10 @@ struct ReaderSessions: Sendable, Hashable {
     var occupant: UInt64?
   }
 
-  /// The limit of waiting sessions of one user.
+  /// Of waiting sessions.
   static let limitOfUser = 32
-  /// The limit of waiting sessions of all users.
+  /// Of waiting sessions of all users.
   static let limit = 128
-  /// The default of `timeLimit`.
   static let defaultTimeLimit = Duration.seconds(60)
   /// How long sessions wait for a reader that is absent.
   static let absence = Duration.seconds(10)
@@ -91,7 +80,7 @@ struct ReaderSessions: Sendable, Hashable {
     return (sessions.values.compactMap(\.deadline) + absences).min()
   }
 
-  /// Whether a session has the reader, waits for it, or has not released it yet.
+  /// A session has the reader, waits for it, or has not released it yet.
   func isOccupied(_ reader: Int) -> Bool { mayHaveField(reader) || open.contains { $0.reader == reader } }
 
   /// The session that the process of a reader begins, has, or has not ended yet.
@@ -102,12 +91,12 @@ struct ReaderSessions: Sendable, Hashable {
 
   func isActive(at reader: Int) -> Bool { readers[reader]?.occupant.flatMap { sessions[$0] }?.isActive == true }
 
-  /// The sessions that are not over, oldest first.
+  /// Oldest first.
   var open: [SessionRecord] { sessions.values.filter(\.isOpen).sorted { $0.id < $1.id } }
 
   func session(at path: ObjectPath) -> SessionRecord? { sessions.values.first { $0.path == path } }
 
-  /// Adds a session, which waits for its reader. Throws `TooMany`.
+  /// The session waits for its reader. Throws `TooMany`.
   mutating func add(
     _ request: ReaderSessionRequest, client: String, uid: UInt32, pid: UInt32, reader: Int, readerPath: ObjectPath,
     at now: Instant
@@ -163,14 +152,14 @@ struct ReaderSessions: Sendable, Hashable {
     return actions
   }
 
-  /// Ends a session. Has no effect if it is over.
+  /// Has no effect if the session is over.
   mutating func end(_ id: UInt64, _ reason: Names.SessionEnd, message: String = "", at now: Instant) -> [Action] {
     guard let session = sessions[id], session.isOpen else { return [] }
     sessions[id]?.errorMessage = message
     return finish(id, reason) + beginNext(at: session.reader, now)
   }
 
-  /// Ends and removes the sessions of a client that has left the bus.
+  /// The client has left the bus.
   mutating func leave(_ client: String, at now: Instant) -> [Action] {
     var actions: [Action] = []
     for session in sessions.values.sorted(by: { $0.id < $1.id }) where session.client == client {
@@ -180,7 +169,7 @@ struct ReaderSessions: Sendable, Hashable {
     return actions
   }
 
-  /// Ends the sessions of a reader that is gone for good. Its process sends no more confirmations.
+  /// The reader is gone for good, so its process sends no more confirmations.
   mutating func removeReader(_ reader: Int) -> [Action] {
     let actions = open.filter { $0.reader == reader }.flatMap { finish($0.id, .readerLost) }
     readers[reader] = nil
@@ -226,7 +215,7 @@ struct ReaderSessions: Sendable, Hashable {
     return finish(occupant, .readerLost)
   }
 
-  /// Ends an open session. The reason is nil if its client has left the bus.
+  /// The reason is nil if the client has left the bus.
   private mutating func finish(_ id: UInt64, _ reason: Names.SessionEnd?) -> [Action] {
     guard let session = sessions[id], session.isOpen else { return [] }
     var ended = session

@@ -14,9 +14,9 @@ import ReaderProtocol
   private let operations: TagOperations
   private let sheets: SessionSheets
   private let signals: SessionSignals
-  /// The tasks that follow the bus names of clients.
+  /// By the bus names of clients.
   private var watches: [String: Task<Void, Never>] = [:]
-  /// Bounds the log lines, which clients can cause without limit.
+  /// Of log lines, which clients can cause without limit.
   private var lines = LineBudget(most: 120)
 
   init(
@@ -27,7 +27,7 @@ import ReaderProtocol
     (self.operations, self.sheets, signals) = (operations, sheets, SessionSignals(core: core))
   }
 
-  /// Ends the operations, and follows no client any more.
+  /// The tasks that follow clients end, too.
   func stop() {
     operations.stop()
     for task in watches.values { task.cancel() }
@@ -99,7 +99,7 @@ import ReaderProtocol
 
   // MARK: The client
 
-  /// Ends the sessions of the client when it leaves the bus.
+  /// Ends the client's sessions when the client leaves the bus.
   private func watch(_ client: String, _ connection: Connection) async throws {
     guard watches[client] == nil else { return }
     let owners = try await connection.owners(of: client)
@@ -173,7 +173,7 @@ import ReaderProtocol
     signals.sendChanges(of: ["State", "Deadline", "EndReason"], of: session)
   }
 
-  /// Logs a line, within a limit, because clients may start and end sessions very fast.
+  /// Within a limit, because clients may start and end sessions very fast.
   private func note(_ line: String) {
     switch lines.line(at: .now) {
     case .write: core.log(.info, line)
@@ -226,7 +226,7 @@ import ReaderProtocol
       ])
   }
 
-  /// Converts to microseconds of CLOCK_MONOTONIC. Neither clock advances during suspend.
+  /// Of CLOCK_MONOTONIC. Neither clock advances during suspend.
   private nonisolated static func microseconds(_ instant: SessionRecord.Instant) -> UInt64 {
     let left = SuspendingClock.now.duration(to: instant) / .microseconds(1)
     return UInt64(clamping: SystemClock.monotonic / 1000 + Int64(left))

@@ -23,7 +23,6 @@ struct SessionRecord: Sendable, Hashable {
     let path: ObjectPath
     var policy: TransceivePolicy
 
-    /// The number that the reader process gave to the tag.
     var placement: UInt64 { tag.placement.number }
   }
 
@@ -31,30 +30,29 @@ struct SessionRecord: Sendable, Hashable {
   static let restartInterval = Duration.milliseconds(200)
 
   let id: UInt64
-  /// The unique bus name of the client. The session exists for this client only.
+  /// The session exists for this client only.
   let client: String
   let uid: UInt32
-  /// The process id of the client, for display; 0 if it is unknown.
+  /// For display; 0 if it is unknown.
   let pid: UInt32
-  /// The reader's number.
   let reader: Int
   let readerPath: ObjectPath
   let path: ObjectPath
   let request: ReaderSessionRequest
-  /// The request with the limits of the last polling restart; nil before the first one.
+  /// With the limits of the last polling restart; nil before the first one.
   private(set) var limitedRequest: ReaderSessionRequest?
   var message: String
   var state = State.waiting
-  /// The text that the client gave to `Invalidate`.
+  /// From `Invalidate`.
   var errorMessage = ""
-  /// The tags by their numbers in the session.
+  /// By their numbers in the session.
   var tags: [UInt64: Tag] = [:]
   private(set) var lastTag: UInt64 = 0
   /// The tag of the last operation.
   private(set) var selectedTag: UInt64?
   /// How often `selectedTag` has changed.
   private(set) var turns: UInt64 = 0
-  /// When polling was restarted last, or is going to be restarted.
+  /// May be in the future.
   private(set) var lastRestart: Instant?
   /// The agent that shows the session.
   var agent: Agent?
@@ -63,13 +61,13 @@ struct SessionRecord: Sendable, Hashable {
 
   var isActive: Bool { deadline != nil }
 
-  /// When the session times out; nil unless it is active.
+  /// Nil unless the session is active.
   var deadline: Instant? { if case .active(let until) = state { until } else { nil } }
 
-  /// Why the session is over; nil if it is not, or if its client has left the bus.
+  /// Nil if the session is not over, or if its client has left the bus.
   var end: Names.SessionEnd? { if case .ended(let reason) = state { reason } else { nil } }
 
-  /// The name of the state on the bus.
+  /// As on the bus.
   var stateName: String {
     switch state {
     case .waiting, .starting: "waiting"
@@ -88,7 +86,7 @@ struct SessionRecord: Sendable, Hashable {
       systemCodes: request.systemCodes, reportsUndeclaredCards: request.reportsUndeclaredCards)
   }
 
-  /// Why the session is over, in words for the user; may be empty.
+  /// For the user; may be empty.
   var endMessage: String {
     switch end {
     case nil, .firstRead: ""
@@ -104,7 +102,7 @@ struct SessionRecord: Sendable, Hashable {
 
   // MARK: Tags
 
-  /// Adds a tag. Returns its number in the session.
+  /// Returns the tag's number in the session.
   mutating func add(_ tag: SessionTag) -> UInt64? {
     lastTag += 1
     guard let path = try? path.appending("tags").appending("\(lastTag)") else { return nil }
@@ -116,12 +114,10 @@ struct SessionRecord: Sendable, Hashable {
     return lastTag
   }
 
-  /// Removes the tag with a placement number.
   mutating func remove(_ placement: UInt64) -> Tag? {
     tags.first { $0.value.placement == placement }.flatMap { tags.removeValue(forKey: $0.key) }
   }
 
-  /// Checks a command before it is sent to a tag.
   mutating func check(_ command: [UInt8], tag: UInt64) throws(BusError) {
     guard var policy = tags[tag]?.policy else {
       throw BusError(name: Names.Errors.notSupported, message: "the tag was removed")
@@ -141,7 +137,6 @@ struct SessionRecord: Sendable, Hashable {
     return turns
   }
 
-  /// Records that an operation with a tag has failed.
   mutating func failed(_ failure: ReaderOperationFailure, tag: UInt64) {
     switch failure {
     // The reader process switches the field off and on after a timeout.
@@ -154,8 +149,7 @@ struct SessionRecord: Sendable, Hashable {
     }
   }
 
-  /// Records the answer of a tag to a command, or nil if it has not answered. In a later turn than `turn` the tag is
-  /// selected again.
+  /// Nil is no answer. In a later turn than `turn` the tag is selected again.
   mutating func learn(_ answer: [UInt8]?, to command: [UInt8], tag: UInt64, turn: UInt64) {
     tags[tag]?.policy.learn(answer, to: command)
     if turns != turn { tags[tag]?.policy.doubtSelection() }

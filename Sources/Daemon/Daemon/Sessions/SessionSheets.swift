@@ -15,7 +15,7 @@ import Names
     agents.call(agent, "ShowReaderSession", [.objectPath(session.path), .dictionary(options)])
   }
 
-  /// Shows the active sessions to an agent that has just registered.
+  /// For an agent that has just registered.
   func showAll(to sender: String) {
     for session in core.state.sessions.open where session.isActive && session.agent?.sender != sender {
       if core.state.agent(showing: session)?.sender == sender { show(session) }
@@ -42,7 +42,6 @@ import Names
       agent, "CloseReaderSession", [.objectPath(session.path), .string(outcome), .string(session.endMessage)])
   }
 
-  /// The name of a client's program.
   private static func name(ofProcess pid: UInt32) -> String {
     guard pid > 0 else { return "" }
     let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)

@@ -2,7 +2,7 @@ import Bus
 import Journal
 import Names
 
-/// The signals of reader sessions, for the client of the session only.
+/// Only the client of the session gets them.
 @DaemonLoop struct SessionSignals {
   let core: DaemonCore
 

@@ -123,7 +123,7 @@ import ReaderProtocol
     return try await done(.lock, id, number)
   }
 
-  /// The timeout of a raw command in milliseconds, if the client gives none.
+  /// In milliseconds, if the client gives none.
   private static let defaultTimeout: UInt32 = 1000
 
   private func transceive(_ id: UInt64, _ number: UInt64, _ command: [UInt8], timeout: UInt32) async throws -> [Value] {
@@ -140,7 +140,7 @@ import ReaderProtocol
     return [.bytes(answer)]
   }
 
-  /// Reads the first tag of a session with `first-read`. The session ends if the tag has a message.
+  /// For a session with `first-read`, which ends if the tag has a message.
   func readFirst(_ id: UInt64, _ number: UInt64) async {
     guard let path = core.state.sessions[id]?.tags[number]?.path,
       case .message(let message)? = try? await operate(.read, id, number),
@@ -162,7 +162,7 @@ import ReaderProtocol
     }
   }
 
-  /// Sends an operation to the reader process and waits for the result. There is always one, even if the process ends.
+  /// There is always a result, even if the process ends.
   private func operate(
     _ operation: ReaderOperation, _ id: UInt64, _ number: UInt64
   ) async throws -> ReaderOperationResult {
@@ -196,7 +196,7 @@ import ReaderProtocol
       "Progress", [.objectPath(operation.tag), .uint64(UInt64(bytes))], ofSession: operation.session)
   }
 
-  /// Fails the operations of a reader. The daemon ignores its process from here.
+  /// The daemon ignores the process of the reader from here.
   func abandon(at reader: Int) {
     for (request, operation) in operations where operation.reader == reader {
       finish(request, .failed(.deviceLost, reason: "the reader was removed or has failed"))
@@ -228,7 +228,7 @@ import ReaderProtocol
 }
 
 extension ReaderOperation {
-  /// The name in the log.
+  /// For the log.
   fileprivate var name: String {
     switch self {
     case .query: "query"

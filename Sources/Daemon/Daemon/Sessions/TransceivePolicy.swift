@@ -5,12 +5,11 @@ import ReaderProtocol
 /// Decides which raw commands of a client are sent to a tag.
 ///
 /// Pure. A client may select only the applications that it has declared and the NDEF application. The same is true of
-/// the systems that it polls for. It never selects a payment application, in any form of the command, and sends an ISO
-/// 7816 card nothing but SELECT while none of its applications is selected: a card may begin with a payment application.
-/// With the access `read`, only commands that are known to change no data are sent. A command that cannot be checked is
-/// refused.
+/// the systems that it polls for. The policy refuses every form of the selection of a payment application. While none
+/// of the client's applications is selected on an ISO 7816 card, it allows only SELECT: a card may begin with a payment
+/// application. With the access `read`, only commands that are known to change no data are sent. A command that cannot
+/// be checked is refused.
 struct TransceivePolicy: Sendable, Hashable {
-  /// The commands that the tag understands.
   enum Kind: Sendable, Hashable {
     /// MIFARE Ultralight, NTAG.
     case type2
@@ -30,7 +29,7 @@ struct TransceivePolicy: Sendable, Hashable {
   let mayWrite: Bool
   let applications: [[UInt8]]
   let systemCodes: [UInt16]
-  /// The instruction of the command chain that has begun (ISO/IEC 7816-4, 5.3.3); nil if there is none.
+  /// The instruction of the command chain that has begun (ISO/IEC 7816-4, 5.3.3).
   private var chain: UInt8?
   /// Whether an allowed application is selected. A file identifier then means one of its files.
   private var isApplicationSelected: Bool
@@ -67,8 +66,8 @@ struct TransceivePolicy: Sendable, Hashable {
 
   /// Checks a command in the form that `TagChannel` describes. The verdict on later commands may depend on it.
   ///
-  /// Throws `InvalidArgument` if this kind of tag has no such command, `NotSupported` if it accepts no commands,
-  /// `NotAuthorized` if the command reaches something undeclared or may change the tag.
+  /// Throws `InvalidArgument` if this kind of tag has no such command, and `NotSupported` if it accepts no commands.
+  /// Throws `NotAuthorized` if the command reaches something undeclared or may change the tag.
   mutating func check(_ command: [UInt8]) throws(BusError) {
     guard let first = command.first else { throw .invalidArgument("the command is empty") }
     guard command.count <= ReaderLimits.command else {
@@ -92,7 +91,7 @@ struct TransceivePolicy: Sendable, Hashable {
   /// the reader (PC/SC part 3, 3.2.2). No card has a command of this class: it is invalid (ISO/IEC 7816-4, 5.4.1).
   private static let readerClass: UInt8 = 0xFF
 
-  /// Records the answer of a tag to the command that was sent; nil if there was none.
+  /// Nil is no answer.
   mutating func learn(_ answer: [UInt8]?, to command: [UInt8]) {
     switch kind {
     case .isoDEP, .desfire, .mifarePlus: learnOfCard(answer ?? [], to: command)
@@ -171,14 +170,14 @@ struct TransceivePolicy: Sendable, Hashable {
   // MARK: ISO-DEP
 
   private mutating func checkMIFARE(_ first: UInt8, _ command: [UInt8]) throws(BusError) {
-    // Such a card may hold payment applications too. What is not the chip's own is checked as an APDU, whatever its class.
-    // These cards use the ISO classes 00 to 0F, and 90 for wrapped commands.
+    // Such a card may hold payment applications too. A command that is not the chip's own is checked as an APDU, in any
+    // class. These cards use the ISO classes 00 to 0F, and 90 for wrapped commands.
     guard isChips(command), first > 0x0F || command.count < 4, first != DESFire.wrapping else {
       return try checkAPDU(command)
     }
     try requireKnownSelection()
     try requireNoPayment(command)
-    // A card may take a command that is longer than its native form for an APDU, whatever its class.
+    // A card may take a command that is longer than its native form for an APDU, in any class.
     let isKnownRead = kind == .desfire ? DESFire.isRead(command) : MIFAREPlus.isRead(command)
     if !isKnownRead { try requireWriting("the command \(hexadecimal(first))") }
   }
@@ -189,9 +188,9 @@ struct TransceivePolicy: Sendable, Hashable {
     return kind == .desfire ? command[0] == DESFire.selectApplication : MIFAREPlus.reads.contains(command[0])
   }
 
-  /// Whether a command is one of the chip's own, and not one of ISO 7816 for the application that a card has selected by
-  /// itself. A frame of four bytes, such as a read of the block 0E00, can be both. It is taken for the chip's, because
-  /// programs need it, and the reader process knows the chip.
+  /// Whether a command belongs to the chip. Otherwise it is one of ISO 7816 for the application that a card has
+  /// selected by itself. A frame of four bytes, such as a read of the block 0E00, can be both. It is taken for the
+  /// chip's, because programs need it, and the reader process knows the chip.
   private func isChips(_ command: [UInt8]) -> Bool {
     guard (kind == .desfire ? DESFire.codes : MIFAREPlus.codes).contains(command[0]) else { return false }
     if DESFire.isAuthentication(command) || command.count < 4 { return true }
@@ -295,7 +294,7 @@ struct TransceivePolicy: Sendable, Hashable {
   /// READ BINARY, READ RECORD, GET DATA, GET RESPONSE, SEARCH RECORD, GET CHALLENGE (ISO/IEC 7816-4, 11).
   private static let reads: Set<UInt8> = [0xB0, 0xB1, 0xB2, 0xB3, 0xCA, 0xCB, 0xC0, 0xA2, 0x84]
 
-  /// Checks a SELECT (ISO/IEC 7816-4, 11.2.2) in any class, because cards differ in the class bits that they evaluate.
+  /// ISO/IEC 7816-4, 11.2.2. In any class, because cards differ in the class bits that they evaluate.
   private mutating func checkSelect(_ command: CommandAPDU) throws(BusError) {
     guard command.cla == 0x00 || command.isSecured else {
       throw .notAuthorized("a SELECT of the class \(hexadecimal(command.cla)) cannot be checked")
@@ -331,7 +330,7 @@ struct TransceivePolicy: Sendable, Hashable {
     }
   }
 
-  /// Checks the file or application that a command names: a declared application, or a file of the selected one.
+  /// A command may name a declared application, or a file of the selected one.
   private func checkTarget(of command: CommandAPDU) throws(BusError) {
     guard !command.isChained else {
       throw .notAuthorized("the target of a chained command \(hexadecimal(command.ins)) cannot be checked")
@@ -388,11 +387,9 @@ struct TransceivePolicy: Sendable, Hashable {
 
   // MARK: Type 5
 
-  /// Checks a request to a Type 5 tag.
-  ///
   /// The reader process looks for tags, and a tag that does not answer seems to be removed. So Inventory and Stay quiet
-  /// are refused. Select and Reset to ready are sent: the tag still answers the reader process, whose requests have no
-  /// select flag.
+  /// are refused. Select and Reset to ready are sent: the requests of the reader process have no select flag, so the
+  /// tag still answers it.
   ///
   /// A request that is not addressed reaches every tag of this kind in the field. It is sent, because programs for Core
   /// NFC do so, and the reader process itself.

@@ -19,7 +19,7 @@ struct VicinityRequest {
   private static let inventory: UInt8 = 0x01
   private static let stayQuiet: UInt8 = 0x02
   private static let extendedSystemInformation: UInt8 = 0x3B
-  /// Commands of the chip's manufacturer, whose code (ISO/IEC 7816-6) follows the command code.
+  /// Commands of the chip's manufacturer. The manufacturer's code (ISO/IEC 7816-6) follows the command code.
   private static let custom: ClosedRange<UInt8> = 0xA0...0xDF
 
   private let flags: UInt8
@@ -60,7 +60,6 @@ struct VicinityRequest {
     parameters = rest.dropFirst(8)
   }
 
-  /// Whether only the tag that Select has selected carries out the request.
   var isForSelectedTag: Bool { flags & Flag.select != 0 }
 
   /// Whether a chip of this manufacturer is known to change no data by this request, in exactly this form.

@@ -14,7 +14,6 @@ actor ListProcess {
     case ended(String)
   }
 
-  /// The loop that owns this actor.
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// How long a process may live after it or the daemon has closed the link.
@@ -24,16 +23,15 @@ actor ListProcess {
   private let handler: @Sendable (Event) -> Void
   private var link: ReaderLinkEnd?
   private var child: pid_t?
-  /// Why it was killed; nil if it was not.
+  /// Nil if it was not killed.
   private var cause: String?
 
-  /// Calls `handler` on the loop.
   init(on loop: EventLoop, handler: @escaping @Sendable (Event) -> Void) {
     self.loop = loop
     self.handler = handler
   }
 
-  /// Starts the process, once.
+  /// Call this once.
   func start(_ program: String, environment: [String]) throws(SystemError) {
     let (ours, theirs) = try ReaderLinkEnd.pair(on: loop) { [self] arrival in assumeIsolated { $0.arrived(arrival) } }
     link = ours
@@ -54,7 +52,7 @@ actor ListProcess {
     killLater("did not end")
   }
 
-  /// Kills the process and ignores its further messages. `ended` follows with this cause.
+  /// Ignores the process's further messages. `ended` follows with this cause.
   func kill(_ cause: String) {
     guard self.cause == nil else { return }
     self.cause = cause

@@ -43,10 +43,10 @@ struct PlacementLedger {
     }
   }
 
-  /// All known tags, independent of the present process.
+  /// Independent of the present process.
   var list: KnownTags { KnownTags(key: key, tags: entries.map(\.tag), includesFirst: includesFirst) }
 
-  /// The list for the present process, which it gets with a goal.
+  /// For the present process, which gets the list with a goal.
   mutating func known(at now: Instant) -> KnownTags {
     var known = list
     known.tags = entries.map { entry in
@@ -116,10 +116,10 @@ struct PlacementLedger {
     operated = nil
   }
 
-  /// An operation runs on the tag of this placement; nil if none runs.
+  /// Nil if no operation runs.
   mutating func operate(on placement: UInt64?) { operated = placement }
 
-  /// The present process's own number for a placement; nil if another process found the tag.
+  /// Nil if another process found the tag.
   func own(_ number: UInt64) -> UInt64? {
     number >> 32 == generation ? number & UInt64(UInt32.max) : nil
   }
@@ -155,7 +155,6 @@ struct PlacementLedger {
     }
   }
 
-  /// The reader session found a tag.
   mutating func found(_ tag: SessionTag) throws(ReaderLinkError) -> SessionTag {
     let placement = try unique(tag.placement)
     guard !inSession.contains(where: { $0.number == placement.number }) else {
@@ -167,7 +166,6 @@ struct PlacementLedger {
     return tag.at(placement)
   }
 
-  /// A tag of the reader session was removed.
   mutating func lost(_ number: UInt64) throws(ReaderLinkError) -> UInt64 {
     let number = try unique(number)
     guard let index = inSession.firstIndex(where: { $0.number == number }) else {
@@ -234,7 +232,6 @@ struct InterruptionLedger {
   /// the daemon.
   mutating func readerWorks() { unread = nil }
 
-  /// The read was interrupted.
   mutating func breaksOff(_ placement: Placement, at now: Instant) { unread = (placement, now) }
 
   /// The tag was read, or its process reported why it cannot be read.

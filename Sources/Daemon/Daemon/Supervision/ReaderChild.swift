@@ -6,7 +6,7 @@ import Glibc
 /// Linux sends the child's `PR_SET_PDEATHSIG` when the *thread* that started it ends, and a thread of Dispatch ends
 /// whenever it is idle. The dedicated thread uses no processor time while the child lives.
 ///
-/// The loop reaps the child, not the thread. The process id stays the child's until then, so a signal cannot hit
+/// The loop reaps the child, not the thread. The child keeps its process id until it is reaped, so a signal cannot hit
 /// another process.
 enum ReaderChild {
   enum Event: Sendable {
@@ -19,7 +19,7 @@ enum ReaderChild {
   /// The child's descriptor number for the link.
   static let linkDescriptor: Int32 = 3
 
-  /// The text that `reap` returns for exit code 0.
+  /// For exit code 0.
   static let success = "exited with code 0"
 
   /// Starts a child with an argument vector, the program's path first, and with `environment` as all of its
@@ -60,8 +60,7 @@ enum ReaderChild {
     return try spawn.start()
   }
 
-  /// Reaps the ended child, and returns how it ended, in words. After this, its process id may belong to another
-  /// process.
+  /// Returns how the child ended, in words. After this, its process id may belong to another process.
   static func reap(_ child: pid_t) -> String {
     var status: Int32 = 0
     while waitpid(child, &status, 0) != child && errno == EINTR {}

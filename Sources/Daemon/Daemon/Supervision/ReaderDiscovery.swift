@@ -3,13 +3,10 @@ import ReaderProtocol
 
 /// Lists the readers that libnfc finds. Runs in a separate process, because the daemon does not load libnfc.
 package actor ReaderDiscovery {
-  /// Why the readers could not be listed.
   package struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The cause, for a person.
     package let description: String
   }
 
-  /// The loop that owns this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// How long libnfc may search.

@@ -6,7 +6,7 @@ import ReaderProtocol
 ///
 /// Use it only on the loop.
 final class ReaderLinkEnd {
-  /// The result of one read: frames without their lengths, and the reason if no more will follow.
+  /// Frames without their lengths, and the reason if no more will follow.
   struct Arrival: Sendable {
     enum End { case hungUp, garbage(ReaderLinkError) }
 
@@ -102,7 +102,6 @@ final class ReaderLinkEnd {
     for _ in 0..<32 where isOpen { readable() }
   }
 
-  /// Stops reading.
   func close() {
     isOpen = false
     watch?.cancel()

@@ -9,14 +9,13 @@ package import ReaderProtocol
 /// A crash, a hang or garbage of a process costs the daemon no more than an event. The daemon's loop owns this actor.
 /// It wakes only for messages and, while the process is busy, to check that the process is alive.
 package actor ReaderProcess {
-  /// The events, in order, for one consumer. The stream ends after `stop()`.
+  /// For one consumer. The stream ends after `stop()`.
   package nonisolated let events: AsyncStream<ReaderProcessEvent>
-  /// The loop that owns this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-  /// The id of the present process; nil if there is none.
+  /// Nil if there is none.
   package private(set) var processID: Int32?
 
-  /// Whether the process has reported that it sleeps until the daemon sends a command.
+  /// Until the daemon sends a command.
   package var isAsleep: Bool { supervision.isAsleep }
 
   /// The most unread events: far more than a process sends between two turns of the loop. The daemon ends a process
@@ -28,7 +27,7 @@ package actor ReaderProcess {
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
   private var supervision: ReaderSupervision
   private var link: ReaderLinkEnd?
-  /// The number of processes so far. It distinguishes the present process from former ones.
+  /// It distinguishes the present process from former ones.
   private var spawns: UInt64 = 0
   private var killIsDue = false
   /// The present process has exceeded `mostUnread`. It is about to be ended, and its messages are ignored.
@@ -40,8 +39,8 @@ package actor ReaderProcess {
   /// Set when the reader is stopped for good: whether the last process is reaped.
   private var isReaped: Bool?
 
-  /// Creates a reader without a process; `start()` starts it. `known` lists the announced tags that lie on the reader,
-  /// from the last `.known` event of this device. The loop owns this actor.
+  /// `known` lists the announced tags that lie on the reader, from the last `.known` event of this device. `start()`
+  /// starts the process.
   package init(_ configuration: Configuration, known: KnownTags = KnownTags(), on loop: EventLoop) {
     self.configuration = configuration
     supervision = ReaderSupervision(ReaderTiming(device: configuration.device), known: known)
@@ -49,7 +48,7 @@ package actor ReaderProcess {
     (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(2 * Self.mostUnread))
   }
 
-  /// Starts the process. From here on, restarts it whenever it ends.
+  /// From here on, restarts the process whenever it ends.
   package func start() { handle(.start) }
 
   /// Sets the reader's goal. `.phase` with this epoch follows once the goal is in force. A process that is started
@@ -60,7 +59,7 @@ package actor ReaderProcess {
   /// waits for its start, it is started now.
   package func lookForDevice() { handle(.lookForDevice) }
 
-  /// Shows which reader this is, with its LED and buzzer. Only for a reader of pcscd.
+  /// With its LED and buzzer. Only for a reader of pcscd.
   package func identify() { handle(.identify) }
 
   // MARK: Reader sessions
@@ -94,11 +93,9 @@ package actor ReaderProcess {
 
   // MARK: Waiting
 
-  /// A condition that a caller waits for.
   package typealias Condition = @Sendable (isolated ReaderProcess) -> Bool
 
-  /// Returns as soon as `condition` holds, or when the process is stopped for good. Evaluates the condition after each
-  /// event.
+  /// Also returns when the process is stopped for good. Evaluates the condition after each event.
   package func wait(until condition: @escaping Condition) async {
     guard !condition(self), isReaped == nil else { return }
     await withCheckedContinuation { waiters.append((condition, $0)) }
@@ -131,7 +128,7 @@ package actor ReaderProcess {
     stopWaiters = []
   }
 
-  /// Adds an event to the stream. A process that sends more than the daemon takes in is ended.
+  /// A process that sends more than the daemon takes in is ended.
   private func yield(_ event: ReaderProcessEvent) {
     guard case .enqueued(let room) = continuation.yield(event), room < Self.mostUnread else { return }
     isFlooding = true
@@ -239,7 +236,6 @@ package actor ReaderProcess {
 }
 
 extension ReaderProcess {
-  /// The parameters for starting a reader process.
   package struct Configuration: Sendable, Hashable {
     /// The absolute path of `tagroute-reader`, or of `tagroute-reader-pcsc` for a device `pcsc:NAME`.
     package var program: String
@@ -260,7 +256,6 @@ extension ReaderProcess {
       self.environment = environment
     }
 
-    /// The process's argument vector.
     var arguments: [String] {
       var arguments = [program, "--link", String(ReaderChild.linkDescriptor)]
       if isFollowed { arguments.append("--followed") }
@@ -294,7 +289,6 @@ package enum ReaderPhase: Sendable, Hashable {
   /// Can transition to: `.absent`, `.failed`, `.ready`.
   case released
 
-  /// Whether the process has its device open.
   package var isOpen: Bool {
     switch self {
     case .ready, .scanning, .inSession: true
@@ -311,7 +305,7 @@ package enum ReaderPhase: Sendable, Hashable {
   }
 }
 
-/// An event of a reader. The end of a process does not end the events.
+/// The end of a process does not end the events.
 package enum ReaderProcessEvent: Sendable, Hashable {
   /// The phase of the reader, and the epoch of the goal in force; nil if none is. If that goal uses no field, the field
   /// is off, unless the device has failed.
@@ -321,15 +315,13 @@ package enum ReaderProcessEvent: Sendable, Hashable {
   case waiting(reason: String)
   /// The contents of a tag, once per placement. It was found for the goal of this epoch.
   case tag(TagReport, epoch: UInt64)
-  /// The tag of this placement was removed.
   case removed(placement: UInt64)
   /// The list of known tags has changed. Hand it to the next `ReaderProcess` for this device.
   case known(KnownTags)
   /// The process ended without being stopped.
   case crashed(ReaderCrash)
-  /// A line for the log.
   case log(LogLevel, String)
-  /// The reader session of this number found a tag.
+  /// The session's number, and the tag.
   case sessionTag(UInt64, SessionTag)
   /// The tag of this placement was removed. The end of a session does not report its remaining tags as removed.
   case sessionTagRemoved(UInt64, placement: UInt64)
@@ -338,24 +330,18 @@ package enum ReaderProcessEvent: Sendable, Hashable {
   /// The session of this number has restarted polling, and reported all earlier tags as removed. Several calls of
   /// `ReaderProcess.restartPolling` may lead to one event.
   case sessionPollingRestarted(UInt64)
-  /// The result of the operation of this request, once per request.
+  /// Once per request.
   case performed(request: UInt64, ReaderOperationResult)
-  /// The bytes that the operation of this request has transferred so far.
+  /// The total of the operation so far.
   case progress(request: UInt64, bytes: UInt32)
 }
 
 /// The end of a reader process that was not stopped.
 package struct ReaderCrash: Sendable, Hashable {
-  /// Why it ended, for example "killed by signal 11 (Segmentation fault)".
+  /// For example "killed by signal 11 (Segmentation fault)".
   package let reason: String
   /// The tag that the process was reading or running an operation on. It is not read again until it has been removed.
   package let suspect: Placement?
-  /// The pause until the process is restarted.
+  /// The pause until the restart.
   package let restart: Duration
-
-  package init(reason: String, suspect: Placement?, restart: Duration) {
-    self.reason = reason
-    self.suspect = suspect
-    self.restart = restart
-  }
 }

@@ -10,31 +10,29 @@ import ReaderProtocol
     let task: Task<Void, Never>
     /// The key of its known tags.
     let place: String
-    /// The phase that the process has reported last, and the epoch that it had reached.
+    /// The last report of the process.
     var reported: ReaderPhase?
     var reached: UInt64?
-    /// The device that the process has opened; nil after a failure.
+    /// Nil after a failure.
     var opened: String?
   }
 
   private let log: Log
   private var units: [Int: Unit] = [:]
-  /// The stopped units.
   private var leaving: [ObjectIdentifier: Unit] = [:]
   private var knownTags = KnownTagFile.standard()
 
   init(_ log: Log) { self.log = log }
 
-  /// The process of a reader.
   subscript(id: Int) -> Unit? {
     get { units[id] }
     set { units[id] = newValue }
   }
 
-  /// Whether processes are left, including stopped ones.
+  /// Including stopped ones.
   var areLeft: Bool { !(units.isEmpty && leaving.isEmpty) }
 
-  /// Creates the process of a reader, which does not start yet. `receive` gets its events until it is removed.
+  /// The process does not start yet. `receive` gets its events until it is removed.
   func add(
     _ id: Int, _ configuration: ReaderProcess.Configuration,
     receive: @escaping @DaemonLoop @Sendable (ReaderProcessEvent) -> Void
@@ -52,14 +50,14 @@ import ReaderProtocol
     return process
   }
 
-  /// Removes the process of a reader, whose events are ignored from here. Call `end` next.
+  /// The daemon ignores the process's events from here. Call `end` next.
   func remove(_ id: Int) -> Unit? {
     let unit = units.removeValue(forKey: id)
     unit?.task.cancel()
     return unit
   }
 
-  /// Ends a removed process. The daemon ends only after it.
+  /// For a removed process. The daemon ends only after it.
   func end(_ unit: Unit) {
     leaving[ObjectIdentifier(unit.process)] = unit
     Task {
@@ -81,7 +79,7 @@ import ReaderProtocol
     (units, leaving) = ([:], [:])
   }
 
-  /// Ends a process for good. A process that hangs inside the kernel cannot be ended.
+  /// A process that hangs inside the kernel cannot be ended.
   private func stop(_ process: ReaderProcess) async {
     guard await !process.stop() else { return }
     log(.warning, "a reader process was killed but has not ended, because a kernel driver hangs: unplug the reader")
@@ -98,7 +96,6 @@ import ReaderProtocol
     }
   }
 
-  /// Stores the known tags of a reader.
   func keep(_ known: KnownTags, of id: Int) {
     guard let place = units[id]?.place else { return }
     do throws(SystemError) {

@@ -50,7 +50,7 @@ extension ReaderSupervision {
     }
   }
 
-  /// Without an open device there is nothing to wait for, so the reason of an earlier state is dropped.
+  /// Without an open device the process cannot wait for a program, so the reason of an earlier state is dropped.
   private mutating func wait(_ reason: String, at now: Instant) throws(ReaderLinkError) -> [Action] {
     guard phase.isOpen, reason != waiting else { return [] }
     guard mayChange(at: now) else { throw ReaderLinkError("changed what it waits for without end") }
@@ -69,7 +69,7 @@ extension ReaderSupervision {
     guard epoch <= sent.epoch else { throw ReaderLinkError("spoke of a goal that it was not given") }
   }
 
-  /// The number of the reader session that a report belongs to; nil if it is over.
+  /// Nil if the session that a report belongs to is over.
   private func session(of epoch: UInt64) throws(ReaderLinkError) -> UInt64? {
     try check(epoch)
     guard epoch == sent.epoch else { return nil }
@@ -134,7 +134,7 @@ extension ReaderSupervision {
     ]
   }
 
-  /// A process that is stopping: only its heartbeats matter, because they show that it is alive.
+  /// Only the heartbeats of a stopping process matter, because they show that it is alive.
   mutating func receive(_ message: ReaderMessage, stoppingUntil end: Instant, at now: Instant) -> [Action] {
     if case .heartbeat(let milliseconds) = message, milliseconds > 0 {
       lifeDeadline = min(Self.deadline(of: milliseconds, at: now), end)

@@ -5,34 +5,30 @@ import ReaderProtocol
 /// Decides when to start a reader process, what to send to it, and when to end and restart it. Pure: it has no process
 /// and no clock.
 ///
-/// A process is dead if it exits, breaks the protocol, sends nothing within the time that it promised, or does not
-/// reach its goal in time. The first restart is immediate, and the pause before each further one is longer. A process
-/// that lives for `RestartSchedule.goodConduct` resets the count.
+/// A process is dead if it exits, breaks the protocol, or does not reach its goal in time, or if the time that it has
+/// promised passes without a message. The first restart is immediate, and the pause before each further one is longer.
+/// A process that lives for `RestartSchedule.goodConduct` resets the count.
 struct ReaderSupervision {
   typealias Instant = SuspendingClock.Instant
 
   enum Event {
     case start
-    /// The reader's new goal. Each goal has an epoch one higher than the one before.
+    /// Its epoch is one higher than that of the previous goal.
     case pursue(UInt64, ReaderGoal)
-    /// A device was plugged in or unplugged.
     case lookForDevice
     /// A person looks for the reader.
     case identify
-    /// The session's client restarts polling, with these options.
     case restartPolling(TagSessionOptions)
     case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
     case stop
-    /// A message. The link has already checked its form.
+    /// The link has already checked its form.
     case received(ReaderMessage)
-    /// The process does not follow the protocol.
     case violated(String)
     /// The process uses another version of the protocol: an update replaced the program, but the daemon was not
     /// restarted.
     case isOtherVersion(String)
     /// The process closed its end of the link, as it does when it exits.
     case hungUp
-    /// The process could not be started.
     case startFailed(String)
     /// The process ended and was reaped.
     case exited(String)
@@ -51,7 +47,6 @@ struct ReaderSupervision {
     case abandon
   }
 
-  /// The life of the reader's process.
   enum Life {
     /// No process was started yet. Can transition to: `.running`, `.stopped`.
     case idle
@@ -61,7 +56,8 @@ struct ReaderSupervision {
     case killed(String)
     /// Waiting to start the next process. Can transition to: `.running`, `.stopped`.
     case pausing
-    /// Asked to shut down. It has until then if its heartbeats continue. Can transition to: `.dying`, `.stopped`.
+    /// Asked to shut down. Its time ends at `until` if its heartbeats continue. Can transition to: `.dying`,
+    /// `.stopped`.
     case stopping(until: Instant)
     /// Killed, and not to be restarted. Can transition to: `.stopped`.
     case dying
@@ -69,7 +65,6 @@ struct ReaderSupervision {
     case stopped
   }
 
-  /// A goal and its epoch.
   struct Order: Hashable {
     var epoch: UInt64
     var goal: ReaderGoal
@@ -86,11 +81,10 @@ struct ReaderSupervision {
   var phase = ReaderPhase.opening
   /// The phase of the device that was opened last.
   var opened = ReaderPhase.opening
-  /// The latest goal.
   var wanted = Order(epoch: 0, goal: .off)
-  /// The goal that was last sent to the present process.
+  /// To the present process.
   var sent = Order(epoch: 0, goal: .off)
-  /// The epoch of the goal in force; nil if none is.
+  /// Of the goal in force; nil if none is.
   var reached: UInt64?
   /// Whether another goal replaced a scan, and the process has not reached it yet. The process may have seen tags that
   /// it has not reported.
@@ -103,7 +97,7 @@ struct ReaderSupervision {
   /// Whether the present process has asked for a successor, which may open a device that the process itself may not
   /// open.
   var wantsSuccessor = false
-  /// The reason for which the process waits for another program, as it was reported last; empty if it does not wait.
+  /// The last reported reason why the process waits for another program; empty if it does not wait.
   var waiting = ""
   private var changes = WindowCount(within: changeWindow)
   private var reportedPhase: ReaderProcessEvent?
@@ -215,11 +209,11 @@ struct ReaderSupervision {
     }
   }
 
-  /// Sends the latest goal if it is new. A goal that uses the field is replaced at once. Another goal is replaced only
-  /// after the process has reached it: by then, the process has named all tags that it saw before.
+  /// Only if the goal is new. A goal that uses the field is replaced at once. Another goal is replaced only after the
+  /// process has reached it: by then, the process has named all tags that it saw before.
   mutating func sendGoal(at now: Instant) -> [Action] {
     guard sent != wanted, sent.goal.usesField || reached == sent.epoch else { return [] }
-    // A process whose device has failed reads no tag, so it has nothing to stop.
+    // A process with a failed device reads no tag, so it owes no stop.
     if sent.goal.isScan, !wanted.goal.isScan, !phase.hasFailed { owesStop = true }
     let answers = sent.goal.session == nil ? [] : sessions.end(.sessionEnded, "the reader session has ended")
     placements.endSession()
@@ -228,14 +222,14 @@ struct ReaderSupervision {
     return answers + tell(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now)), at: now)
   }
 
-  /// Sends a command, which needs a reply. A busy process has promised when to send its next message; a sleeping
-  /// process must reply within `ReaderTiming.answer`.
+  /// For a command that needs a reply. A busy process has promised when to send its next message; a sleeping process
+  /// must reply within `ReaderTiming.answer`.
   mutating func tell(_ command: ReaderCommand, at now: Instant) -> [Action] {
     lifeDeadline = max(lifeDeadline ?? now, now + ReaderTiming.answer)
     return [.send(command)]
   }
 
-  /// Sets the phase. Returns the event to report; nil if neither the phase nor the epoch in force has changed.
+  /// Nil if neither the phase nor the epoch in force has changed.
   mutating func note(_ new: ReaderPhase) -> Action? {
     phase = new
     let event = ReaderProcessEvent.phase(new, reached: reached)
@@ -329,7 +323,7 @@ struct ReaderSupervision {
 }
 
 extension ReaderGoal {
-  /// The goal in words for the log.
+  /// For the log.
   fileprivate var words: String {
     switch self {
     case .off: "stop looking for tags"

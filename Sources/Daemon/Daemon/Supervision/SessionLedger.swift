@@ -31,7 +31,7 @@ struct SessionLedger {
   ///     the daemon orders restart 2, then receives the report of restart 1
   ///     the process performs restart 2 and reports it
   private var orderedRestarts = 0
-  /// When the process must have answered the running request.
+  /// For the answer of the running request.
   private(set) var deadline: Instant?
 
   init(_ timing: ReaderTiming) { self.timing = timing }
@@ -39,8 +39,8 @@ struct SessionLedger {
   /// The placement that the running request is about.
   var operated: UInt64? { requests.first?.placement }
 
-  /// Adds a request. Returns why the daemon refuses it; nil if the process has to perform it. `placement` is the
-  /// daemon's number.
+  /// Returns why the daemon refuses the request; nil if the process has to perform it. `placement` is the daemon's
+  /// number.
   mutating func add(
     _ operation: ReaderOperation, request: UInt64, placement: UInt64, at now: Instant
   ) -> ReaderOperationResult? {

@@ -8,19 +8,18 @@ import Names
   /// does not answer its first command takes five.
   private static let patience = Duration.seconds(10)
 
-  /// pcscd's socket, if the environment names it; nil for the standard one.
+  /// Nil for the standard socket.
   private let socket: String?
   private let directories: SystemDirectories
-  /// The path of `tagroute-reader-pcsc`; nil if it is not installed.
+  /// Nil if `tagroute-reader-pcsc` is not installed.
   private(set) var program: String?
-  /// The watch of pcscd's list; nil while no list is needed.
+  /// Nil while no list is needed.
   private var watch: PCSCWatch?
-  /// The task that receives its events.
   private var task: Task<Void, Never>?
   /// What the list should show soon, and when the daemon stops waiting for it.
   private var awaited: Set<String> = []
   private var timer: LoopTimer?
-  /// Bounds the lines about problems of pcscd.
+  /// Of lines about problems of pcscd.
   var lines = LineBudget(most: 60)
 
   init(_ directories: SystemDirectories, environment: [String: String] = ProcessEnvironment.current) {
@@ -28,13 +27,13 @@ import Names
     self.directories = directories
   }
 
-  /// The environment of the programs that speak with pcscd.
+  /// For programs that speak with pcscd.
   var environment: [String] { socket.map { ["\(Names.PCSC.socketVariable)=\($0)"] } ?? [] }
 
   func findProgram() { program = OwnProgram.path(Names.Files.pcscReaderProgram) }
 
-  /// Finds out whether pcscd can be used, without a connection to it. Reads files below /usr, where the daemon's own
-  /// program is, so a file system that does not respond would stop the daemon anyway.
+  /// Does not connect to pcscd. Reads files below /usr, which has the daemon's own program, too: a file system that
+  /// does not respond would stop the daemon anyway.
   func support() -> PCSCSupport {
     var support = PCSCSupport(
       drivers: PCSCDrivers.devices(in: directories.pcscDrivers), isElsewhere: socket != nil)
@@ -47,8 +46,7 @@ import Names
     return support
   }
 
-  /// Starts to ask pcscd for its list, after the end of the `processes` that were stopped. Has no effect if it has
-  /// started.
+  /// Starts after the end of the `processes` that were stopped. Has no effect if the watch has started.
   func startWatch(
     after processes: ReaderProcesses, environment: [String],
     receive: @escaping @DaemonLoop @Sendable (PCSCWatch.Event) -> Void
@@ -68,7 +66,7 @@ import Names
     }
   }
 
-  /// Stops the watch; nil if there is none. Its process ends a moment later.
+  /// Nil if there is no watch. Its process ends a moment later.
   @discardableResult
   func stopWatch() -> PCSCWatch? {
     guard let watch else { return nil }

@@ -8,14 +8,13 @@ import Settings
 /// The daemon finds this out without a connection. A connection starts pcscd, which then takes every smart card reader
 /// of the machine, also those that other programs use without it.
 struct PCSCSupport: Hashable, Sendable {
-  /// Why no reader can be used through pcscd; nil if it can.
+  /// Nil if pcscd can be used.
   var obstacle: PCSCObstacle?
-  /// The USB devices of the installed drivers, with the name of each.
+  /// The USB devices of the installed drivers, with pcscd's name for each.
   var drivers: [PCSCReader.Identity: String] = [:]
   /// Whether the environment names pcscd's socket. That pcscd may run elsewhere, and see other devices.
   var isElsewhere = false
 
-  /// pcscd is not installed.
   static let none = PCSCSupport(obstacle: .noService)
 
   func driverName(of usb: Device.USB) -> String? { drivers[PCSCReader.Identity(usb)] }
@@ -35,7 +34,6 @@ enum PCSCObstacle: Hashable, Sendable {
   case noDriver(hasOthers: Bool)
   /// pcscd has a driver, and does not list the device. `module` is the kernel module that has the device, if one has.
   case notListed(module: String?)
-  /// pcscd gives no list.
   case problem(PCSCProblem)
 
   /// The obstacle and the remedy, a text that follows the reader's connection string. `title` names the model.
@@ -85,7 +83,7 @@ enum PCSCObstacle: Hashable, Sendable {
     }
   }
 
-  /// The identity as lsusb(8) shows it.
+  /// As lsusb(8) shows it.
   private static func text(_ usb: Device.USB) -> String {
     [usb.vendor, usb.product].map { number in
       let digits = String(number, radix: 16)
@@ -97,9 +95,9 @@ enum PCSCObstacle: Hashable, Sendable {
 /// The USB devices that pcscd has drivers for, from the property lists of the drivers. pcscd reads the same lists
 /// (hotplug_libudev.c, `HPReadBundleValues`).
 enum PCSCDrivers {
-  /// The limit of files in a folder.
+  /// Per folder.
   private static let mostFiles = 64
-  /// The limit of devices of all drivers.
+  /// Of all drivers together.
   private static let mostDevices = ReaderDriver.mostModels
 
   /// The devices of the drivers in the folders `NAME.bundle`, with pcscd's name for each. A driver that cannot be read
@@ -120,7 +118,7 @@ enum PCSCDrivers {
     return devices
   }
 
-  /// The devices of one property list. A name that cannot be shown is empty.
+  /// A name that cannot be shown is empty.
   static func parse(_ list: [UInt8]) -> [PCSCReader.Identity: String] {
     let driver = ReaderDriver(bundle: "", propertyList: String(decoding: list, as: UTF8.self))
     let devices = driver.names.map { model, name in
@@ -135,15 +133,16 @@ enum PCSCDrivers {
 enum ContactlessReaders {
   /// The interface class of smart card readers (USB CCID 1.1, 4.3) and that of keyboards and security keys (HID 1.11, 4.1).
   private static let (smartCard, humanInterface): (UInt8, UInt8) = (0x0B, 0x03)
-  /// Words for a slot that has no antenna, in a name that says nothing else.
+  /// Words for a slot without an antenna, in a name that has no other hint.
   private static let otherSlots: Set<String> = ["SAM", "ICC", "SIM", "CONTACT"]
-  /// The most bytes of a title: it is a part of a reason.
+  /// A title is a part of a reason.
   private static let mostBytesOfTitle = 60
 
   /// Whether a USB device is a contactless reader that pcscd drives, if it has a driver. `driverName` is the name that
   /// the driver has for the device; nil if no installed driver knows it.
   static func isReader(_ usb: Device.USB, driverName: String?) -> Bool {
-    // A model that is newer than all tables shows what it is. A security key with NFC has a keyboard's interface, too.
+    // A model that is newer than all tables is known by its interfaces and its name. A security key with NFC has a
+    // keyboard's interface, too.
     let isSmartCardReader =
       usb.interfaceClasses.contains(smartCard) && !usb.interfaceClasses.contains(humanInterface)
     let name = driverName ?? (isSmartCardReader ? usb.productName : nil)
@@ -161,7 +160,7 @@ enum ContactlessReaders {
   /// several times.
   static func isUsable(_ reader: PCSCReader, among all: [PCSCReader]) -> Bool {
     if ReaderModel.isContactlessName(reader.name) { return true }
-    // The name says nothing, but this is the only slot of a known model.
+    // The name does not tell, but this is the only slot of a known model.
     guard let identity = reader.identity,
       ReaderModel.find(vendor: identity.vendor, product: identity.product)?.slots == .single
     else { return false }
@@ -169,15 +168,14 @@ enum ContactlessReaders {
     return otherSlots.isDisjoint(with: words) && !all.contains { $0 != reader && isSameDevice($0, reader) }
   }
 
-  /// The name of a device in a sentence.
   static func title(of usb: Device.USB, driverName: String?) -> String {
     let model = ReaderModel.find(vendor: usb.vendor, product: usb.product)?.title
     let names = [model, driverName, usb.productName].compactMap(\.self)
     return names.first { (1...mostBytesOfTitle).contains($0.utf8.count) } ?? "this reader"
   }
 
-  /// The kinds of tags that a reader with this device string can read. A reader of pcscd has the model of its numbers,
-  /// else that of its name, as for its own process. Of a model that is not known, all are tried.
+  /// A reader of pcscd has the model of its numbers, else that of its name, as for its own process. If the model is not
+  /// known, all technologies are tried.
   static func technologies(of device: String, _ identity: PCSCReader.Identity? = nil) -> [TagType] {
     // The chips that libnfc drives have no modulation for ISO/IEC 15693.
     guard let name = Names.PCSC.readerName(inDevice: device) else { return TagType.readable.filter { $0 != .type5 } }

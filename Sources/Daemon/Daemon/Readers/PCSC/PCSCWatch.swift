@@ -8,11 +8,10 @@ package import ReaderProtocol
 /// while there is a reader for it. A process that ends is started again: at once the first time, then after longer and
 /// longer pauses. The daemon's loop owns this actor.
 package actor PCSCWatch {
-  /// What pcscd says.
   package enum Event: Sendable, Hashable {
-    /// Its readers, in its order: at most `Names.PCSC.mostReaders`, each name once.
+    /// In pcscd's order: at most `Names.PCSC.mostReaders`, each name once.
     case readers([PCSCReader])
-    /// It gives no list at present, for this reason.
+    /// pcscd gives no list at present.
     case problem(PCSCProblem)
   }
 
@@ -23,9 +22,8 @@ package actor PCSCWatch {
   /// The most unread events. Each replaces the one before it, so the oldest are dropped.
   private static let mostUnread = 16
 
-  /// The events, in order, for one consumer. The stream ends with `stop()`.
+  /// For one consumer. The stream ends with `stop()`.
   package nonisolated let events: AsyncStream<Event>
-  /// The loop that owns this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   private nonisolated let loop: EventLoop
@@ -35,13 +33,13 @@ package actor PCSCWatch {
   private var process: ListProcess?
   private var restarts = RestartSchedule()
   private var count = WindowCount(within: window)
-  /// Ends the pause before the next process.
+  /// The pause before the next process.
   private var pause: LoopTimer?
   private var isStopped = false
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
-  /// A watch without a process; `start()` starts it. `program` is the absolute path of `tagroute-reader-pcsc`, and
-  /// `environment` all of its environment, as `NAME=value`.
+  /// `program` is the absolute path of `tagroute-reader-pcsc`, and `environment` all of its environment, as
+  /// `NAME=value`. Starts no process yet.
   package init(program: String, environment: [String], on loop: EventLoop) {
     self.program = program
     self.environment = environment
@@ -49,20 +47,20 @@ package actor PCSCWatch {
     (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostUnread))
   }
 
-  /// Starts the process. From here on, restarts it whenever it ends.
+  /// From here on, restarts the process whenever it ends.
   package func start() {
     guard !isStopped, process == nil, pause == nil else { return }
     spawn()
   }
 
-  /// Ends a pause before a restart, because a reader was plugged in, or pcscd may have changed.
+  /// Ends the pause before a restart, because a reader was plugged in, or pcscd may have changed.
   package func retryAtOnce() {
     guard let pause, restarts.retryAtOnce() else { return }
     pause.cancel()
     spawn()
   }
 
-  /// Ends the process for good, and waits for its end.
+  /// Waits for the end of the process.
   package func stop() async {
     isStopped = true
     continuation.finish()

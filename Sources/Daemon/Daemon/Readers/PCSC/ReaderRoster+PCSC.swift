@@ -2,20 +2,19 @@ import Names
 import ReaderProtocol
 import Settings
 
-/// Readers that pcscd drives: which of its list are used, on which seat, and which devices it should list and does not.
+/// Readers that pcscd drives: which of its list are used, on which seat, and which devices are missing in it.
 extension ReaderRoster {
-  /// What pcscd has said.
   struct PCSCList: Hashable, Sendable {
-    /// Its last list; nil until the first one.
+    /// Nil until the first list.
     private(set) var readers: [PCSCReader]?
     /// Why it gives no list at present; nil if it does. The last list may be out of date then.
     var problem: PCSCProblem?
-    /// The entries of `awaited` that were awaited for long enough.
+    /// The entries of `awaited` that took too long.
     var overdue: Set<String> = []
     /// The readers of the list whose device was unplugged. pcscd drops them in a moment.
     var departed: Set<PCSCReader> = []
 
-    /// Whether it need not be waited for any longer.
+    /// Whether the daemon need not wait for the list any longer.
     var isKnown: Bool { readers != nil || problem != nil || overdue.contains(ReaderRoster.awaitedList) }
 
     mutating func take(_ list: [PCSCReader]) {
@@ -38,7 +37,7 @@ extension ReaderRoster {
   /// The entry of `awaited` that is not a path.
   fileprivate static let awaitedList = "list"
 
-  /// Whether somebody has to ask pcscd for its list. That starts pcscd, and keeps it running.
+  /// Whether the daemon has to ask pcscd for its list. That starts pcscd, and keeps it running.
   var needsPCSCList: Bool {
     guard support.obstacle == nil, backend != .libnfc else { return false }
     guard configured.isEmpty else {
@@ -61,13 +60,13 @@ extension ReaderRoster {
 
   // MARK: The list
 
-  /// The readers of the list that may be used if no configuration names readers.
+  /// If no configuration names readers.
   private var usableSlots: [PCSCReader] {
     guard needsPCSCList, let all = pcscList.readers else { return [] }
     return all.filter { ContactlessReaders.isUsable($0, among: all) && home(of: $0) != .pending }
   }
 
-  /// The numbers of a reader of pcscd's list with this device string; nil if they are not known.
+  /// Nil if the numbers of the reader with this device string are not known.
   func identity(ofDevice device: String) -> PCSCReader.Identity? {
     guard let name = Names.PCSC.readerName(inDevice: device) else { return nil }
     return pcscList.readers?.first { Names.PCSC.means(name, $0.name) }?.identity
@@ -98,7 +97,6 @@ extension ReaderRoster {
     hasUdev && (!support.isElsewhere || pcscList.departed.contains(slot)) ? .pending : .unknown
   }
 
-  /// The readers of the list that are this device.
   func slots(of device: Device) -> [PCSCReader] {
     pcscList.readers?.filter { self.device(of: $0) == device } ?? []
   }
@@ -107,7 +105,6 @@ extension ReaderRoster {
     if case .device(let device) = home(of: slot) { device } else { nil }
   }
 
-  /// Whether pcscd lists a contactless reader that is this device.
   func isListed(_ device: Device) -> Bool { usableSlots.contains { self.device(of: $0) == device } }
 
   /// Whether libnfc's connection string `driver:bus:number` means a reader of pcscd's list. For a system without udev.
@@ -132,7 +129,7 @@ extension ReaderRoster {
 
   // MARK: The readers
 
-  /// The readers of the list, if no configuration names readers.
+  /// If no configuration names readers.
   func pcscReaders() -> [Reader] {
     usableSlots.map { slot in
       let (name, device) = (Self.key(ofSlot: slot.name), device(of: slot))
@@ -186,7 +183,7 @@ extension ReaderRoster {
     return reader
   }
 
-  /// The reader that already has a reader of the list, or has its device through libnfc.
+  /// The reader that already has `slot`, or has its device through libnfc.
   private func holder(of slot: PCSCReader, _ holders: Holders) -> Reader? {
     if let holder = holders[Self.key(ofSlot: slot.name)] { return holder }
     guard let path = device(of: slot)?.path, let holder = holders[path], !holder.isPCSC else { return nil }
@@ -194,23 +191,21 @@ extension ReaderRoster {
   }
 }
 
-/// Which library drives a USB reader, so that it is never two. Pure.
+/// Which library drives a USB reader, so that it never has two. Pure.
 ///
-/// The daemon chooses when the reader is plugged in, and again when it reads the configuration. At other times, a program
-/// may be using the reader.
+/// The daemon chooses when the reader is plugged in, and again when it reads the configuration. At other times, a
+/// program may be using the reader.
 ///
-/// | Backend | pcscd can be used and has a driver | libnfc has a driver | neither |
-/// |---|---|---|---|
-/// | `auto` | `pcsc`, also if libnfc has a driver | `libnfc` | `nobody` |
-/// | `libnfc` | the reader is ignored, unless libnfc has a driver | `libnfc` | ignored |
-/// | `pcsc` | `pcsc` | `nobody` | `nobody` |
+/// - `auto`: `pcsc` if pcscd can be used and has a driver, else `libnfc` if libnfc has one, else `nobody`.
+/// - `libnfc`: `libnfc` if it has a driver, else the reader is ignored.
+/// - `pcsc`: `pcsc` if pcscd can be used and has a driver, else `nobody`.
 enum BackendChoice: Hashable, Sendable {
   case libnfc
   case pcsc
-  /// No program can drive the reader. It is shown with the reason.
+  /// The reader is shown with the reason.
   case nobody(PCSCObstacle)
 
-  /// The choice for a device; nil if it is no contactless reader, or if the administrator does not want it.
+  /// Nil if the device is no contactless reader, or if the administrator has excluded it.
   init?(_ device: Device, _ backend: DaemonConfiguration.Backend, _ support: PCSCSupport) {
     guard let usb = device.usb else { return nil }
     let hasLibnfc = USBReaderModel.connectionString(of: device) != nil
