@@ -16,13 +16,13 @@ actor CameraWatch {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// `changed` gets changes, on the watch's own thread.
+  /// Called on the watch's own thread.
   init(_ directories: SystemDirectories, changed: @escaping @Sendable (Fact) -> Void) {
     self.directories = directories
     self.changed = changed
   }
 
-  /// Starts to follow, with a check at once. If the folder of devices cannot be watched, the state stays unknown.
+  /// The first check is at once. If the folder of devices cannot be watched, the state stays unknown.
   func start() throws(SystemError) {
     let files = try FileWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.take(in: events) } }
     folder = try files.add(
@@ -71,7 +71,7 @@ actor CameraWatch {
   }
 }
 
-/// A check of the descriptors of all processes that this user may inspect, which are the user's own.
+/// Checks the descriptors of all processes that this user may inspect, which are the user's own.
 struct CameraScan {
   /// More cameras than a machine has, and more descriptors than a process has. Servers and tests may have ten thousand.
   private static let maximumNodes = 64
@@ -80,13 +80,13 @@ struct CameraScan {
   private let directories: SystemDirectories
   private let nodes: Set<String>
 
-  /// `nodes` are the names of the cameras.
+  /// The names of the cameras.
   init(_ directories: SystemDirectories, nodes: Set<String>) {
     self.directories = directories
     self.nodes = nodes
   }
 
-  /// Whether a name in the folder of devices is a camera's (`video0`: the names of video4linux, v4l2-dev.c).
+  /// As in `video0`: the names of video4linux (v4l2-dev.c).
   static func isNode(_ name: String) -> Bool {
     guard name.hasPrefix("video") else { return false }
     let digits = name.dropFirst(5).utf8
@@ -141,7 +141,7 @@ struct CameraScan {
     return file.st_mode & S_IFMT == S_IFCHR && node.st_mode & S_IFMT == S_IFCHR && file.st_rdev == node.st_rdev
   }
 
-  /// Calls `body` with each name in a folder until it returns false.
+  /// Stops if `body` returns false.
   private static func each(in folder: String, _ body: (String) -> Bool) {
     guard let stream = opendir(folder) else { return }
     defer { closedir(stream) }
@@ -158,9 +158,7 @@ struct CameraPlan: Sendable, Hashable {
   enum Event: Sendable, Hashable {
     /// Whether there are cameras, and whether each of them can be watched.
     case devices(present: Bool, watched: Bool)
-    /// A program opened a camera.
     case opened
-    /// A program closed a camera.
     case closed
     /// Events were lost.
     case lost
@@ -189,14 +187,15 @@ struct CameraPlan: Sendable, Hashable {
   private var phase = Phase.idle
   /// An event came that the running check may have missed.
   private var isDue = false
-  /// The kernel reports an open before the descriptor can be seen. A check that finds no user is then repeated once.
+  /// The kernel reports an open before the descriptor can be seen. A check that finds no open camera is then repeated
+  /// once.
   private var looksAgain = false
   private var pause = Backoff(from: .milliseconds(250), to: .seconds(4))
   private var seen = Fact.unknown
   private var isPresent = false
   private var isWatched = false
 
-  /// Whether a camera is in use. If a camera cannot be watched, this is unknown, unless another camera is in use.
+  /// If a camera cannot be watched, this is unknown, unless another camera is in use.
   var fact: Fact {
     guard isPresent else { return .no }
     return isWatched || seen == .yes ? seen : .unknown

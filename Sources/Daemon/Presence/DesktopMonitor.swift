@@ -4,26 +4,21 @@ package import EventLoop
 /// Follows the conditions that only the user's session knows: screen savers, the power of displays, GNOME's airplane
 /// mode, cameras.
 package actor DesktopMonitor {
-  /// The monitor's options.
   package struct Options: Sendable {
-    /// The directories of devices, their state, and processes.
     package var directories: SystemDirectories
-    /// Whether cameras are followed.
     package var followsCameras = false
-    /// The pause between two checks of the displays' connectors.
+    /// Between two checks of the displays' connectors.
     package var connectorInterval = Duration.seconds(1)
-    /// How long a peer may take to reply.
+    /// For the reply of a peer.
     package var timeout = Duration.seconds(5)
 
-    /// The defaults, with the directories of the process's environment.
+    /// With the directories of the process's environment.
     package init(directories: SystemDirectories = SystemDirectories()) { self.directories = directories }
   }
 
-  /// The newest state after changes, for one consumer.
+  /// After changes, the newest only, for one consumer.
   package nonisolated let states: AsyncStream<DesktopState>
-  /// The current state.
   package private(set) var state = DesktopState()
-  /// The loop of the connection.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   private let loop: EventLoop
@@ -48,7 +43,7 @@ package actor DesktopMonitor {
     (states, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Starts to follow. Throws if the bus accepts no match rule, or the connection is closed.
+  /// Throws if the bus accepts no match rule, or the connection is closed.
   package func start() async throws(BusError) {
     for peer in DesktopPeer.all {
       let watch = PeerWatch(peer.question, on: connection, timeout: options.timeout) { [weak self] event in
@@ -59,7 +54,7 @@ package actor DesktopMonitor {
     }
   }
 
-  /// Starts to follow cameras, if the options say so. After an error it is unknown whether one is in use, and
+  /// Only if the options ask for it. After an error it is unknown whether a camera is in use, and
   /// ``setFollowsCameras(_:)`` tries again.
   package func startCameras() async throws(SystemError) {
     guard options.followsCameras else { return }
@@ -79,7 +74,7 @@ package actor DesktopMonitor {
     }
   }
 
-  /// Starts or stops following cameras. After a stop or an error it is unknown whether one is in use.
+  /// After a stop or an error it is unknown whether a camera is in use.
   package func setFollowsCameras(_ value: Bool) async throws(SystemError) {
     guard value != options.followsCameras else { return }
     options.followsCameras = value
@@ -89,7 +84,7 @@ package actor DesktopMonitor {
     apply(.camera(.unknown))
   }
 
-  /// Stops following, and ends the stream of states.
+  /// Ends the stream of states, too.
   package func stop() async {
     for peer in peers { await peer.stop() }
     peers = []
@@ -108,14 +103,14 @@ package actor DesktopMonitor {
     timer.cancel()
   }
 
-  /// Sets whether a daemon receives the state, and depends on it. Conditions without signals are checked at intervals
-  /// while this is so, and at once.
+  /// A daemon receives the state, and depends on it. Conditions without signals are checked at intervals while this is
+  /// so, and at once.
   package func setWanted(_ value: Bool) async {
     isWanted = value
     await followConnectors()
   }
 
-  /// Records the user's own statement, for lockers that send no signals.
+  /// The user's own statement, for lockers that send no signals.
   package func declare(locked: Bool) { apply(.declared(locked: locked)) }
 
   private func receive(_ event: PeerWatch.Event, from peer: DesktopPeer) {

@@ -10,17 +10,15 @@ import Bus
 /// stays locked until a saver with that name is first active and then inactive, or the user says `unlock`. If the new
 /// process calls itself inactive, that proves as little as the cleared hint of a restarted logind.
 package struct DesktopState: Sendable, Hashable {
-  /// An observation.
   package enum Event: Sendable, Hashable {
-    /// The owner of a peer's name now; nil if there is none.
+    /// Nil if the peer's name has no owner now.
     case owner(DesktopPeer, String?)
-    /// A peer's report, unknown if it cannot tell, and the process that sent it.
+    /// Unknown if the peer cannot tell. `by` is the process that sent the report.
     case said(DesktopPeer, Fact, by: String)
     /// The user's own statement, for lockers that send no signals.
     case declared(locked: Bool)
-    /// Whether all displays are off, according to their connectors.
+    /// Of all displays.
     case connectors(Fact)
-    /// Whether a camera is in use.
     case camera(Fact)
   }
 
@@ -37,13 +35,10 @@ package struct DesktopState: Sendable, Hashable {
   private var connectors = Fact.unknown
   /// A driver may report "off" at all times. Its "off" is used only after a connector has been on.
   private var connectorsHaveBeenOn = false
-  /// Whether a camera is in use.
   package private(set) var camera = Fact.unknown
 
-  /// A state without observations.
   package init() {}
 
-  /// Processes an observation.
   package mutating func handle(_ event: Event) {
     switch event {
     case .owner(let peer, let owner): words[peer, default: Word()].setOwner(owner, peer)
@@ -79,14 +74,13 @@ package struct DesktopState: Sendable, Hashable {
     return compositor == .unknown ? connectors : compositor
   }
 
-  /// Whether every radio is off.
   package var airplaneMode: Fact { words[.airplaneMode]?.fact ?? .unknown }
 
-  /// Whether the connectors have to be checked, because no peer reports the display's power. This is also so during a
-  /// lock, because tags may be read behind it, to be held.
+  /// No peer reports the display's power, so the connectors have to be checked. This is also so during a lock, because
+  /// tags may be read behind it, to be held.
   package var needsConnectors: Bool { (words[.displayPower]?.fact ?? .unknown) == .unknown }
 
-  /// Why the session is treated as locked, for a person; empty if it is not.
+  /// For a person; empty if the session is not treated as locked.
   package var lockReasons: [String] {
     var reasons: [String] = declared == .yes ? ["tagroute session lock"] : []
     for saver in ScreenSaver.allCases {
@@ -164,10 +158,8 @@ package enum DesktopPeer: Sendable, Hashable {
   /// gnome-settings-daemon: whether every radio is off.
   case airplaneMode
 
-  /// All peers.
   package static let all = ScreenSaver.allCases.map(DesktopPeer.screenSaver) + [.displayPower, .airplaneMode]
 
-  /// The question to the peer, and how to read its answer.
   var question: PeerQuestion {
     switch self {
     case .screenSaver(let saver):
@@ -186,7 +178,7 @@ package enum DesktopPeer: Sendable, Hashable {
     }
   }
 
-  /// The object paths to try: the one derived from the name, or those of KDE and older savers.
+  /// The one derived from the name, or those of KDE and older savers.
   private static func paths(of saver: ScreenSaver) -> [ObjectPath] {
     switch saver {
     case .gnome, .gnomeShell: ["/org/gnome/ScreenSaver"]

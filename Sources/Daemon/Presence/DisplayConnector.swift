@@ -9,7 +9,7 @@ struct DisplayConnector: Sendable, Hashable {
   /// `On`, `Standby`, `Suspend` or `Off`.
   let power: String
 
-  /// Whether every connected display is off; unknown if none is connected. An unknown word is read as on.
+  /// Of the connected displays; unknown if none is connected. An unknown word is read as on.
   static func areOff(_ connectors: [DisplayConnector]) -> Fact {
     let connected = connectors.filter { $0.status == "connected" }
     guard !connected.isEmpty else { return .unknown }
@@ -19,8 +19,7 @@ struct DisplayConnector: Sendable, Hashable {
   /// A machine has a handful. Further connectors are ignored.
   private static let maximumNumber = 64
 
-  /// The connectors in `/sys/class/drm` that have both attributes. It reads files, so do not call it on a loop with
-  /// other work.
+  /// Those in `/sys/class/drm` that have both attributes. It reads files, so do not call it on a loop with other work.
   static func present(in folder: String) -> [DisplayConnector] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -47,7 +46,7 @@ struct DisplayConnector: Sendable, Hashable {
   }
 }
 
-/// The name in a directory's entry; empty if it is not UTF-8.
+/// Empty if the name is not UTF-8.
 func entryName(_ entry: UnsafeMutablePointer<dirent>) -> String {
   withUnsafeBytes(of: entry.pointee.d_name) { bytes in
     String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self) ?? ""
@@ -67,7 +66,7 @@ actor ConnectorWatch {
   private var isNeeded = false
   private var timer: LoopTimer?
   private var announced = Fact.unknown
-  /// The pause before the next check; nil if there is none.
+  /// Before the next check; nil if there is none.
   private(set) var pause: Duration?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -84,7 +83,7 @@ actor ConnectorWatch {
     self.changed = changed
   }
 
-  /// Starts the checks, with one at once, or stops them. After a stop the state is unknown.
+  /// The first check is at once. After a stop the state is unknown.
   func setNeeded(_ value: Bool) {
     guard value != isNeeded else { return }
     isNeeded = value

@@ -12,13 +12,11 @@
 /// the unlock. An agent that repeats "unlocked", or reports it first, is no evidence. It knows its own screen saver,
 /// but not the locker that locked the session.
 package struct LockState: Sendable, Hashable {
-  /// An observation that affects the lock state.
   package enum Event: Sendable, Hashable {
     /// The daemon read logind's hint: when it first saw the session, or after logind came back.
     case hintRead(Bool)
     /// logind's hint changed.
     case hintChanged(Bool)
-    /// logind left the bus.
     case logindGone
     /// The session's agent reported the lock state; `.unknown` if the agent cannot find out.
     case reported(Fact)
@@ -38,10 +36,8 @@ package struct LockState: Sendable, Hashable {
   /// `isLocked` was `.no` at least once: a reliable source said "unlocked".
   package private(set) var hasBeenSaidUnlocked = false
 
-  /// A session without any observations.
   package init() {}
 
-  /// Updates the state with an observation.
   package mutating func handle(_ event: Event) {
     switch event {
     case .hintRead(true), .hintChanged(true):

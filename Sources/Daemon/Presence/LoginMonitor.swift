@@ -19,9 +19,7 @@ package actor LoginMonitor {
   /// The state after each change, for one consumer. No state is skipped: a session that was briefly in the foreground,
   /// or locked, still matters afterwards.
   package nonisolated let states: AsyncStream<LoginState>
-  /// The current state.
   package private(set) var state = LoginState()
-  /// The loop of the connection.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   private let loop: EventLoop
@@ -48,8 +46,7 @@ package actor LoginMonitor {
   private var retryPause = Backoff(from: .milliseconds(250), to: .seconds(30))
   private var isStopped = false
 
-  /// Creates a monitor with a connection to the system bus. It asks logind again if a reply takes longer than
-  /// `timeout`.
+  /// `connection` is to the system bus. The monitor asks logind again if a reply takes longer than `timeout`.
   package init(_ connection: Connection, timeout: Duration = .seconds(5)) {
     self.connection = connection
     self.timeout = timeout
@@ -57,8 +54,7 @@ package actor LoginMonitor {
     (states, continuation) = AsyncStream.makeStream()
   }
 
-  /// Starts to follow logind. If there is none, waits for one. Throws if the bus accepts no match rule, or the
-  /// connection is closed.
+  /// If there is no logind, waits for one. Throws if the bus accepts no match rule, or the connection is closed.
   package func start() async throws(BusError) {
     let manager = try await connection.signals(
       MatchRule(sender: Self.name, path: Self.managerPath, interface: Self.managerInterface))
@@ -76,7 +72,7 @@ package actor LoginMonitor {
     readEverything()
   }
 
-  /// Stops following, and ends the stream of states.
+  /// Ends the stream of states, too.
   package func stop() {
     isStopped = true
     retryTimer?.cancel()
@@ -87,17 +83,16 @@ package actor LoginMonitor {
     continuation.finish()
   }
 
-  /// Records a report of a session's agent about the lock: unknown if the agent left or cannot tell.
+  /// Unknown if the session's agent left or cannot tell.
   package func agentReported(_ id: String, locked: Fact) { apply(.reported(id: id, locked: locked)) }
 
-  /// Records that a session's agent has gone.
   package func reporterGone(_ id: String) { apply(.reporterGone(id: id)) }
 
-  /// Records that a session's user has just said that it is unlocked. This statement overrides all earlier reports.
+  /// The user's statement overrides all earlier reports.
   package func userUnlocked(_ id: String) { apply(.userUnlocked(id: id)) }
 
-  /// Reads everything again. Returns the new state when that is done, or when logind does not reply. Callers at the
-  /// same time share one reading.
+  /// Reads everything again. Returns when that is done, or when logind does not reply. Callers at the same time share
+  /// one reading.
   package func refresh() async -> LoginState {
     // A reading is void if logind restarts meanwhile. Another one follows the restart.
     for _ in 0..<8 {
@@ -306,8 +301,8 @@ package actor LoginMonitor {
 ///
 /// Pure: `LoginMonitor` feeds it, and performs the actions. Signals carry the lock and the foreground, which take
 /// effect at once. No signal carries `State`, so a reading follows each change. A user can change a session of theirs
-/// thousands of times per second. The plan therefore allows one reading of a session at a time, with a pause after it,
-/// and none of a session without a seat.
+/// thousands of times per second. The plan therefore allows one reading of a session at a time, with a pause after it.
+/// A session without a seat is not read again.
 struct SessionReadings: Sendable {
   enum Event: Sendable, Hashable {
     /// logind created the session.
@@ -318,7 +313,6 @@ struct SessionReadings: Sendable {
     case finished(ObjectPath, hasSeat: Bool?)
     /// The pause after a reading is over.
     case pauseEnded(ObjectPath)
-    /// logind removed the session.
     case removed(ObjectPath)
     /// These are all sessions.
     case listed([ObjectPath])

@@ -5,46 +5,41 @@ package import Bus
 /// Pure: `LoginMonitor` feeds it. While logind is not on the bus, no session is treated as active: its user may no
 /// longer sit there, and a tap must not go to another person. The known locks are kept.
 package struct LoginState: Sendable, Hashable {
-  /// An observation from logind or an agent.
   package enum Event: Sendable, Hashable {
-    /// There is a new session at this path. Nothing is known about it yet.
+    /// Its properties are not known yet.
     case announced(ObjectPath)
-    /// All properties of the session at this path, as read.
+    /// All properties, as read.
     case read(ObjectPath, [String: Value])
-    /// Some properties of the session at this path, from a signal.
+    /// Some properties, from a signal.
     case changed(ObjectPath, [String: Value])
     /// The session at this path is gone.
     case removed(ObjectPath)
-    /// The complete list of sessions.
+    /// The complete list.
     case listed([ObjectPath])
     /// Everything has been read.
     case synchronized
-    /// logind left the bus.
     case logindGone
-    /// The machine goes to sleep, or woke up.
     case sleeping(Bool)
-    /// The report of the agent of the session with this id about its lock.
+    /// About the lock. `id` is that of the agent's session.
     case reported(id: String, locked: Fact)
-    /// The agent of the session with this id is gone.
+    /// `id` is that of the agent's session.
     case reporterGone(id: String)
-    /// The user of the session with this id has just said that it is unlocked.
+    /// `id` is that of the user's session.
     case userUnlocked(id: String)
   }
 
   private var sessionsByPath: [ObjectPath: LoginSession] = [:]
-  /// The new sessions that have not been read.
+  /// New sessions only.
   private var unread: Set<ObjectPath> = []
   /// Whether logind can be asked.
   package private(set) var isAvailable = false
   /// The machine is about to sleep, or asleep.
   package private(set) var isSleeping = Fact.unknown
-  /// How often logind has left the bus. Its locks from before a departure are void.
+  /// Of logind. Its locks from before a departure are void.
   package private(set) var departures = 0
 
-  /// A state without observations.
   package init() {}
 
-  /// Processes an observation.
   package mutating func handle(_ event: Event) {
     switch event {
     case .announced(let path):
@@ -86,15 +81,14 @@ package struct LoginState: Sendable, Hashable {
     for (path, session) in sessionsByPath where session.id == id { sessionsByPath[path]?.lock.handle(event) }
   }
 
-  /// The bus paths of the known sessions.
   var paths: Dictionary<ObjectPath, LoginSession>.Keys { sessionsByPath.keys }
 
-  /// The sessions, sorted by id.
+  /// Sorted by id.
   package var sessions: [LoginSession] {
     sessionsByPath.values.sorted { $0.id < $1.id }
   }
 
-  /// The session with that id; nil if there is none.
+  /// Nil if there is none.
   package func session(_ id: String) -> LoginSession? {
     sessionsByPath.values.first { $0.id == id }
   }
@@ -125,26 +119,23 @@ package struct LoginState: Sendable, Hashable {
 
 /// A session as logind describes it (org.freedesktop.login1(5), "Session Objects").
 package struct LoginSession: Sendable, Hashable {
-  /// logind's name for the session.
+  /// As logind names it.
   package let id: String
-  /// The session's user.
   package let uid: UInt32
-  /// The seat; empty for a session without one. No person sits at such a session.
+  /// Empty for a session without a seat. No person sits at such a session.
   package internal(set) var seat: String
   /// `x11`, `wayland`, `mir`, `tty`, `web` or `unspecified`.
   package internal(set) var type: String
   /// `user`, `greeter`, `lock-screen`, `background`, `manager` and others.
   package internal(set) var sessionClass: String
-  /// The session comes from another machine.
   package internal(set) var isRemote: Bool
   /// The session is in the foreground of its seat. A session without a seat always is.
   package internal(set) var isActive: Bool
   /// `online`, `active` or `closing`.
   package internal(set) var state: String
-  /// Whether its screen is locked, combined from all sources.
+  /// Of its screen, combined from all sources.
   package internal(set) var lock = LockState()
 
-  /// Whether it has a graphical display.
   package var isGraphical: Bool { ["x11", "wayland", "mir"].contains(type) }
 
   /// Whether a user may run an agent in it: a user's own session, on a seat of this machine, that is not closing.
@@ -152,7 +143,6 @@ package struct LoginSession: Sendable, Hashable {
     sessionClass == "user" && !isRemote && !seat.isEmpty && state != "closing"
   }
 
-  /// The session's conditions, for the gate.
   package var conditions: ScanConditions.Session {
     ScanConditions.Session(
       isActive: Fact(isActive && state != "closing"), isLocal: Fact(!isRemote), isGraphical: Fact(isGraphical),
@@ -160,7 +150,7 @@ package struct LoginSession: Sendable, Hashable {
       hasBeenSaidUnlocked: lock.hasBeenSaidUnlocked)
   }
 
-  /// Reads all properties of a session; nil if a required one is missing or has another type.
+  /// Nil if a required property is missing or has another type.
   init?(properties: [String: Value]) {
     guard let id = properties["Id"]?.asString, let uid = properties["User"]?.asStructure?.first?.asUInt32,
       let seat = properties["Seat"]?.asStructure?.first?.asString, let type = properties["Type"]?.asString,
@@ -179,7 +169,7 @@ package struct LoginSession: Sendable, Hashable {
     if let hint = properties["LockedHint"]?.asBool { lock.handle(.hintRead(hint)) }
   }
 
-  /// Applies the values of a PropertiesChanged signal.
+  /// From a PropertiesChanged signal.
   mutating func merge(_ properties: [String: Value]) {
     if let value = properties["Type"]?.asString { type = value }
     if let value = properties["Class"]?.asString { sessionClass = value }
@@ -188,7 +178,7 @@ package struct LoginSession: Sendable, Hashable {
     if let value = properties["LockedHint"]?.asBool { lock.handle(.hintChanged(value)) }
   }
 
-  /// Replaces the properties by those of a new reading, and keeps the remembered lock.
+  /// With those of a new reading. Keeps the remembered lock.
   mutating func replace(with properties: [String: Value]) {
     guard let new = LoginSession(properties: properties), new.id == id, new.uid == uid else { return }
     var lock = lock

@@ -6,9 +6,9 @@ import EventLoop
 /// Reports contain the unique name of their sender, because the name may have another owner a moment later.
 actor PeerWatch {
   enum Event: Sendable, Hashable {
-    /// The owner of the name now; nil if there is none.
+    /// Nil if the name has no owner now.
     case owner(String?)
-    /// The owner's report, or unknown if the owner cannot tell.
+    /// Unknown if the owner cannot tell.
     case said(Fact, by: String)
   }
 
@@ -28,7 +28,7 @@ actor PeerWatch {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// `timeout` is how long the peer may take to reply. `report` gets events, on the connection's loop.
+  /// `timeout` is for a reply of the peer. `report` gets events, on the connection's loop.
   init(
     _ question: PeerQuestion, on connection: Connection, timeout: Duration, report: @escaping @Sendable (Event) -> Void
   ) {
@@ -38,7 +38,7 @@ actor PeerWatch {
     self.report = report
   }
 
-  /// Starts to follow. Throws if the bus accepts no match rule, or the connection is closed.
+  /// Throws if the bus accepts no match rule, or the connection is closed.
   func start() async throws(BusError) {
     let signals = try await connection.signals(question.rule)
     let owners = try await connection.owners(of: question.name)
@@ -117,9 +117,7 @@ actor PeerWatch {
 
 /// A question to a peer on a bus, and the signal with which the peer reports changes.
 struct PeerQuestion: Sendable {
-  /// The meaning of a signal.
   enum Change: Sendable {
-    /// The new fact.
     case fact(Fact)
     /// The fact has changed, and has to be asked for.
     case ask
@@ -128,15 +126,14 @@ struct PeerQuestion: Sendable {
   }
 
   let name: String
-  /// The object paths to try, the most likely first.
+  /// The most likely first.
   let paths: [ObjectPath]
   let interface: String
   let member: String
   let arguments: [Value]
   let rule: MatchRule
-  /// The meaning of a signal.
   let changed: @Sendable (ReceivedSignal) -> Change
-  /// The meaning of a reply; unknown if it has none.
+  /// Unknown if the reply has no meaning.
   let answered: @Sendable ([Value]) -> Fact
 
   /// A property with changes in PropertiesChanged ("org.freedesktop.DBus.Properties" in the D-Bus specification).

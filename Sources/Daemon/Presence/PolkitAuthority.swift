@@ -4,23 +4,20 @@ package import Bus
 ///
 /// Fails closed: without polkit, without a reply, or with a malformed reply, the decision is no.
 package struct PolkitAuthority: Sendable {
-  /// The decision of polkit, and the message for the caller.
   package enum Decision: Sendable, Hashable {
-    /// polkit allows the action.
     case allowed
-    /// polkit refuses the action, for this reason.
     case refused(reason: String)
   }
 
   private let connection: Connection
 
-  /// Uses a connection to the system bus.
+  /// `connection` is to the system bus.
   package init(_ connection: Connection) {
     self.connection = connection
   }
 
-  /// Asks whether the program with the unique bus name `sender` may perform an action. Decides within five seconds,
-  /// because polkit does not ask for a password.
+  /// Asks about the program with the unique bus name `sender`. Decides within five seconds, because polkit does not ask
+  /// for a password.
   package func check(_ sender: String, _ action: String) async -> Decision {
     let subject = Value.structure([.string("system-bus-name"), .dictionary(["name": .string(sender)])])
     let details = Value.dictionary(key: "s", value: "s", [])

@@ -14,7 +14,6 @@ package struct RadioSwitches: Sendable, Hashable {
 
   private var isBlocked: [UInt32: Bool] = [:]
 
-  /// A state without switches.
   package init() {}
 
   /// Processes the bytes of one read.
@@ -47,7 +46,6 @@ package struct RadioSwitches: Sendable, Hashable {
 /// The device is only read, without blocking. The kernel reports each existing switch when the device is opened, and
 /// each change after that. If there is no such device, or a read fails, airplane mode is unknown.
 package actor RadioSwitchMonitor {
-  /// The event loop that runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// The number of events to read before the loop may run other work.
@@ -61,14 +59,14 @@ package actor RadioSwitchMonitor {
   private var watch: DescriptorWatch?
   private var announced = Fact.unknown
 
-  /// Follows the device at `path`. Reports changes of "every radio is off" on the loop, which runs this actor.
+  /// Reports changes of "every radio is off" on the loop, which runs this actor.
   package init(_ path: String, on loop: EventLoop, changed: @escaping @Sendable (Fact) -> Void) {
     self.path = path
     self.loop = loop
     self.changed = changed
   }
 
-  /// Starts to follow, and reports the current state at once. Throws if the device cannot be opened or watched.
+  /// Reports the current state at once. Throws if the device cannot be opened or watched.
   package func start() throws(SystemError) {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw SystemError("open \(path)") }
@@ -78,7 +76,6 @@ package actor RadioSwitchMonitor {
     watch = try DescriptorWatch(device, on: loop) { [weak self] in self?.assumeIsolated { $0.receive() } }
   }
 
-  /// Stops following.
   package func stop() {
     watch?.cancel()
     watch = nil

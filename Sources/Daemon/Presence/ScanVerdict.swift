@@ -2,7 +2,7 @@ package import Settings
 
 /// Whether a reader scans, and the reasons if it does not.
 package struct ScanVerdict: Sendable, Hashable {
-  /// The reasons not to scan. The reader scans if there are none.
+  /// The reader scans if there are none.
   package let reasons: SuspendReasons
   /// The daemon keeps taps until the session is unlocked.
   package let holdsTaps: Bool
@@ -18,7 +18,7 @@ package struct ScanVerdict: Sendable, Hashable {
     self.holdsTaps = holdsTaps
   }
 
-  /// The verdict on `conditions`. An unknown condition allows scanning; for an unknown lock state, `policy` decides.
+  /// An unknown condition allows scanning; for an unknown lock state, `policy` decides.
   package init(_ conditions: ScanConditions, policy: ScanPolicy) {
     var reasons: SuspendReasons = []
     var holdsTaps = false
@@ -52,7 +52,6 @@ package struct ScanVerdict: Sendable, Hashable {
 }
 
 extension ScanPolicy {
-  /// Whether the daemon treats a session with this lock state as locked.
   package func treatsAsLocked(_ fact: Fact) -> Bool {
     switch fact {
     case .yes: true
@@ -68,23 +67,21 @@ extension ScanPolicy {
 package struct ScanConditions: Sendable, Hashable {
   /// The session of the reader's seat: the active session or, if none is active, a session that has an agent.
   package struct Session: Sendable, Hashable {
-    /// The session is in the foreground of its seat.
+    /// It is in the foreground of its seat.
     package var isActive: Fact
     /// The user sits at this machine, not at the far end of a network connection.
     package var isLocal: Fact
-    /// The session has a graphical display.
     package var isGraphical: Fact
-    /// The session belongs to a person: it is not a greeter, a lock screen or a background session.
+    /// It belongs to a person: it is not a greeter, a lock screen or a background session.
     package var isUserSession: Fact
-    /// The session's screen is locked.
     package var isLocked: Fact
-    /// The session was unlocked at least once, so its user has authenticated.
+    /// At least once, so its user has authenticated.
     package var hasBeenUnlocked: Bool
     /// A reliable source reported at least once that the session is unlocked. `LockDetection=strict` requires this,
     /// because it does not take a missing report for "unlocked".
     package var hasBeenSaidUnlocked: Bool
 
-    /// Creates the facts of a session. `hasBeenSaidUnlocked` is `hasBeenUnlocked` if it is nil.
+    /// `hasBeenSaidUnlocked` is `hasBeenUnlocked` if it is nil.
     package init(
       isActive: Fact, isLocal: Fact, isGraphical: Fact, isUserSession: Fact, isLocked: Fact, hasBeenUnlocked: Bool,
       hasBeenSaidUnlocked: Bool? = nil
@@ -104,28 +101,23 @@ package struct ScanConditions: Sendable, Hashable {
       isActive: .yes, isLocal: .yes, isGraphical: .yes, isUserSession: .yes, isLocked: .no, hasBeenUnlocked: true)
   }
 
-  /// Scanning is switched on (`tagroute on`).
+  /// `tagroute on`.
   package var isEnabled = true
-  /// The reader is open and works.
+  /// It is open and works.
   package var isReaderReady = false
-  /// The session of the reader's seat; nil if there is none.
+  /// Of the reader's seat; nil if there is none.
   package var session: Session?
-  /// An agent is registered for that session.
+  /// For that session.
   package var hasAgent = false
   /// The machine is asleep or about to sleep.
   package var isSleeping = Fact.unknown
-  /// A client has a reader session, or is waiting for one.
+  /// Also true while a client waits for one.
   package var isInReaderSession = false
-  /// An inhibitor is active.
   package var isInhibited = false
-  /// Every radio is switched off.
   package var isInAirplaneMode = Fact.unknown
-  /// A camera is in use.
   package var isCameraInUse = Fact.unknown
-  /// The display is off.
   package var isDisplayOff = Fact.unknown
 
-  /// A reader with no known conditions.
   package init() {}
 }
 
@@ -139,40 +131,28 @@ package struct SuspendReasons: OptionSet, Sendable, Hashable {
 
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Scanning is switched off.
   package static let disabled = SuspendReasons(rawValue: 1 << 0)
   /// The reader is missing or has failed.
   package static let noReader = SuspendReasons(rawValue: 1 << 1)
-  /// The session has no agent.
   package static let noAgent = SuspendReasons(rawValue: 1 << 2)
-  /// The reader's seat has no session.
   package static let noSession = SuspendReasons(rawValue: 1 << 3)
-  /// The session is not in the foreground of its seat.
+  /// Not in the foreground of its seat.
   package static let inactive = SuspendReasons(rawValue: 1 << 4)
-  /// The session is remote.
   package static let remote = SuspendReasons(rawValue: 1 << 5)
-  /// The session has no graphical display.
   package static let notGraphical = SuspendReasons(rawValue: 1 << 6)
-  /// The session is a greeter, a lock screen or a background session.
+  /// A greeter, a lock screen or a background session.
   package static let sessionClass = SuspendReasons(rawValue: 1 << 7)
-  /// The session is locked.
   package static let locked = SuspendReasons(rawValue: 1 << 8)
   /// No source says that the session is unlocked, and `LockDetection=strict` requires one.
   package static let lockUnknown = SuspendReasons(rawValue: 1 << 9)
-  /// The machine is asleep or about to sleep.
   package static let sleeping = SuspendReasons(rawValue: 1 << 10)
-  /// A client uses the reader.
   package static let readerSession = SuspendReasons(rawValue: 1 << 11)
-  /// An inhibitor is active.
   package static let inhibited = SuspendReasons(rawValue: 1 << 12)
-  /// Every radio is off.
   package static let airplaneMode = SuspendReasons(rawValue: 1 << 13)
-  /// A camera is in use.
   package static let camera = SuspendReasons(rawValue: 1 << 14)
-  /// The display is off.
   package static let displayOff = SuspendReasons(rawValue: 1 << 15)
 
-  /// Every reason with its name, in the order in which they are shown.
+  /// In the order in which they are shown.
   package static let all: [(reason: SuspendReasons, name: String)] = [
     (.disabled, "disabled"),
     (.noReader, "no-reader"),
@@ -192,7 +172,7 @@ package struct SuspendReasons: OptionSet, Sendable, Hashable {
     (.displayOff, "display-off"),
   ]
 
-  /// The names of the reasons in this set, in the order of `all`.
+  /// In the order of `all`.
   package var names: [String] {
     SuspendReasons.all.filter { contains($0.reason) }.map(\.name)
   }
@@ -204,7 +184,7 @@ package enum Fact: Sendable, Hashable, CaseIterable {
   case no
   case unknown
 
-  /// A source's answer; `.unknown` if `value` is nil.
+  /// `.unknown` if `value` is nil.
   package init(_ value: Bool?) {
     self =
       switch value {

@@ -3,7 +3,6 @@ import EventLoop
 
 /// Holds logind's delay lock as `SleepDelay` decides.
 package actor SleepInhibitor {
-  /// The loop of the connection.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   private let loop: EventLoop
@@ -14,26 +13,24 @@ package actor SleepInhibitor {
   private var lock: FileDescriptor?
   private var timer: LoopTimer?
   private var isStopped = false
-  /// The reason that was last reported, when logind gave no lock.
+  /// The last reported refusal; nil after logind has given a lock.
   private var lastRefusal: String?
 
-  /// Uses a connection to the system bus. `warn` gets messages for a person, on the loop.
+  /// `connection` is to the system bus. `warn` gets messages for a person, on the loop.
   package init(_ connection: Connection, warn: @escaping @Sendable (String) -> Void) {
     self.connection = connection
     self.warn = warn
     loop = connection.loop
   }
 
-  /// Processes a new state of logind.
   package func receive(_ login: LoginState) {
     handle(
       .logind(isAvailable: login.isAvailable, departures: login.departures, isSleeping: login.isSleeping))
   }
 
-  /// Sets whether every field is off.
   package func setFields(areOff: Bool) { handle(.fields(areOff: areOff)) }
 
-  /// Releases the lock for good.
+  /// For good.
   package func stop() {
     isStopped = true
     timer?.cancel()
@@ -87,33 +84,27 @@ package actor SleepInhibitor {
 /// (`InhibitDelayMaxSec`). The lock is released after four seconds even if a field is still on: the reader behind it
 /// hangs, so a longer wait is useless.
 package struct SleepDelay: Sendable, Hashable {
-  /// The longest delay of the machine's sleep.
+  /// Of the machine's sleep.
   package static let limit = Duration.seconds(4)
   /// The first pause after logind refused a lock.
   static let shortestPause = Duration.seconds(30)
-  /// The longest pause. A logind that refuses for lack of permission will most likely refuse again.
+  /// A logind that refuses for lack of permission will most likely refuse again.
   static let longestPause = Duration.seconds(3600)
 
-  /// An input that may affect the lock.
   package enum Event: Sendable, Hashable {
     /// The state of logind: whether it can be asked, how often it has left the bus, whether the machine goes to sleep.
     case logind(isAvailable: Bool, departures: Int, isSleeping: Fact)
-    /// Whether every field is off.
     case fields(areOff: Bool)
-    /// logind gave the requested lock.
     case granted
-    /// logind gave no lock.
     case refused
     /// The time of the last `wait` is over.
     case tick
   }
 
-  /// An action for the caller.
   package enum Action: Sendable, Hashable {
     /// Ask logind for a lock, then report `granted` or `refused`. The lock that was held before is released once there
     /// is a new one.
     case ask
-    /// Release every lock.
     case release
     /// Release every lock although a field is still on.
     case giveUp
@@ -132,13 +123,10 @@ package struct SleepDelay: Sendable, Hashable {
   private var isPausing = false
   private var pause = Backoff(from: shortestPause, to: longestPause)
 
-  /// A state without observations and without a lock.
   package init() {}
 
-  /// Whether a lock is held.
   package var isHeld: Bool { granted != nil }
 
-  /// Processes an event.
   package mutating func handle(_ event: Event) -> [Action] {
     var actions: [Action] = []
     switch event {
