@@ -6,10 +6,8 @@
 /// removed. Long runs of combining marks are cut. Text of any language remains, including emoji and the joiners of
 /// scripts. The text is **not** escaped; the code that knows the markup does that.
 package struct DisplayText: Sendable, Hashable, CustomStringConvertible {
-  /// The text.
   package let string: String
 
-  /// Whether the text is empty.
   package var isEmpty: Bool { string.isEmpty }
 
   /// Keeps at most `limit` characters, and at most twice as many scalars that are not marks. Swift may count a whole
@@ -60,7 +58,6 @@ package struct DisplayText: Sendable, Hashable, CustomStringConvertible {
     string = isCut && limit > 0 ? String(text.prefix(limit - 1)) + "…" : limit > 0 ? text : ""
   }
 
-  /// The text.
   package var description: String { string }
 
   /// The same text with every `http://`, `https://` and `ftp://` left out.
@@ -84,7 +81,7 @@ package struct DisplayText: Sendable, Hashable, CustomStringConvertible {
 
     init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-    /// Whether the text ends with the scheme, ignoring case.
+    /// Ignores case.
     func ends(_ text: String.UnicodeScalarView) -> Bool {
       text.suffix(length).elementsEqual(scalars) { $0 == $1 || $0.properties.lowercaseMapping == String($1) }
     }

@@ -2,25 +2,24 @@ package import Names
 
 /// A notification as the agent describes it, independent of any server.
 package struct Notification: Sendable, Hashable {
-  /// The name of the program, as the server shows it.
+  /// As the server shows it.
   package var applicationName: String
   /// An icon name of the desktop's theme, or an absolute path; empty for none.
   package var icon: String
-  /// The title; never markup.
+  /// Never markup.
   package var summary: DisplayText
-  /// The text below the title. It is plain here, and escaped for a server that reads markup.
+  /// Plain here, and escaped for a server that reads markup.
   package var body: DisplayText
   /// Added to the body on a server without actions: how to continue without buttons.
   package var bodyWithoutActions: DisplayText
   /// The effect of a click on the notification itself. It may have the key of a button, or one that no button has.
   package var defaultAction: NotificationButton
-  /// The object of the actions, in any form; never shown.
+  /// What the actions are about, in any form; never shown.
   package var subject: String
-  /// The visible buttons, in their order.
+  /// The visible ones, in their order.
   package var buttons: [NotificationButton]
   /// The `category` hint, empty for none.
   package var category: String
-  /// The `urgency` hint.
   package var urgency: NotificationUrgency
   /// The `desktop-entry` hint without ".desktop", empty for none.
   ///
@@ -30,7 +29,7 @@ package struct Notification: Sendable, Hashable {
   package var timeout: Int32
   /// The `transient` hint: the notification is of no use later, so a server with a history does not keep it.
   package var isTransient: Bool
-  /// The sound. A server plays it once, however often the notification is shown again.
+  /// A server plays it once, even if the notification is shown again.
   package var sound: NotificationSound
 
   /// By default, the urgency is normal, the server decides when to remove the notification, and it is silent.
@@ -58,7 +57,7 @@ package struct Notification: Sendable, Hashable {
     self.sound = sound
   }
 
-  /// The key of the action that a server reports; nil if there is no such action.
+  /// Nil if there is no such action.
   func key(of action: String, suffix: String) -> String? {
     if action == NotificationButton.defaultKey { return defaultAction.key }
     return buttons.first { $0.key + suffix == action }?.key
@@ -72,11 +71,9 @@ package struct Notification: Sendable, Hashable {
   }
 }
 
-/// A visible button: its key and its label.
 package struct NotificationButton: Sendable, Hashable {
   /// The key in ``NotificationEvent/activated(_:action:token:)``.
   package let key: String
-  /// The effect of the button, in the user's language.
   package let label: String
 
   /// The key that servers use for a click on the notification itself (Desktop Notifications Specification, "Actions").
@@ -91,9 +88,7 @@ package struct NotificationButton: Sendable, Hashable {
 
 /// The `urgency` hint (Desktop Notifications Specification, "Urgency Levels").
 package enum NotificationUrgency: UInt8, Sendable {
-  /// Information of passing interest.
   case low = 0
-  /// The usual urgency.
   case normal = 1
   /// Stays until the user reacts.
   case critical = 2
@@ -101,10 +96,8 @@ package enum NotificationUrgency: UInt8, Sendable {
 
 /// The caller's name for a notification. It is the same on every server.
 package struct NotificationKey: Sendable, Hashable {
-  /// Any text that the caller chooses.
   package let rawValue: String
 
-  /// A key with any text that the caller chooses.
   package init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
@@ -116,10 +109,10 @@ package enum NotificationSound: Sendable, Hashable {
   case arrival
   /// Something has failed. It must not sound like an arrival.
   case failure
-  /// This sound of the Sound Naming Specification, in place of that of an arrival.
+  /// This sound of the Sound Naming Specification, instead of `arrival`.
   case named(String)
 
-  /// The name in the Sound Naming Specification 0.1; nil for silence.
+  /// In the Sound Naming Specification 0.1; nil for silence.
   package var name: String? {
     switch self {
     case .silent: nil
@@ -130,7 +123,6 @@ package enum NotificationSound: Sendable, Hashable {
   }
 }
 
-/// A change of a notification.
 package enum NotificationEvent: Sendable, Hashable {
   /// A server shows the notification at this place. Sent again if it is replaced, or if another server shows it.
   case shown(NotificationKey, at: NotificationPlace)
@@ -154,9 +146,7 @@ package enum NotificationEvent: Sendable, Hashable {
 
 /// Why a notification has gone, with the numbers of `NotificationClosed`.
 package enum NotificationCloseReason: UInt32, Sendable {
-  /// Its time was over.
   case expired = 1
-  /// The user closed it.
   case dismissed = 2
   /// A program called `CloseNotification`: another one, or the server itself after an action.
   case closed = 3

@@ -101,12 +101,12 @@ extension NotificationBoard {
     return notify(number, replacing: nil)
   }
 
-  /// The place of a notification with this id on the current server.
+  /// Of a notification on the current server.
   func place(_ id: UInt32) -> NotificationPlace? {
     server.map { NotificationPlace(bus: $0.bus, owner: $0.owner, id: id) }
   }
 
-  /// Drops early signals once no reply is due.
+  /// Has no effect while a reply is due.
   mutating func forgetEarly() {
     if !slots.values.contains(where: \.isCalling) { early = [] }
   }

@@ -222,19 +222,17 @@ struct EarlierNotifications {
   /// Notifications to close once it is known whether the server is still the same.
   private var unwanted: Set<NotificationKey> = []
 
-  /// Adds notifications that may be up.
   mutating func add(_ places: [NotificationKey: NotificationPlace]) {
     self.places.merge(places) { $1 }
   }
 
-  /// Has a notification taken over under another name.
   mutating func rename(_ key: NotificationKey, to other: NotificationKey) {
     guard key != other, places[other] == nil, let place = places.removeValue(forKey: key) else { return }
     places[other] = place
     unwanted.remove(key)
   }
 
-  /// The id that a notification takes over; nil if there is none on this server.
+  /// Nil if there is none on this server.
   mutating func take(_ key: NotificationKey, on server: NotificationServer) -> UInt32? {
     unwanted.remove(key)
     guard let place = places.removeValue(forKey: key), server.has(place) else { return nil }
@@ -252,7 +250,7 @@ struct EarlierNotifications {
     return server.has(place) ? place : nil
   }
 
-  /// Records the server. Returns the notifications to close, and those that have gone with an earlier server.
+  /// Returns the notifications to close, and those that have gone with an earlier server.
   mutating func adopt(_ server: NotificationServer) -> (close: [NotificationPlace], gone: [NotificationPlace]) {
     let gone = places.filter { !server.has($0.value) }
     for key in gone.keys { places[key] = nil }

@@ -39,13 +39,13 @@ struct NotificationBoard {
   /// How often a server that has not described itself is asked again: after one second, then after two, and for two
   /// minutes in all.
   static let maximumSilences = 7
-  /// The limit of signals kept while a reply to `Notify` is due. One of them may be for the id in the reply.
+  /// Signals that are kept while a reply to `Notify` is due. One of them may be for the id in the reply.
   static let maximumEarlySignals = 64
 
-  /// The limit of open `Notify` calls, apart from replacements. Others wait until a reply has come.
+  /// Open `Notify` calls, apart from replacements. Others wait until a reply has come.
   static let maximumCalls = 32
 
-  /// Makes a random suffix for the keys of a new notification's buttons.
+  /// For the keys of a new notification's buttons.
   let newKeySuffix: @Sendable () -> String
   var owner: String?
   var server: NotificationServer?
@@ -122,7 +122,7 @@ struct NotificationBoard {
     }
   }
 
-  /// Shows a slot now, or as soon as there is a server that can show it.
+  /// At once, or as soon as there is a server that can show it.
   mutating func begin(_ number: Int, replacing replaced: NotificationSlot.Shown?) -> [Action] {
     guard let owner else {
       guard !isActivating else { return [] }
@@ -169,13 +169,11 @@ struct NotificationBoard {
 
 extension NotificationBoard {
   enum Event {
-    /// The bus name has this owner now.
+    /// Nil if the bus name has no owner now.
     case ownerChanged(String?)
-    /// The owner has reported its name and its capabilities.
     case described(NotificationServer)
-    /// The bus could not start a server.
     case activationFailed
-    /// The caller shows a notification, in the place of `replacing` if that is still up.
+    /// In the place of `replacing` if that is still up.
     case show(NotificationKey, Notification, replacing: NotificationKey?)
     /// An earlier run may have left these on the screen. The caller shows or closes each under its name.
     case left([NotificationKey: NotificationPlace])
@@ -185,9 +183,7 @@ extension NotificationBoard {
     case notified(slot: Int, call: Int, id: UInt32)
     /// The server refused that call.
     case refused(slot: Int, call: Int, reason: String)
-    /// A signal from `sender`.
     case signal(Signal, id: UInt32, sender: String)
-    /// A requested time-out has passed.
     case timeout(Timer)
   }
 
@@ -204,11 +200,8 @@ extension NotificationBoard {
     /// Call `Notify`. Return the two numbers with the reply.
     case notify(slot: Int, call: Int, owner: String, NotifyArguments)
     case closeNotification(NotificationPlace)
-    /// Report that the place is empty.
     case forget(NotificationPlace)
-    /// Send ``Event/timeout(_:)`` after this time.
     case wait(Timer, Duration)
-    /// Report to the caller.
     case report(NotificationEvent)
   }
 
@@ -236,7 +229,7 @@ struct NotificationSlot {
   /// Set if it has just taken the place of a notification with other actions, at which the user may still aim. The
   /// value is the serial number of the time-out that ends this, or 0 until the notification is up.
   var unseen: Int?
-  /// The pauses before it is shown again after the server has refused it. Plasma refuses a repetition within one second.
+  /// Before it is shown again after the server has refused it. Plasma refuses a repetition within one second.
   var refusalPause = Backoff(from: .milliseconds(1500), to: .seconds(96))
   /// The serial number of the time-out that it waits for. Earlier time-outs are ignored.
   var timer = 0

@@ -14,28 +14,27 @@ package actor NotificationClient {
     "." + [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { String($0, radix: 16) }.joined()
   }
   private let continuation: AsyncStream<NotificationEvent>.Continuation
-  /// Open calls of `Notify` and `CloseNotification`.
+  /// Of `Notify` and `CloseNotification`.
   private var callsUnderWay = 0
-  /// The places that have become empty since `closeAll()`; nil before it.
+  /// Those that have become empty since `closeAll()`; nil before it.
   private var gone: [NotificationPlace]?
   /// Resumed when all calls have ended, or when the time for them is over.
   private var ending: CheckedContinuation<Void, Never>?
-  /// How long `closeAll()` waits for servers.
+  /// For servers, in `closeAll()`.
   static let endingWait: Duration = .milliseconds(300)
 
   /// Events that the reader has not handled yet, and the tasks that wait for the reader.
   private var dueEvents = 0
   private var settling: [CheckedContinuation<Void, Never>] = []
-  /// The number of unhandled events from which ``settled()`` waits.
+  /// From this number of unhandled events on, ``settled()`` waits.
   static let maximumDueEvents = 32
 
   /// The events of all notifications, in order. For one reader, which calls ``handled()`` after each event.
   package nonisolated let events: AsyncStream<NotificationEvent>
 
-  /// The connection's loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Uses the session bus. Notifications that are shown before ``run()`` wait for it. A muted client shows nothing, and
+  /// `connection` is to the session bus. Notifications that are shown before ``run()`` wait for it. A muted client
   /// calls no server.
   package init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock(), isMuted: Bool = false) {
     self.connection = connection
@@ -58,8 +57,8 @@ package actor NotificationClient {
     }
   }
 
-  /// Shows a notification, now or as soon as there is a server. A notification that is up under `key` or `previous` is
-  /// replaced. No more events of `previous` are reported.
+  /// Now, or as soon as there is a server. A notification that is up under `key` or `previous` is replaced. No more
+  /// events of `previous` are reported.
   package func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
     // The program is about to end, and could not react to the buttons.
     guard gone == nil, !isMuted else { return }
@@ -72,7 +71,7 @@ package actor NotificationClient {
     if !isMuted { handle(.left(places)) }
   }
 
-  /// Closes a notification. No more events of it are reported, unless it was clicked just before.
+  /// No more events of the notification are reported, unless it was clicked just before.
   package func close(_ key: NotificationKey) {
     handle(.close(key))
   }
@@ -234,14 +233,13 @@ package actor NotificationClient {
     }
   }
 
-  /// The bus name of every server.
   private static let name = "org.freedesktop.Notifications"
   private static let path: ObjectPath = "/org/freedesktop/Notifications"
   private static let interface = "org.freedesktop.Notifications"
 }
 
 extension NotifyArguments {
-  /// The arguments of `Notify`, `susssasa{sv}i`.
+  /// Of `Notify`: `susssasa{sv}i`.
   var values: [Value] {
     let shown = notification
     var hints: [String: Value] = ["urgency": .byte(shown.urgency.rawValue)]

@@ -2,16 +2,14 @@
 package struct NotificationServer: Sendable, Hashable {
   /// The identifier of its bus; empty if that is not known.
   package let bus: String
-  /// Its unique name on the bus, which sends its signals.
+  /// Its unique name, which sends its signals.
   package let owner: String
-  /// The name that it reports, for example `"gnome-shell"`; empty if it has not described itself.
+  /// As it reports it, for example `"gnome-shell"`; empty if it has not described itself.
   package let name: String
-  /// Its version.
   package let version: String
-  /// The reply to `GetCapabilities`.
+  /// As `GetCapabilities` returns them.
   package let capabilities: Set<String>
 
-  /// The owner of the server's name, with its reply to `GetCapabilities`.
   package init(bus: String = "", owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
     self.bus = bus
     self.owner = owner
@@ -20,9 +18,7 @@ package struct NotificationServer: Sendable, Hashable {
     self.capabilities = capabilities
   }
 
-  /// Whether it shows buttons and reports clicks.
   var hasActions: Bool { capabilities.contains("actions") }
-  /// Whether it reads the body as markup.
   var hasBodyMarkup: Bool { capabilities.contains("body-markup") }
   /// Whether it plays the sounds that have a name.
   ///
@@ -60,7 +56,7 @@ struct NotifyArguments: Sendable, Hashable {
   let body: String
   /// Key, label, key, label.
   let actions: [String]
-  /// The sound; nil on a server without sounds.
+  /// Nil on a server without sounds.
   let sound: NotificationSound?
 
   /// `sound` is that of this call: a notification that is shown again is silent.
