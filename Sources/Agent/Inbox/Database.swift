@@ -5,7 +5,7 @@ struct SQLiteError: Error {
   let code: Int32
   let message: String
 
-  /// Whether the file's content is not what SQLite wrote.
+  /// The file's content is not what SQLite wrote.
   var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 }
 
@@ -34,14 +34,14 @@ final class Database {
     setBusyTimeout(Self.busyTimeout)
   }
 
-  /// How many milliseconds a statement waits for another process to unlock the file.
+  /// In milliseconds. A statement waits this long for another process to unlock the file.
   static let busyTimeout: Int32 = 2000
 
   func setBusyTimeout(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
   deinit { sqlite3_close(handle) }
 
-  /// Runs one statement and returns its rows.
+  /// Returns the rows.
   @discardableResult
   func run(_ sql: String, _ bindings: [SQLiteValue] = []) throws(SQLiteError) -> [[SQLiteValue]] {
     observer?(sql)
@@ -63,7 +63,7 @@ final class Database {
     }
   }
 
-  /// Runs `body` between `BEGIN IMMEDIATE` and `COMMIT`. If any of these fails, rolls everything back.
+  /// Between `BEGIN IMMEDIATE` and `COMMIT`. If any of these fails, rolls everything back.
   func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     try run("BEGIN IMMEDIATE")
     do {

@@ -20,7 +20,6 @@ extension Inbox {
     return withStore { store throws(SQLiteError) in try save(to: store, body) } != nil
   }
 
-  /// Whether the file has every change.
   private var isSaved: Bool { dirty.isEmpty && !otherPlacesAreDirty && acknowledged.isEmpty && dropped.unsaved == 0 }
 
   private func save(to store: TapStore, _ body: ((TapStore) throws(SQLiteError) -> Void)? = nil) throws(SQLiteError) {
@@ -133,7 +132,6 @@ extension Inbox {
 }
 
 extension Inbox.Location {
-  /// The file that holds the taps, or held them before.
   var file: InboxFile? {
     switch self {
     case .file(let directory, let name): InboxFile(directory: directory, name: name)
@@ -147,15 +145,13 @@ extension Inbox.Location {
   }
 }
 
-/// Opening the file, and what an earlier run left in it.
 extension Inbox {
-  /// Taps and notifications of an earlier run.
   typealias Loaded = (taps: Set<String>, otherPlaces: [NotificationPlace])
 
   func openIfNeeded() { if case .unopened = storage { _ = open() } }
 
-  /// Opens the file, or with ``Location/memoryWhileOpen(directory:name:)`` deletes it. Returns what an earlier run
-  /// left; nil if the file cannot be used.
+  /// With ``Location/memoryWhileOpen(directory:name:)``, deletes the file instead. Returns what an earlier run left;
+  /// nil if the file cannot be used.
   private func open() -> Loaded? {
     let former = storage
     guard takeLock() else { return nil }
@@ -194,7 +190,7 @@ extension Inbox {
     return try file.open(at: now(), maximumPages: maximumPages, report: report)
   }
 
-  /// Loads the taps and notifications of an earlier run into memory. Those of this run stay as they are.
+  /// Those of an earlier run. The taps of this run stay as they are.
   private func load(_ taps: [ListedTap], _ places: [NotificationPlace]) -> Loaded {
     let isNew: (ListedTap) -> Bool = { [live, dirty] in live[$0.id] == nil && !dirty.contains($0.id) }
     let ownPlaces = Set(otherPlaces + live.values.compactMap(\.stored.place))
@@ -301,7 +297,7 @@ extension Inbox {
     }
   }
 
-  /// Closes the file and forgets what memory has. The next call opens the file again.
+  /// The next call opens the file again.
   package func close() {
     storage = .unopened
     lock = nil

@@ -4,7 +4,7 @@ import Names
 /// The outbox: the taps that wait to be sent to another machine.
 ///
 /// Such a tap is a row of the inbox with a mark, so it is stored together with the tap. It waits until the program that
-/// sends it acknowledges it, whatever its state is meanwhile.
+/// sends it acknowledges it, in any state.
 extension Inbox {
   /// The first taps that wait, in the order in which they were stored. Takes nothing away.
   ///
@@ -40,14 +40,12 @@ extension Inbox {
     removeFinished(evenIfFew: false)
   }
 
-  /// How many taps wait, since when, and how many were dropped.
   package func outgoingCounts() -> OutgoingCounts {
     let waiting = waitingToBeSent(after: 0, limit: 2 * Retention.maximumOutgoing)
     return OutgoingCounts(
       waiting: waiting.count, oldest: waiting.first?.time, dropped: dropped.stored + dropped.unsaved)
   }
 
-  /// A tap in memory does not wait any more.
   func removeMark(_ id: String) {
     guard let tap = live[id], tap.stored.isOutgoing else { return }
     live[id]?.stored.isOutgoing = false
@@ -91,16 +89,14 @@ extension Inbox {
     }
   }
 
-  /// How many taps that wait are lost with a damaged file, as far as it can still be read.
+  /// As far as the damaged file can still be read.
   func lostOutgoing(with store: TapStore) -> Int64 {
     let stored = (try? store.outgoing(after: 0, limit: 2 * Retention.maximumOutgoing)) ?? []
     return Int64(stored.count { live[$0.id] == nil && !acknowledged.contains($0.id) })
   }
 }
 
-/// The state of the outbox.
 package struct OutgoingCounts: Sendable, Hashable {
-  /// How many taps wait to be sent.
   package let waiting: Int
   /// When the first of them was read; nil if none waits.
   package let oldest: Timestamp?

@@ -1,4 +1,4 @@
-/// How long taps are kept, and what is removed.
+/// How long taps are kept, and which are removed.
 extension Inbox {
   /// Applies the retention. Returns the ids of taps that were waiting and are now ``TapState/expired``.
   package func prune() -> [String] {
@@ -44,7 +44,7 @@ extension Inbox {
     return removed
   }
 
-  /// Taps that wait for the user, oldest first.
+  /// Those that wait for the user, oldest first.
   var waiting: [ListedTap] {
     live.values.filter { !$0.stored.isOver && $0.stored.state != .opening }.sorted { $0.sequence < $1.sequence }
   }
@@ -106,7 +106,7 @@ extension Inbox {
     return excess
   }
 
-  /// Forgets taps that the file no longer has. Their notifications may still be up.
+  /// The file no longer has these taps. Their notifications may still be up.
   private func forget(_ removed: [String]) {
     for id in removed { if let place = live.removeValue(forKey: id)?.stored.place { addOther(place) } }
   }
@@ -116,11 +116,9 @@ extension Inbox {
 package struct InboxClearing: Sendable, Hashable {
   /// Only these taps; nil for all.
   package let ids: [String]?
-  /// Only taps that were read before this time.
   package let before: Timestamp?
   /// The ids of the taps that have a notification. Other waiting taps always stay, because they are about to get one.
   package let onScreen: Set<String>
-  /// Whether the taps with a notification are removed, too.
   package let includesOnScreen: Bool
 
   /// At most this many are removed at once, so that a new tap does not have to wait long.

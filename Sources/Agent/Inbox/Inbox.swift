@@ -14,7 +14,6 @@ package import Names
 ///
 /// SQLite blocks, so the actor has its own loop. It never runs on the one that owns the buses.
 package actor Inbox {
-  /// The place of the taps.
   package enum Location: Sendable, Hashable {
     /// A file in a directory that only the inbox uses (an absolute path, created if it is missing).
     case file(directory: String, name: String)
@@ -57,7 +56,6 @@ package actor Inbox {
   let report: @Sendable (String) -> Void
   let maximumPages: Int
   var storage = Storage.unopened
-  /// Held while the file is used.
   var lock: InboxLock?
   var isWaitingForLock = false
   /// The taps that are not over, that a notification shows, or that are ``dirty``.
@@ -76,7 +74,6 @@ package actor Inbox {
   /// The last ids that are over: the daemon may send them again after they were deleted.
   var finished = RecentIdentifiers(limit: 64)
 
-  /// The inbox's own loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// Creates an inbox. The first call opens the file. `maximumPages` limits the file's size in SQLite's pages, as a
@@ -106,8 +103,8 @@ package actor Inbox {
     store(tap, as: .received, reason: .none, outgoing)
   }
 
-  /// Stores a tap that is never shown, because nothing on the tag may be opened. The state is ``TapState/dismissed`` or
-  /// ``TapState/failed``. `outgoing` is as in ``receive(_:outgoing:)``.
+  /// Stores a tap that is never shown, because the tag has no contents that may be opened. The state is
+  /// ``TapState/dismissed`` or ``TapState/failed``. `outgoing` is as in ``receive(_:outgoing:)``.
   package func keep(_ tap: Tap, as state: TapState, because reason: TapReason, outgoing: Bool = false) -> Receipt {
     store(tap, as: state, reason: reason, outgoing)
   }
@@ -136,7 +133,7 @@ package actor Inbox {
     if !state.isOpen { finished.insert(id) }
   }
 
-  /// Changes a tap in memory; the caller commits it.
+  /// In memory; the caller commits it.
   func change(_ id: String, to state: TapState, reason: TapReason, handler: String? = nil) {
     guard var tap = find(id) else { return }
     tap.stored.state = state
@@ -167,7 +164,7 @@ package actor Inbox {
     commit()
   }
 
-  /// Records that notifications are gone, whether or not they showed taps.
+  /// They may have shown taps or not.
   package func leave(_ places: [NotificationPlace]) {
     places.forEach(vacate)
     commit()
@@ -190,7 +187,7 @@ package actor Inbox {
 
   // MARK: Lists
 
-  /// One tap, whole. Throws ``InboxError/Code/unknownTap``.
+  /// Throws ``InboxError/Code/unknownTap``.
   package func tap(_ id: String) throws(InboxError) -> Tap {
     guard let tap = find(id) else { throw .unknownTap(id) }
     return tap.stored
@@ -205,8 +202,7 @@ package actor Inbox {
     return tap
   }
 
-  /// A list without the messages. Throws ``InboxError/Code/unknownTap`` if there is no tap with the id
-  /// ``InboxQuery/before``.
+  /// Without the messages. Throws ``InboxError/Code/unknownTap`` if there is no tap with the id ``InboxQuery/before``.
   package func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
     var end = query.beforeSequence ?? .max
     if let before = query.before {
@@ -247,7 +243,6 @@ package actor Inbox {
   }
 }
 
-/// The result of storing a tap.
 package struct Receipt: Sendable, Hashable {
   /// Whether the id was new. If not, the inbox is unchanged.
   package let isNew: Bool
@@ -269,21 +264,17 @@ package struct Leftovers: Sendable, Hashable {
   package let otherPlaces: [NotificationPlace]
 }
 
-/// A call that the inbox refused.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of refusal; later versions may add some.
+  /// Later versions may add some.
   package struct Code: Sendable, Hashable {
     private let name: String
 
-    /// No tap has this id.
     package static let unknownTap = Code(name: "unknown-tap")
     /// A tap in this state cannot move to that state.
     package static let illegalTransition = Code(name: "illegal-transition")
-    /// The file cannot be written.
     package static let storage = Code(name: "storage")
   }
 
-  /// The kind of refusal.
   package let code: Code
   /// What happened, to which tap, and how to fix it if that is possible.
   package let message: String
@@ -306,7 +297,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
       code: .illegalTransition, message: "tap \(id) is \(from.rawValue) and cannot become \(to.rawValue)")
   }
 
-  /// The message.
   package var description: String { message }
 }
 
@@ -317,7 +307,7 @@ struct RecentIdentifiers {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Remembers one, and forgets the oldest if there are too many.
+  /// Forgets the oldest if there are too many.
   mutating func insert(_ identifier: String) {
     guard !contains(identifier) else { return }
     identifiers.append(identifier)

@@ -5,9 +5,8 @@ import Names
 
 /// The files of the database: created before SQLite opens them, checked, moved aside and removed.
 struct InboxFile: Hashable {
-  /// A directory that only the inbox uses.
+  /// Only the inbox uses it.
   let directory: String
-  /// The database's name in it.
   let name: String
 
   var path: String { directory + "/" + name }
@@ -15,7 +14,6 @@ struct InboxFile: Hashable {
   /// Held by the process that has the database open.
   var lockPath: String { path + ".lock" }
 
-  /// Where ``ScreenFile`` is.
   var screenPath: String { path + ".screen" }
 
   /// Creates the directory if possible, for the files beside the database.
@@ -52,7 +50,7 @@ struct InboxFile: Hashable {
     }
   }
 
-  /// The ids of the taps that wait to be sent; none if the file cannot be read, or an earlier version wrote it.
+  /// None if the file cannot be read, or an earlier version wrote it.
   func outgoing() -> [String] {
     do throws(SQLiteError) {
       let database = try Database(path: try resolvedDirectory() + "/" + name, isReadOnly: true)
@@ -81,7 +79,6 @@ struct InboxFile: Hashable {
     return result
   }
 
-  /// The files as they are now.
   func stamp() -> Stamp {
     var result = Stamp()
     for suffix in ["", "-wal"] {
@@ -94,7 +91,7 @@ struct InboxFile: Hashable {
     return result
   }
 
-  /// What another program did to the files after `stamp`; nil if SQLite can still use them.
+  /// By another program; nil if SQLite can still use the files.
   func change(since stamp: Stamp) -> SQLiteError? {
     let present = self.stamp()
     guard present.identities == stamp.identities else {
@@ -104,7 +101,7 @@ struct InboxFile: Hashable {
     return present.content == stamp.content ? nil : damage()
   }
 
-  /// Renames the database, if it exists, and the files that SQLite keeps beside it.
+  /// With the files that SQLite keeps beside the database.
   func moveAside(because error: SQLiteError, at time: Timestamp, report: (String) -> Void) throws(SQLiteError) {
     let kind = InboxFile.kindsAside[error.isDamage ? 0 : 1]
     let aside = "\(path).\(kind)-\(time.microseconds)"
@@ -159,7 +156,7 @@ struct InboxFile: Hashable {
 
   private static let kindsAside = ["damaged", "unusable"]
 
-  /// When a file was moved aside, by its name; nil for other files.
+  /// By the name of a file that was moved aside; nil for other files.
   private func time(in aside: String, of kind: String) -> Timestamp? {
     let prefix = "\(name).\(kind)-"
     guard aside.hasPrefix(prefix) else { return nil }
@@ -229,14 +226,14 @@ final class InboxLock: Sendable {
     case impossible
   }
 
-  /// Tries to lock, without waiting.
+  /// Does not wait.
   static func ask(_ path: String) -> Answer {
     guard let descriptor = open(path) else { return .impossible }
     guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 else { return .held(InboxLock(descriptor)) }
     return errno == EWOULDBLOCK ? .taken : .impossible
   }
 
-  /// Waits for the lock on its own thread; nil if locking is impossible.
+  /// On its own thread; nil if locking is impossible.
   static func wait(_ path: String) async -> InboxLock? {
     let lock = try? await DedicatedThread.run { () -> InboxLock? in
       guard let descriptor = open(path) else { return nil }
@@ -259,10 +256,10 @@ final class InboxLock: Sendable {
 ///
 /// One line per notification: the bus, the server, the number. It contains no tag data.
 struct ScreenFile {
-  /// The path, beside that of the database, which may not exist.
+  /// Beside that of the database, which may not exist.
   let path: String
 
-  /// The notifications; none if the file cannot be read.
+  /// None if the file cannot be read.
   func read() -> [NotificationPlace] {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return [] }

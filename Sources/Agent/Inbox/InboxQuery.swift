@@ -3,11 +3,9 @@ package struct InboxQuery: Sendable, Hashable {
   /// No list is longer than this.
   package static let maximumLimit = 1000
 
-  /// Only taps in one of these states.
   package let states: Set<TapState>
-  /// Whether the newest tap comes first.
   package let newestFirst: Bool
-  /// At most this many, from 1 to ``maximumLimit``.
+  /// From 1 to ``maximumLimit``.
   package let limit: Int
   /// Only taps that arrived before the one with this id; nil for all.
   package let before: String?
@@ -29,21 +27,19 @@ package struct InboxQuery: Sendable, Hashable {
 
 /// A line of a list of taps, without the message, the UID, the technology and the reader. `Tap` has them.
 package struct TapSummary: Sendable, Hashable {
-  /// The daemon's UUID for this reading.
+  /// The daemon's UUID.
   package let id: String
-  /// When the tag was read.
+  /// Of the reading.
   package let time: Timestamp
-  /// The link in its normal form.
+  /// In its normal form.
   package let uri: String?
   /// The text of the notification, or a name for contents without a link or a text.
   package let title: String
-  /// The handler's desktop id.
+  /// A desktop id.
   package let handler: String?
-  /// The tap's state.
   package let state: TapState
-  /// When it reached this state.
+  /// When the tap reached its state.
   package let changed: Timestamp
-  /// Why it is in this state.
   package let reason: TapReason
   /// Greater than that of every earlier tap. Pages of a list are read by it.
   package let sequence: Int64
@@ -51,7 +47,6 @@ package struct TapSummary: Sendable, Hashable {
 
 /// A tap with its message and its place in the order.
 package struct ListedTap: Sendable, Hashable {
-  /// The tap.
   package internal(set) var stored: Tap
   /// As in ``TapSummary/sequence``.
   package internal(set) var sequence: Int64

@@ -3,13 +3,10 @@ package import Names
 
 /// Microseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
 package struct Timestamp: Sendable, Hashable, Comparable {
-  /// The number of microseconds.
   package let microseconds: Int64
 
-  /// Microseconds since 1970-01-01 00:00 UTC.
   package init(microseconds: Int64) { self.microseconds = microseconds }
 
-  /// The earlier one is the lesser.
   package static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
   /// The moment `days` days earlier, or the earliest possible one if that is out of range.
@@ -22,26 +19,24 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 
 /// A tag that was read, the agent's decision about it, and its state.
 package struct Tap: Sendable, Hashable {
-  /// What was read. The inbox holds each id once.
+  /// The inbox holds each id once.
   package let read: TagRead
-  /// The link in its normal form; nil if the message contains none that may be opened.
+  /// In its normal form; nil if the message contains no link that may be opened.
   package let uri: String?
   /// The text of the notification, or a name for contents without a link or a text.
   package let title: String
-  /// The handler's desktop id; nil if no handler opens this tap.
+  /// A desktop id; nil if no handler opens this tap.
   package internal(set) var handler: String?
-  /// Its state.
   package internal(set) var state: TapState
-  /// When it reached that state.
+  /// When it reached its state.
   package internal(set) var changed: Timestamp
-  /// Why it is in that state.
   package internal(set) var reason: TapReason
   /// The notification that shows it, or showed it last; nil once that is gone.
   package internal(set) var place: NotificationPlace?
   /// Whether it waits to be sent to another machine.
   package internal(set) var isOutgoing: Bool
 
-  /// A new tap. The inbox sets the time of its state.
+  /// The inbox sets the time of its state.
   package init(_ read: TagRead, uri: String?, title: String, handler: String?) {
     self.init(
       read, uri: uri, title: title, handler: handler, state: .received,
@@ -63,7 +58,6 @@ package struct Tap: Sendable, Hashable {
     self.isOutgoing = isOutgoing
   }
 
-  /// The daemon's UUID for the reading.
   package var id: String { read.id }
 
   var time: Timestamp { Timestamp(microseconds: Int64(clamping: read.time)) }
@@ -102,9 +96,8 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
   case opening
   /// The handler accepted the message.
   case delivered
-  /// The user closed it, a newer tap of the same tag replaced it, it contains nothing to open
-  /// (``TapReason/Code/nothingToOpen``), a rule or all apps ignore it (``TapReason/Code/ignored``), or nobody can be asked
-  /// (``TapReason/Code/headless``).
+  /// The user closed it, a newer tap of the same tag replaced it, or it is kept without a notification: for
+  /// ``TapReason/Code/nothingToOpen``, ``TapReason/Code/ignored`` and ``TapReason/Code/headless``.
   case dismissed
   /// It was not handed over, or may not have been; the reason says why. It stays so while a notification offers to try
   /// again, and until the handler answers after all. A tap that may not be opened stays so for good
@@ -113,7 +106,6 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
   /// The notification server, newer taps or the retention ended its time on the screen. A failed one keeps its reason.
   case expired
 
-  /// The states that may follow.
   package var successors: Set<TapState> {
     switch self {
     case .received: [.shown, .opening, .dismissed, .failed, .expired]
@@ -140,12 +132,11 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
 /// The stored code is the same in all languages and versions. The words that a person reads are made when they are
 /// shown.
 package struct TapReason: Sendable, Hashable {
-  /// The kind of reason. Later versions may add some; of an unknown code only the ``TapReason/detail`` is shown.
+  /// Later versions may add some; of an unknown code only the ``TapReason/detail`` is shown.
   package struct Code: RawRepresentable, Sendable, Hashable {
-    /// The code in the database and in the bus interface.
+    /// In the database and in the bus interface.
     package let rawValue: String
 
-    /// The code in the database and in the bus interface.
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// The state needs no reason, or the detail is the reason.
@@ -165,12 +156,11 @@ package struct TapReason: Sendable, Hashable {
     /// record, for example a contact card, and the detail says why. Or the tag has no message, and no rule acts on it.
     /// The tap is kept, without a notification.
     package static let ignored = Code(rawValue: "ignored")
-    /// The agent runs on a station without a desktop, where nobody can be asked. Only rules with `Ask=no` act there. The
+    /// The agent runs on a station without a desktop, so it can ask no user. Only rules with `Ask=no` act there. The
     /// tap is kept, without a notification.
     package static let headless = Code(rawValue: "headless")
     /// The contents of the tag are no message, and the detail says why.
     package static let damaged = Code(rawValue: "damaged")
-    /// The link on the tag may not be opened.
     package static let refused = Code(rawValue: "refused")
     /// The same tag was read again, and its newer tap replaced this one.
     package static let tappedAgain = Code(rawValue: "tapped-again")
@@ -180,15 +170,13 @@ package struct TapReason: Sendable, Hashable {
     package static let overdue = Code(rawValue: "overdue")
   }
 
-  /// The kind of reason.
   package let code: Code
   /// One line, possibly from another program; empty if the code is enough.
   package let detail: String
 
-  /// No reason.
   package static let none = TapReason(.none)
 
-  /// The length to which a detail is cut, in Unicode scalars.
+  /// In Unicode scalars.
   package static let maximumDetail = 500
 
   /// Makes one line of the detail. Control characters become spaces, and a long line is cut.

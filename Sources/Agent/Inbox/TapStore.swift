@@ -5,7 +5,7 @@ import Names
 /// The taps in one database, in memory or in a file: typed rows over ``Database``, without any policy.
 final class TapStore {
   let database: Database
-  /// The state of the files after the last use, to notice changes by other programs.
+  /// After the last use, to notice changes by other programs.
   var stamp: InboxFile.Stamp?
 
   /// Opens a file, or `":memory:"`, with the limit of ``Inbox/init(_:retention:maximumPages:now:notice:report:)``.
@@ -60,12 +60,11 @@ final class TapStore {
     try database.run("DELETE FROM taps WHERE id = ?", [.text(id)])
   }
 
-  /// One tap, whole.
   func tap(_ id: String) throws(SQLiteError) -> ListedTap? {
     try database.run("SELECT \(TapStore.whole) FROM taps WHERE id = ?", [.text(id)]).first.flatMap(ListedTap.init)
   }
 
-  /// The taps that are not over, and those that a notification may still show.
+  /// Those that are not over, and those that a notification may still show.
   func liveTaps() throws(SQLiteError) -> [ListedTap] {
     let unfinished = try database.run(
       TapStore.byArrival(
@@ -76,7 +75,7 @@ final class TapStore {
     return unfinished + onScreen.compactMap(ListedTap.init).filter { $0.stored.isOver }
   }
 
-  /// The columns of a ``ListedTap``.
+  /// Of a ``ListedTap``.
   private static let whole = """
     id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code, reason, screen_bus, screen_owner,
     screen_id, sequence, outgoing
@@ -84,13 +83,13 @@ final class TapStore {
 
   // MARK: Notifications that show no tap
 
-  /// All of them, in the order in which they were added.
+  /// In the order in which they were added.
   func otherPlaces() throws(SQLiteError) -> [NotificationPlace] {
     let rows = try database.run("SELECT bus, owner, id FROM other_places ORDER BY number")
     return rows.compactMap { $0.count == 3 ? NotificationPlace($0[0], $0[1], $0[2]) : nil }
   }
 
-  /// Makes these the only ones.
+  /// Replaces those in the file.
   func setOtherPlaces(_ places: [NotificationPlace]) throws(SQLiteError) {
     let present = Set(try otherPlaces())
     for place in present.subtracting(places) {
@@ -107,16 +106,16 @@ final class TapStore {
 
   // MARK: Bounds
 
-  /// The states of taps that are over, as ``Tap/isOver`` defines them.
+  /// As ``Tap/isOver`` defines them.
   static let finishedStates: [TapState] = [.delivered, .dismissed, .expired, .failed]
   static func isFinished(_ state: TapState) -> String {
     state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
   }
 
-  /// Whether the retention may remove a tap: it is over, and does not wait to be sent.
+  /// For a tap that is over, and does not wait to be sent.
   private static func isRemovable(_ state: TapState) -> String { "\(isFinished(state)) AND outgoing = 0" }
 
-  /// How many taps there are that do not wait to be sent.
+  /// Without the taps that wait to be sent.
   func count() throws(SQLiteError) -> Int {
     let all = Int(try database.run("SELECT count(*) FROM taps").first?.first?.asInteger ?? 0)
     return try all - outgoingCount()
@@ -139,7 +138,7 @@ final class TapStore {
       + change("DELETE FROM taps WHERE sequence IN (\(oldest) LIMIT ?)", [.integer(Int64(excess))])
   }
 
-  /// Runs a deletion or an update, and returns the ids of its taps.
+  /// Returns the ids of the deleted or updated taps.
   func change(_ statement: String, _ bindings: [SQLiteValue]) throws(SQLiteError) -> [String] {
     try database.run(statement + " RETURNING id", bindings).compactMap { $0.first?.asText }
   }
@@ -194,7 +193,7 @@ extension NotificationPlace {
 
 /// Parts of a large store. An index finds each of them, so that SQLite reads only the rows that it returns.
 extension TapStore {
-  /// The columns of a ``TapSummary``; the last one is the order.
+  /// Of a ``TapSummary``; the last one is the order.
   private static let summary = "id, time, uri, title, handler, state, changed, reason_code, reason, sequence"
 
   /// Rows with certain states in the order of their arrival.
@@ -211,7 +210,7 @@ extension TapStore {
       .joined(separator: " UNION ALL ") + " ORDER BY sequence \(newestFirst ? "DESC" : "ASC")"
   }
 
-  /// The first `limit` taps of a query with sequence numbers below `end`, without their messages.
+  /// The first `limit` taps with sequence numbers below `end`, without their messages.
   func list(_ query: InboxQuery, before end: Int64, limit: Int) throws(SQLiteError) -> [TapSummary] {
     guard !query.states.isEmpty else { return [] }
     let statement =
@@ -224,7 +223,7 @@ extension TapStore {
       .compactMap(TapSummary.init)
   }
 
-  /// Taps with ids that begin with `prefix`, in the order of the ids.
+  /// In the order of the ids.
   func list(idPrefix prefix: String, limit: Int) throws(SQLiteError) -> [TapSummary] {
     let rows = try database.run(
       "SELECT \(TapStore.summary) FROM taps WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3",
@@ -288,7 +287,7 @@ extension TapStore {
     var sequence: Int64
   }
 
-  /// The first `limit` of them with sequence numbers above `sequence`, lowest number first.
+  /// The first `limit` with sequence numbers above `sequence`, lowest number first.
   func outgoing(after sequence: Int64, limit: Int) throws(SQLiteError) -> [Outgoing] {
     let rows = try database.run(
       "SELECT id, time, sequence FROM taps WHERE outgoing = 1 AND sequence > ?1 ORDER BY sequence LIMIT ?2",
@@ -305,12 +304,10 @@ extension TapStore {
     Int(try database.run("SELECT count(*) FROM taps WHERE outgoing = 1").first?.first?.asInteger ?? 0)
   }
 
-  /// Whether this tap waits.
   func isOutgoing(_ id: String) throws(SQLiteError) -> Bool {
     try !database.run("SELECT 1 FROM taps WHERE id = ? AND outgoing = 1", [.text(id)]).isEmpty
   }
 
-  /// Records that this tap was sent.
   func acknowledge(_ id: String) throws(SQLiteError) {
     try database.run("UPDATE taps SET outgoing = 0 WHERE id = ? AND outgoing = 1", [.text(id)])
   }
@@ -345,7 +342,6 @@ extension TapStore {
   }
 }
 
-/// The tables of the inbox.
 enum Schema {
   /// `PRAGMA user_version` of a file with these tables. A released schema never changes: a new shape gets a new number,
   /// and statements that lead there from this one.
