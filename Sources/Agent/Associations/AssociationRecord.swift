@@ -4,7 +4,6 @@ import UniversalLinks
 ///
 /// An answer is valid for ``maximumAge``, even if later requests fail. Times are seconds since 1970.
 package struct AssociationRecord: Sendable, Hashable {
-  /// The answer of a domain.
   package enum Answer: Sendable, Hashable {
     /// The domain has this file, which is a valid document.
     case file([UInt8])
@@ -18,23 +17,21 @@ package struct AssociationRecord: Sendable, Hashable {
   static let firstRetry: Int64 = 3600
   static let lastRetry: Int64 = 86_400
 
-  /// The last answer; nil if there is none.
+  /// Nil if there is none.
   package internal(set) var answer: Answer?
-  /// When the last answer arrived.
   package internal(set) var answered: Int64 = 0
-  /// When the domain was last asked.
   package internal(set) var attempted: Int64 = 0
   /// When to ask the domain again.
   package internal(set) var due: Int64 = 0
-  /// How many requests in a row have failed.
+  /// In a row.
   package internal(set) var failures = 0
-  /// Why the last request failed; nil if it did not.
+  /// Of the last request; nil if it did not fail.
   package internal(set) var failure: FetchFailure?
 
-  /// The record of a document that was never requested.
+  /// For a document that was never requested.
   package init() {}
 
-  /// Updates the record with the result of a request, already checked for this kind of document.
+  /// The outcome is already checked for this kind of document.
   package mutating func take(_ outcome: FetchOutcome, at now: Int64) {
     attempted = now
     switch outcome {
@@ -61,7 +58,7 @@ package struct AssociationRecord: Sendable, Hashable {
   /// would otherwise become longer.
   package func isDue(at now: Int64) -> Bool { now >= due || now < attempted }
 
-  /// The last answer, if it is still valid.
+  /// Nil if the last answer is no longer valid.
   package func current(at now: Int64) -> Answer? {
     // An answer from the future was stored when the clock was wrong, so its age is unknown.
     now >= answered && now - answered < Self.maximumAge ? answer : nil
@@ -71,7 +68,7 @@ package struct AssociationRecord: Sendable, Hashable {
 extension AssociationRecord {
   private static let magic = "tagroute association 1"
 
-  /// The record as a file: header lines, an empty line, then the document's bytes.
+  /// Header lines, an empty line, then the document's bytes.
   var encoded: [UInt8] {
     var lines = [Self.magic, "attempted \(attempted)", "due \(due)", "failures \(failures)"]
     if let failure {
@@ -89,11 +86,11 @@ extension AssociationRecord {
     return Array((lines.joined(separator: "\n") + "\n\n").utf8) + body
   }
 
-  /// The maximum size of a record without its document, in bytes.
+  /// Without the document, in bytes.
   static let maximumHeader = 4096
 
-  /// Reads a record from such a file. It does not check the document, which the caller has to parse. Nil if the bytes
-  /// are not a record. The caller then asks the domain again.
+  /// Does not check the document, which the caller has to parse. Nil if the bytes are not a record. The caller then
+  /// asks the domain again.
   init?(encoded bytes: [UInt8]) {
     var rest = bytes[...]
     var lines: [String] = []
@@ -134,8 +131,8 @@ extension AssociationRecord {
 }
 
 extension AssociationRecord {
-  /// Whether the last answer of the domain for this document names an application for at least some links, and is still
-  /// valid at `now`, in seconds since 1970.
+  /// Whether the last answer of the domain names an application for at least some links, and is still valid. `now` is
+  /// in seconds since 1970.
   package func names(_ desktopID: String, in document: AssociationDocument, at now: Int64) -> Bool {
     guard case .file(let file)? = current(at: now) else { return false }
     switch document {
@@ -152,10 +149,10 @@ package enum AssociationDocument: String, Sendable, Hashable, CaseIterable {
   /// Google, "Digital Asset Links", with the targets that ``AssetLinks`` documents.
   case assetLinks = "assetlinks.json"
 
-  /// Its path on the domain (RFC 8615).
+  /// On the domain (RFC 8615).
   package var path: String { "/.well-known/\(rawValue)" }
 
-  /// The error in a file; nil if the file is valid.
+  /// Nil if the file is valid.
   func mistake(in file: [UInt8]) -> AssociationError? {
     do throws(AssociationError) {
       switch self {

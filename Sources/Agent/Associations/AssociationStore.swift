@@ -20,17 +20,17 @@ package struct AssociationStore: Sendable, Hashable {
 
   private let directory: String
 
-  /// The records in a directory. It is created if it does not exist.
+  /// The directory is created if it does not exist.
   package init(directory: String) { self.directory = directory }
 
-  /// The store in the state directory of the user (XDG Base Directory Specification). Nil if neither `XDG_STATE_HOME`
-  /// nor `HOME` names it.
+  /// In the state directory of the user (XDG Base Directory Specification). Nil if neither `XDG_STATE_HOME` nor `HOME`
+  /// names it.
   package init?(environment: [String: String]) {
     guard let state = BaseDirectories(environment: environment).state else { return nil }
     directory = "\(state)/\(Names.Files.agentState)/\(Names.Files.associations)"
   }
 
-  /// The record of a document at a domain in IDNA form. A new record if there is none, or if it cannot be read.
+  /// The domain is in IDNA form. A new record if there is none, or if it cannot be read.
   package func record(of document: AssociationDocument, at domain: String) async -> AssociationRecord {
     (try? await DedicatedThread.run { readRecord(of: document, at: domain) }) ?? AssociationRecord()
   }
@@ -41,12 +41,12 @@ package struct AssociationStore: Sendable, Hashable {
     return record
   }
 
-  /// A record with a document that is not checked yet; nil if there is no record.
+  /// The document is not checked yet; nil if there is no record.
   private func unchecked(_ document: AssociationDocument, at domain: String) -> AssociationRecord? {
     path(document, domain).flatMap(Self.contents).flatMap(AssociationRecord.init(encoded:))
   }
 
-  /// Stores the record of a domain in IDNA form. If this throws, the previous record is still there.
+  /// The domain is in IDNA form. If this throws, the previous record is still there.
   package func keep(
     _ record: AssociationRecord, of document: AssociationDocument, at domain: String
   ) async throws(SystemError) {
@@ -123,7 +123,7 @@ package struct AssociationStore: Sendable, Hashable {
     return zip(times, domains).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// Deletes the records of all domains except those that an application claims.
+  /// `domains` are those that an application claims.
   package func forget(allBut domains: Set<String>) async {
     _ = try? await DedicatedThread.run {
       for document in AssociationDocument.allCases {
@@ -152,7 +152,7 @@ package struct AssociationStore: Sendable, Hashable {
     }
   }
 
-  /// The bytes of a file. Nil if it does not exist, is not a regular file, or is larger than a record can be.
+  /// Nil if the file does not exist, is not a regular file, or is larger than a record can be.
   private static func contents(of path: String) -> [UInt8]? {
     let maximum = AppSiteAssociation.maximumSize + AssociationRecord.maximumHeader
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)

@@ -6,7 +6,6 @@ package enum FetchOutcome: Sendable, Hashable {
   case found([UInt8], cacheControl: String?)
   /// The domain has no such document (404 or 410). That is an answer too.
   case absent
-  /// There is no answer.
   case failed(FetchFailure)
 
   /// This outcome, or for an invalid file of this kind a failure with the place of the error.
@@ -16,9 +15,8 @@ package enum FetchOutcome: Sendable, Hashable {
   }
 }
 
-/// Why there is no answer.
 package struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kinds of failures. Scripts read the raw values. More may be added.
+  /// Scripts read the raw values. More may be added.
   package enum Code: String, Sendable, Hashable {
     /// The domain is one that is never asked, or all its addresses are private.
     case refused = "refused"
@@ -30,9 +28,7 @@ package struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible 
     case certificate
     /// A TLS connection of at least version 1.2 cannot be established.
     case tls
-    /// The request took too long.
     case timeout
-    /// The answer is a redirect.
     case redirect
     /// The status is not 200, 404 or 410, nor a redirect.
     case status
@@ -44,19 +40,15 @@ package struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible 
     case malformed
   }
 
-  /// The kind of failure.
   package let code: Code
-  /// The reason, as a sentence without its full stop. It repeats no data from the server except locations and quoted
-  /// names in a file.
+  /// A sentence without its full stop. It repeats no data from the server except locations and quoted names in a file.
   package let message: String
 
-  /// The message is a sentence without its full stop.
   package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
-  /// The message.
   package var description: String { message }
 }
 
@@ -70,7 +62,7 @@ package enum CacheLifetime {
   /// In seconds: a day. Used if the server sets no time.
   package static let standard: Int64 = 86_400
 
-  /// The seconds, within ``bounds``, from the value of the field as it was sent.
+  /// Within ``bounds``. `cacheControl` is the value of the field as it was sent.
   package static func seconds(_ cacheControl: String?) -> Int64 {
     var lifetime = standard
     for directive in (cacheControl ?? "").lowercased().split(separator: ",") {
@@ -88,7 +80,7 @@ package enum CacheLifetime {
     return lifetime
   }
 
-  /// Parses a time in seconds. A number that is too large becomes the largest (RFC 9111, section 1.2.2).
+  /// A number that is too large becomes the largest (RFC 9111, section 1.2.2).
   private static func deltaSeconds(_ text: String) -> Int64? {
     let digits = text.hasPrefix("\"") && text.hasSuffix("\"") ? String(text.dropFirst().dropLast()) : text
     guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
