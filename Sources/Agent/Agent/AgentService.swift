@@ -18,11 +18,11 @@ struct AgentService: Sendable {
   private let clock: any Clock<Duration>
   private let log: Log
 
-  /// How long the first notifications may wait for desktop entries and records.
+  /// For desktop entries and records, before the first notifications.
   private static let readingTimeout = Duration.seconds(5)
 
   /// Without `handlers`, uses those of this process's environment. A headless agent can ask no user: only rules with
-  /// `Ask=no` act, and nothing is shown. The log never receives a tag's contents.
+  /// `Ask=no` act, and it has no notifications. The log never receives a tag's contents.
   init(
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
     now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, isHeadless: Bool = false,
@@ -81,7 +81,7 @@ struct AgentService: Sendable {
     "desktop entries, association records, or a directory of PATH cannot be read yet: a slow disk, or a file system that does "
     + "not answer. Until then, links open only in apps whose entries were read. Taps on the screen are decided again later"
 
-  /// Makes new settings active. Taps on the screen are decided again if the settings may change that decision.
+  /// Taps on the screen are decided again if the settings may change that decision.
   func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async {
     await inbox.configure(location, Retention(configuration))
     await screen.adopt(configuration)
@@ -90,7 +90,6 @@ struct AgentService: Sendable {
     if mayChangeDecisions { await desk.decideAgain() }
   }
 
-  /// What the daemon says.
   func handle(_ notice: DaemonLink.Notice) async {
     switch notice {
     case .registration(let isAccepted, let error):
@@ -102,7 +101,7 @@ struct AgentService: Sendable {
     }
   }
 
-  /// Uses the system bus from now on: the daemon's reader sessions can be cancelled, and Wi-Fi networks joined.
+  /// From now on, the daemon's reader sessions can be cancelled, and Wi-Fi networks joined.
   func use(_ link: DaemonLink, _ networkManager: NetworkManager) async {
     await screen.setDaemon(link)
     await router.setNetworkManager(networkManager)
@@ -110,7 +109,7 @@ struct AgentService: Sendable {
     await desk.decideAgain(networks: true)
   }
 
-  /// Does what is due once an hour.
+  /// Called once an hour.
   func tidy() async {
     await desk.prune()
     await router.readAssociations()

@@ -15,9 +15,7 @@ actor DaemonLink {
     case registration(isAccepted: Bool, BusError?)
     /// Whether the display has to be watched. Not sent before the first change.
     case displayNeeded(Bool)
-    /// The sheet of a reader session.
     case sheet(ReaderSheets.Event)
-    /// The tag of this tap was removed.
     case tagRemoved(String)
   }
 
@@ -51,8 +49,8 @@ actor DaemonLink {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Creates a link on the system bus. `report` is in the first registration, and `reportPause` is the wait before
-  /// repeating a report that failed. An error of `receive`, which stores a tap, is the reply to the daemon.
+  /// `report` is in the first registration, and `reportPause` is the wait before repeating a report that failed. An
+  /// error of `receive`, which stores a tap, is the reply to the daemon.
   init(
     connection: Connection, report: DaemonRegistration.Report, clock: any Clock<Duration>, log: Log,
     reportPause: Duration = .seconds(2), notify: @escaping @Sendable (isolated any Actor, Notice) async -> Void,
@@ -89,7 +87,7 @@ actor DaemonLink {
     await proceed(registration.daemonChanged(isPresent: owner != nil))
   }
 
-  /// Reports the session's conditions as soon as the daemon can take them.
+  /// As soon as the daemon can take them.
   func report(_ conditions: [String: Bool]) async { await proceed(registration.report(conditions)) }
 
   /// Reports that the user has locked or unlocked the session by command, and waits for the daemon's reply. Throws
@@ -113,7 +111,7 @@ actor DaemonLink {
     await withCheckedContinuation { lockWaiters.append($0) }
   }
 
-  /// Begins an action, and announces changes.
+  /// Announces changes, too.
   private func proceed(_ action: DaemonRegistration.Action?) async {
     if let action, let owner {
       activity?.cancel()
@@ -187,7 +185,7 @@ actor DaemonLink {
     try await receive(self, call.arguments.first?.asDictionary ?? [:])
   }
 
-  /// Refuses a call from a peer that is not the daemon.
+  /// Throws if the peer is not the daemon.
   func requireDaemon(_ call: IncomingCall, orFormer: Bool = false) throws {
     let isDaemon = connection.assumeIsolated {
       $0.isOwner(call.sender, of: Names.Daemon.busName, orFormer: orFormer)
@@ -200,7 +198,6 @@ actor DaemonLink {
   }
 }
 
-/// The ends of placements, as the daemon reports them.
 extension DaemonLink {
   func removalMethod() -> ExportedMethod {
     ExportedMethod("TagRemoved", in: [Argument("tap", "s"), Argument("options", "a{sv}")]) { [weak self] _, call in
@@ -218,7 +215,6 @@ extension DaemonLink {
   }
 }
 
-/// Reader sessions, as the daemon reports them.
 extension DaemonLink {
   /// The methods besides `TagRead` that the daemon calls.
   func sheetMethods() -> [ExportedMethod] {
@@ -258,7 +254,7 @@ extension DaemonLink {
     await notify(self, .sheet(event))
   }
 
-  /// Cancels a reader session for the user. The daemon refuses that if the session is over already.
+  /// The daemon refuses that if the session is over already.
   func cancelReaderSession(_ session: ObjectPath) async {
     guard let owner else { return }
     do {
@@ -275,7 +271,6 @@ extension DaemonLink {
   /// How often the properties are read if signals keep arriving meanwhile. The signals carry the same values.
   private static let maximumReadings = 8
 
-  /// Subscribes to changes of the daemon's properties.
   func followReaders() async throws(BusError) {
     let signals = try await connection.signals(
       MatchRule(
@@ -326,7 +321,7 @@ extension DaemonLink {
     await updateDisplay()
   }
 
-  /// The options of `RegisterAgent`. A daemon ignores keys that it does not know.
+  /// For `RegisterAgent`. A daemon ignores keys that it does not know.
   static func options(_ report: DaemonRegistration.Report) -> [String: Value] {
     [
       Names.Registration.conditions: .booleans(report.values), Names.Registration.version: .string(Names.version),
@@ -334,7 +329,7 @@ extension DaemonLink {
     ]
   }
 
-  /// Logs once that the daemon has another version, and what to restart. Tags work all the same.
+  /// Once: that the daemon has another version, and what to restart. Tags work all the same.
   private func logDifference(_ properties: [String: Value]) {
     guard let version = properties["Version"]?.asString else { return }
     let difference = RunningProgram.daemon.difference(version: version)
@@ -357,17 +352,15 @@ extension DaemonLink {
 
 /// Whether the agent has to watch the display, by the daemon's reasons for not scanning.
 ///
-/// Pure: ``DaemonLink`` updates it. Watching means polling the display's connectors, so the agent does it only while no
+/// Pure: ``DaemonLink`` updates it. To watch means to poll the display's connectors, so the agent does it only while no
 /// other reason stops the readers.
 struct DisplayWatch: Sendable, Hashable {
   /// Whether the daemon has accepted this agent, and was asked for its readers.
   var isRegistered = false
-  /// Why no reader scans: empty if one does, nil if the daemon has not reported it.
+  /// Empty if a reader scans; nil if the daemon has not reported it.
   var reasons: Set<String>?
-  /// How many readers the daemon has.
   var readers = 0
 
-  /// Whether the display has to be watched.
   var isNeeded: Bool {
     guard isRegistered else { return false }
     guard let reasons else { return true }
@@ -378,6 +371,6 @@ struct DisplayWatch: Sendable, Hashable {
   }
 
   private static let displays = Set(SuspendReasons.displayOff.names)
-  /// The reasons that stop every reader, on all seats.
+  /// On all seats.
   private static let everyReaders = Set(([.disabled, .sleeping, .inhibited] as SuspendReasons).names)
 }

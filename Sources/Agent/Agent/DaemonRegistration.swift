@@ -8,15 +8,14 @@ import Presence
 /// Pure: each event returns at most one action. ``DaemonLink`` carries it out, and then calls ``ended(_:)``. So at most
 /// one call or pause is in progress. A new action replaces a pause.
 struct DaemonRegistration {
-  /// The contents of one call.
   struct Report: Sendable, Equatable {
-    /// The session's conditions, as `ReportConditions` has them.
+    /// As `ReportConditions` has them.
     var conditions: [String: Bool]
     /// Whether the user has unlocked the session by command since the last report. The daemon must get each such
     /// command once.
     var isUnlockedByUser = false
 
-    /// The argument of `ReportConditions`.
+    /// For `ReportConditions`.
     var values: [String: Bool] {
       isUnlockedByUser ? conditions.merging([Names.Condition.unlockedByUser: true]) { $1 } : conditions
     }
@@ -30,7 +29,7 @@ struct DaemonRegistration {
 
   /// A series of registrations with one daemon, until it accepts one.
   struct Attempt {
-    /// The pauses before the next registrations.
+    /// Before the next registrations.
     fileprivate var pause = Backoff(from: .milliseconds(500), to: .seconds(30))
     fileprivate var error: BusError?
     /// Whether a registration timed out. The daemon may still accept it, with a report that is outdated by then.
@@ -60,17 +59,15 @@ struct DaemonRegistration {
   private static let refusals: Set<String> = [Names.Errors.notASession, Names.Errors.alreadyRegistered]
 
   private var state = State.absent
-  /// The report that the daemon should have.
   private(set) var desired: Report
   private let reportPause: Duration
 
-  /// Waits for `reportPause` before repeating a report that failed.
+  /// `reportPause` is the wait before repeating a report that failed.
   init(desired: Report, reportPause: Duration) {
     self.desired = desired
     self.reportPause = reportPause
   }
 
-  /// Whether the daemon has accepted this agent.
   var isRegistered: Bool {
     switch state {
     case .absent, .registering, .refused: false
@@ -78,7 +75,7 @@ struct DaemonRegistration {
     }
   }
 
-  /// Why the daemon has not accepted this agent; nil if it has, or has not answered yet.
+  /// Nil if the daemon has accepted this agent, or has not answered yet.
   var error: BusError? {
     switch state {
     case .registering(_, let attempt), .refused(let attempt): attempt.error
@@ -102,7 +99,7 @@ struct DaemonRegistration {
     }
   }
 
-  /// Handles a new owner of the daemon's name, or the loss of its owner.
+  /// The daemon's name has a new owner, or none.
   mutating func daemonChanged(isPresent: Bool) -> Action? {
     state = .absent
     return isPresent ? register(Attempt()) : nil
@@ -115,8 +112,7 @@ struct DaemonRegistration {
     return report(Report(conditions: conditions, isUnlockedByUser: isUnlockedByUser))
   }
 
-  /// Handles a changed report, or a repeated command of the user. Either ends a pause, unless the daemon has refused
-  /// the agent.
+  /// Also for a repeated command of the user. Ends a pause, unless the daemon has refused the agent.
   mutating func report(_ report: Report) -> Action? {
     let former = desired.conditions
     desired = report
@@ -128,8 +124,8 @@ struct DaemonRegistration {
     }
   }
 
-  /// Handles the end of the call or the pause. The error is nil if the daemon accepted the call, and after a pause.
-  /// Returns what to do next.
+  /// The call or the pause has ended. The error is nil if the daemon accepted the call, and after a pause. Returns the
+  /// next action.
   mutating func ended(_ error: BusError? = nil) -> Action? {
     switch (state, error) {
     case (.registering(let sent, _), nil), (.reporting(let sent, acknowledged: _), nil):
@@ -168,7 +164,7 @@ struct DaemonRegistration {
 }
 
 extension DesktopState {
-  /// The known conditions, as `ReportConditions` has them. Unknown ones are missing.
+  /// As `ReportConditions` has them. Unknown conditions are missing.
   var report: [String: Bool] {
     [
       Names.Condition.locked: locked, Names.Condition.displayOff: displayOff, Names.Condition.camera: camera,
@@ -182,7 +178,7 @@ extension DesktopState {
     }
   }
 
-  /// The known conditions, for the log.
+  /// The known ones, for the log.
   var summary: String {
     let facts = report.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value ? "yes" : "no")" }
     let reasons = lockReasons.isEmpty ? "" : " (\(lockReasons.joined(separator: "; ")))"

@@ -3,9 +3,8 @@ import Inbox
 import Notifications
 import UniversalLinks
 
-/// The reasons below a title that reports a failure.
 extension Messages {
-  /// Why a tap has failed. A sentence without a full stop; may be empty.
+  /// A sentence without a full stop; may be empty.
   ///
   /// Another program's message is quoted and short: it is not translated, and may contain any text.
   static func whyFailed(_ reason: TapReason) -> String {
@@ -19,20 +18,19 @@ extension Messages {
     }
   }
 
-  /// The title for a tag with contents that are no message.
   static var damagedTag: String { translated("This tag is damaged") }
 
-  /// What to do about a damaged tag. A sentence without a full stop.
+  /// A sentence without a full stop.
   static var whyDamaged: String {
     // Translators: below “This tag is damaged”.
     translated("What is on it cannot be read; write the tag again")
   }
 
-  /// The title for a link that no app may open, for example `javascript:`.
+  /// For example `javascript:`.
   static var refusedLink: String { translated("This link may not be opened") }
 
-  /// Why the link is refused, and how to write the tag instead. A sentence without a full stop. The refusal is nil if
-  /// the link cannot be decoded.
+  /// With the remedy: how to write the tag. A sentence without a full stop. The refusal is nil if the link cannot be
+  /// decoded.
   static func whyRefused(_ refusal: URIError.Code?) -> String {
     switch refusal {
     case .forbiddenCharacter:
@@ -127,7 +125,7 @@ extension Messages {
     return words.isEmpty ? "" : translated("“{detail}”", ["detail": words])
   }
 
-  /// The text without marks that could end its quotation.
+  /// Without marks that could end a quotation.
   private static func quotable(_ words: String) -> String {
     DisplayText(TapOffer.withoutQuotationMarks(words), limit: 120).string
   }

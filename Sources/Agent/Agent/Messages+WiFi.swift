@@ -2,14 +2,12 @@ import Handlers
 import Notifications
 import Routing
 
-/// The texts about Wi-Fi networks of tags.
 extension Messages {
   /// Also the title in the inbox.
   static func network(_ name: DisplayText) -> String {
     // Translators: title of a notification, and in a list of tags that were read. {name} is the name of a wireless network.
     translated("Wi-Fi network “{name}”", ["name": name.string])
   }
-  /// The title of the question.
   static func mayConnect(to name: DisplayText) -> String {
     // Translators: title of a question; the answers are the buttons “Connect” and “Connect and Save”.
     translated("Connect to Wi-Fi “{name}”?", ["name": name.string])
@@ -38,7 +36,7 @@ extension Messages {
     translated("May be connected to Wi-Fi “{name}”", ["name": name.string])
   }
 
-  /// Why the network of a tag is never joined. A sentence without a full stop.
+  /// A sentence without a full stop.
   static func whyUnusable(_ obstacle: WiFiOffer.Obstacle) -> String {
     switch obstacle {
     case .enterprise:
@@ -56,7 +54,7 @@ extension Messages {
     }
   }
 
-  /// Why no network can be joined now. A sentence without a full stop; empty if one can.
+  /// A sentence without a full stop; empty if a network can be joined.
   static func whyNoWiFi(_ availability: WiFiAvailability) -> String {
     switch availability {
     case .available: ""

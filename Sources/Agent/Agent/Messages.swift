@@ -6,22 +6,19 @@ import Notifications
 /// A text is translated as a whole sentence, because languages differ in word order. Log lines and D-Bus messages stay
 /// English, and are not here.
 enum Messages {
-  /// The program's name in notification servers.
+  /// In notification servers.
   static let applicationName = "Tagroute"
 
-  /// The title of a tap's notification. It names the effect of a click.
   static func willOpen(in handler: DisplayText) -> String {
     // Translators: title of a notification, and label of a button. {app} is the name of an app, for example Firefox.
     translated("Open in {app}", ["app": handler.string])
   }
-  /// The label of the button that opens the tap.
   static var open: String {
     // Translators: label of a button: open the link that was on the NFC tag, in the app that the title names.
     translated("Open")
   }
 
-  /// The title if the only handler needs the user's permission. The permission comes first, because servers cut a long
-  /// title.
+  /// The permission comes first, because servers cut a long title.
   static func mayOpen(_ handler: DisplayText, links claim: String) -> String {
     if claim.hasSuffix(":") {
       // Translators: title of a question. {scheme} is the beginning of an address up to its colon, for example mailto:
@@ -35,12 +32,10 @@ enum Messages {
     // Translators: title of a question. {domain} is an internet domain, for example menu.example.com
     return translated("{domain} links: allow “{app}” to open them?", ["app": handler.string, "domain": claim])
   }
-  /// The label of the button that gives the permission.
   static var allowAndOpen: String {
     // Translators: label of a button: allow the app this from now on, and open the link now.
     translated("Allow and Open")
   }
-  /// The title if there are several handlers. Each has a button.
   static func which(links claim: String) -> String {
     if claim.hasSuffix(":") {
       // Translators: title of a question; each answer is a button with the name of an app. {scheme} is for example mailto:
@@ -56,108 +51,87 @@ enum Messages {
   /// A media type has a slash, and an external type a colon. A domain has neither.
   private static func isType(_ claim: String) -> Bool { claim.contains("/") || claim.contains(":") }
 
-  /// The label of the button of a handler that needs permission.
   static func allow(_ handler: DisplayText) -> String {
     // Translators: label of a button: allow this app to open the links that the question is about, and open the link now.
     translated("Allow {app}", ["app": handler.string])
   }
 
-  /// The label of a click on the question itself, which does not answer it.
   static var showAgain: String {
     // Translators: what a click on a question does that is on none of its buttons: the question stays.
     translated("Ask again")
   }
 
-  /// The title if a rule of the user runs a program. It names the effect of a click.
   static func willRun(_ rule: DisplayText) -> String {
     // Translators: title of a notification. {rule} is the name that the user has given to a rule that runs a program.
     translated("Run “{rule}”", ["rule": rule.string])
   }
-  /// The label of the button that runs the program.
   static var run: String {
     // Translators: label of a button: run the program that the title is about.
     translated("Run")
   }
-  /// The title after a rule's program was started without a click.
   static func hasRun(_ rule: DisplayText) -> String {
     // Translators: title of a notification: the program was started at once, as the rule {rule} says.
     translated("Started “{rule}”", ["rule": rule.string])
   }
-  /// The title if the program of a rule could not be started.
   static func couldNotRun(_ rule: DisplayText) -> String {
     translated("Could not start “{rule}”", ["rule": rule.string])
   }
-  /// The title if the agent ended while it started the program of a rule.
   static func mayHaveRun(_ rule: DisplayText) -> String {
     // Translators: title: nobody knows whether the program of the rule {rule} was started.
     translated("“{rule}” may have been started", ["rule": rule.string])
   }
-  /// The title after a link was opened without a click.
   static func hasOpened(in handler: DisplayText) -> String {
     // Translators: title of a notification: the link on the tag was opened at once, as a rule of the user says.
     translated("Opened in {app}", ["app": handler.string])
   }
-  /// The label of the button that opens the tag without a click from now on.
   static var alwaysOpen: String {
     // Translators: label of a button: open it now, and in future without a question as soon as this tag is read.
     translated("Always open this tag at once")
   }
-  /// The label of the button that ends that.
   static var askNextTime: String {
     // Translators: label of a button: the tag was opened without a question, and should not be the next time.
     translated("Ask next time")
   }
-  /// The title if that cannot be saved.
   static var notSaved: String {
     // Translators: title: the user's answer for this tag, “Always open this tag at once” or “Ask next time”, was not saved.
     translated("Your choice for this tag was not saved")
   }
-  /// The text if a file cannot be changed.
   static func cannotChange(_ file: DisplayText) -> String {
     // Translators: below “Your choice for this tag was not saved”. {file} is the path of a file. tagroute-agent is a program.
     translated("{file} cannot be changed. The journal of tagroute-agent says why.", ["file": file.string])
   }
-  /// The text if somebody wrote the rule by hand.
   static func changeRule(_ rule: DisplayText, at place: DisplayText) -> String {
     // Translators: the program does not change a rule that a person wrote. {rule} is its name, {place} its file and line.
     translated(
       "The rule “{rule}” opens this tag. Change it here: {place}", ["rule": rule.string, "place": place.string])
   }
 
-  /// The title if a program asks which computer this is.
   static func thisIs(_ host: DisplayText) -> String {
     // Translators: title: the answer to the question which computer this is. {host} is the computer's name.
     translated("This is {host}", ["host": host.string])
   }
-  /// The text below it.
   static var askedToIdentify: String {
     // Translators: below “This is {host}”.
     translated("A program has asked this computer to show which one it is")
   }
 
-  /// The title if a rule shows the link of a tag and opens no app.
   static var linkOnTag: String {
     // Translators: title above the link that is on an NFC tag.
     translated("Link on a tag")
   }
 
-  /// The title if no app opens the link.
   static var nobodyOpens: String { translated("No app opens this link") }
-  /// The title if the tag has only a text.
   static var text: String {
     // Translators: title above what is written on an NFC tag that holds no link.
     translated("Text on a tag")
   }
-  /// The label of the button that copies the text.
   static var copy: String { translated("Copy") }
-  /// The label if no action is possible.
   static var close: String { translated("Close") }
   static var couldNotCopy: String {
     // Translators: title: the link or the text of a tag could not be put on the clipboard.
     translated("Could not copy")
   }
 
-  /// The title if the handler did not take the tap.
   static func couldNotOpen(in handler: DisplayText) -> String {
     translated("Could not open in {app}", ["app": handler.string])
   }
@@ -165,20 +139,17 @@ enum Messages {
     // Translators: label of the last button: I do not want to do anything with this tag; take the notification away.
     translated("Dismiss")
   }
-  /// The label of the button that repeats the hand-over.
   static var tryAgain: String { translated("Try again") }
-  /// The title if the app did not answer the hand-over.
   static func mayHaveOpened(in handler: DisplayText) -> String {
     // Translators: title: the app was given the link and did not answer, so nobody knows whether it has opened it.
     translated("May have been opened in {app}", ["app": handler.string])
   }
 
-  /// The title of a reader session's sheet.
   static var holdTag: String {
     // Translators: title. A tag is an NFC tag or card, the reader an NFC reader at the computer.
     translated("Hold a tag near the reader")
   }
-  /// The sheet's text: the application and its message, which are both untrusted.
+  /// The application and its message are both untrusted.
   static func sessionBody(application: DisplayText, message: DisplayText) -> String {
     if application.isEmpty { return message.string }
     if message.isEmpty {
@@ -188,30 +159,25 @@ enum Messages {
     // Translators: below “Hold a tag near the reader”: the app that wants to use the tag, and what it says itself.
     return translated("“{app}”: {message}", ["app": application.string, "message": message.string])
   }
-  /// The label of the button that cancels the reader session.
   static var cancel: String { translated("Cancel") }
-  /// The title after a successful reader session.
   static var sessionDone: String { translated("✓ Done") }
-  /// The title after a failed reader session.
   static var sessionFailed: String { translated("✗ That did not work") }
-  /// Replaces the button on a server without buttons.
+  /// Instead of the button, on a server without buttons.
   static var sessionWithoutButtons: String {
     // Translators: instead of a “Cancel” button, where the desktop shows no buttons. It: the waiting for a tag.
     translated("It ends by itself, after a minute at most")
   }
 
-  /// The title if another program is registered as the user's agent.
   static var anotherAgent: String {
     // Translators: title of a warning: a program that is not this one has registered for the user's NFC tags, and gets them all.
     translated("Another program receives your tags")
   }
-  /// The text of that notification.
   static var findAnotherAgent: String {
     // Translators: below “Another program receives your tags”. “tagroute doctor” is a command, and stays as it is.
     translated("It registered before Tagroute. Run “tagroute doctor” in a terminal to see what to do.")
   }
 
-  /// Replaces the buttons on a server without buttons, and names the command that opens the tap.
+  /// Instead of the buttons, on a server without buttons.
   static func withoutButtons(_ tap: String) -> String {
     translated(
       // Translators: instead of buttons. What was on the tag is kept, and shown again as soon as there are. {command} is for a terminal.
@@ -219,13 +185,12 @@ enum Messages {
       ["command": "tagroute inbox open \(tap.prefix(8))"])
   }
 
-  /// Marks a text for xgettext, which needs a literal.
+  /// xgettext needs a literal.
   static func translated(_ message: String, _ values: [String: String] = [:]) -> String {
     Translation.text(message, values)
   }
 }
 
-/// Titles in the inbox for tags without a link or a text.
 extension Messages {
   static var emptyMessage: String {
     // Translators: in a list of tags that were read: the tag is made for messages and holds none.
@@ -257,7 +222,6 @@ extension Messages {
     // Translators: in a list of tags that were read. {type} is for example image/png or example.com:coupon
     translated("Data of type {type}", ["type": type.string])
   }
-  /// The text below the type of data that no app opens.
   static func save(_ data: TagData, of tap: String) -> String {
     translated(
       // Translators: below the kind of data on a tag, for example “Data of type application/zip”. {size} is for example 12 kB, {command} is for a terminal.

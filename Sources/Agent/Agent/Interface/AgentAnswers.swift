@@ -87,7 +87,6 @@ enum AgentAnswers {
     return tap.values
   }
 
-  /// A tap in a list with messages.
   static func tap(_ listed: ListedTap, reason: String?) -> [String: Value] {
     tap(listed.stored, reason: reason, sequence: listed.sequence)
   }
@@ -132,7 +131,7 @@ enum AgentAnswers {
     return Int(clamping: number)
   }
 
-  /// The beginning of the ids to find; nil if the option is not given.
+  /// Nil if the option is not given.
   static func idPrefix(_ options: [String: Value]) throws(BusError) -> String? {
     guard let option = options["id-prefix"] else { return nil }
     guard let prefix = option.asString, (1...36).contains(prefix.utf8.count),
@@ -163,7 +162,7 @@ enum AgentAnswers {
       states: states, limit: limit, before: before, beforeSequence: try sequence(options, "before-sequence"))
   }
 
-  /// A place in the list; nil if the option is not given.
+  /// Nil if the option is not given.
   static func sequence(_ options: [String: Value], _ name: String) throws(BusError) -> Int64? {
     guard let option = options[name] else { return nil }
     guard let number = option.asUInt64 else { throw .invalidArgument("\(name) is no number of 64 bits") }
@@ -176,7 +175,7 @@ enum AgentAnswers {
     return flag
   }
 
-  /// A desktop id, with or without `.desktop`. Throws if the text cannot be stored as one.
+  /// With or without `.desktop`. Throws if the text cannot be stored as a desktop id.
   static func desktopID(_ text: String) throws(BusError) -> String {
     let isPlain = text.unicodeScalars.allSatisfy {
       $0.value > 0x20 && $0.value != 0x7F && !"[]/".unicodeScalars.contains($0)
@@ -185,7 +184,7 @@ enum AgentAnswers {
     return text.hasSuffix(".desktop") ? text : text + ".desktop"
   }
 
-  /// A claim; nil if the text is empty.
+  /// Nil if the text is empty.
   static func claim(_ text: String) throws(BusError) -> String? {
     if text.isEmpty { return nil }
     guard let claim = HandlerChoices.claim(text) else { throw noClaim(text) }
@@ -206,7 +205,6 @@ enum AgentAnswers {
       message: handler.map { "it was handed to \($0) already" } ?? "it was copied or joined already")
   }
 
-  /// The error that a caller gets if the inbox refuses.
   static func error(_ error: InboxError) -> BusError {
     let name =
       switch error.code {

@@ -17,13 +17,13 @@ actor AgentInterface {
   private let outbox: Outbox
   private nonisolated let signals: AgentSignals
   private let log: Log
-  /// Whether the daemon has accepted this agent, and its last error: nil if it has, or has not answered yet.
+  /// The error is nil if the daemon has accepted this agent, or has not answered yet.
   private(set) var registration: (isAccepted: Bool, error: BusError?) = (false, nil)
   /// When the reading of the active settings began, and why those that were read last are not active.
   private(set) var configuration: (time: Timestamp, mistake: KeyFileError?)
-  /// Reads the settings again. Returns their error; nil if there is none.
+  /// Returns their error; nil if there is none.
   private let readSettings: @Sendable () async -> KeyFileError?
-  /// Reports the user's command to lock or unlock. Returns when the daemon knows the state.
+  /// Returns when the daemon knows the state.
   let declareLocked: @Sendable (isolated any Actor, Bool) async throws -> Void
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { signals.session.loop.asUnownedSerialExecutor() }
@@ -45,7 +45,7 @@ actor AgentInterface {
     self.declareLocked = declareLocked
   }
 
-  /// Exports the agent's object. Call this before requesting the bus name.
+  /// Call this before requesting the bus name.
   func export() async throws(BusError) {
     try await signals.session.export([exported], at: try ObjectPath(Names.Agent.path))
   }
@@ -54,8 +54,8 @@ actor AgentInterface {
 
   // MARK: Properties
 
-  /// Records whether the daemon has accepted this agent, and why not. The error is nil if it has, or there is no daemon.
-  /// Both properties change at once, so that no client sees one without the other.
+  /// The error is nil if the daemon has accepted this agent, or there is no daemon. Both properties change at once, so
+  /// that no client sees one without the other.
   func setRegistration(_ isAccepted: Bool, _ error: BusError?) async {
     var changed: [String] = []
     if isAccepted != registration.isAccepted { changed.append("Registered") }
@@ -64,8 +64,7 @@ actor AgentInterface {
     await signals.propertiesChanged(changed)
   }
 
-  /// Records which settings are active, and emits the change. The mistake is why the settings that were read last are
-  /// not active.
+  /// Emits the change. The mistake is why the settings that were read last are not active.
   func setConfiguration(readAt time: Timestamp, mistake: KeyFileError?) async {
     configuration = (time, mistake)
     await signals.propertiesChanged(["ConfigurationError", "ConfigurationTime"])
@@ -119,8 +118,7 @@ actor AgentInterface {
     }
   }
 
-  /// Reads the settings and the desktop entries again. Throws if the settings have an error. The desktop entries are
-  /// read anyway.
+  /// Throws if the settings have an error. The desktop entries are read anyway.
   func reload() async throws(BusError) {
     let mistake = await readSettings()
     await reloadHandlers()
@@ -164,7 +162,7 @@ actor AgentInterface {
     }
   }
 
-  /// Refuses a tap whose state does not allow opening, before its handlers are looked up.
+  /// Refuses a tap if its state does not allow opening, before its handlers are looked up.
   private func checkOpenable(_ id: String) async throws(BusError) {
     let tap: Tap
     do throws(InboxError) { tap = try await inbox.tap(id) } catch { throw AgentAnswers.error(error) }
@@ -199,7 +197,7 @@ actor AgentInterface {
     }
   }
 
-  /// The limit for the messages in one reply: far below the limits of the bus and of a client.
+  /// Of the messages in one reply: far below the limits of the bus and of a client.
   static let pageBytes = 4 << 20
 
   private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
@@ -216,7 +214,7 @@ actor AgentInterface {
     return taps.map { AgentAnswers.tap($0, reason: policy.offer($0.stored.id)?.reason) }
   }
 
-  /// Removes taps, a portion at a time, so that a new tap does not have to wait. Returns how many were removed.
+  /// A portion at a time, so that a new tap does not have to wait. Returns how many taps were removed.
   func clear(_ options: [String: Value]) async throws(BusError) -> UInt32 {
     let request = try ClearRequest(options)
     await desk.resumption.opened()

@@ -3,7 +3,6 @@ import Bus
 import Inbox
 import Names
 
-/// `org.tagroute.Agent1` as it is exported.
 extension AgentInterface {
   nonisolated var exported: ExportedInterface {
     ExportedInterface(

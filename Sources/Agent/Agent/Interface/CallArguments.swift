@@ -36,7 +36,7 @@ struct ClearRequest: Hashable {
     }
   }
 
-  /// What to remove now. `onScreen` are the taps that have a notification.
+  /// `onScreen` are the taps that have a notification.
   func clearing(onScreen: Set<String>) -> InboxClearing {
     InboxClearing(ids: ids, before: before, onScreen: onScreen, includesOnScreen: fromScreen)
   }

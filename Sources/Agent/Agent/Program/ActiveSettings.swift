@@ -3,18 +3,18 @@ import Inbox
 import Journal
 import Settings
 
-/// The settings in force, the readings of their files, and what the service manager is told about both.
+/// The settings in force, the readings of their files, and the reports about both to the service manager.
 actor ActiveSettings {
   private(set) var configuration: AgentConfiguration
   /// When the reading of the active configuration began.
   private(set) var time: Timestamp
-  /// Why the last reading is not active; nil if it is.
+  /// Nil if the last reading is active.
   private var mistake: KeyFileError?
   private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>
   private var service: AgentService?
   private var conditions: DesktopConditions?
   private let files: AgentFiles
-  /// Holds reading requests until the agent is ready.
+  /// Holds requests until the agent is ready.
   private lazy var readings = SharedReadings { [weak self] in await self?.readOnce() ?? nil }
   /// Verifies domains once an hour. A cancelled verification may still be ending.
   private var verification: Task<Void, Never>?
@@ -26,7 +26,7 @@ actor ActiveSettings {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// `readFiles` reads the settings again, on a thread that may block.
+  /// Reads the settings again, on a thread that may block.
   init(
     _ configuration: AgentConfiguration, readAt time: Timestamp, files: AgentFiles, on loop: EventLoop, log: Log,
     readFiles: @escaping @Sendable () -> Result<AgentConfiguration, KeyFileError>
@@ -39,7 +39,7 @@ actor ActiveSettings {
     self.readFiles = readFiles
   }
 
-  /// Changes the settings of these parts from now on, and tells the service manager that the agent is ready.
+  /// From now on, new settings go to these parts. Tells the service manager that the agent is ready.
   func start(_ service: AgentService, _ conditions: DesktopConditions) async {
     guard !isEnding else { return }
     (self.service, self.conditions) = (service, conditions)
@@ -55,16 +55,15 @@ actor ActiveSettings {
     verification?.cancel()
   }
 
-  /// Whether the daemon has accepted this agent.
   func setRegistered(_ isAccepted: Bool) {
     isRegistered = isAccepted
     notifier.status(status)
   }
 
-  /// Reads the settings again. Returns the error that keeps them from being active.
+  /// Returns the error that keeps the settings from being active.
   func read() async -> KeyFileError? { await readings.request().value }
 
-  /// Reads the settings once, and makes all of them active, or none.
+  /// Makes all of the settings active, or none.
   private func readOnce() async -> KeyFileError? {
     guard let service, !isEnding else { return nil }
     notifier.reloading()
@@ -103,7 +102,7 @@ actor ActiveSettings {
     return try read.get()
   }
 
-  /// Starts or stops the hourly verification of domains. Two of them never run at the same time.
+  /// Once an hour. Two verifications never run at the same time.
   private func verify(_ isOn: Bool) {
     let previous = verification
     previous?.cancel()

@@ -33,7 +33,7 @@ package enum AgentProgram {
     }
   }
 
-  /// Reads the only file at `path`, or the user's file if that is nil.
+  /// The only file at `path`, or the user's file if that is nil.
   private static func read(_ path: String?, _ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
     Result { () throws(KeyFileError) in
       if let path { return try AgentConfiguration.load(only: path) }
@@ -106,7 +106,7 @@ enum AgentArguments: Equatable {
   /// Print this on standard error and exit with ``Names/ExitCode/usage``.
   case mistake(String)
 
-  /// Parses the arguments after the program's name.
+  /// Without the program's name.
   init(_ arguments: [String]) {
     var configuration: String?
     var (checks, isHeadless, busName) = (false, false, Names.Agent.busName)
@@ -172,11 +172,11 @@ enum AgentArguments: Equatable {
 
 /// The locations of the agent's files (XDG Base Directory Specification).
 struct AgentFiles: Sendable, Hashable {
-  /// The user's configuration file; nil if no home directory is known.
+  /// Nil if no home directory is known.
   let configuration: String?
-  /// The directory of the agent's state; nil if no home directory is known.
+  /// Nil if no home directory is known.
   let state: String?
-  /// The files of which one must exist for the agent to keep an outbox.
+  /// At least one of these must exist for the agent to keep an outbox.
   let mqtt: [String]
 
   /// Uses `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`.

@@ -10,9 +10,9 @@ import Settings
 /// One run of the agent: it connects both buses, and joins the parts.
 actor AgentRun {
   private let configuration: AgentConfiguration
-  /// Whether the agent runs without a desktop: no user can be asked, and nothing can be locked.
+  /// A headless agent has no desktop, so it can ask no user, and no lock exists.
   private let isHeadless: Bool
-  /// The name that the agent owns on the session bus.
+  /// On the session bus.
   private let busName: String
   private let buses: (session: BusAddress, system: BusAddress)
   private let files: AgentFiles
@@ -26,7 +26,7 @@ actor AgentRun {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// `readFiles` reads the settings again, on a thread that may block.
+  /// Reads the settings again, on a thread that may block.
   init(
     configuration: AgentConfiguration, readAt time: Timestamp, isHeadless: Bool = false,
     busName: String = Names.Agent.busName,
@@ -43,7 +43,7 @@ actor AgentRun {
     conditions = DesktopConditions(isHeadless: isHeadless, on: loop, log: log)
   }
 
-  /// Serves until the agent has to end. Returns the exit code.
+  /// Returns the exit code, when the agent has to end.
   func serve() async -> Int32 {
     do throws(BusError) {
       let session = try await Connection.open(buses.session, on: loop)
@@ -71,7 +71,7 @@ actor AgentRun {
     }
   }
 
-  /// Ends the service's work before the process exits; takes less than a second.
+  /// Before the process exits; takes less than a second.
   func end() async {
     isEnding = true
     await settings.end()

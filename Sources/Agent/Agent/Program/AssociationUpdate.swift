@@ -13,7 +13,7 @@ struct AssociationUpdate: Sendable {
 
   let clock: any Clock<Duration>
   let log: Log
-  /// The program to run; nil if it is not installed.
+  /// Nil if the program is not installed.
   var program = installedProgram()
 
   /// Runs until the task is cancelled, which also ends the program.

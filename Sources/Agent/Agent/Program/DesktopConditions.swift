@@ -4,9 +4,9 @@ import Journal
 import Names
 import Presence
 
-/// What the desktop says about the session, above all whether it is locked, on its way to the daemon.
+/// The desktop's reports about the session, above all whether it is locked, on their way to the daemon.
 actor DesktopConditions {
-  /// Whether there is no desktop: nothing can be locked.
+  /// Without a desktop there is no lock.
   private let isHeadless: Bool
   private let log: Log
   private nonisolated let loop: EventLoop
@@ -25,7 +25,6 @@ actor DesktopConditions {
     self.log = log
   }
 
-  /// Begins to follow the desktop.
   func start(_ session: Connection, followsCameras: Bool) async throws(BusError) {
     guard !isHeadless else { return }
     var options = DesktopMonitor.Options()
@@ -60,17 +59,15 @@ actor DesktopConditions {
 
   private static func noCameras(_ error: SystemError) -> String { "cannot detect whether a camera is in use: \(error)" }
 
-  /// Whether the display has to be watched.
   func setDisplayWanted(_ isWanted: Bool) async { await desktop?.setWanted(isWanted) }
 
-  /// What the first registration on a new connection reports: also whether the session is locked.
+  /// On a new connection. Includes whether the session is locked.
   func firstReport() async -> DaemonRegistration.Report {
     await desktop?.settle(within: Self.settling)
     return DaemonRegistration.Report(
       conditions: await desktop?.state.report ?? [:], isUnlockedByUser: isUnlockUnreported)
   }
 
-  /// Reports through this link from now on.
   func use(_ link: DaemonLink) async {
     self.link = link
     // The conditions may have changed while the connection was made.
@@ -89,7 +86,7 @@ actor DesktopConditions {
     return await desktop.state.report[Names.Condition.locked] ?? false
   }
 
-  /// Applies the user's command to lock or unlock, and reports it to the daemon.
+  /// Reports the command to the daemon, too.
   func declare(locked: Bool) async throws(BusError) {
     guard !isHeadless else {
       throw BusError(name: Names.Errors.notPossible, message: "a headless agent has no screen that could be locked")

@@ -22,7 +22,7 @@ struct Retry {
 }
 
 extension Clock where Duration == Swift.Duration {
-  /// Waits for the end of some work that may never end, and returns whether it has ended. It continues after the limit.
+  /// Returns whether the work has ended. It continues after the limit.
   @discardableResult
   func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async -> Bool {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)

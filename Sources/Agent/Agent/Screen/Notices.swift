@@ -30,7 +30,7 @@ struct RegistrationNotice: Sendable {
 
   private var state = State.idle
 
-  /// Handles the daemon's answer. The refusal is nil if the daemon has accepted the agent, or there is no daemon.
+  /// The refusal is nil if the daemon has accepted the agent, or there is no daemon.
   mutating func handle(_ refusal: BusError?) -> Action? {
     let isTaken = refusal?.name == Names.Errors.alreadyRegistered
     switch state {
@@ -50,7 +50,7 @@ struct RegistrationNotice: Sendable {
   }
 }
 
-/// The notification that says why a tag is not opened. It does not show the tag's contents.
+/// Why a tag is not opened. It does not show the tag's contents.
 enum ObstacleNotice {
   /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("refused link")
@@ -65,7 +65,7 @@ enum ObstacleNotice {
 }
 
 extension Notification {
-  /// A notification that belongs to no tap. A click only closes it.
+  /// Belongs to no tap. A click only closes it.
   static func notice(
     _ title: String, _ text: String, category: String, timeout: Int32 = -1
   ) -> Notification {
@@ -77,7 +77,7 @@ extension Notification {
   }
 }
 
-/// The notification that says why a tag opens as before, after “Always open this tag at once” or “Ask next time”.
+/// Why a tag opens as before, after “Always open this tag at once” or “Ask next time”.
 enum AlwaysNotice {
   /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("always rule")
@@ -95,7 +95,7 @@ enum AlwaysNotice {
   }
 }
 
-/// The notification that shows which computer this is, among several that look alike.
+/// Shows which computer this is, among several that look alike.
 enum IdentifyNotice {
   /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("identify")

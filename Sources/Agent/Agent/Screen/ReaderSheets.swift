@@ -8,13 +8,9 @@ struct ReaderSheets: Sendable {
   enum Event: Sendable, Hashable {
     /// A session has got the reader.
     case show(ObjectPath, message: String, application: String)
-    /// The client's message has changed.
     case update(ObjectPath, message: String)
-    /// The session has ended.
     case close(ObjectPath, outcome: String, message: String)
-    /// The user has clicked a button, or the notification itself.
     case activated(NotificationKey, action: String)
-    /// The user or the server has closed the notification.
     case dismissed(NotificationKey)
     /// The daemon has gone, and its sessions have ended.
     case daemonGone
@@ -23,15 +19,14 @@ struct ReaderSheets: Sendable {
   enum Action: Equatable {
     case show(Notification, NotificationKey)
     case remove(NotificationKey)
-    /// Ask the daemon to cancel the session for the user.
     case cancel(ObjectPath)
   }
 
-  /// The limit of sheets: there is one per reader, and a machine has fewer readers.
+  /// There is one sheet per reader, and a machine has fewer readers.
   static let most = 16
-  /// The limit of lines of a client's text: more would push the button off the screen.
+  /// Of a client's text: more lines would push the button off the screen.
   static let mostLines = 8
-  /// How long the end of a session is shown, in milliseconds.
+  /// In milliseconds, after the end of a session.
   static let farewell: Int32 = 4000
   private static let prefix = "reader-session "
   static let cancelKey = "cancel"

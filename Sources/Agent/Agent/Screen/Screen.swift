@@ -16,15 +16,12 @@ actor Screen {
   private let launcher: Launcher
   /// ``Notification/timeout`` of a tap.
   private var timeout: Int32
-  /// Which notifications make a sound.
   private var sound: AgentConfiguration.Sound
-  /// Whether a clipboard program was found.
   private(set) var canCopy = false
   private var sheets = ReaderSheets()
   private var registrationNotice = RegistrationNotice()
-  /// Cancels reader sessions; nil until the system bus was reached.
+  /// For cancelling reader sessions; nil until the system bus was reached.
   private var daemon: DaemonLink?
-  /// Whether nothing is shown.
   nonisolated let isHeadless: Bool
   private let clock: any Clock<Duration>
   private let log: Log
@@ -46,7 +43,7 @@ actor Screen {
     loop = session.loop
   }
 
-  /// Connects to the notification server. `taps` gets the events of taps' notifications.
+  /// `taps` gets the events of taps' notifications.
   func start(taps: @escaping @Sendable (NotificationEvent) async -> Void) {
     guard !isHeadless else { return }
     Task {
@@ -71,7 +68,7 @@ actor Screen {
   /// Closes the notifications, because their buttons stop working. The next run shows them again.
   func end() async { await inbox.leave(notifications.closeAll()) }
 
-  /// Looks for a clipboard program on a separate thread, because `PATH` may contain a file system that does not answer.
+  /// On a separate thread, because `PATH` may contain a file system that does not answer.
   func lookForClipboard() async {
     guard !isHeadless else { return }
     canCopy = (try? await DedicatedThread.run { [launcher] in launcher.canCopy }) ?? canCopy
@@ -79,19 +76,19 @@ actor Screen {
 
   // MARK: Taps
 
-  /// Shows a tap, in the place of another one's notification. `isNews` is false if the user has seen the tap before.
+  /// In the place of another tap's notification. `isNews` is false if the user has seen the tap before.
   func show(_ offer: TapOffer, replacing previous: String?, isNews: Bool) async {
     let notification = offer.notification(timeout: timeout, canCopy: canCopy)
     await show(notification, isNews ? offer.sound : .silent, as: NotificationKey(offer.id), replacing: previous)
   }
 
-  /// Shows that a tap has failed. `isNews` is false if the user has seen the failure before.
+  /// `isNews` is false if the user has seen the failure before.
   func show(_ offer: TapOffer, failed reason: TapReason, isNews: Bool) async {
     let notification = offer.notification(failed: reason, timeout: timeout, canCopy: canCopy)
     await show(notification, isNews ? .failure : .silent, as: NotificationKey(offer.id))
   }
 
-  /// Shows that a tap was opened without a click.
+  /// After the tap was opened without a click.
   func showOpened(_ offer: TapOffer, replacing previous: String?) async {
     await show(offer.openedNotice, offer.sound, as: NotificationKey(offer.id), replacing: previous)
   }
@@ -108,21 +105,20 @@ actor Screen {
 
   // MARK: Notices
 
-  /// Shows why a tag is not opened.
   func show(_ obstacle: TapOffer.Obstacle) async {
     await show(ObstacleNotice.notification(obstacle), .failure, as: ObstacleNotice.key)
   }
 
-  /// Shows that a rule stays, because a person wrote it.
+  /// The rule stays, because a person wrote it.
   func showWritten(_ rule: TapRule) async { await notifications.show(AlwaysNotice.written(rule), as: AlwaysNotice.key) }
 
-  /// Shows that the file of the rule could not be changed.
+  /// The file of the rule could not be changed.
   func showUnchanged(_ file: String) async {
     await notifications.show(AlwaysNotice.failed(file), as: AlwaysNotice.key)
   }
 
-  /// Shows which computer this is, and plays a sound even with `Sound=off`: it is what the caller asked for. A headless
-  /// agent plays the sound if it has a display. Readers with a LED or a buzzer use them.
+  /// Plays a sound even with `Sound=off`, because the caller asked for it. A headless agent plays the sound if it has a
+  /// display. Readers with a LED or a buzzer use them.
   func identify() async {
     Task { await daemon?.identifyReaders() }
     guard isHeadless else {
@@ -145,7 +141,7 @@ actor Screen {
 
   // MARK: Reader sessions
 
-  /// Cancels sessions through this link from now on.
+  /// Sessions are cancelled through this link from now on.
   func setDaemon(_ link: DaemonLink) { daemon = link }
 
   func handle(_ event: ReaderSheets.Event) async {
@@ -160,10 +156,10 @@ actor Screen {
 
   private static let notices = [RegistrationNotice.key, ObstacleNotice.key, AlwaysNotice.key, IdentifyNotice.key]
 
-  /// Whether a notification shows no tap. A click on a notice only closes it.
+  /// A click on a notice only closes it.
   private static func showsNoTap(_ key: NotificationKey) -> Bool { ReaderSheets.isSheet(key) || notices.contains(key) }
 
-  /// Handles an event that is not about a tap. Returns false if it is.
+  /// Returns false if the event is about a tap.
   private func handle(_ event: NotificationEvent) async -> Bool {
     switch event {
     case .shown(let key, let place) where Self.showsNoTap(key):

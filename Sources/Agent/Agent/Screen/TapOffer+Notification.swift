@@ -66,7 +66,7 @@ extension TapOffer {
     }
   }
 
-  /// The notification that says why the tap has failed, with a button that tries again.
+  /// With a button that tries again.
   func notification(failed reason: TapReason, timeout: Int32, canCopy: Bool) -> Notification {
     // Trying again does not answer a question.
     guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
@@ -92,7 +92,7 @@ extension TapOffer {
     return reason.mayHaveOpened ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
   }
 
-  /// The notification that says what was opened without a click. A click outside its button only closes it.
+  /// After the tap was opened without a click. A click outside its button only closes it.
   var openedNotice: Notification {
     var notice = Notification.notice(
       command.map { Messages.hasRun(ruleName($0)) } ?? Messages.hasOpened(in: handlerName), text.string,
@@ -111,7 +111,6 @@ extension TapOffer {
     return why.isEmpty ? text : DisplayText("\(DisplayText(text.string, limit: 120)) · \(why)", limit: 420)
   }
 
-  /// The meaning of a click.
   enum Answer: Equatable {
     /// Open the tap, or copy it if there is no app; save the choice if the click was one.
     case open(TapOffer, HandlerChoices.Change?)
@@ -154,7 +153,7 @@ extension TapOffer {
     return .open(handed(to: another, whole: false), nil)
   }
 
-  /// Saves the claim that the question names, even if the candidate claims more.
+  /// Saves the claim in the question, even if the candidate claims more.
   private func chosen(_ candidate: Candidate) -> Answer {
     guard let other = handed(to: candidate.application.desktopID) else { return .showAgain }
     return .open(other, .prefer(candidate.application, claim: claim))
@@ -185,7 +184,7 @@ extension TapOffer {
     return route.alternative
   }
 
-  /// The given buttons, followed by those of every notification.
+  /// Followed by those of every notification.
   private func all(_ buttons: [NotificationButton], offersAlways: Bool) -> [NotificationButton] {
     var buttons = buttons
     if let another {
@@ -231,15 +230,15 @@ extension TapOffer {
 
 /// The question about a Wi-Fi network. The password is in no text.
 extension TapOffer {
-  /// The network's name, without marks that could end its quotation.
+  /// Without marks that could end its quotation.
   static func networkName(_ network: WiFiOffer) -> DisplayText {
     // A name has at most 32 bytes, and four characters stand for each that is not shown.
     DisplayText(withoutQuotationMarks(network.name), limit: 128)
   }
 
-  /// Asks whether to connect. If that is not possible, says why.
+  /// Asks whether to connect. If that is not possible, gives the reason.
   ///
-  /// Only a button saves the network. A click on the notification connects and saves nothing.
+  /// Only a button saves the network. A click on the notification connects without saving.
   func notification(of network: WiFiOffer, timeout: Int32, canCopy: Bool) -> Notification {
     let name = TapOffer.networkName(network)
     guard connects else {
@@ -256,7 +255,7 @@ extension TapOffer {
       ], timeout: timeout)
   }
 
-  /// Why there is no connection to the network; empty if there may be one.
+  /// Empty if a connection may be possible.
   var cannotConnect: String {
     guard let network else { return "" }
     return network.obstacle.map(Messages.whyUnusable) ?? Messages.whyNoWiFi(wiFi)
@@ -264,7 +263,6 @@ extension TapOffer {
 }
 
 extension HandOverFailure {
-  /// Whether a text was to be copied.
   var isAboutClipboard: Bool { code == .noClipboard || code == .notCopied }
 }
 
@@ -318,12 +316,11 @@ extension AgentConfiguration.Sound {
 }
 
 extension TapOffer {
-  /// The sound of its first notification, also if that says that the tap was opened without a click.
+  /// Also if the first notification is about a tap that was opened without a click.
   var sound: NotificationSound { rule?.sound.map(NotificationSound.named) ?? .arrival }
 }
 
 extension Notification {
-  /// The same notification with this sound.
   func sounding(_ sound: NotificationSound) -> Notification {
     var copy = self
     copy.sound = sound

@@ -3,7 +3,7 @@ import Inbox
 import Notifications
 
 extension HandOverOutcome {
-  /// Why the tap was not delivered, as the inbox stores it; nil if it was.
+  /// As the inbox stores it; nil if the tap was delivered.
   var failure: TapReason? {
     switch self {
     case .delivered: nil
@@ -17,18 +17,18 @@ extension HandOverOutcome {
 }
 
 extension TapReason {
-  /// The failure of the hand-over; nil for another reason.
+  /// Nil for another reason.
   var handOverFailure: HandOverFailure? {
     HandOverFailure.Code(rawValue: code.rawValue).map { HandOverFailure($0, detail) }
   }
 
-  /// Why it is unknown whether the tap was handed over; nil for another reason.
+  /// Nil for another reason.
   var handOverDoubt: HandOverDoubt? { HandOverDoubt.Code(rawValue: code.rawValue).map { HandOverDoubt($0, detail) } }
 
   /// Whether the handler may have the message although the tap has failed.
   var mayHaveOpened: Bool { code == .endedWhileOpening || code == .noAnswer || handOverDoubt != nil }
 
-  /// The reason in English, for D-Bus and the log; may be empty.
+  /// In English, for D-Bus and the log; may be empty.
   var words: String {
     switch code {
     case .endedWhileOpening: "the agent ended while it was being opened; \(Self.mayHave)"

@@ -1,4 +1,4 @@
-/// Opens once. Whoever waits goes on then.
+/// Opens once, for all waiting tasks.
 struct Latch: Sendable {
   private let opening: AsyncStream<Never>.Continuation
   private let wait: Task<Void, Never>

@@ -6,7 +6,7 @@ import Journal
 
 /// Whether taps wait to be sent to other machines: they do while there is an `mqtt.conf`.
 actor Outbox {
-  /// Whether there was a file at the last look.
+  /// As of the last look.
   private(set) var isOn = false
   /// If one of these files exists, each tap that is stored waits to be sent.
   private let files: [String]
@@ -21,7 +21,7 @@ actor Outbox {
     self.log = log
   }
 
-  /// Looks for the files, on a separate thread: the file system may not answer.
+  /// On a separate thread: the file system may not answer.
   func look() async {
     let isThere =
       (try? await DedicatedThread.run { [files] in files.contains { access($0, F_OK) == 0 } }) ?? isOn

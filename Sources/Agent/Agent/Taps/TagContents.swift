@@ -21,7 +21,6 @@ enum TagContents {
     return records.lazy.compactMap(title).first ?? DisplayText(Messages.unknownData)
   }
 
-  /// Names a record that an app opens.
   static func title(of type: RecordType) -> DisplayText {
     let title =
       switch type {
@@ -31,7 +30,6 @@ enum TagContents {
     return title ?? DisplayText(Messages.unknownData)
   }
 
-  /// Whether a record is empty, or a text without a visible character.
   private static func saysNothing(_ record: NDEFRecord) -> Bool {
     if record.typeNameFormat == .empty { return true }
     return (try? TextRecord(record)).map { DisplayText($0.text).isEmpty } ?? false
@@ -72,11 +70,11 @@ enum TagContents {
   }
 }
 
-/// A record of a type that no app opens. Its notification shows the type and the size, and how to save it.
+/// Of a type that no app opens. Its notification shows the type and the size, and how to save it.
 struct TagData: Sendable, Hashable {
-  /// The number of the record in the message, from 1.
+  /// The record's place in the message, from 1.
   let record: Int
-  /// The size of its payload in bytes.
+  /// Of its payload, in bytes.
   let bytes: Int
 
   /// Nil if the route has no such record.
@@ -85,7 +83,7 @@ struct TagData: Sendable, Hashable {
     (self.record, bytes) = (record.number, payload.count)
   }
 
-  /// The size in bytes, or rounded to kilobytes, with the symbol of the unit.
+  /// In bytes, or rounded to kilobytes, with the symbol of the unit.
   var size: String { bytes < 1000 ? "\(bytes) B" : "\((bytes + 500) / 1000) kB" }
 }
 

@@ -10,11 +10,9 @@ import Routing
 ///     the tag is removed, the user clicks                 → never
 struct TagRemovals {
   enum Event {
-    /// The tap is about to be opened.
     case opening(TapOffer)
-    /// The hand-over has ended, or its answer has come late.
+    /// Also for a late answer.
     case ended(String, HandOverOutcome)
-    /// The tag was removed.
     case removed(String)
     /// The tap is not opened after all. It may be open already.
     case notOpened(String)
@@ -23,9 +21,8 @@ struct TagRemovals {
   }
 
   enum Action: Equatable {
-    /// Run the program of the rule's `OnRemove=`.
     case run(TapCommand, Launcher.Click)
-    /// Tell the app that got the message over D-Bus.
+    /// To the app that got the message over D-Bus.
     case report(Application, Launcher.Click)
   }
 
@@ -41,7 +38,7 @@ struct TagRemovals {
 
   private var entries: [Entry] = []
 
-  /// The number of taps with something to do.
+  /// Of the taps with an action that may follow.
   var count: Int { entries.count }
 
   mutating func handle(_ event: Event) -> [Action] {
@@ -75,7 +72,7 @@ struct TagRemovals {
 
   private func index(of tap: String) -> Int? { entries.firstIndex { $0.tap == tap } }
 
-  /// The actions, once the tap is open and its tag is gone.
+  /// Empty until the tap is open and its tag is gone.
   private mutating func takeActions(at index: Int) -> [Action] {
     guard entries[index].isOpen, entries[index].isRemoved else { return [] }
     return entries.remove(at: index).actions
@@ -83,7 +80,6 @@ struct TagRemovals {
 }
 
 extension TapOffer {
-  /// What happens when the tag is removed after this offer was carried out.
   fileprivate var actionsAtRemoval: [TagRemovals.Action] {
     guard isOpenable else { return [] }
     let click = Launcher.Click(tapID: id, tag: read)

@@ -9,9 +9,8 @@ import Notifications
 import Routing
 import Settings
 
-/// What the user does with a tap: clicks on its notification, and calls of `org.tagroute.Agent1`.
+/// The user's acts: clicks on a tap's notification, and calls of `org.tagroute.Agent1`.
 extension TapDesk {
-  /// Handles the event of a tap's notification.
   func handle(_ event: NotificationEvent) async {
     switch event {
     // The next run closes it: its button does not work any more.
@@ -52,7 +51,7 @@ extension TapDesk {
     if !policy.isReplaced(id) { try await showAgain(id) }
   }
 
-  /// Shows the tap with the current decision, unless it was opened meanwhile.
+  /// With the current decision. Not if the tap was opened meanwhile.
   func showAgain(_ id: String) async throws(InboxError) {
     let tap = try await inbox.tap(id)
     let offer = await router.offer(tap)
@@ -77,13 +76,13 @@ extension TapDesk {
     return await router.offer(tap)
   }
 
-  /// The inbox's refusal; nil if the tap is dismissed.
+  /// Nil if the tap is dismissed.
   func dismiss(_ id: String) async -> InboxError? { await perform(policy.handle(.dismiss(id)))[id] }
 
-  /// How the hand-over in progress ends; nil if there is none.
+  /// Of the hand-over in progress; nil if there is none.
   func outcome(_ id: String) async -> HandOverOutcome? { await openings[id]?.handOver?.value }
 
-  /// Removes taps from the inbox and from the screen. Returns how many, and the inbox's refusal of the others.
+  /// From the inbox and from the screen. Returns how many, and the inbox's refusal of the others.
   func clear(_ request: ClearRequest) async -> (count: Int, refusal: InboxError?) {
     await retryFile()
     var count = 0
@@ -106,7 +105,7 @@ extension TapDesk {
 
 /// “Always open this tag at once”, and its end.
 extension TapDesk {
-  /// Writes the rule for the tag and the message of a tap. If that fails, the tap is opened nevertheless.
+  /// For the tag and the message of the tap. If the rule cannot be written, the tap is opened nevertheless.
   func openAlways(_ offer: TapOffer) async {
     guard let (conditions, action, onRemove, sound) = offer.alwaysAction else { return }
     let label = offer.rule?.name
@@ -119,7 +118,8 @@ extension TapDesk {
     log(.info, "the tag of tap \(offer.id) opens without a click from now on")
   }
 
-  /// Removes the rule that has opened a tap, if a notification has written it. If a person has, shows where it is.
+  /// Removes the rule that has opened the tap, if a notification has written it. If a person has written it, shows its
+  /// place.
   func askNextTime(_ offer: TapOffer) async {
     guard let rule = offer.rule else { return }
     // Somebody else may be at the machine.

@@ -16,7 +16,7 @@ extension TapDesk {
     /// The outcome is known, and is being committed and shown. Can transition to: the end.
     case recording(Task<HandOverOutcome, Never>)
 
-    /// The hand-over, if it has begun.
+    /// Nil until the hand-over begins.
     var handOver: Task<HandOverOutcome, Never>? {
       switch self {
       case .committing: nil
@@ -45,7 +45,7 @@ extension TapDesk {
     return await commit.value
   }
 
-  /// Begins a hand-over, or one more wait for its answer.
+  /// Also for one more wait for an answer.
   func start(_ offer: TapOffer, _ body: @escaping @Sendable (TapDesk) async -> HandOver) {
     openings[offer.id] = .handingOver(
       Task {
@@ -80,7 +80,7 @@ extension TapDesk {
     return await launcher.open(handler, uri, message: whole ? offer.read.bytes : nil, click: click)
   }
 
-  /// Handles an answer that comes after the wait for it.
+  /// For an answer that comes after the wait for it.
   private func follow(_ answer: PendingAnswer, to offer: TapOffer) async {
     let outcome = await answer.outcome
     // Wait for an opening in progress first: it may be another wait for this answer.
@@ -97,7 +97,7 @@ extension TapDesk {
     begin(removals.handle(.ended(offer.id, outcome)))
   }
 
-  /// Logs an outcome, without the handler's message, which may contain text from the tag.
+  /// Without the handler's message, which may contain text from the tag.
   private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer) {
     let handler = offer.receiver ?? "the clipboard"
     switch outcome {
@@ -116,9 +116,7 @@ extension BusError {
   static let beingOpened = BusError(name: Names.Errors.notPossible, message: "it is being opened already")
 }
 
-/// Wi-Fi networks of tags.
 extension TapDesk {
-  /// Joins the network of a tap.
   private func connect(_ offer: TapOffer) async -> HandOverOutcome {
     guard let networkManager = await router.networkManager else { return .failed(HandOverFailure(.noNetworkManager)) }
     guard let message = offer.read.message, let network = try? offer.route.record?.network(in: message),
@@ -128,10 +126,8 @@ extension TapDesk {
   }
 }
 
-/// The end of a tap's placement.
 extension TapDesk {
-  /// Handles the daemon's report that the tag of a tap was removed. Nothing runs behind a lock, and it is not made up for
-  /// later.
+  /// Behind a lock the agent runs no action, and does not make up for it later.
   func tagRemoved(_ id: String) async {
     await signals.emit("TagRemoved", [.string(id)])
     let isLocked = await isLocked()

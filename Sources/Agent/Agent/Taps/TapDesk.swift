@@ -27,7 +27,6 @@ actor TapDesk {
   /// Opens when the taps of the earlier run have been taken over. Calls about taps wait for it: before that, a tap that
   /// the earlier run was opening has no final state.
   nonisolated let resumption = Latch()
-  /// Whether the desktop reports that the session is locked.
   let isLocked: @Sendable () async -> Bool
   private let now: @Sendable () -> Timestamp
   let log: Log
@@ -88,7 +87,6 @@ actor TapDesk {
     if !offer.isOpenable { Task { await screen.lookForClipboard() } }
   }
 
-  /// Stores a tap that is not shown.
   private func keep(_ offer: TapOffer, outgoing isOutgoing: Bool) async {
     let (state, reason) = offer.isShown ? offer.headlessEnding : offer.ending
     guard await inbox.keep(offer.tap, as: state, because: reason, outgoing: isOutgoing).isNew else { return }
@@ -123,7 +121,7 @@ actor TapDesk {
 
   // MARK: Actions
 
-  /// Carries out actions in order.
+  /// In order.
   ///
   /// If the inbox refuses a tap's change of state, the later actions for that tap are skipped. One exception: if the
   /// tap is gone or has another state, its notification is closed. Returns the refusals, by tap.
@@ -188,12 +186,12 @@ actor TapDesk {
 
   // MARK: Changed decisions
 
-  /// Decides the taps on the screen again. With `networks`, only those that show a Wi-Fi network.
+  /// The taps on the screen. With `networks`, only those that show a Wi-Fi network.
   func decideAgain(networks: Bool = false) async {
     for id in policy.onScreenInOrder where !networks || policy.offer(id)?.network != nil { await decideAgain(id) }
   }
 
-  /// Shows a tap again if the decision about it has changed.
+  /// Shows the tap again if the decision about it has changed.
   private func decideAgain(_ id: String) async {
     guard let shown = policy.offer(id) else { return }
     do throws(InboxError) {
@@ -254,7 +252,7 @@ actor TapDesk {
     for summary in left.waiting { await showLeft(summary.id) }
   }
 
-  /// Shows one tap again. If that fails, closes its notification. The other taps are shown anyway.
+  /// If that fails, closes the notification. The other taps are shown anyway.
   private func showLeft(_ id: String) async {
     do throws(InboxError) {
       let tap = try await inbox.tap(id)

@@ -8,15 +8,12 @@ import UniversalLinks
 
 /// A tap as it is offered: the decision about it, and the words for the user.
 struct TapOffer: Sendable, Hashable {
-  /// What was read.
   let read: TagRead
-  /// The decision.
   let route: Route
   /// The app that opens the tap: that of the route, or the one that the user has chosen since. Nil if there is none.
   private(set) var handler: Application?
   /// Whether the handler gets the whole message. If not, it gets the link alone, or a file with the record.
   private(set) var handsOverMessage: Bool
-  /// The question before the handler is opened.
   private(set) var question: Route.Question
   /// The desktop ids of offered apps that share their name with another installed app.
   let namesakes: Set<String>
@@ -27,12 +24,10 @@ struct TapOffer: Sendable, Hashable {
   let words: DisplayText
   /// The record of a type that no app opens; nil for all other taps, and if the tag has a text to show.
   let data: TagData?
-  /// How it is opened.
   private(set) var manner = Manner.once
-  /// Whether NetworkManager can connect to the network. Only known for a network without an obstacle of its own.
+  /// Whether NetworkManager can connect to the network. Only known for a network without an own obstacle.
   private(set) var wiFi = WiFiAvailability.noNetworkManager
 
-  /// How a tap is opened.
   enum Manner: Sendable, Hashable {
     /// With a click, and the next tap of the tag needs another one.
     case once
@@ -48,7 +43,6 @@ struct TapOffer: Sendable, Hashable {
   enum Obstacle: Sendable, Hashable {
     /// The link is never opened, for the reason of this code; nil if it cannot be decoded.
     case refused(URIError.Code?)
-    /// The contents are no message.
     case damaged
   }
 
@@ -92,8 +86,8 @@ extension TapOffer {
     return TagContents.title(of: read, read.message == nil ? .damaged : route.refusal.map { .refused($0) })
   }
 
-  /// The UID of a tag without a message, if a rule or the settings show such a tag. A tag without a UID has nothing that
-  /// can be shown, except what a rule says about it.
+  /// The UID of a tag without a message, if a rule or the settings show such a tag. If the tag has no UID, only the
+  /// words of a rule can be shown.
   private static func words(ofBare read: TagRead, _ route: Route, isShown: Bool) -> DisplayText {
     let isRuled = route.rule?.action.isAboutAnyContents == true
     guard isRuled || isShown && route.rule == nil else { return DisplayText("") }
@@ -103,31 +97,31 @@ extension TapOffer {
 
   var id: String { read.id }
 
-  /// The link; nil if there is none that may be opened.
+  /// Nil if there is none that may be opened.
   var uri: URI? { route.uri }
 
-  /// The rule that decides about the tap; nil if none does.
+  /// Nil if no rule decides.
   var rule: TapRule? { route.rule }
 
-  /// The program that the rule runs; nil if it runs none.
+  /// Nil if the rule runs no program.
   var command: TapCommand? { rule.flatMap { TapCommand($0, uri: uri) } }
 
-  /// The Wi-Fi network, if no app takes the record; nil for all other taps.
+  /// Nil if an app takes the record, and for all other taps.
   var network: WiFiOffer? { route.network }
 
   /// The candidates that get a button, the handler first, each with its claim; at most ``maximumOffered``.
   var offered: [Candidate] { TapOffer.offered(of: route.claimants) }
 
-  /// Why no app may open the tag's link; nil if one may, or there is no link.
+  /// Nil if an app may open the tag's link, or there is no link.
   var obstacle: Obstacle? {
     if isDamaged { return .damaged }
     return route.kind == .refused ? .refused(route.refusal) : nil
   }
 
-  /// Why this handler was chosen, with the domain that it claims. Without a handler, it names only the link's scheme.
+  /// With the domain that the handler claims. Without a handler, it names only the link's scheme.
   var reason: String { isDamaged ? read.damage : route.reason }
 
-  /// Whether the contents are no message. A rule may act on the tag nevertheless.
+  /// A rule may act on such a tag nevertheless.
   private var isDamaged: Bool { !read.damage.isEmpty && rule == nil }
 
   /// Whether an app opens it, or a program runs.
@@ -139,27 +133,24 @@ extension TapOffer {
   /// Whether there is anything to show: a text or a link without an app can still be read and copied, and data saved.
   var isShown: Bool { !isIgnored && (isOpenable || !words.isEmpty) }
 
-  /// Whether a rule ignores the tag.
   private var isIgnored: Bool { rule?.action == .ignore }
 
-  /// Whether a rule lets the tag open without a click.
   var mayOpenAtOnce: Bool { rule?.asks == false && isOpenable }
 
-  /// The same offer, opened in this manner.
   func opening(_ manner: Manner) -> TapOffer {
     var copy = self
     copy.manner = manner
     return copy
   }
 
-  /// The same offer, with what is known about Wi-Fi now.
+  /// The same offer, with the present state of Wi-Fi.
   func connecting(_ availability: WiFiAvailability) -> TapOffer {
     var copy = self
     copy.wiFi = availability
     return copy
   }
 
-  /// The final state of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
+  /// Of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
   var ending: (state: TapState, reason: TapReason) {
     if isIgnored || read.isBare { return (.dismissed, TapReason(.ignored, detail: reason)) }
     if obstacle == .damaged { return (.failed, TapReason(.damaged, detail: reason)) }
@@ -170,8 +161,8 @@ extension TapOffer {
     return (.dismissed, TapReason(isForApps ? .ignored : .nothingToOpen, detail: reason))
   }
 
-  /// The final state of a tap that would be shown, if no person can be asked. The detail names the rule, or says that none
-  /// acts, and nothing of what is on the tag.
+  /// The final state of a tap that would be shown, if no person can be asked. The detail names the rule, or says that
+  /// none acts. It quotes no contents of the tag.
   var headlessEnding: (state: TapState, reason: TapReason) {
     let detail =
       switch rule {
@@ -182,7 +173,7 @@ extension TapOffer {
     return (.dismissed, TapReason(.headless, detail: detail))
   }
 
-  /// The app or program that gets the tap, for the log; nil if there is none.
+  /// For the log; nil if neither an app nor a program gets the tap.
   var receiver: String? {
     handler?.desktopID ?? command.map { "the program of the rule “\($0.rule)”" } ?? (connects ? "NetworkManager" : nil)
   }
@@ -202,7 +193,7 @@ extension TapOffer {
     route.claimants.contains { $0.wins && $0.trust == .unconfirmed && $0.application.desktopID == desktopID }
   }
 
-  /// The candidates that get a button. A route has them first, so only these are examined.
+  /// A route has them first, so only these are examined.
   static func offered(of claimants: some Sequence<Candidate>) -> [Candidate] {
     claimants.prefix(maximumOffered).filter(\.wins)
   }
@@ -212,7 +203,6 @@ extension TapOffer {
     Set(applications.filter { registry.hasNamesake(name(of: $0).string) }.map(\.desktopID))
   }
 
-  /// The tap for the inbox.
   var tap: Tap {
     let title = text.isEmpty ? TagContents.title(of: read, obstacle) : text
     return Tap(read, uri: uri?.string, title: title.string, handler: handler?.desktopID)
@@ -230,13 +220,13 @@ extension TapOffer {
     return DisplayText("\(DisplayText(name.string, limit: 30)) (\(DisplayText(application.desktopID, limit: 60)))")
   }
 
-  /// The app's name for display, without quotation marks, because a question puts it in such.
+  /// Without quotation marks, because a question puts the name in such.
   static func name(of application: Application) -> DisplayText {
     let name = DisplayText(withoutQuotationMarks(application.name), limit: 60)
     return name.isEmpty ? DisplayText(application.desktopID, limit: 60) : name
   }
 
-  /// The text without quotation marks, so that it can be quoted.
+  /// So that the text can be quoted.
   static func withoutQuotationMarks(_ words: String) -> String {
     // The display cuts it here as well.
     String(String.UnicodeScalarView(words.unicodeScalars.prefix(4096).filter { !quotationMarks.contains($0) }))
@@ -278,7 +268,6 @@ extension TapOffer {
   }
 }
 
-/// Changes of the app that opens a tap.
 extension TapOffer {
   /// The same tap, opened without a question by this candidate, or by the app that gets the link alone; nil if there is
   /// no such app.
@@ -352,7 +341,6 @@ extension TapOffer {
 }
 
 extension Application {
-  /// Whether the other app's permission is for this entry.
   fileprivate func isSameEntry(as other: Application) -> Bool { file == other.file && launch == other.launch }
 }
 

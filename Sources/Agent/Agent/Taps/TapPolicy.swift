@@ -11,18 +11,16 @@ import Routing
 /// still known after a restart.
 struct TapPolicy {
   enum Event {
-    /// A new tap is in the inbox.
     case stored(TapOffer)
     /// A tap of an earlier run is ``TapState/received``, ``TapState/shown`` or ``TapState/failed``.
     case resumed(TapOffer, TapState, reason: TapReason)
-    /// A notification server shows the tap.
     case shown(String, at: NotificationPlace)
     /// ``TapState/opening`` is committed, after a click or a call. A click may be a choice of the app.
     case opening(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
     /// The tap was decided again and has to be shown: a click did not answer the question, or something has changed.
     /// `failure` says why the tap has failed in the app of this offer.
     case again(TapOffer, failure: TapReason? = nil)
-    /// Nothing of the tap on the screen can be opened or shown any more.
+    /// The tap on the screen has no contents any more that can be opened or shown.
     case withdrawn(TapOffer)
     /// The hand-over has ended. If the app has not answered in time, its answer may still come.
     case handedOver(TapOffer, HandOverOutcome, answer: PendingAnswer? = nil)
@@ -30,11 +28,9 @@ struct TapPolicy {
     case answered(TapOffer, HandOverOutcome)
     /// The notification has disappeared without a click.
     case closed(String, NotificationCloseReason)
-    /// A call dismisses the tap.
     case dismiss(String)
-    /// The tap has exceeded the retention.
     case expired(String)
-    /// A call has removed the tap from the inbox while it was on the screen.
+    /// By a call, while the tap was on the screen.
     case cleared(String)
   }
 
@@ -63,7 +59,6 @@ struct TapPolicy {
   private struct OnScreen {
     let offer: TapOffer
     var state: TapState
-    /// Why the tap has failed.
     var failure: TapReason?
     let number: Int
   }
@@ -88,28 +83,28 @@ struct TapPolicy {
   private var lastEarlierNumber = Int.min
   /// Taps that another tap of the same tag has replaced on the screen. A click on one may still be on its way.
   private var replaced: [TapOffer] = []
-  /// Taps whose notification says that they were opened without a click, the newest last.
+  /// Those with a notification about an opening without a click, the newest last.
   private var openedAtOnce: [TapOffer] = []
 
   /// How many taps have a notification, or wait for one.
   var count: Int { onScreen.count }
 
-  /// The taps that have a notification, or wait for one, the oldest first.
+  /// The oldest first.
   var onScreenInOrder: [String] { onScreen.values.sorted { $0.number < $1.number }.map(\.offer.id) }
 
-  /// The offer in the tap's notification.
+  /// The offer in the tap's notification; nil if it has none.
   func offer(_ id: String) -> TapOffer? { onScreen[id]?.offer }
 
-  /// Whether the tap's notification says that it has failed.
+  /// As the tap's notification says.
   func hasFailed(_ id: String) -> Bool { onScreen[id]?.state == .failed }
 
   /// The answer that the app has not given in time.
   func pendingAnswer(of offer: TapOffer) -> PendingAnswer? { pendingCalls[offer.handOverKey]?.answer }
 
-  /// Whether the tap's notification says that it was opened without a click.
+  /// As the tap's notification says.
   func isOpenedAtOnce(_ id: String) -> Bool { onScreen[id] == nil && openedAtOnce.contains { $0.id == id } }
 
-  /// Whether another tap of the same tag has replaced this one on the screen.
+  /// By another tap of the same tag, on the screen.
   func isReplaced(_ id: String) -> Bool { onScreen[id] == nil && replaced.contains { $0.id == id } }
 
   /// The meaning of a click. Only the offer that the user saw can be answered: the one on the screen, or the one that
@@ -177,7 +172,7 @@ struct TapPolicy {
     ]
   }
 
-  /// Takes the tag's earlier tap from the screen and returns its id; nil if there is none.
+  /// Returns the id of the tag's earlier tap; nil if there is none on the screen.
   private mutating func replace(_ tag: TagIdentity) -> String? {
     guard let left = tapOfTag[tag].flatMap({ remove($0) })?.offer else { return nil }
     replaced.append(left)
@@ -234,14 +229,14 @@ struct TapPolicy {
       + [.showFailure(failed, reason: reason)]
   }
 
-  /// Shows one such notification for each tag, and at most ``maximumOnScreen``.
+  /// One such notification for each tag, and at most ``maximumOnScreen``.
   private mutating func showOpened(_ offer: TapOffer) -> [Action] {
     let previous = openedAtOnce.last { $0.read.tag == offer.read.tag && onScreen[$0.id] == nil }
     openedAtOnce.removeAll { $0.read.tag == offer.read.tag }
     openedAtOnce.append(offer)
     let shown: [Action] = [.showOpened(offer, replacing: previous?.id)]
     guard openedAtOnce.count > TapPolicy.maximumOnScreen else { return shown }
-    // Its button would do nothing.
+    // Its button would have no effect.
     let oldest = openedAtOnce.removeFirst()
     return shown + (onScreen[oldest.id] == nil ? [.closeNotification(oldest.id)] : [])
   }
@@ -285,7 +280,7 @@ struct TapPolicy {
     }
   }
 
-  /// Gives a tap a place on the screen. If there are too many, the oldest leaves.
+  /// If there are too many, the oldest leaves.
   private mutating func put(
     _ offer: TapOffer, _ state: TapState, failure: TapReason? = nil, isEarlier: Bool = false
   ) -> [Action] {

@@ -16,7 +16,7 @@ actor TapRouter {
   let rules: RuleStore
   private let choices: ChoiceStore
   private let associations: AssociationStore?
-  /// The latest reading of the domains' association records.
+  /// Of the domains' association records; the latest one.
   private var readingAssociations: Task<Void, Never>?
   private var policy: RoutingPolicy
   private let languages: [String]
@@ -59,7 +59,7 @@ actor TapRouter {
     return offer.connecting(await networkManager?.availability() ?? .noNetworkManager)
   }
 
-  /// The current offer for a stored tap. A failed tap is offered in the same app again.
+  /// A failed tap is offered in the same app again.
   func offer(_ tap: Tap) async -> TapOffer {
     let offer = await offer(tap.read)
     // The user may have chosen that app.
@@ -78,13 +78,13 @@ actor TapRouter {
     return registry.route(for: read, digest: digest, rules: await rules.rules, policy: policy)
   }
 
-  /// The handlers, with the user's choices and what is wrong with them.
+  /// With the user's choices and the handlers' problems.
   func listHandlers() async -> [[String: Value]] {
     let choices = await currentPolicy().choices
     return AgentAnswers.handlers(await handlers.registry, choices: choices, problems: await handlers.problems)
   }
 
-  /// The policy with the user's current choices.
+  /// With the user's current choices.
   private func currentPolicy() async -> RoutingPolicy {
     let (choices, problems) = await choices.current()
     for problem in problems { log(.warning, "\(problem)") }
@@ -99,7 +99,7 @@ actor TapRouter {
 
   func setNetworkManager(_ networkManager: NetworkManager) { self.networkManager = networkManager }
 
-  /// Makes new settings active. Returns whether they may change decisions.
+  /// Returns whether the new settings may change decisions.
   func adopt(_ configuration: AgentConfiguration) async -> Bool {
     let new = RoutingPolicy(configuration)
     let mayChangeDecisions =
@@ -110,14 +110,12 @@ actor TapRouter {
     return mayChangeDecisions
   }
 
-  /// Reads everything for the first time.
   func start() async {
     await rules.start()
     await handlers.start()
     await readAssociations()
   }
 
-  /// Reads the desktop entries, the rules and the domains' records again.
   func reload() async {
     await handlers.reload()
     await rules.reload()
@@ -140,7 +138,7 @@ actor TapRouter {
     await task.value
   }
 
-  /// Follows the desktop entries, and logs their new problems.
+  /// Logs new problems of the desktop entries, too.
   func followHandlers() async {
     var known: [HandlerProblem] = []
     for await _ in await handlers.changes() {
@@ -153,7 +151,7 @@ actor TapRouter {
     }
   }
 
-  /// Follows the rules, and logs their new mistakes. `changed` is called after each change.
+  /// Logs new mistakes, too. `changed` is called after each change.
   func followRules(changed: () async -> Void) async {
     var known: [KeyFileError] = []
     for await _ in await rules.changes() {
@@ -166,7 +164,7 @@ actor TapRouter {
     }
   }
 
-  /// Logs the problems that are not known yet, at most 20 at a time. `command` shows all of them.
+  /// At most 20 at a time. `command` shows all of them.
   private func logNew<Problem: Hashable>(_ problems: [Problem], since known: [Problem], all command: String) {
     let (most, known) = (20, Set(known))
     let new = problems.filter { !known.contains($0) }
