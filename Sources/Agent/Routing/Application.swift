@@ -2,7 +2,7 @@ package import UniversalLinks
 
 /// An installed application, as its desktop entry describes it.
 package struct Application: Sendable, Hashable {
-  /// Who can write the desktop entry, which decides whether the application is trusted. Scripts read the raw values.
+  /// This decides whether the application is trusted. Scripts read the raw values.
   package enum Origin: String, Sendable, Hashable, Comparable, CaseIterable {
     /// Only root can change it. A person with the right to install programs put it there.
     case system
@@ -25,23 +25,22 @@ package struct Application: Sendable, Hashable {
     }
   }
 
-  /// The desktop file id, for example `org.example.Menu.desktop`.
+  /// For example `org.example.Menu.desktop`.
   package let desktopID: String
-  /// The name in the user's language, neither escaped nor limited in length. Others write the file that it comes from.
+  /// In the user's language, neither escaped nor limited in length. Others write the file that it comes from.
   package let name: String
-  /// The icon's name or absolute path.
+  /// A name or an absolute path.
   package let icon: String?
   /// The absolute path of the desktop entry.
   package let file: String
   /// Whether the application is started and called over D-Bus, under its id without `.desktop`.
   package let isDBusActivatable: Bool
-  /// Who can write the desktop entry.
   package let origin: Origin
   /// What the desktop entry starts: its `Exec`, and whether it is D-Bus activatable. Only used for comparison: the
   /// user's permission does not apply to an entry that starts something else. Empty if unknown.
   package let launch: String
 
-  /// The description of an application. The desktop id includes `.desktop`.
+  /// The desktop id includes `.desktop`.
   package init(
     desktopID: String, name: String, icon: String? = nil, file: String, isDBusActivatable: Bool = false, origin: Origin,
     launch: String = ""
@@ -56,24 +55,23 @@ package struct Application: Sendable, Hashable {
   }
 }
 
-/// An application's declaration of the links and the records that it handles.
+/// The links and the records that an application handles, as it declares them.
 package struct HandlerDeclaration: Sendable, Hashable {
-  /// The application.
   package let application: Application
-  /// The domains from which it wants http and https links.
+  /// For http and https links.
   package let domains: [DomainPattern]
-  /// Other schemes it wants from tags, lower-case. http and https have no effect here, because web links are claimed by
-  /// domain.
+  /// Other schemes for links from tags, lower-case. http and https have no effect here, because web links are claimed
+  /// by domain.
   package let schemes: [String]
-  /// The links of its domains that it wants; nil if it wants all of them.
+  /// The links of its domains that it handles; nil for all of them.
   package let links: AppSiteAssociation?
-  /// Whether it names rules that cannot be used. It then gets no links of its domains, because a rule might have
+  /// Set if it names rules that cannot be used. It then gets no links of its domains, because a rule might have
   /// excluded them.
   package let hasUnusableLinks: Bool
 
-  /// The media types of records that it wants, each exact or `type/*`. In lower case.
+  /// Each exact or `type/*`. In lower case.
   package let mimeTypes: [String]
-  /// The external types of records that it wants. In lower case.
+  /// In lower case.
   package let externalTypes: [String]
 
   /// The schemes may be in any case. Malformed types are left out.
@@ -90,13 +88,12 @@ package struct HandlerDeclaration: Sendable, Hashable {
     self.externalTypes = externalTypes.compactMap(RecordType.externalClaim)
   }
 
-  /// The claims to record types.
   package var types: [String] { mimeTypes + externalTypes }
 
-  /// The domains from which it can get links.
+  /// Empty if its rules cannot be used.
   package var usableDomains: [DomainPattern] { hasUnusableLinks ? [] : domains }
 
-  /// Whether a claim, in the spelling of ``HandlerChoices``, is one of the application's claims or is within one.
+  /// The claim is in the spelling of ``HandlerChoices``. It is one of the application's claims or is within one.
   package func covers(_ claim: String) -> Bool {
     if claim.hasSuffix(":") { return schemes.contains(String(claim.dropLast())) }
     if RecordType.claim(claim) != nil {

@@ -1,18 +1,14 @@
 /// An application that claims a link, and why it opens the link or does not.
 package struct Candidate: Sendable, Hashable {
-  /// Why the application won or lost. Scripts read the raw values.
+  /// Scripts read the raw values.
   package enum Outcome: String, Sendable, Hashable, CaseIterable {
     /// It is the only application with the most exact claim.
     case only
-    /// The user prefers it.
     case preferred
     /// The user chooses between it and others.
     case offered
-    /// The user prefers another application.
     case anotherIsPreferred = "another-is-preferred"
-    /// Another application's claim is more exact.
     case lessExact = "less-exact"
-    /// The user has blocked it.
     case blocked
     /// One of its rules excludes the link.
     case excluded
@@ -28,22 +24,17 @@ package struct Candidate: Sendable, Hashable {
   package enum Trust: String, Sendable, Hashable, CaseIterable {
     /// Only root can have installed it.
     case system
-    /// The link's domain names it.
     case vouchedFor = "vouched-for"
-    /// The user has allowed it.
     case confirmed
     /// Not trusted yet: the user has to allow it first.
     case unconfirmed
   }
 
-  /// The application.
   package let application: Application
-  /// Its most exact claim that covers the link, in the spelling of ``HandlerChoices``.
+  /// In the spelling of ``HandlerChoices``: the most exact claim that covers the link.
   package let claim: String
-  /// Why it won or lost.
   package let outcome: Outcome
-  /// Why it may be opened without asking the user first, or may not. Always `unconfirmed`, without being examined, for
-  /// an application that is blocked or does not take the link.
+  /// Always `unconfirmed`, without being examined, for an application that is blocked or does not take the link.
   package let trust: Trust
 
   /// For `excluded`: the location of the rule in the file of rules.
@@ -59,10 +50,9 @@ package struct Candidate: Sendable, Hashable {
 }
 
 extension Candidate {
-  /// Whether the application may open the link.
   package var wins: Bool { outcome == .only || outcome == .preferred || outcome == .offered }
 
-  /// Why the application won or lost and, if it won, why it is trusted: a sentence without its full stop.
+  /// With the reason for the trust, if the application won. A sentence without its full stop.
   package var sentence: String {
     let id = application.desktopID
     let why =

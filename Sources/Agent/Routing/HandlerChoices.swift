@@ -14,7 +14,6 @@ package struct HandlerChoices: Sendable, Hashable {
     /// ``Application/launch``.
     package let launch: String
 
-    /// The desktop entry at this path, with this command.
     package init(file: String, launch: String) {
       self.file = file
       self.launch = launch
@@ -26,14 +25,10 @@ package struct HandlerChoices: Sendable, Hashable {
     }
   }
 
-  /// A handler's permission to open links.
   package struct Permission: Sendable, Hashable {
-    /// The desktop entry that has the permission.
     package var place: Place
-    /// The claims that the handler may open.
     package var claims: Set<String>
 
-    /// Allows the claims to the desktop entry.
     package init(place: Place, claims: Set<String>) {
       self.place = place
       self.claims = claims
@@ -42,20 +37,18 @@ package struct HandlerChoices: Sendable, Hashable {
 
   /// Used instead of a claim: all that the handler claims.
   package static let everything = "*"
-  /// The maximum number of claims in all three collections. Each takes memory and space in a file, and no user makes
-  /// that many choices.
+  /// Claims in all three collections. Each takes memory and space in a file, and no user makes that many choices.
   package static let maximumClaims = 2000
-  /// The maximum number of preferred desktop ids for a claim.
+  /// Desktop ids for a claim.
   package static let maximumPreferences = 32
 
-  /// The preferred desktop ids by claim, the best first.
+  /// Desktop ids by claim, the best first.
   package var preferred: [String: [String]]
-  /// Permissions by desktop id.
+  /// By desktop id.
   package var allowed: [String: Permission]
-  /// Blocked claims by desktop id, or ``everything``.
+  /// Claims by desktop id, or ``everything``.
   package var blocked: [String: Set<String>]
 
-  /// No choices by default.
   package init(
     preferred: [String: [String]] = [:], allowed: [String: Permission] = [:], blocked: [String: Set<String>] = [:]
   ) {
@@ -78,7 +71,7 @@ package struct HandlerChoices: Sendable, Hashable {
     return result
   }
 
-  /// The claim on a whole scheme, lower-case.
+  /// Lower-case.
   package static func claim(onScheme scheme: String) -> String { scheme + ":" }
 
   /// Reads a claim from a person or a file: a domain, `*.` and a domain, a scheme and a colon, a media type, or an
@@ -90,8 +83,7 @@ package struct HandlerChoices: Sendable, Hashable {
     return claim(onScheme: scheme)
   }
 
-  /// Whether a handler is blocked from a link that `claims` cover, the most exact claim first. The first claim with a
-  /// choice about the handler decides.
+  /// The most exact claim comes first. The first claim with a choice about the handler decides.
   func isBlocked(_ desktopID: String, from claims: [String]) -> Bool {
     guard let blocked = blocked[desktopID] else { return false }
     for claim in claims {
@@ -101,16 +93,16 @@ package struct HandlerChoices: Sendable, Hashable {
     return blocked.contains(Self.everything)
   }
 
-  /// Whether the user has blocked the application for all links.
+  /// For all links.
   func isBlocked(_ desktopID: String) -> Bool { blocked[desktopID]?.contains(Self.everything) ?? false }
 
-  /// Whether the user allowed exactly this desktop entry to open links that one of `claims` covers.
+  /// Only for exactly this desktop entry.
   func isAllowed(_ application: Application, for claims: [String]) -> Bool {
     guard let permission = allowed[application.desktopID], permission.place == Place(application) else { return false }
     return claims.contains(where: permission.claims.contains)
   }
 
-  /// The desktop ids preferred for a link that `claims` cover. Those of the most exact claim come first.
+  /// Desktop ids for a link that `claims` cover. Those of the most exact claim come first.
   func preferences(among claims: [String]) -> [String] {
     preferred.isEmpty ? [] : claims.flatMap { preferred[$0] ?? [] }
   }
@@ -124,7 +116,7 @@ package struct HandlerChoices: Sendable, Hashable {
     return result
   }
 
-  /// The claims that the user allowed exactly this desktop entry to open, in alphabetical order.
+  /// For exactly this desktop entry, in alphabetical order.
   package func claims(allowedTo application: Application) -> [String] {
     guard let permission = allowed[application.desktopID], permission.place == Place(application) else { return [] }
     return permission.claims.sorted()
@@ -143,7 +135,7 @@ extension HandlerChoices {
     case forget(desktopID: String?, claim: String?)
   }
 
-  /// Makes a change. Returns false, and leaves the choices unchanged, if there would be too many claims.
+  /// Returns false, and leaves the choices unchanged, if there would be too many claims.
   package mutating func apply(_ change: Change) -> Bool {
     var next = self
     switch change {
@@ -157,7 +149,6 @@ extension HandlerChoices {
     return true
   }
 
-  /// The number of all claims.
   package var count: Int {
     preferred.count + allowed.values.reduce(0) { $0 + $1.claims.count }
       + blocked.values.reduce(0) { $0 + $1.count }
@@ -204,7 +195,6 @@ extension HandlerChoices {
 
 /// The user's configuration and choices about links, and the statements of domains.
 package struct RoutingPolicy: Sendable {
-  /// The default value of ``schemes``.
   package static let defaultSchemes: Set<String> = ["geo", "http", "https", "mailto", "sms", "tel"]
 
   /// The schemes, in lower case, of links that may open in the default application. It is offered if no handler claims
@@ -212,15 +202,12 @@ package struct RoutingPolicy: Sendable {
   package var schemes: Set<String>
   /// Whether the URI of a Smart Poster is used if a message has no URI record at its top level.
   package var smartPosters: Bool
-  /// Whether a tag without a message is shown if no rule decides about it. No decision about a link depends on it.
+  /// If no rule decides. No decision about a link depends on this.
   package var showsBareTags: Bool
-  /// The statements of domains about applications, by domain. A handler is trusted with a link if the domain vouches
-  /// for it.
+  /// By domain. A handler is trusted with a link if the domain vouches for it.
   package var associations: [String: DomainAssociation]
-  /// The user's choices about handlers.
   package var choices: HandlerChoices
 
-  /// By default, no domain has made a statement and the user has made no choice.
   package init(
     schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true, showsBareTags: Bool = false,
     associations: [String: DomainAssociation] = [:], choices: HandlerChoices = HandlerChoices()

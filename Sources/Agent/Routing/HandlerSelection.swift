@@ -3,12 +3,12 @@
 struct HandlerSelection {
   /// The applications that may open the link: the handler first, then in the order in which they are offered.
   private(set) var candidates: [Candidate] = []
-  /// The applications that lost, at most as many as are ever shown.
+  /// At most as many as are ever shown.
   private(set) var losers: [Candidate] = []
-  /// How many more applications lost.
+  /// Of further applications that lost.
   private(set) var leftOut = 0
 
-  /// The maximum number of losers to list, blocked ones counted separately. A thousand applications may claim one link.
+  /// Losers to list, blocked ones counted separately. A thousand applications may claim one link.
   static let maximumLosers = 32
 
   /// The claims that cover the link have their applications in the order in which they are offered. Both lists of
@@ -69,7 +69,6 @@ struct HandlerSelection {
     leftOut += max(0, blocked.count - Self.maximumLosers)
   }
 
-  /// The contender that the user prefers.
   private static func preferred(
     among contenders: some Sequence<String>, _ choices: HandlerChoices, _ covering: [String]
   ) -> String? {
@@ -93,7 +92,7 @@ struct HandlerSelection {
     }
   }
 
-  /// The question to the user before the first candidate is opened.
+  /// Before the first candidate is opened.
   var question: Route.Question {
     guard let first = candidates.first else { return .nothing }
     if candidates.count > 1 { return .which }

@@ -2,14 +2,13 @@ package import NDEF
 package import UniversalLinks
 
 extension Registry {
-  /// Decides which application opens a URI from a tag or a person. A text that is not a URI gets an answer too.
+  /// A text that is not a URI gets an answer too.
   ///
   /// Recording the steps of the answer takes longer than the decision.
   package func route(for text: String, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
     route(for: text, policy: policy, Explanation(isWanted: explaining))
   }
 
-  /// Decides which application opens a URI that is already parsed.
   package func route(for uri: URI, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
     route(for: uri, policy: policy, Explanation(isWanted: explaining))
   }
@@ -70,13 +69,13 @@ extension Registry {
     return chosen(.universalLink, uri, selection, policy: policy, steps: &steps)
   }
 
-  /// The domain that publishes the association files for a claim. For a wildcard it is the domain above, as with Apple
-  /// and Android.
+  /// The domain that publishes the association files for the claim. For a wildcard it is the domain above, as with
+  /// Apple and Android.
   private static func domain(of claim: String) -> String {
     claim.hasPrefix("*.") ? String(claim.dropFirst(2)) : claim
   }
 
-  /// The route to the selected handler; nil if there is no candidate.
+  /// Nil if there is no candidate.
   private func chosen(
     _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, policy: RoutingPolicy,
     steps: inout Explanation
@@ -126,7 +125,7 @@ extension Registry {
       steps: steps.steps)
   }
 
-  /// The default application of the link's scheme, or why there is none.
+  /// The failure says why there is none.
   func schemeDefault(of uri: URI) -> Result<Application, RoutingObstacle> {
     guard let application = defaults[uri.scheme] else {
       let why = unusableDefaults[uri.scheme].map { " that can be opened: \($0)" } ?? ""

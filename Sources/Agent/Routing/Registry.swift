@@ -3,25 +3,24 @@ import UniversalLinks
 /// Knows which applications handle which links: a value, built from declarations, with look-ups independent of their
 /// number.
 package struct Registry: Sendable, Equatable {
-  /// The declarations, each application once, in the order in which candidates are offered.
+  /// Each application once, in the order in which candidates are offered.
   package let declarations: [HandlerDeclaration]
-  /// The default application of each scheme that has one.
+  /// By scheme.
   package let defaults: [String: Application]
   /// Why a scheme has no default application although one is set, as a sentence without its full stop.
   package let unusableDefaults: [String: String]
-  /// Indices into `declarations` by domain.
+  /// Indices into `declarations`.
   let domains: DomainTable<Int32>
-  /// Indices into `declarations` by scheme.
+  /// Indices into `declarations`.
   let schemes: [String: [Int32]]
   /// Indices into `declarations` by the claim to a record type.
   let types: [String: [Int32]]
-  /// What the desktop says about the default applications of media types, in lower case. Only those that a decision
-  /// needs are looked up.
+  /// By media type in lower case. Only those that a decision needs are looked up.
   package var typeDefaults: [String: TypeDefault] = [:]
   /// How many applications have each form of ``Likeness``.
   private let namesakes: [String: Int]
 
-  /// Builds the registry. The order of `declarations` does not matter.
+  /// The order of `declarations` does not matter.
   ///
   /// If two declarations have the same desktop id, the user's entry is used, as in the Desktop Entry Specification
   /// ("Desktop File ID"). Callers that load declarations from directories already keep only one of them.
@@ -100,11 +99,10 @@ package struct Registry: Sendable, Equatable {
 }
 
 extension Registry {
-  /// The applications, by claim, that claim the domain of a link and want the link. An application with rules that
-  /// exclude a link does not claim it.
+  /// The applications, by claim, that claim the domain of a link, unless their rules exclude the link.
   ///
   /// The matches begin with the most exact claim. `trials` has the steps that are left for the applications. `steps`
-  /// receives the applications that do not want the link, at most as many as are ever shown.
+  /// receives the excluded applications, at most as many as are ever shown.
   func willing(
     among matches: [(pattern: String, values: [Int32])], _ trials: inout RuleTrials, _ steps: inout Explanation
   ) -> [(claim: String, applications: [Application])] {
@@ -139,7 +137,7 @@ extension Registry {
 }
 
 extension HandlerDeclaration {
-  /// Why its rules do not admit the link; nil if they do, or if it has no rules.
+  /// Nil if its rules admit the link, or if it has no rules.
   fileprivate func obstacle(_ trials: inout RuleTrials) -> (Candidate.Outcome, rule: String?)? {
     if hasUnusableLinks { return (.unusableLinks, nil) }
     guard let links else { return nil }
@@ -179,7 +177,7 @@ struct RuleTrials {
     preferred = Set(choices.preferences(among: self.covering))
   }
 
-  /// Runs `body` with the budget of the application.
+  /// With the budget of the application.
   mutating func match<Verdict>(for application: Application, _ body: (inout LinkMatching) -> Verdict) -> Verdict {
     body(&trials[share(of: application), default: LinkMatching(uri)])
   }
@@ -198,7 +196,7 @@ struct Likeness {
   /// alike if they share a form.
   let forms: [String]
 
-  /// Uses the name as displayed, cut to the visible part.
+  /// As displayed, cut to the visible part.
   init(_ shown: String) {
     var (whole, bare) = (String.UnicodeScalarView(), String.UnicodeScalarView())
     for scalar in shown.unicodeScalars {

@@ -2,7 +2,7 @@ package import UniversalLinks
 
 /// The application that opens the link or the record of a tag, and why.
 package struct Route: Sendable, Hashable {
-  /// The kinds of answers. Scripts read the raw values.
+  /// Scripts read the raw values.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A handler claims the link's domain and gets the whole message.
     case universalLink = "universal-link"
@@ -14,7 +14,6 @@ package struct Route: Sendable, Hashable {
     case none
     /// The URI is malformed, or is never opened.
     case refused
-    /// A rule of the user or the administrator decides.
     case rule
     /// A handler declares the type of the record and gets the whole message.
     case record
@@ -39,22 +38,19 @@ package struct Route: Sendable, Hashable {
     /// What was examined: `rule`, `record`, `uri`, `domain`, `scheme`, `type`, `default`, `wifi` or `choice`.
     /// More may be added.
     package let subject: String
-    /// The finding, as a sentence without its full stop.
+    /// A sentence without its full stop.
     package let finding: String
 
-    /// The finding is a sentence without its full stop.
     package init(_ subject: String, _ finding: String) {
       self.subject = subject
       self.finding = finding
     }
 
-    /// Subject and finding.
     package var description: String { "\(subject): \(finding)" }
   }
 
-  /// The kind of answer.
   package let kind: Kind
-  /// The URI that decided; nil if there is none or it is refused.
+  /// Nil if no URI decided, or it is refused.
   package let uri: URI?
   /// The application that opens the URI: the first candidate, or the default application. Nil for `none` and `refused`.
   package let handler: Application?
@@ -64,7 +60,6 @@ package struct Route: Sendable, Hashable {
   package internal(set) var claimants: [Candidate] = []
   /// How many more applications claim the link but do not open it and are not in `claimants`.
   package internal(set) var claimantsLeftOut = 0
-  /// The question to the user before the handler is opened.
   package internal(set) var question = Question.nothing
   /// The default application of the scheme or of the record's type, if the user does not want the handler. It gets the
   /// URI alone, or a file. Nil for `default` and `recordDefault`, and if no default application may be offered.
@@ -73,13 +68,11 @@ package struct Route: Sendable, Hashable {
   package let trusted: Bool
   /// The error in the URI, for `refused`. Nil for all other kinds, and if the URI cannot even be decoded.
   package internal(set) var refusal: URIError.Code?
-  /// The reason, as a sentence without its full stop. For `refused` it quotes only single characters and the scheme of
-  /// the URI.
+  /// A sentence without its full stop. For `refused` it quotes only single characters and the scheme of the URI.
   package let reason: String
   /// The steps to the answer, in order. Empty if the caller did not ask for them.
   package internal(set) var steps: [Step]
 
-  /// The rule that decides; nil for all kinds but `rule`.
   package internal(set) var rule: TapRule?
   /// Whether the application that a rule opens is a handler.
   var opensHandler = false
@@ -103,7 +96,7 @@ package struct Route: Sendable, Hashable {
   /// The Wi-Fi network that decides, for `wifi`, and for `none` if it cannot be used. Nil for all other kinds.
   package internal(set) var network: WiFiOffer? = nil
 
-  /// Whether the handler gets the whole NDEF message. If not, it gets the URI alone, or a file with the record.
+  /// If not, the handler gets the URI alone, or a file with the record.
   package var handsOverMessage: Bool { kind == .universalLink || kind == .scheme || kind == .record || opensHandler }
 }
 
@@ -113,7 +106,7 @@ struct Explanation {
   private let isWanted: Bool
   private(set) var steps: [Route.Step] = []
   private(set) var losers: [Candidate] = []
-  /// How many more applications lost.
+  /// Of further applications that lost.
   private(set) var leftOut = 0
 
   init(isWanted: Bool) { self.isWanted = isWanted }

@@ -2,7 +2,7 @@ package import NDEF
 import UniversalLinks
 
 extension Registry {
-  /// Decides what a tap does: by the first rule that matches, or else by its message alone.
+  /// By the first rule that matches, or else by the message alone.
   ///
   /// Recording the steps of the answer takes longer than the decision.
   package func route(
@@ -17,7 +17,7 @@ extension Registry {
     return ruled(base, read, digest, rules, policy, explaining: explaining)
   }
 
-  /// Decides what a tag with this text as its only link does.
+  /// For a tag with this text as its only link.
   package func route(
     for text: String, rules: RuleSet, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
   ) -> Route {
@@ -63,7 +63,7 @@ extension Registry {
     return route.decided(by: rule, "the link", target)
   }
 
-  /// Opens the record in a handler, which gets the whole message, or as a file in another app.
+  /// A handler gets the whole message, another app a file.
   private func apply(
     _ rule: TapRule, to record: TypedRecord, of route: Route, _ rules: RuleSet, _ policy: RoutingPolicy
   ) -> Route {
@@ -89,7 +89,7 @@ extension Registry {
 
   fileprivate typealias Target = (application: Application, isHandler: Bool)
 
-  /// The app that an action opens: a handler, another installed app, or the default application.
+  /// A handler, another installed app, or the default application.
   private func target(
     of action: TapRule.Action, taking kind: String, _ policy: RoutingPolicy, installed: (String) -> Application?,
     orDefault: () -> Result<Application, RoutingObstacle>
@@ -114,8 +114,8 @@ extension Registry {
 }
 
 extension TapRule {
-  /// Whether an app that is no handler may get a record as a file: one of a type that is only shown or played, or of the
-  /// type that the rule names. Whoever rewrites the tag chooses the type.
+  /// Whether an app that is no handler may get a record as a file. Its type must be one that is shown or played, or be
+  /// named by the rule, because a rewritten tag can have any type.
   fileprivate func mayOpenFile(of record: TypedRecord) -> Bool {
     if record.type.mayBeFile { return true }
     guard case .media(let name) = record.type, !record.holdsWiFi else { return false }
@@ -131,7 +131,7 @@ extension Route {
       refusal: refusal, reason: reason, steps: steps, rule: rule, record: record)
   }
 
-  /// The same link or record, opened in the app that a rule has led to.
+  /// Opened in the app that a rule has led to.
   fileprivate func decided(
     by rule: TapRule, _ what: String, _ target: Result<Registry.Target, RoutingObstacle>
   ) -> Route {

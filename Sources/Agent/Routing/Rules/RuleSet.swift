@@ -3,32 +3,28 @@ package import UniversalLinks
 
 /// The rules in force, in the order in which they are tried: the user's, then the administrator's.
 package struct RuleSet: Sendable, Hashable {
-  /// The rules in their order.
   package let rules: [TapRule]
-  /// The installed applications that rules name, by desktop id.
+  /// Those that rules name, by desktop id.
   package var applications: [String: NamedApplication] = [:]
 
-  /// The number of rules that are used. Further ones are reported and ignored.
+  /// Further rules are reported and ignored.
   package static let maximumRules = 1000
-  /// The steps for all patterns of one tap. A thousand patterns that are slow on purpose take more; such a set then
-  /// decides nothing.
+  /// For all patterns of one tap. A thousand patterns that are slow on purpose take more; with such a set no rule
+  /// decides.
   package static let maximumSteps = 1 << 24
 
-  /// An installed application that a rule names, and what it can be given without being a handler.
+  /// An installed application that a rule names. It need not be a handler.
   package struct NamedApplication: Sendable, Hashable {
     let application: Application
-    /// Whether it can be given a link.
     package let takesLinks: Bool
-    /// Whether it can be given a file.
     package let takesFiles: Bool
 
-    /// An application that takes one of both, or both.
     package init(_ application: Application, takesLinks: Bool, takesFiles: Bool) {
       (self.application, self.takesLinks, self.takesFiles) = (application, takesLinks, takesFiles)
     }
   }
 
-  /// Sorts the rules by origin. Rules of one origin keep their order.
+  /// By origin. Rules of one origin keep their order.
   package init(_ rules: [TapRule] = []) {
     self.rules = rules.filter { $0.origin == .user } + rules.filter { $0.origin == .system }
   }
@@ -42,7 +38,7 @@ package struct RuleSet: Sendable, Hashable {
 
   /// The first rule that matches, and the steps to it.
   package struct Decision: Sendable, Hashable {
-    /// The rule; nil if none matches.
+    /// Nil if none matches.
     package let rule: TapRule?
     /// One step for each rule that was tried. Empty if the caller did not ask for them.
     package let steps: [Route.Step]

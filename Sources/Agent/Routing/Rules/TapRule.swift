@@ -3,9 +3,7 @@ package import UniversalLinks
 
 /// A rule of the user or the administrator: what a tag that meets its conditions does.
 package struct TapRule: Sendable, Hashable {
-  /// A property that a tag must have.
   package enum Condition: Sendable, Hashable {
-    /// The tag's UID.
     case uid([UInt8])
     /// The link that would be opened.
     case link(LinkCondition)
@@ -19,47 +17,40 @@ package struct TapRule: Sendable, Hashable {
     case message(String)
     /// The technology, such as `type-2`.
     case technology(String)
-    /// The reader: its object path, or the last part of that.
+    /// Its object path, or the last part of that.
     case reader(String)
     /// The desktop id of the handler that opens the tag without rules, and needs no permission for that.
     case handler(String)
   }
 
-  /// What the tag does.
   package enum Action: Sendable, Hashable {
-    /// Opens the link in the application with this desktop id.
+    /// In the application with this desktop id.
     case open(String)
     /// Opens the link in the default application of its scheme.
     case openDefault
-    /// Runs a program with these arguments. The first one is the program.
+    /// The first argument is the program.
     case run([String])
-    /// Shows what is on the tag, and opens no app.
+    /// Shows the tag's contents, and opens no app.
     case show
-    /// Nothing.
     case ignore
   }
 
-  /// Whose rule it is. The user's rules are tried first.
+  /// The user's rules are tried first.
   package enum Origin: String, Sendable, Hashable, CaseIterable {
-    /// The user's.
     case user
-    /// The administrator's.
     case system
   }
 
-  /// The name in the header of its group.
+  /// In the header of its group.
   package let name: String
-  /// Whose rule it is.
   package let origin: Origin
-  /// The path of its file.
   package let file: String
-  /// The line of its header, from 1.
+  /// Of its header, from 1.
   package let line: Int
   /// All of them must hold. Not empty.
   package let conditions: [Condition]
-  /// What the tag does.
   package let action: Action
-  /// Whether the user is asked first, with a notification.
+  /// With a notification, before the action.
   package let asks: Bool
   /// The program, and its arguments, that runs when the tag of a tap is removed after the action was carried out. Empty
   /// if none does.
@@ -67,7 +58,7 @@ package struct TapRule: Sendable, Hashable {
   /// The name of the notification's sound, in the Sound Naming Specification; nil for the usual one.
   package let sound: String?
 
-  /// A rule from the line of a file. It has at least one condition.
+  /// Has at least one condition.
   package init(
     name: String, origin: Origin, file: String, line: Int, conditions: [Condition], action: Action, asks: Bool = true,
     onRemove: [String] = [], sound: String? = nil
@@ -88,7 +79,7 @@ package struct TapRule: Sendable, Hashable {
 }
 
 extension TapRule.Condition {
-  /// The key in a file.
+  /// In a file.
   package var key: String {
     switch self {
     case .uid: "UID"
@@ -105,7 +96,7 @@ extension TapRule.Condition {
 }
 
 extension TapRule.Action {
-  /// The kind of action. Scripts read the values.
+  /// Scripts read the values.
   package var kind: String {
     switch self {
     case .open: "open"
@@ -121,16 +112,14 @@ extension TapRule.Action {
 extension TagRead {
   private var records: [NDEFRecord] { message?.records ?? [] }
 
-  /// The media types of the records, in lower case and without parameters (RFC 2045, section 5.1).
+  /// Of the records, in lower case and without parameters (RFC 2045, section 5.1).
   var mimeTypes: [String] {
     records.filter { $0.typeNameFormat == .mediaType }.map { record in
       String(String(decoding: record.type, as: UTF8.self).prefix { $0 != ";" && $0 != " " }).lowercased()
     }
   }
 
-  /// The external types of the records.
   var externalTypes: [String] { records.compactMap(\.externalType) }
 
-  /// The texts of the Text records.
   var texts: [String] { records.compactMap { try? TextRecord($0).text } }
 }

@@ -9,7 +9,7 @@ package enum RecordType: Sendable, Hashable, CustomStringConvertible {
   /// An external type, such as `example.com:ticket` (NFC Record Type Definition 1.0, section 3.3).
   case external(String)
 
-  /// The type of a media-type or external record. Nil for other records, and if the type is malformed.
+  /// Nil for records of other types, and if the type is malformed.
   package init?(_ record: NDEFRecord) {
     // A type of NDEF has at most 255 bytes.
     switch record.typeNameFormat {
@@ -104,7 +104,7 @@ package enum RecordType: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RecordType {
-  /// The wider claims that cover another claim to a record type: `image/*` covers `image/png`.
+  /// `image/*` covers `image/png`.
   static func claims(covering claim: String) -> [String] {
     mediaType(of: claim).map { RecordType.media($0).claims } ?? []
   }
@@ -112,19 +112,17 @@ extension RecordType {
 
 /// The record of a message that decides if there is no link: the first one with a media type or an external type.
 package struct TypedRecord: Sendable, Hashable {
-  /// The number of the record in the message, from 1.
+  /// Its place in the message, from 1.
   package let number: Int
-  /// The type.
   package let type: RecordType
 
-  /// The record's payload in the message of the same tap; nil if the message is another.
+  /// Nil if the message is not that of the same tap.
   package func payload(in message: NDEFMessage) -> [UInt8]? {
     guard message.records.indices.contains(number - 1) else { return nil }
     let record = message.records[number - 1]
     return RecordType(record) == type ? record.payload : nil
   }
 
-  /// The results of looking for the record.
   enum Search {
     /// The message has no record of such a type, or only Android application records.
     case absent(androidRecords: [Int])
@@ -152,9 +150,8 @@ package struct TypedRecord: Sendable, Hashable {
 
 /// The answer of the desktop about the default application of a media type.
 package enum TypeDefault: Sendable, Hashable {
-  /// The application can open a file.
+  /// It can open a file.
   case application(Application)
-  /// No default application is set.
   case missing
   /// The default application cannot be used, or is not known; the reason is a sentence without its full stop.
   case unusable(String)
@@ -163,9 +160,10 @@ package enum TypeDefault: Sendable, Hashable {
 extension RecordType {
   /// Whether the default application may get a record of this type as a file.
   ///
-  /// Some default applications run a file, install it, or open it as a page whose scripts read other files. A tag must
-  /// not cause that, as it must not open `javascript:` or `file:` links. So only these types go there: data that is
-  /// shown or played. A handler that declares another type gets it, and so does an app that the user's rule names for it.
+  /// Some default applications run a file, install it, or open it as a page with scripts that read other files. A tag
+  /// must not cause that, as it must not open `javascript:` or `file:` links. So only these types go there: data that
+  /// is shown or played. A handler that declares another type gets it, and so does an app that the user's rule names
+  /// for it.
   var mayBeFile: Bool {
     guard case .media(let type) = self else { return false }
     return Self.files.contains(type)

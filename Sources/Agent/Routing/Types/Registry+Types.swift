@@ -1,14 +1,14 @@
 package import NDEF
 
 extension Registry {
-  /// The media type whose default application may open the message; nil if no default application does. A caller looks
-  /// the application up, and adds it to ``typeDefaults``.
+  /// Nil if no default application may open the message. A caller looks the application up, and adds it to
+  /// ``typeDefaults``.
   package static func typeOfDefault(for message: NDEFMessage) -> String? {
     guard case .found(let record) = TypedRecord.search(message), record.type.mayBeFile else { return nil }
     return record.type.description
   }
 
-  /// Decides about a message without a link: by the first record with a media type or an external type.
+  /// By the first record with a media type or an external type.
   ///
   /// `reason` says why there is no link.
   func route(withoutLink message: NDEFMessage, _ reason: String, policy: RoutingPolicy, _ steps: Explanation) -> Route {
@@ -70,7 +70,7 @@ extension Registry {
     }
   }
 
-  /// The default application that gets a record of the type as a file, or why there is none.
+  /// For a record as a file. The failure says why there is none.
   func typeDefault(of type: RecordType) -> Result<Application, RoutingObstacle> {
     guard case .media(let name) = type else {
       return .failure(RoutingObstacle("its type is external, for which there is no default application"))
@@ -87,7 +87,7 @@ extension Registry {
   }
 }
 
-/// Why no application can be opened, as a part of a sentence.
+/// The message is a part of a sentence.
 struct RoutingObstacle: Error {
   let message: String
 

@@ -5,9 +5,9 @@ package import NDEF
 /// It never holds the password, so it may be shown and compared. The password stays in the message of the tap until
 /// the user has agreed; see ``TypedRecord/network(in:)``.
 package struct WiFiOffer: Sendable, Hashable {
-  /// Why the network of the tag is never joined.
+  /// The agent never joins such a network.
   package enum Obstacle: String, Sendable, Hashable, CaseIterable {
-    /// Each user of the network has a name and a password of their own.
+    /// Each user of the network has an own name and password.
     case enterprise
     /// WEP can be broken within minutes, and NetworkManager drops it.
     case wep
@@ -19,11 +19,11 @@ package struct WiFiOffer: Sendable, Hashable {
     case password
   }
 
-  /// The name of the network, 1 to 32 bytes.
+  /// 1 to 32 bytes.
   package let ssid: [UInt8]
-  /// Whether the network needs no password.
+  /// It needs no password.
   package let isOpen: Bool
-  /// Why the network is never joined; nil if it may be.
+  /// Nil if the network may be joined.
   package let obstacle: Obstacle?
 
   /// Keeps everything but the password.
@@ -94,7 +94,7 @@ extension WiFiOffer.Obstacle {
     let personal: WiFiNetwork.Authentication = [.wpa, .wpa2]
     let authentication = network.authentication
     let other = authentication.subtracting(personal).rawValue
-    // A tag with no bit at all says nothing about the authentication.
+    // A tag without any bit does not tell the authentication.
     if authentication != .open, other != 0 || authentication.isEmpty {
       let known = WiFiOffer.Obstacle.enterpriseBits
       if other & known != 0, other & ~known == 0 {
@@ -122,11 +122,9 @@ extension WiFiOffer.Obstacle {
 }
 
 extension TypedRecord {
-  /// Whether the record holds Wi-Fi networks.
   var holdsWiFi: Bool { type == .media(WiFiRecord.type) }
 
-  /// The first Wi-Fi network of the record, with its password, in the message of the same tap; nil if the message is
-  /// another.
+  /// The first one, with its password. Nil if the message is not that of the same tap.
   package func network(in message: NDEFMessage) throws(NDEFError) -> WiFiNetwork? {
     guard holdsWiFi, let payload = payload(in: message) else { return nil }
     // The type on the tag may have parameters.
