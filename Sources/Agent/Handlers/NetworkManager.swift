@@ -7,22 +7,21 @@ import Routing
 /// Connects to Wi-Fi networks of tags, over the D-Bus interface of NetworkManager on the system bus.
 ///
 /// A profile is only in NetworkManager's memory until the network was joined, and is deleted if it was not. The
-/// password goes to NetworkManager and nowhere else: not into an outcome, an error or a log.
+/// password goes only to NetworkManager: no outcome, error or log contains it.
 package struct NetworkManager: Sendable {
   private let connection: Connection
-  /// How long a question may take. A notification waits for the answers.
+  /// For a question. A notification waits for the answers.
   private let timeout: Duration
-  /// How long joining a network may take.
+  /// For joining a network.
   private let limit: Duration
 
-  /// Uses this connection to the system bus.
+  /// `connection` is to the system bus.
   package init(_ connection: Connection, timeout: Duration = .seconds(2), limit: Duration = .seconds(45)) {
     self.connection = connection
     self.timeout = timeout
     self.limit = limit
   }
 
-  /// Whether a network could be joined now.
   package func availability() async -> WiFiAvailability {
     switch await device() {
     case .success: .available
@@ -30,12 +29,12 @@ package struct NetworkManager: Sendable {
     }
   }
 
-  /// Joins a network. `saving` keeps the profile on the disk. Without it, the profile is in a file of root's below `/run`,
-  /// and is gone when the computer restarts.
+  /// `saving` keeps the profile on the disk. Without it, the profile is in a file of root's below `/run`, and is gone
+  /// when the computer restarts.
   ///
   /// Each call adds a profile, because the sticker's password may be new. It replaces the unsaved profile of an earlier
-  /// call first: NetworkManager refuses a second profile with the same UUID. It removes a saved one only after a new one
-  /// was joined and saved.
+  /// call first: NetworkManager refuses a second profile with the same UUID. It removes a saved one only after a new
+  /// one was joined and saved.
   package func join(_ network: WiFiNetwork, saving: Bool) async -> HandOverOutcome {
     let device: ObjectPath
     switch await self.device() {
@@ -72,7 +71,7 @@ package struct NetworkManager: Sendable {
     }
   }
 
-  /// Where NetworkManager has the profile with this UUID; nil if it has none.
+  /// Nil if NetworkManager has no profile with this UUID.
   private func stored(_ profile: WiFiProfile) async -> ObjectPath? {
     let reply = try? await connection.call(
       Self.name, Self.settingsPath, Self.settingsInterface, "GetConnectionByUuid", [.string(profile.uuid)],
@@ -80,7 +79,7 @@ package struct NetworkManager: Sendable {
     return reply?.first?.asObjectPath
   }
 
-  /// Deletes the profile with this UUID, if there is one. A NetworkManager that is slow gets the time that joining has.
+  /// By the UUID. A NetworkManager that is slow gets the time that joining has.
   private func forget(_ profile: WiFiProfile) async {
     guard let path = await stored(profile) else { return }
     _ = try? await connection.call(
@@ -113,7 +112,7 @@ package struct NetworkManager: Sendable {
     }
   }
 
-  /// Waits until the active connection is up or down.
+  /// Returns when the active connection is up or down.
   private func end(of active: ObjectPath, within rest: Duration) async -> WiFiActivation.End {
     let (events, event) = AsyncStream.makeStream(of: WiFiActivation.Event.self)
     let alarm = connection.loop.schedule(after: rest) { event.yield(.timedOut) }
@@ -153,7 +152,7 @@ package struct NetworkManager: Sendable {
     let availability: WiFiAvailability
   }
 
-  /// The first Wi-Fi device that NetworkManager may use.
+  /// The first one that NetworkManager may use.
   private func device() async -> Result<ObjectPath, Obstacle> {
     do throws(BusError) {
       let reply = try await connection.call(
@@ -183,8 +182,7 @@ package struct NetworkManager: Sendable {
     return reply.first?.unwrapped ?? .boolean(false)
   }
 
-  /// The name of this process's user; nil if it has none. A directory service may answer slowly, so this is not done
-  /// on the event loop.
+  /// Nil if this process's user has none. A directory service may answer slowly, so this is not done on the event loop.
   private static func userName() async -> String? {
     do throws(SystemError) {
       return try await DedicatedThread.run { () -> String? in
@@ -219,35 +217,33 @@ package struct NetworkManager: Sendable {
 }
 
 extension BusError {
-  /// Whether the destination does not run.
+  /// The destination does not run.
   fileprivate var isAbsence: Bool { name == Name.serviceUnknown || name == Name.nameHasNoOwner }
 }
 
 /// A connection profile of NetworkManager for a network of a tag (nm-settings-dbus(5)).
 struct WiFiProfile {
-  /// The network, whose password was checked.
+  /// Its password was checked.
   let network: WiFiNetwork
-  /// The user who may use the profile; nil for every user. With a user, NetworkManager needs no permission of the
-  /// administrator to add the profile.
+  /// Nil for every user. With a user, NetworkManager needs no permission of the administrator to add the profile.
   let user: String?
-  /// Which of the profiles of this network it is.
   var slot = Slot.memory
 
-  /// A network has few profiles, however often its sticker is read. A new saved profile takes the free one of two
+  /// A network has few profiles, even if its sticker is read often. A new saved profile takes the free one of two
   /// slots, so a sticker with a wrong password cannot remove the profile that works.
   enum Slot: String, CaseIterable {
-    /// The profile that is not saved.
+    /// Not saved.
     case memory
-    /// The profile that is saved.
     case saved
-    /// The profile that is saved if there is one in `saved`.
+    /// Saved if `saved` has a profile.
     case spare
   }
 
   /// The key `connection.uuid`. It follows from the network, the user and the slot (as RFC 4122, version 5, but with
-  /// SHA-256). So the profile is found again if NetworkManager has not told its path, or if an earlier tap has added it.
+  /// SHA-256). So the profile is found again if NetworkManager has not sent its path, or if an earlier tap has added
+  /// it.
   ///
-  /// The password is not part of it: anyone who sees the UUID could try passwords on it.
+  /// The password is not part of it: a person who sees the UUID could try passwords on it.
   var uuid: String {
     // A user's name has no colon, so no two networks have the same text.
     let owner = "tagroute:\(slot.rawValue):\(WiFiOffer(network).isOpen ? "open" : "wpa-psk"):\(user ?? ""):"
@@ -256,8 +252,7 @@ struct WiFiProfile {
     return "\(part(0, 8))-\(part(8, 4))-5\(part(13, 3))-a\(part(17, 3))-\(part(20, 12))"
   }
 
-  /// The settings, `a{sa{sv}}`; nil if the network cannot be used. The network is joined this once, and not again by
-  /// itself.
+  /// As `a{sa{sv}}`; nil if the network cannot be used. The network is joined this once, and not again by itself.
   var settings: Value? {
     let offer = WiFiOffer(network)
     guard offer.obstacle == nil, (1...32).contains(network.ssid.count) else { return nil }
@@ -315,7 +310,6 @@ struct WiFiActivation {
     case state(UInt32, reason: UInt32)
     /// The state cannot be read: the active connection is gone.
     case gone
-    /// It takes too long.
     case timedOut
   }
 
@@ -324,10 +318,10 @@ struct WiFiActivation {
     case failed(HandOverFailure.Code, String)
   }
 
-  /// Why the connection is going down; nil if it is not.
+  /// Nil if the connection is not going down.
   private var reason: UInt32?
 
-  /// How it ended; nil if it has not.
+  /// Nil if it has not ended.
   mutating func handle(_ event: Event) -> End? {
     switch event {
     case .state(Self.activated, _): return .connected
@@ -341,7 +335,6 @@ struct WiFiActivation {
     }
   }
 
-  /// The detail of a failure.
   static let tooLong = "it took too long"
   /// NetworkManager's numbers.
   private static let activated: UInt32 = 2
@@ -357,18 +350,16 @@ struct WiFiActivation {
 
 /// Whether NetworkManager can connect to a Wi-Fi network now.
 package enum WiFiAvailability: Sendable, Hashable, CaseIterable {
-  /// There is a Wi-Fi device, and it is on.
   case available
   /// NetworkManager does not run, or does not answer.
   case noNetworkManager
   /// NetworkManager has no Wi-Fi device that it may use.
   case noDevice
-  /// Wi-Fi is switched off.
   case off
 }
 
 extension WiFiAvailability {
-  /// The failure of a hand-over; nil if Wi-Fi is available.
+  /// Nil if Wi-Fi is available.
   var failure: HandOverFailure? {
     switch self {
     case .available: nil

@@ -16,11 +16,10 @@ struct ChoiceFiles: Sendable, Hashable {
   /// The path of our own file.
   let handlers: String
 
-  /// The choices that were read, and the problems found.
   struct Content: Sendable {
     var choices = HandlerChoices()
     var problems: [KeyFileError] = []
-    /// Whether the content of each file is known: it was read, or the file does not exist.
+    /// For each file: it was read, or does not exist.
     var isKnown = (intents: true, handlers: true)
   }
 
@@ -42,8 +41,7 @@ struct ChoiceFiles: Sendable, Hashable {
 
   // MARK: Reading
 
-  /// Reads both files. An invalid line is skipped and does not affect others. A block stays in force even if other
-  /// lines are invalid.
+  /// An invalid line is skipped and does not affect others. A block stays in force even if other lines are invalid.
   func read() -> Content {
     var content = Content()
     content.isKnown.handlers = load(handlers, &content) { readHandlers($0, &$1) }
@@ -177,7 +175,7 @@ struct ChoiceFiles: Sendable, Hashable {
     )
   }
 
-  /// Why a file could not hold the new choices, even if it were empty and could be written.
+  /// Why the file could not hold the new choices, even if it were empty and could be written.
   func obstacle(to new: HandlerChoices, over old: HandlerChoices) -> KeyFileError? {
     let empty = KeyFile.empty
     for (path, edits) in [

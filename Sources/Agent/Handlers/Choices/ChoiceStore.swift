@@ -3,13 +3,11 @@ import Glibc
 package import Routing
 package import Settings
 
-/// The user's choices about handlers, kept up to date with their files. Of our programs, only the agent writes them.
+/// Kept up to date with the files. Of our programs, only the agent writes them.
 package actor ChoiceStore {
-  /// The event loop that runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// Attributes that show whether a file has changed.
   private struct Stamp: Sendable, Hashable {
     let inode: ino_t
     let size: off_t
@@ -20,9 +18,8 @@ package actor ChoiceStore {
   private let files: ChoiceFiles?
   /// Nil if the files have to be read again, even if their attributes are the same.
   private var stamps: [Stamp?]?
-  /// The choices in the files.
   private var written = HandlerChoices()
-  /// The changes that are not in the files yet, the oldest first.
+  /// The oldest first.
   private var unwritten: (intents: [HandlerChoices.Change], handlers: [HandlerChoices.Change]) = ([], [])
   /// The choices in force: those in the files, with the unwritten changes applied.
   private var known = HandlerChoices()
@@ -40,8 +37,7 @@ package actor ChoiceStore {
     self.loop = loop
   }
 
-  /// The choices. The files are read again only if one of them has changed. Also returns the problems of the files that
-  /// are new.
+  /// The files are read again only if one of them has changed. Also returns the new problems of the files.
   package func current() async -> (choices: HandlerChoices, newProblems: [KeyFileError]) {
     await inTurn { await self.refreshed() }
   }
@@ -84,7 +80,7 @@ package actor ChoiceStore {
     return await write(files)
   }
 
-  /// Writes the unwritten changes. Those that fail are kept for the next attempt.
+  /// Changes that cannot be written are kept for the next attempt.
   private func write(_ files: ChoiceFiles) async -> Result<Void, KeyFileError> {
     let (new, old) = (known, written)
     guard let failures = try? await DedicatedThread.run({ files.write(new, over: old) }) else {
@@ -123,8 +119,8 @@ package actor ChoiceStore {
     if !unwritten.intents.isEmpty || !unwritten.handlers.isEmpty { _ = await write(files) }
   }
 
-  /// The choices if all changes were written. The two files are independent: preferences come from one, permissions and
-  /// blocks from the other.
+  /// As if all changes were written. The two files are independent: preferences come from one, permissions and blocks
+  /// from the other.
   private func changed(_ choices: HandlerChoices) -> HandlerChoices {
     var (intents, handlers) = (choices, choices)
     for change in unwritten.intents { _ = intents.apply(change) }
@@ -132,7 +128,7 @@ package actor ChoiceStore {
     return HandlerChoices(preferred: intents.preferred, allowed: handlers.allowed, blocked: handlers.blocked)
   }
 
-  /// Runs the work in order, so that content that was read is never older than content that was written.
+  /// In order, so that content that was read is never older than content that was written.
   private func inTurn<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     let previous = lastWork
     let task = Task {

@@ -17,7 +17,7 @@ package struct DataDirectories: Sendable, Hashable {
   /// `XDG_CONFIG_HOME`; nil if there is no home.
   package var userConfiguration: String?
 
-  /// The user's own directories, and those of the system, the most important first.
+  /// The most important directory first.
   package init(user: String?, system: [String], configuration: [String] = [], userConfiguration: String? = nil) {
     self.user = user.map(DataDirectories.withoutTrailingSlash)
     self.system = system.map(DataDirectories.withoutTrailingSlash)
@@ -25,8 +25,8 @@ package struct DataDirectories: Sendable, Hashable {
     self.userConfiguration = userConfiguration.map(DataDirectories.withoutTrailingSlash)
   }
 
-  /// The directories that the environment names, with the defaults of the specification. Relative ones are ignored.
-  /// `environment` is a whole one.
+  /// Those that the environment names, with the defaults of the specification. Relative ones are ignored. `environment`
+  /// is a whole one.
   ///
   /// Flatpak and Snap add their export directories to `XDG_DATA_DIRS` when a session begins. If an agent starts before
   /// that, the variable may be missing. The export directories are then added at the end: otherwise an application that
@@ -44,7 +44,7 @@ package struct DataDirectories: Sendable, Hashable {
       userConfiguration: base.configuration)
   }
 
-  /// The directories of desktop entries, the most important first.
+  /// Of desktop entries, the most important first.
   var applications: [String] {
     var seen: Set<String> = []
     return ([user].compactMap(\.self) + system).filter { seen.insert($0).inserted }.map { "\($0)/applications" }

@@ -3,9 +3,9 @@ import EventLoop
 package import Routing
 import Settings
 
-/// The applications that the user has made the default of a scheme or a media type.
+/// Those of a scheme or a media type, as the user has set them.
 package enum DefaultApplications {
-  /// Looks up the default application of a lower-case scheme or media type. Runs off the loop.
+  /// Of a lower-case scheme or media type. Runs off the loop.
   package typealias Lookup = @Sendable (_ name: String) -> Application?
 
   /// A lookup by GIO, which reads `mimeapps.list` in the order of the MIME Applications Associations specification.
@@ -16,7 +16,7 @@ package enum DefaultApplications {
     { scheme in g_app_info_get_default_for_uri_scheme(scheme).flatMap { application($0, directories) } }
   }
 
-  /// The same for the default application of a media type, which opens a file.
+  /// For media types: the application opens a file.
   ///
   /// GIO follows the aliases and the parents of shared-mime-info: a text editor may be the default of all texts.
   package static func gioByType(_ directories: DataDirectories) -> Lookup {
@@ -79,7 +79,7 @@ actor TypeDefaults {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// Answers that are kept. More types are on tags of one day only if somebody tries.
+  /// Answers that are kept. A day has more types of tags only if a person tries to exceed this.
   static let maximumAnswers = 64
   /// Look-ups that have not ended. Each has a thread, and a file system that does not answer keeps it.
   static let maximumPending = 4
@@ -105,13 +105,13 @@ actor TypeDefaults {
     self.loop = loop
   }
 
-  /// Forgets all answers, because the desktop entries or the list of default applications may have changed.
+  /// Call this if the desktop entries or the list of default applications may have changed.
   func forget() {
     answers = [:]
     generation += 1
   }
 
-  /// The default application of a media type in lower case.
+  /// In lower case.
   func answer(for type: String) async -> TypeDefault {
     if let answer = answers[type] { return answer }
     guard let task = task(for: type) else { return .unusable("too many other look-ups have not ended") }

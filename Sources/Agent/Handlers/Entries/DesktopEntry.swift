@@ -3,18 +3,18 @@ import Routing
 import Settings
 import UniversalLinks
 
-/// A desktop entry: the values needed to name, start and call an application (Desktop Entry Specification 1.5).
+/// The values needed to name, start and call an application (Desktop Entry Specification 1.5).
 struct DesktopEntry: Sendable, Hashable {
   static let group = "Desktop Entry"
 
   let application: Application
   /// Nil if the application can be started only over D-Bus.
   let commandLine: CommandLineTemplate?
-  /// `Path`, the working directory.
+  /// The working directory (`Path`).
   let workingDirectory: String?
   let usesTerminal: Bool
 
-  /// Reads the values that `keyFile` has for an application. The languages are as in `LanguagePreference`.
+  /// The languages are as in `LanguagePreference`.
   ///
   /// Throws if the entry is invalid, or has no way to start the application.
   init(
@@ -60,7 +60,7 @@ struct DesktopEntry: Sendable, Hashable {
       launch: [isDBusActivatable ? "D-Bus" : "", exec].filter { !$0.isEmpty }.joined(separator: ", "))
   }
 
-  /// Whether `text` can be a well-known bus name (D-Bus Specification, "Bus names").
+  /// D-Bus Specification, "Bus names".
   static func isBusName(_ text: Substring) -> Bool {
     let elements = text.split(separator: ".", omittingEmptySubsequences: false)
     return elements.count >= 2 && text.utf8.count <= 255
@@ -78,7 +78,6 @@ struct DesktopEntry: Sendable, Hashable {
 }
 
 extension KeyFile {
-  /// A value of a group, by default `Desktop Entry`.
   func text(_ key: String, in group: String = DesktopEntry.group) throws(HandlerProblem) -> String? {
     do {
       return try string(group, key)
@@ -87,7 +86,7 @@ extension KeyFile {
     }
   }
 
-  /// A list in a group, by default `Desktop Entry`, without empty elements.
+  /// Without empty elements.
   func list(_ key: String, in group: String = DesktopEntry.group) throws(HandlerProblem) -> [String] {
     do {
       return try strings(group, key)?.filter { !$0.isEmpty } ?? []
@@ -105,7 +104,7 @@ extension KeyFile {
     }
   }
 
-  /// The position of an entry as `file:line`, or only the file if the entry is missing.
+  /// `file:line`, or only the file if the entry is missing.
   func place(of key: String) -> String {
     file + (entry(DesktopEntry.group, key).map { ":\($0.line)" } ?? "")
   }
@@ -125,16 +124,15 @@ extension HandlerProblem {
 package struct HandlerProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path of the desktop entry, of the file of path rules that it names, or of the directory.
   package let file: String
-  /// The line, from 1, if the problem is about one.
+  /// From 1; nil if the problem is not about a line.
   package let line: Int?
-  /// The column in that line, from 1 and in Unicode scalars, if the problem is about one.
+  /// From 1, in Unicode scalars; nil if the problem is not about a column.
   package let column: Int?
   /// The mistake and its correction.
   package let message: String
-  /// The desktop file id of the affected entry; nil if the problem is not about an entry.
+  /// Of the affected entry; nil if the problem is not about an entry.
   package internal(set) var desktopID: String?
 
-  /// A problem in a file, at a place if it is about one.
   package init(file: String, line: Int? = nil, column: Int? = nil, message: String, desktopID: String? = nil) {
     self.file = file
     self.line = line

@@ -2,7 +2,6 @@ import EventLoop
 import Glibc
 
 final class DirectoryWatch: Sendable {
-  /// An inotify event for a directory.
   typealias Event = FileWatch.Event
 
   struct Watched: Sendable, Hashable {
@@ -66,7 +65,6 @@ extension FileWatch.Event {
 ///
 /// A value type, so that tests need no inotify.
 struct WatchPlan: Sendable {
-  /// The events that matter in one directory.
   private struct Interest {
     /// The directory holds desktop entries, lists of default applications, or folders of them.
     var isOfEntries = false
@@ -80,8 +78,8 @@ struct WatchPlan: Sendable {
 
   init() {}
 
-  /// Watches the folders of desktop entries and lists of default applications, and the folders of files of path rules.
-  /// Blocks until the file systems answer.
+  /// The folders hold desktop entries and lists of default applications, the files are those of path rules. Blocks
+  /// until the file systems answer.
   init(_ folders: [String], files: Set<String>, by watch: DirectoryWatch) {
     for folder in folders { self.watch(folder, as: watch.add(folder)) }
     for file in files {
@@ -93,7 +91,7 @@ struct WatchPlan: Sendable {
 
   var numbers: Set<Int32> { Set(interests.keys) }
 
-  /// Records the watch of `directory`, which holds desktop entries or lists of default applications.
+  /// `directory` holds desktop entries or lists of default applications.
   mutating func watch(_ directory: String, as watched: DirectoryWatch.Watched?) {
     guard let watched else { return }
     guard let missing = watched.missing else {
@@ -104,7 +102,7 @@ struct WatchPlan: Sendable {
     interests[watched.number, default: Interest()].names.insert(missing)
   }
 
-  /// Records the watch of the directory of `file`, a file of path rules.
+  /// The watch is of the directory of `file`, a file of path rules.
   mutating func watch(file: String, as watched: DirectoryWatch.Watched?) {
     guard let watched else { return }
     interests[watched.number, default: Interest()].names.insert(

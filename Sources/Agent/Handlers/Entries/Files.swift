@@ -3,16 +3,16 @@ import Settings
 
 /// Reads files that other programs write. Each call reads a bounded amount, and does not wait for a pipe or a device.
 enum Files {
-  /// Whether the path is a directory, or a link to one.
+  /// Also true of a link to one.
   static func isDirectory(_ path: String) -> Bool { identity(ofDirectory: path) != nil }
 
-  /// Identifies a directory, regardless of the path that leads to it.
+  /// The same for every path that leads to the directory.
   struct Identity: Hashable {
     let device: dev_t
     let number: ino_t
   }
 
-  /// The identity of the directory at `path`, after links are followed; nil if it is not a directory.
+  /// Follows links. Nil if the path is not a directory.
   static func identity(ofDirectory path: String) -> Identity? {
     var information = stat()
     guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR else { return nil }
@@ -48,7 +48,7 @@ enum Files {
     throw HandlerProblem(file: path, message: tooLarge)
   }
 
-  /// The bytes of a file, for callers that do not add up sizes.
+  /// For callers that do not add up sizes.
   static func contents(of path: String) throws(HandlerProblem) -> [UInt8]? {
     var size = 0
     return try contents(of: path, size: &size)
@@ -63,12 +63,11 @@ enum Files {
   }
 }
 
-/// Tells whether only root can change the file at a path.
 package struct FileOwnership: Sendable {
   /// Whether only root can change the file at a path, or replace it by another.
   let isRootsAlone: @Sendable (_ path: String) -> Bool
 
-  /// Asks the file system. Blocks on files.
+  /// Blocks on files.
   package static let real = FileOwnership { path in
     var walk = Walk(user: nil)
     return walk.follow(path)

@@ -90,8 +90,8 @@ extension HandlerCheck {
     program.contains("/") ? "there is no program \(program)" : "no directory in PATH has the program \(program)"
   }
 
-  /// The service file that lets the bus start an app. Its `Name` decides, not its file name (D-Bus specification,
-  /// "Message Bus Starting Services"). Nil if there is none.
+  /// The file's `Name` decides, not its file name (D-Bus specification, "Message Bus Starting Services"). Nil if there
+  /// is none.
   private static func service(_ name: String, beside entry: String, _ environment: [String: String]) -> String? {
     let folder = entry.lastIndex(of: "/").map { String(entry[..<$0]) } ?? "."
     let places = DataDirectories(environment: environment)
@@ -112,7 +112,7 @@ extension HandlerCheck {
   private static let mostServices = 4096
   private static let serviceGroup = "D-BUS Service"
 
-  /// The bus name in a service file; nil if the file is not one.
+  /// Nil if the file is not a service file.
   private static func busName(in service: String) -> String? {
     guard let bytes = try? Files.contents(of: service), let file = try? KeyFile(bytes: bytes, file: service) else {
       return nil
@@ -120,8 +120,8 @@ extension HandlerCheck {
     return try? file.text("Name", in: serviceGroup)
   }
 
-  /// A problem if the program of a service file is missing. A command with quotes or backslashes is not checked,
-  /// because only the bus parses them.
+  /// Nil if the program of the service file is installed. A command with quotes or backslashes is not checked, because
+  /// only the bus parses them.
   private static func missing(in service: String, id: String) -> HandlerProblem? {
     guard let bytes = try? Files.contents(of: service),
       let file = try? KeyFile(bytes: bytes, file: service),

@@ -13,7 +13,7 @@ struct HandlerClaims {
   private(set) var externalTypes: [String] = []
   /// `Links=` or `LinksInline=`: the path rules, not read yet.
   private(set) var links: LinkRules?
-  /// Whether the entry does not say clearly which path rules it means.
+  /// The entry does not say clearly which path rules it means.
   private(set) var hasUnusableLinks = false
   private(set) var problems: [HandlerProblem] = []
 
@@ -29,7 +29,7 @@ struct HandlerClaims {
   /// The claim that snapd keeps, for a message to an author.
   static let hostClaim = "MimeType=\(hostType)DOMAIN;"
 
-  /// Reads the claims. An invalid claim is skipped and named in `problems`.
+  /// An invalid claim is skipped and named in `problems`.
   init(_ keyFile: KeyFile) throws(HandlerProblem) {
     try readOwnGroup(keyFile)
     try readDrafts(keyFile)
@@ -87,7 +87,7 @@ struct HandlerClaims {
     }
   }
 
-  /// The elements of a list, up to the limit of claims for the entry.
+  /// Up to the limit of claims for the entry.
   private mutating func claims(_ keyFile: KeyFile, _ key: String, _ group: String) throws(HandlerProblem) -> ArraySlice<
     String
   > {
@@ -144,7 +144,6 @@ struct HandlerClaims {
     problems.append(keyFile.problem(key, in: Names.Handler.interface, "\(shortened(type)) is not \(what)"))
   }
 
-  /// The number of all claims.
   var count: Int { domains.count + schemes.count + mimeTypes.count + externalTypes.count }
 
   private func shortened(_ text: String) -> String {

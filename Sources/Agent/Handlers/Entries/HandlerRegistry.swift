@@ -7,13 +7,12 @@ package import Routing
 /// Desktop entries are read on a separate thread. A route in progress keeps the registry that it began with, because
 /// the registry is a value.
 package actor HandlerRegistry {
-  /// The event loop that runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// The handlers of each domain and scheme, as of the last load.
+  /// As of the last load.
   package private(set) var registry = Registry()
-  /// The problems with desktop entries at the last load, in the order of their paths.
+  /// At the last load, in the order of the paths of desktop entries.
   package private(set) var problems: [HandlerProblem] = []
 
   private let directories: DataDirectories
@@ -24,7 +23,7 @@ package actor HandlerRegistry {
   private let typeDefaults: TypeDefaults
   private let shownName: @Sendable (Application) -> String
   private let settling: Duration
-  /// The first and the last change that were not read yet.
+  /// The first and the last of the changes that were not read yet.
   private var unread: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
   private var watch: DirectoryWatch?
   private var watchProblems: [HandlerProblem] = []
@@ -34,7 +33,6 @@ package actor HandlerRegistry {
   /// The paths that the last load has read: folders of desktop entries, and files of path rules.
   private var read: (directories: [String], linkFiles: Set<String>) = ([], [])
   private var loading: Task<Void, Never>?
-  /// Whether a load has finished.
   private var isRead = false
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextListener = 0
@@ -66,8 +64,8 @@ package actor HandlerRegistry {
     self.loop = loop
   }
 
-  /// The registry for a decision about a message, with the default application of its media type. Waits two seconds at
-  /// most. A message that is nil needs none.
+  /// For a decision about a message, with the default application of its media type. Waits two seconds at most. A
+  /// message that is nil needs none.
   package func registry(for message: NDEFMessage?) async -> Registry {
     guard let type = message.flatMap(Registry.typeOfDefault) else { return registry }
     let answer = await typeDefaults.answer(for: type)
@@ -76,7 +74,7 @@ package actor HandlerRegistry {
     return result
   }
 
-  /// Reads the directories for the first time, and starts to follow their changes.
+  /// Starts to follow changes, too.
   package func start() async {
     do {
       watch = try DirectoryWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.changed(events) } }
@@ -88,7 +86,7 @@ package actor HandlerRegistry {
     await reload()
   }
 
-  /// Reads the directories again, after any load that is in progress.
+  /// After any load that is in progress.
   package func reload() async {
     let previous = loading
     let task = Task {
@@ -99,16 +97,15 @@ package actor HandlerRegistry {
     await task.value
   }
 
-  /// Changes the schemes whose default applications are looked up, and reads the directories again if they differ. They
-  /// are lower-case.
+  /// Those with default applications to look up, in lower case. Reads the directories again if the schemes differ.
   package func setSchemes(_ schemes: Set<String>) async {
     guard schemes.sorted() != self.schemes else { return }
     self.schemes = schemes.sorted()
     await reload()
   }
 
-  /// A stream with an element after each change of `registry` or `problems`. Changes that the reader has not received
-  /// yet are merged into one.
+  /// An element after each change of `registry` or `problems`. Changes that the reader has not received yet are merged
+  /// into one.
   package func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = nextListener

@@ -9,7 +9,7 @@ import UniversalLinks
 struct HandlerScan: Sendable {
   private(set) var declarations: [HandlerDeclaration] = []
   private(set) var problems: [HandlerProblem] = []
-  /// The directories that were read, with their subdirectories.
+  /// With their subdirectories.
   private(set) var directories: [String] = []
   /// The files of path rules that entries name, as absolute paths, at most `maximumDirectories` of them.
   private(set) var linkFiles: Set<String> = []
@@ -34,23 +34,22 @@ struct HandlerScan: Sendable {
   static let maximumLinkSize = 4 << 20
   private static let maximumDepth = 8
 
-  /// How much of the limits the entries of an origin have used.
+  /// The part of the limits that the entries of one origin have used.
   private struct Spent {
     var claims = 0
     var linkCost = 0
     var linkSize = 0
   }
 
-  /// A data directory while it is being read.
   private struct Tree {
     let path: String
-    /// The path after links are resolved.
+    /// After links are resolved.
     private let root: String
     /// The directories read in this data directory. They are not shared: each data directory is read, even if another
     /// one links to it.
     var visited: Set<Files.Identity> = []
     var (names, entries, size, claimSize) = (0, 0, 0, 0)
-    /// The bound that was exceeded, as a message.
+    /// As a message.
     private(set) var excess: String?
     var isTooDeep = false
 
@@ -83,7 +82,7 @@ struct HandlerScan: Sendable {
   private var isLeftOut = false
   private var spent: [Application.Origin: Spent] = [:]
   private var tree = Tree("")
-  /// The path rules of the last entry that has any.
+  /// Of the last entry that has any.
   private var lastLinks: LinkRules?
 
   /// Reads every directory, or only those that no user but root can change. Blocks on files.
@@ -106,7 +105,7 @@ struct HandlerScan: Sendable {
     problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
   }
 
-  /// Checks a single desktop entry, at any path. Blocks on files. The environment contains `PATH` for `TryExec`.
+  /// At any path. Blocks on files. The environment contains `PATH` for `TryExec`.
   init(checking file: String, id: String, environment: [String: String]) {
     self.environment = environment
     places = DataDirectories(user: nil, system: [])

@@ -5,17 +5,17 @@ import UniversalLinks
 /// apple-app-site-association file. They are in a file that `Links=` names, or in `LinksInline=` of the entry itself.
 struct LinkRules {
   private enum Source: Hashable {
-    /// The entry with this key has the text itself.
+    /// The text is in the entry with this key.
     case entry(KeyFile.Entry, text: String)
     /// The file at `path`. If it is missing although a Flatpak's entry names it, Flatpak has not exported it.
     case file(isFlatpaks: Bool)
   }
 
-  /// The path of the file that has the rules, as errors show it.
+  /// As errors show it.
   let path: String
   private let source: Source
 
-  /// A file that is checked without a desktop entry.
+  /// For a file that is checked without a desktop entry.
   init(path: String) {
     self.path = path
     source = .file(isFlatpaks: false)
@@ -66,7 +66,7 @@ struct LinkRules {
     return rules
   }
 
-  /// The errors in the rules that do not depend on an entry. If there are none: the rules that have no effect.
+  /// In the rules themselves, not in an entry. Without errors: the rules that have no effect.
   func problems() -> [HandlerProblem] {
     var size = 0
     do throws(HandlerProblem) {

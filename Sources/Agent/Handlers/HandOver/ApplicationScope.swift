@@ -81,7 +81,7 @@ struct ApplicationScope {
     return result
   }
 
-  /// Whether systemd accepts the text as a path.
+  /// As systemd decides it.
   private static func isNormalized(_ path: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     return path.hasPrefix("/") && path.utf8.count < PATH_MAX && !parts.contains { ["", ".", ".."].contains($0) }

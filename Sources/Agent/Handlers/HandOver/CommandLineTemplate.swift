@@ -3,7 +3,6 @@
 /// Desktop Entry Specification 1.5, "The Exec key". No text is ever passed to a shell. Quotes are undone first. Field
 /// codes are filled in after that, each within its own argument.
 struct CommandLineTemplate: Sendable, Hashable {
-  /// The values of field codes, from a desktop entry and a tap.
   struct Fields {
     var uri: String?
     var name: String
@@ -18,10 +17,10 @@ struct CommandLineTemplate: Sendable, Hashable {
     case code(Character)
   }
 
-  /// Each argument's pieces. The first argument is the program.
+  /// The first argument is the program.
   private let arguments: [[Piece]]
 
-  /// Parses the key's value, with the escapes of key files undone.
+  /// The escapes of key files are undone already.
   init(_ exec: String) throws(CommandLineError) {
     var reader = Reader(rest: exec.unicodeScalars[...])
     arguments = try reader.arguments()
@@ -45,8 +44,6 @@ struct CommandLineTemplate: Sendable, Hashable {
     return program
   }
 
-  /// The argument vector.
-  ///
   /// `%f` and `%F` stand for local files. A tag's link is never one, so they are dropped, like the deprecated codes. As
   /// in GIO, a file is the last argument of a command without a place for it.
   func filled(with fields: Fields) -> [String] {
@@ -143,7 +140,7 @@ struct CommandLineTemplate: Sendable, Hashable {
   }
 }
 
-/// An error in an `Exec` key, as the end of a sentence.
+/// The description is the end of a sentence.
 struct CommandLineError: Error, CustomStringConvertible {
   let description: String
 

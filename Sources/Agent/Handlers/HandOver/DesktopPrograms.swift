@@ -7,7 +7,7 @@ struct Clipboard: Sendable {
   /// The whole argument vector. The first element is the program's path.
   let arguments: [String]
 
-  /// How long the program may take to put the text on the clipboard.
+  /// For the program to put the text on the clipboard.
   private static let limit = Duration.seconds(5)
 
   /// `wl-copy` on Wayland, `xclip` or `xsel` on X11; nil if none is in `PATH`, or there is no display.
@@ -24,8 +24,7 @@ struct Clipboard: Sendable {
     return nil
   }
 
-  /// Puts a text on the clipboard. Blocks until the program has it. A child of the program stays behind to offer the
-  /// text.
+  /// Blocks until the program has the text. A child of the program stays behind to offer the text.
   func copy(_ text: String, environment: [String: String]) -> HandOverOutcome {
     let name = String(arguments[0].split(separator: "/").last ?? "")
     do throws(SystemError) {
@@ -54,7 +53,7 @@ struct Clipboard: Sendable {
 struct SoundProgram: Sendable {
   private let program: String
 
-  /// How long it may take: the sounds of a theme last a second or two.
+  /// The sounds of a theme last a second or two.
   private static let limit = Duration.seconds(5)
 
   /// Nil if the program is not in `PATH`, or there is no display, without which it plays nothing.
@@ -64,8 +63,8 @@ struct SoundProgram: Sendable {
     self.program = program
   }
 
-  /// Plays a sound. Blocks until it has ended, and kills the program if that takes too long. A failure has no effect,
-  /// for example if the theme has no such sound, or if there is no device for it.
+  /// Blocks until the sound has ended, and kills the program if that takes too long. A failure has no effect, for
+  /// example if the theme has no such sound, or if there is no device for it.
   func play(_ sound: String, environment: [String: String]) {
     let process = DetachedProcess(
       program: program, arguments: [Self.name, "--id=\(sound)"], environment: environment, workingDirectory: "/",

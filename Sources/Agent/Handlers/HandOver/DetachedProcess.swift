@@ -4,20 +4,20 @@ import Glibc
 
 /// A program to start in a new session. It inherits at most our standard output and error.
 struct DetachedProcess: Sendable {
-  /// The program's absolute path, or one relative to `workingDirectory`.
+  /// Absolute, or relative to `workingDirectory`.
   var program: String
-  /// The whole argument vector. The first element is the program's name.
+  /// The first element is the program's name.
   var arguments: [String]
-  /// The whole environment.
+  /// The complete environment.
   var environment: [String: String]
   var workingDirectory: String
-  /// The bytes on the program's standard input; nil for an empty input.
+  /// On the standard input; nil for an empty input.
   var input: [UInt8]?
-  /// Whether its output and errors are discarded.
+  /// Discards errors, too.
   var discardsOutput = false
 
-  /// Starts the program. Blocks until it is loaded. Returns the process id, which the caller has to reap. The error
-  /// names the step that failed.
+  /// Blocks until the program is loaded. Returns the process id, which the caller has to reap. The error names the step
+  /// that failed.
   func start() throws(SystemError) -> pid_t {
     let input = try input.map { bytes throws(SystemError) in try Self.memoryFile(bytes) }
     var spawn = ProcessSpawn(
@@ -30,7 +30,7 @@ struct DetachedProcess: Sendable {
     return try spawn.start()
   }
 
-  /// A sealed file in memory that holds `bytes`, positioned at its start.
+  /// Sealed, and positioned at its start.
   private static func memoryFile(_ bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
     let number = tagroute_memory_file("ndef-message")
     guard number >= 0 else { throw SystemError("make a memory file for the message") }
@@ -50,7 +50,6 @@ struct DetachedProcess: Sendable {
 }
 
 extension DetachedProcess {
-  /// How a program has ended.
   enum End {
     case succeeded, failed
     /// It did not end in time.

@@ -8,8 +8,7 @@ struct ExecHandOver: Sendable {
   let application: Application
   let environment: [String: String]
 
-  /// Starts the application. Blocks on files and until the program is loaded. Returns the process id, which the caller
-  /// has to reap.
+  /// Blocks on files and until the program is loaded. Returns the process id, which the caller has to reap.
   func start(_ contents: HandOverContents) -> Result<pid_t, HandOverFailure> {
     Result { () throws(HandOverFailure) -> pid_t in try started(contents) }
   }
@@ -37,7 +36,6 @@ struct ExecHandOver: Sendable {
     }
   }
 
-  /// The desktop entry as it is now.
   private func current() throws(HandOverFailure) -> (KeyFile, DesktopEntry) {
     guard let (keyFile, entry) = try parsed() else { throw HandOverFailure(.entryMissing, application.file) }
     guard application.launch.isEmpty || application.launch == entry.application.launch else {
@@ -62,7 +60,6 @@ struct ExecHandOver: Sendable {
     }
   }
 
-  /// The desktop entry as it is now, if its program can receive the message, the link or the file.
   private func startable(
     with kind: HandOverContents.Kind
   ) throws(HandOverFailure) -> (KeyFile, DesktopEntry, CommandLineTemplate) {

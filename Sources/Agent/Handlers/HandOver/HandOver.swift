@@ -7,9 +7,9 @@ import UniversalLinks
 
 /// A hand-over that has ended, or still waits for an answer.
 package struct HandOver: Sendable {
-  /// How the hand-over ended; ``HandOverDoubt/Code/unanswered`` if that is not known yet.
+  /// ``HandOverDoubt/Code/unanswered`` if the outcome is not known yet.
   package let outcome: HandOverOutcome
-  /// The answer that may still come; nil if the outcome is final.
+  /// Nil if the outcome is final.
   package let answer: PendingAnswer?
 
   /// Final if there is no answer.
@@ -27,7 +27,6 @@ package struct PendingAnswer: Sendable, Hashable {
   /// Whether both are about the same call.
   package static func == (a: PendingAnswer, b: PendingAnswer) -> Bool { a.task == b.task }
 
-  /// Hashes the call.
   package func hash(into hasher: inout Hasher) { hasher.combine(task) }
 
   init(_ task: Task<HandOverOutcome, Never>, on loop: EventLoop) {
@@ -49,19 +48,16 @@ package struct PendingAnswer: Sendable, Hashable {
   }
 }
 
-/// How a hand-over ended.
 package enum HandOverOutcome: Sendable, Hashable {
   /// The application has taken the message: it replied, or it was started.
   case delivered
-  /// The application has not taken it.
   case failed(HandOverFailure)
   /// The application may have taken it, but did not reply.
   case unknown(HandOverDoubt)
 }
 
-/// Why a message was not handed over.
 package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure. Its raw value is kept in files, so it never changes its meaning.
+  /// The raw value is kept in files, so it never changes its meaning.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The link leads to no application; the detail is the route's reason.
     case nowhere
@@ -88,7 +84,6 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
     case notStarted = "not-started"
     /// The application replied with an error; the detail is its message, which may contain text from the tag.
     case handlerFailed = "handler-failed"
-    /// No clipboard program is installed.
     case noClipboard = "no-clipboard"
     /// The clipboard program did not take the text; the detail is its name.
     case notCopied = "not-copied"
@@ -96,11 +91,8 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
     case fileNotWritten = "file-not-written"
     /// NetworkManager does not run, or does not answer.
     case noNetworkManager = "no-network-manager"
-    /// NetworkManager has no Wi-Fi device that it may use.
     case noWiFiDevice = "no-wifi-device"
-    /// Wi-Fi is switched off.
     case wiFiOff = "wifi-off"
-    /// The Wi-Fi network of the tag cannot be used.
     case networkUnusable = "network-unusable"
     /// The Wi-Fi network did not accept the password.
     case networkPassword = "network-password"
@@ -112,12 +104,10 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
     case noResources = "no-resources"
   }
 
-  /// The kind of failure.
   package let code: Code
-  /// More about the failure, as documented for each code. For the user only. At most 1024 Unicode scalars, and not yet
-  /// sanitized for display.
+  /// As documented for each code. For the user only. At most 1024 Unicode scalars, and not yet sanitized for display.
   package let detail: String
-  /// The name of the D-Bus error with which an application has refused. A log may contain it.
+  /// The name of the application's D-Bus error. A log may contain it.
   package let error: String?
 
   /// Cuts the detail after 1024 Unicode scalars.
@@ -127,7 +117,6 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
     self.error = error
   }
 
-  /// A message in English.
   package var description: String {
     switch code {
     case .nowhere, .entryUnusable, .tooManyPrograms, .fileNotWritten, .noResources: detail
@@ -154,7 +143,6 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
 }
 
 extension HandOverFailure {
-  /// A failed system call during a start.
   init(_ error: SystemError) {
     let code: Code =
       switch error.number {
@@ -166,9 +154,8 @@ extension HandOverFailure {
   }
 }
 
-/// Why it is not known whether a message was handed over.
 package struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
-  /// The kind of doubt. Its raw value is kept in files, so it never changes its meaning.
+  /// The raw value is kept in files, so it never changes its meaning.
   package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The application did not reply in time; the detail is the time in seconds.
     case unanswered
@@ -180,18 +167,15 @@ package struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
     case outOfSight = "out-of-sight"
   }
 
-  /// The kind of doubt.
   package let code: Code
-  /// More about the doubt, as documented for each code.
+  /// As documented for each code.
   package let detail: String
 
-  /// A doubt of this kind.
   package init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
   }
 
-  /// A message in English.
   package var description: String {
     switch code {
     case .unanswered: "the app did not answer within \(detail) seconds"
@@ -203,23 +187,21 @@ package struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HandOverDoubt {
-  /// No reply has come within this time.
   static func unanswered(within time: Duration) -> HandOverDoubt {
     let (seconds, rest) = time.components
     return HandOverDoubt(.unanswered, rest == 0 ? "\(seconds)" : "\(time / .seconds(1))")
   }
 }
 
-/// What an application gets of a tag.
+/// The part of a tag that an application gets.
 enum HandOverContents: Sendable {
   /// The link alone.
   case link(URI)
-  /// The encoded NDEF message, with its link if it has one.
+  /// Encoded, with the message's link if it has one.
   case message([UInt8], URI?)
   /// The absolute path of a file with the payload of a record.
   case file(String)
 
-  /// The cases, without their values.
   enum Kind: Sendable {
     case link, message, file
   }
@@ -232,10 +214,9 @@ enum HandOverContents: Sendable {
     }
   }
 
-  /// The encoded NDEF message; nil if the application does not get it.
+  /// Encoded; nil if the application does not get the message.
   var wholeMessage: [UInt8]? { if case .message(let message, _) = self { message } else { nil } }
 
-  /// The path of the file; nil if there is none.
   var filePath: String? { if case .file(let path) = self { path } else { nil } }
 
   /// The link, or the URI of the file; nil for a message without a link.
@@ -262,7 +243,7 @@ enum HandOverContents: Sendable {
   }
 }
 
-/// The data about the tag, for an app that gets the message. A technology or a reader that is no valid value is left out.
+/// For an app that gets the message. A technology or a reader that is no valid value is left out.
 extension TagRead {
   /// The keys of `platform_data`.
   var platformData: [String: Value] {

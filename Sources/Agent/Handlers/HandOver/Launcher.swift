@@ -12,19 +12,18 @@ package import UniversalLinks
 /// about the tag. A default application gets only the URI, or a file with a record. The launcher never passes text to a
 /// shell.
 package actor Launcher {
-  /// The event loop that runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// The data that belongs to a user's click, or to a tap that a rule opens without one.
+  /// For a user's click, or for a tap that a rule opens without one.
   package struct Click: Sendable, Hashable {
-    /// The xdg-activation token, if the desktop provided one.
+    /// Of xdg-activation, if the desktop provided one.
     package var activationToken: String?
-    /// The tap's id, a UUID.
+    /// A UUID.
     package var tapID: String?
-    /// The data about the tag. Only an app that gets the message gets it.
+    /// Only an app that gets the message gets it.
     package var tag: TagRead?
-    /// Whether the user clicked. Without a click, only a limited number of programs is started.
+    /// Without a click, only a limited number of programs is started.
     package var isByUser: Bool
 
     /// Omits an invalid token.
@@ -91,11 +90,11 @@ package actor Launcher {
   /// Removes the files that killed processes have left, as soon as their lifetime has passed.
   package func removeLeftFiles() async { await files.removeLeft() }
 
-  /// Removes all files that were written for applications. Call this before the process ends.
+  /// Call this before the process ends.
   package func removeFiles() async { await files.removeAll() }
 
-  /// Opens a URI in an application. Without the encoded NDEF message, it gets only the URI. Returns the outcome as soon
-  /// as it is known, within the launcher's timeout.
+  /// Without the encoded NDEF message, the application gets only the URI. Returns the outcome as soon as it is known,
+  /// within the launcher's timeout.
   package func open(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
   ) async -> HandOver {
@@ -108,8 +107,7 @@ package actor Launcher {
     return await PendingAnswer(task, on: loop).handOver(within: timeout)
   }
 
-  /// Waits again, for the same time as for a new hand-over. Returns the final outcome, or `unanswered` with the same
-  /// answer.
+  /// Waits as long as for a new hand-over. Returns the final outcome, or `unanswered` with the same answer.
   package func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: timeout) }
 
   private func handOver(
@@ -123,7 +121,7 @@ package actor Launcher {
     return await start(application, contents, click: click)
   }
 
-  /// Why the application must not be called: its entry is no longer the one that was offered.
+  /// Its entry is no longer the one that was offered.
   private func change(in application: Application) async -> HandOverFailure? {
     do throws(SystemError) {
       let hand = ExecHandOver(application: application, environment: environment)
@@ -192,7 +190,7 @@ package actor Launcher {
     }
   }
 
-  /// A program has ended. For any thread.
+  /// For any thread.
   private nonisolated func ended(_ owner: RunningCommands.Owner) {
     loop.execute { [weak self] in self?.assumeIsolated { $0.commands.end(owner) } }
   }
@@ -204,7 +202,7 @@ package actor Launcher {
     try? await BusHandOver(connection: connection, timeout: timeout, application: application).reportRemoval(click)
   }
 
-  /// Starts the program of an application. Without a click, fails if too many such programs still run.
+  /// Without a click, fails if too many such programs still run.
   private func start(
     _ application: Application, _ contents: HandOverContents, click: Click
   ) async -> HandOverOutcome {
@@ -274,8 +272,8 @@ package actor Launcher {
     "WATCHDOG_USEC", "XDG_ACTIVATION_TOKEN",
   ]
 
-  /// Our environment without the variables that concern only this process, and with the activation token and the data
-  /// about the tag if there are any.
+  /// Without the variables that concern only this process. With the activation token and the data about the tag if
+  /// there are any.
   private func childEnvironment(_ click: Click, tag: TagRead? = nil) -> [String: String] {
     var result = environment
     for name in result.keys where Self.isOurs(name) { result[name] = nil }

@@ -12,12 +12,12 @@ actor RecordFiles {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// The files at one time. If there are more, the oldest one is removed: a message has up to 1 MiB.
+  /// At one time. If there are more, the oldest one is removed: a message has up to 1 MiB.
   static let maximumFiles = 16
 
   private let environment: [String: String]
   private let lifetime: Duration
-  /// The paths of the files, the oldest first.
+  /// The oldest first.
   private var paths: [String] = []
 
   init(environment: [String: String], lifetime: Duration, on loop: EventLoop) {
@@ -26,7 +26,7 @@ actor RecordFiles {
     self.loop = loop
   }
 
-  /// Writes a file and returns its absolute path. The type is a media type in lower case.
+  /// Returns the absolute path. The type is a media type in lower case.
   func write(_ payload: [UInt8], ofType type: String) async throws(HandOverFailure) -> String {
     let (environment, lifetime) = (environment, lifetime)
     let written: Result<String, SystemError>
@@ -63,8 +63,7 @@ actor RecordFiles {
     _ = try? await DedicatedThread.run { for path in own { unlink(path) } }
   }
 
-  /// Removes the files that killed processes have left: the old ones now, the others when they are old. A file's age
-  /// is in whole seconds.
+  /// Those of killed processes: the old ones now, the others when they are old. A file's age is in whole seconds.
   func removeLeft() async {
     await removeOld()
     loop.schedule(after: lifetime + .seconds(1)) { [weak self] in Task { await self?.removeOld() } }
@@ -80,7 +79,7 @@ actor RecordFiles {
     }
   }
 
-  /// Removes all files of this process.
+  /// Those of this process.
   func removeAll() async { await remove(paths) }
 }
 
@@ -95,10 +94,10 @@ struct RecordDirectory {
   }
 
   private static let prefix = "tag-"
-  /// The names that one clean-up examines.
+  /// Per clean-up.
   private static let maximumNames = 1000
 
-  /// Writes a new file with mode 0600 and returns its path.
+  /// With mode 0600. Returns its path.
   func write(_ bytes: [UInt8], extension suffix: String?) throws(SystemError) -> String {
     let (directory, path) = try open()
     let number = Hexadecimal.text(UInt64.random(in: .min ... .max)).lowercased()
@@ -126,7 +125,7 @@ struct RecordDirectory {
     }
   }
 
-  /// Removes files that nobody has removed in time, because their process was killed.
+  /// Those that stayed because their process was killed.
   func removeFiles(olderThan lifetime: Duration) throws(SystemError) {
     let (directory, path) = try open()
     guard let names = FileContents.names(inDirectory: path, atMost: Self.maximumNames) else { return }
@@ -140,7 +139,7 @@ struct RecordDirectory {
     }
   }
 
-  /// The directory, which belongs to the user and is closed to others. Makes it if it is missing.
+  /// The directory belongs to the user and is closed to others. Makes it if it is missing.
   private func open() throws(SystemError) -> (FileDescriptor, path: String) {
     guard let path else { throw SystemError("find XDG_RUNTIME_DIR, which is not set", errno: ENOENT) }
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("make \(path)") }
@@ -157,7 +156,7 @@ struct RecordDirectory {
 
 /// The extensions of file names, by media type.
 enum FileExtension {
-  /// The extension of a media type in lower case, without its dot; nil if the system knows none. Blocks on files.
+  /// Without the dot; nil if the system knows none. The type is in lower case. Blocks on files.
   ///
   /// The usual types are known without a database. The others are those of shared-mime-info.
   static func of(_ type: String, environment: [String: String]) -> String? {
@@ -184,7 +183,7 @@ enum FileExtension {
     return nil
   }
 
-  /// Whether a suffix has only small letters and digits, so that it adds nothing else to a name.
+  /// Only small letters and digits, so that the suffix adds nothing else to a name.
   private static func isPlain(_ suffix: ArraySlice<UInt8>) -> Bool {
     (1...12).contains(suffix.count)
       && suffix.allSatisfy { byte in

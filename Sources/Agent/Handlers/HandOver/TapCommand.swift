@@ -6,32 +6,29 @@ package import UniversalLinks
 
 /// The program of a rule's `Run` or `OnRemove`, for one tap.
 ///
-/// It gets its arguments as they are in the rule. What is on the tag is only in its standard input and in variables of
-/// its environment, so no shell and no argument parser sees it.
+/// It gets its arguments as they are in the rule. The contents of the tag are only in its standard input and in
+/// variables of its environment, so no shell and no argument parser sees them.
 package struct TapCommand: Sendable, Hashable {
-  /// The program and its arguments.
   package let arguments: [String]
-  /// The name of the rule.
   package let rule: String
-  /// The rule's file and line.
   let file: String
   let line: Int
-  /// The link on the tag; nil if there is none that may be opened.
+  /// Nil if there is none that may be opened.
   let uri: URI?
 
-  /// The program of a rule; nil if the rule has another action.
+  /// Nil if the rule has another action.
   package init?(_ rule: TapRule, uri: URI?) {
     guard case .run(let arguments) = rule.action else { return nil }
     self.init(arguments, rule, uri: uri)
   }
 
-  /// The program that runs when the tag of a tap is removed; nil if the rule has none.
+  /// Nil if the rule has no such program.
   package init?(onRemovalFor rule: TapRule, uri: URI?) {
     guard !rule.onRemove.isEmpty else { return nil }
     self.init(rule.onRemove, rule, uri: uri)
   }
 
-  /// Whether the other program is the same. Its rule may have moved within the file, for example below a new comment.
+  /// The rule may have moved within the file, for example below a new comment.
   package func isSame(as other: TapCommand) -> Bool {
     arguments == other.arguments && rule == other.rule && file == other.file && uri == other.uri
   }
@@ -57,8 +54,8 @@ package struct TapCommand: Sendable, Hashable {
     return result
   }
 
-  /// Starts the program. Blocks on files and until the program is loaded. Returns the process id, which the caller has
-  /// to reap. Its output is discarded: it could be large, and could contain what is on the tag.
+  /// Blocks on files and until the program is loaded. Returns the process id, which the caller has to reap. The output
+  /// is discarded: it could be large, and could contain the contents of the tag.
   func start(_ message: [UInt8], environment: [String: String]) -> Result<pid_t, HandOverFailure> {
     guard let name = arguments.first, let program = ProcessEnvironment.program(name, in: environment) else {
       return .failure(HandOverFailure(.commandMissing, "\(file):\(line)"))
@@ -78,11 +75,10 @@ package struct TapCommand: Sendable, Hashable {
 
 /// How many programs that rules started still run. A tag that comes and goes must not start them without end. Pure.
 struct RunningCommands {
-  /// Who started a program, or which one it is.
   enum Owner: Sendable, Hashable {
-    /// The program of the rule with this name.
+    /// By its name.
     case rule(String)
-    /// The app with this desktop id, which a rule opened without a click.
+    /// By its desktop id. A rule opened it without a click.
     case application(String)
 
     fileprivate var words: String {
@@ -93,7 +89,7 @@ struct RunningCommands {
     }
   }
 
-  /// The most of one owner, and of all together. A program that turns on a lamp ends at once; a player, and what waits
+  /// Of one owner, and of all together. A program that turns on a lamp ends at once; a player, or a program that waits
   /// for the end of a hold, may run for hours.
   static let mostOfOwner = 16
   static let most = 64

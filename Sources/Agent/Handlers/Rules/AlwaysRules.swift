@@ -5,19 +5,19 @@ package import Settings
 
 /// The rules that open one tag with one message without a click, because its user has asked for it in a notification.
 ///
-/// They have UID= and Message=, so a tag that was rewritten asks again, and Handler= if a handler opens the tag, so that
-/// another entry with its id asks as well. MimeType= comes from the rule that decided before: it names a type that an app
-/// may get as a file. There is one for each UID: the next one replaces it.
+/// They have UID= and Message=, so a tag that was rewritten asks again. They have Handler= if a handler opens the tag,
+/// so that another entry with its id asks as well. MimeType= comes from the rule that decided before: it names a type
+/// that an app may get as a file. There is one rule for each UID: the next one replaces it.
 package struct AlwaysRules: Sendable, Hashable {
   private let writer: RuleWriter
 
   /// The rules in ``RuleWriter/always``.
   package init(_ files: RuleFiles = RuleFiles()) { writer = RuleWriter(files, file: RuleWriter.always) }
 
-  /// Adds the rule for a tag. Does nothing if it is in the file already. Blocks on files.
+  /// Has no effect if the file has the rule already. Blocks on files.
   ///
-  /// The label is the name of the rule that decides now; nil if none does. The other conditions are those for which
-  /// ``keeps(_:)`` is true.
+  /// The label is the name of the rule that decides now; nil if none does. The other conditions are those that pass
+  /// ``keeps(_:)``.
   package func add(
     label: String? = nil, uid: [UInt8], message: [UInt8], conditions: [TapRule.Condition] = [],
     action: TapRule.Action, onRemove: [String] = [], sound: String? = nil
@@ -43,7 +43,7 @@ package struct AlwaysRules: Sendable, Hashable {
     }
   }
 
-  /// Removes a rule. Returns false if the user wrote it by hand, or the file has it no more. Blocks on files.
+  /// Returns false if the user wrote the rule by hand, or the file does not have it any more. Blocks on files.
   package func remove(_ rule: TapRule) throws(KeyFileError) -> Bool {
     guard owns(rule) else { return false }
     return try writer.remove(rule)
@@ -61,8 +61,8 @@ package struct AlwaysRules: Sendable, Hashable {
     return rule.origin == .system || file > RuleWriter.always
   }
 
-  /// Whether a rule keeps this condition of the rule that decided before. The others add nothing to UID= and Message=,
-  /// but without these two the same action could open nothing, or another app.
+  /// Whether a rule keeps this condition of the rule that decided before. UID= and Message= cover the others. Without a
+  /// kept one, the same action could have no effect, or open another app.
   package static func keeps(_ condition: TapRule.Condition) -> Bool {
     switch condition {
     case .mimeType, .handler: true
@@ -87,9 +87,8 @@ package struct AlwaysRules: Sendable, Hashable {
   }
 }
 
-/// The hash by which a rule names a message.
 package enum MessageDigest {
-  /// The SHA-256 of `bytes` in lower-case hexadecimal digits.
+  /// In lower-case hexadecimal digits.
   package static func sha256(_ bytes: [UInt8]) -> String {
     bytes.withUnsafeBufferPointer { buffer in
       guard let text = g_compute_checksum_for_data(G_CHECKSUM_SHA256, buffer.baseAddress, gsize(buffer.count)) else {

@@ -5,25 +5,23 @@ import UniversalLinks
 
 /// A rule in words, for a list.
 package struct RuleDescription: Sendable, Hashable, Codable {
-  /// The name of the rule.
   package let name: String
-  /// Whose rule it is: `user` or `system`.
+  /// `user` or `system`.
   package let origin: String
-  /// The path of its file.
   package let file: String
-  /// The line of its header.
+  /// Of its header.
   package let line: Int
-  /// Its conditions, as in the file.
+  /// As in the file.
   package let conditions: [String]
-  /// Its action: `open`, `open-default`, `run`, `show` or `ignore`.
+  /// `open`, `open-default`, `run`, `show` or `ignore`.
   package let action: String
   /// The app that it opens, or the program and its arguments. Empty for other actions.
   package let arguments: [String]
-  /// Whether the user is asked first.
+  /// Before the action.
   package let asks: Bool
   /// The program and its arguments that runs when the tag is removed. Empty if none does.
   package let onRemove: [String]
-  /// The name of its sound; empty for the usual one.
+  /// Empty for the usual sound.
   package let sound: String
 
   init(_ rule: TapRule) {
@@ -46,7 +44,7 @@ package struct RuleDescription: Sendable, Hashable, Codable {
 }
 
 extension RuleFiles.Content {
-  /// The rules in words, in the order in which they are tried.
+  /// In the order in which the rules are tried.
   package var descriptions: [RuleDescription] { RuleSet(rules).rules.map(RuleDescription.init) }
 }
 
@@ -64,11 +62,10 @@ extension TapRule.Condition {
 }
 
 extension RuleFiles {
-  /// Removes the user's rule with this name from its file. Blocks on files. Returns the path of the file; nil if there
-  /// is no such rule.
+  /// Blocks on files. Returns the path of the changed file; nil if the user has no rule with this name.
   ///
-  /// Throws if it is the administrator's, if several rules have it, or if the file cannot be changed. A file
-  /// that is a link is not changed.
+  /// Throws if it is the administrator's, if several rules have the name, or if the file cannot be changed. A file that
+  /// is a link is not changed.
   package func remove(_ name: String) throws(KeyFileError) -> String? {
     let named = read().rules.filter { $0.name == name }
     guard let rule = named.first else { return nil }

@@ -8,17 +8,17 @@ import UniversalLinks
 /// A rule with a mistake is left out, and so is a rule with a line that is not understood: without that line, it might
 /// match tags that it should not. The other rules of the file hold.
 package struct RuleFile: Sendable {
-  /// The most bytes of a file.
+  /// In bytes.
   package static let maximumSize = 64 << 10
   /// Further mistakes of a file are not reported, nor are those of further files.
   package static let maximumProblems = 100
 
-  /// The valid rules, in their order.
+  /// The valid ones, in their order.
   package private(set) var rules: [TapRule] = []
-  /// The mistakes, in the order of their lines.
+  /// In the order of their lines.
   package private(set) var problems: [KeyFileError] = []
 
-  /// Reads the bytes of a file. Errors show the path `file`.
+  /// Errors show the path `file`.
   package init(_ bytes: [UInt8], file: String, origin: TapRule.Origin) {
     guard bytes.count <= Self.maximumSize else {
       problems = [
@@ -84,7 +84,7 @@ package struct RuleFile: Sendable {
   }
 }
 
-/// The lines of a file of rules: which group each belongs to, and what is repeated.
+/// The lines of a file of rules: which group each belongs to, and which are repeated.
 ///
 /// A key file merges groups of the same name, and of a repeated key only the last value counts. In a rule, either is a
 /// mistake: a second `UID=` does not mean "or".
@@ -128,7 +128,6 @@ struct RuleFileLayout {
   /// line of the repetition.
   func header(ofLine line: Int) -> Int? { headers.last { $0 <= line } }
 
-  /// The first repetition in the group.
   func repetition(of group: KeyFile.Group) -> Repetition? { repetitions[group.line] }
 
   private mutating func note(_ header: Int, _ line: Int, _ problem: String, _ remedy: String) {
@@ -143,7 +142,6 @@ struct RuleFileLayout {
   }
 }
 
-/// Reads one group of a file of rules.
 struct RuleReader {
   private static let schema = KeyFileSchema([
     "Rule": [

@@ -6,9 +6,8 @@ package import Settings
 
 /// The directories of rules, and one reading of all their files.
 package struct RuleFiles: Sendable, Hashable {
-  /// The user's directory; nil if there is no home.
+  /// Nil if there is no home.
   package let user: String?
-  /// The administrator's directory.
   package let system: String
 
   /// The directory below `XDG_CONFIG_HOME`, and the administrator's, by default in `/etc`.
@@ -17,23 +16,22 @@ package struct RuleFiles: Sendable, Hashable {
     self.system = system ?? Names.Files.systemRules
   }
 
-  /// The rules that were found, and the mistakes.
   package struct Content: Sendable, Hashable {
-    /// The valid rules, at most ``RuleSet/maximumRules``.
+    /// The valid ones, at most ``RuleSet/maximumRules``.
     package var rules: [TapRule] = []
-    /// The mistakes, in the order of the files. Of those in the files, at most ``RuleFile/maximumProblems``.
+    /// In the order of the files. Of the mistakes in files, at most ``RuleFile/maximumProblems``.
     package var problems: [KeyFileError] = []
   }
 
   /// Names in a directory. More are reported, and the directory is ignored.
   private static let maximumNames = 1000
 
-  /// The directories, the user's first.
+  /// The user's first.
   var directories: [(path: String, origin: TapRule.Origin)] {
     [user].compactMap(\.self).map { ($0, .user) } + [(system, .system)]
   }
 
-  /// Reads all files, in the order of their names. Blocks on files.
+  /// In the order of the files' names. Blocks on files.
   package func read() -> Content {
     var content = Content()
     for (directory, origin) in directories { read(directory, origin, &content) }
@@ -79,8 +77,8 @@ package struct RuleFiles: Sendable, Hashable {
     }
   }
 
-  /// Reads one file, if no other user can change it. A link may lead elsewhere: the file behind it is examined. Blocks
-  /// on files.
+  /// Only if no other user can change the file. A link may lead elsewhere: the file behind it is examined. Blocks on
+  /// files.
   static func read(_ path: String, _ origin: TapRule.Origin) -> (rules: [TapRule], problems: [KeyFileError]) {
     func mistake(_ problem: String, _ remedy: String) -> ([TapRule], [KeyFileError]) {
       ([], [KeyFileError(file: path, line: nil, problem: problem, remedy: remedy)])
@@ -100,7 +98,7 @@ package struct RuleFiles: Sendable, Hashable {
     }
   }
 
-  /// Why the rules of a file or a directory are ignored; nil if only its user or root can change it.
+  /// Nil if only its user or root can change the file or the directory.
   static func objection(
     to attributes: FileContents.Attributes, _ path: String, _ origin: TapRule.Origin
   ) -> KeyFileError? {
@@ -118,7 +116,7 @@ package struct RuleFiles: Sendable, Hashable {
     return nil
   }
 
-  /// Checks a file before it is installed. Blocks on files. Returns its rules and its mistakes.
+  /// Before a file is installed. Blocks on files.
   package static func check(_ path: String) -> Content {
     let (rules, problems) = read(path, .user)
     return Content(rules: rules, problems: problems)

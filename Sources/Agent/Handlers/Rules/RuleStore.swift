@@ -3,15 +3,14 @@ import Glibc
 package import Routing
 package import Settings
 
-/// The rules for taps, kept up to date with their files.
+/// Kept up to date with the files of rules.
 package actor RuleStore {
-  /// The event loop that runs this actor.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// The rules in force, with the applications that they name.
+  /// With the applications that they name.
   package private(set) var rules = RuleSet()
-  /// The mistakes of the last reading.
+  /// Of the last reading.
   package private(set) var problems: [KeyFileError] = []
 
   /// More directories than a path has below the home directory.
@@ -40,14 +39,14 @@ package actor RuleStore {
     self.loop = loop
   }
 
-  /// Reads the files for the first time, and starts to follow their changes.
+  /// Starts to follow changes, too.
   package func start() async {
     // Without a watch, changes are seen at the next reload.
     watch = try? DirectoryWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.changed(events) } }
     await reload()
   }
 
-  /// Reads the files and the named applications again, after any reading that is in progress.
+  /// With the named applications, after any reading that is in progress.
   package func reload() async {
     let previous = loading
     let task = Task {
@@ -58,8 +57,8 @@ package actor RuleStore {
     await task.value
   }
 
-  /// A stream with an element after each change of `rules` or `problems`. Changes that the reader has not received yet
-  /// are merged into one.
+  /// An element after each change of `rules` or `problems`. Changes that the reader has not received yet are merged
+  /// into one.
   package func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = nextListener
@@ -128,7 +127,7 @@ struct InstalledApplications {
   let environment: [String: String]
   var ownership = FileOwnership.real
 
-  /// The application with this desktop id, if it can be given a link or a file; nil otherwise. Blocks on files.
+  /// Nil if the application cannot be given a link or a file. Blocks on files.
   func application(_ id: String) -> RuleSet.NamedApplication? {
     for directory in directories.applications {
       for path in paths(of: id, in: directory) {

@@ -21,26 +21,26 @@ package struct RuleWriter: Sendable, Hashable {
   /// How often the writer tries to lock the directory, 20 milliseconds apart.
   var attempts = 100
 
-  /// The file is in the user's directory.
+  /// In the user's directory.
   package init(_ files: RuleFiles = RuleFiles(), file name: String) {
     self.files = files
     self.name = name
   }
 
-  /// The path of the file; nil if there is no home.
+  /// Nil if there is no home.
   package var path: String? { files.user.map { "\($0)/\(name)" } }
 
-  /// Adds a rule at the end of the file.
+  /// At the end of the file.
   ///
-  /// Throws if a rule of the user has this name, or if there are ``RuleSet/maximumRules`` rules. Also throws if a reader
-  /// would not find the rule as it is meant.
+  /// Throws if a rule of the user has this name, or if there are ``RuleSet/maximumRules`` rules. Also throws if a
+  /// reader would not find the rule as it is meant.
   @discardableResult
   package func add(_ draft: RuleDraft) throws(KeyFileError) -> TapRule {
     guard let rule = try change({ _ in (draft, []) }) else { throw mistake("was not changed", "try again") }
     return rule
   }
 
-  /// Removes the rule that says the same as this one, under the same name. Returns false if the file has no such rule.
+  /// By its name and its effect. Returns false if the file has no such rule.
   package func remove(_ rule: TapRule) throws(KeyFileError) -> Bool {
     var isFound = false
     _ = try change { present in
@@ -106,7 +106,7 @@ package struct RuleWriter: Sendable, Hashable {
     }
   }
 
-  /// The bytes of the file; empty if it does not exist.
+  /// Empty if the file does not exist.
   private func contents(of path: String) throws(KeyFileError) -> [UInt8] {
     var information = stat()
     guard lstat(path, &information) == 0 else {
@@ -128,7 +128,7 @@ package struct RuleWriter: Sendable, Hashable {
     return read.bytes
   }
 
-  /// Creates the directory if it is missing, and keeps other writers out as long as the descriptor lives.
+  /// Creates the directory if it is missing. Keeps other writers out until the descriptor is closed.
   private func lockedDirectory(_ path: String) throws(KeyFileError) -> FileDescriptor {
     g_mkdir_with_parents(path, 0o700)
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -157,20 +157,19 @@ package struct RuleWriter: Sendable, Hashable {
 
 /// A rule that is not in a file yet.
 package struct RuleDraft: Sendable, Hashable {
-  /// The name in the header of its group.
+  /// In the header of its group.
   package var name: String
-  /// The conditions: UIDs, messages, media types and handlers only, whose values need no escapes.
+  /// UIDs, messages, media types and handlers only, because their values need no escapes.
   package var conditions: [TapRule.Condition]
-  /// What the tag does.
   package var action: TapRule.Action
   /// Whether the user is asked first. Without meaning for ``TapRule/Action/show`` and ``TapRule/Action/ignore``.
   package var asks: Bool
   /// The program, and its arguments, that runs when the tag is removed. Empty if none does.
   package var onRemove: [String]
-  /// The name of its sound; nil for the usual one.
+  /// Nil for the usual sound.
   package var sound: String?
 
-  /// A rule with these conditions. ``RuleWriter`` checks all parts.
+  /// ``RuleWriter`` checks all parts.
   package init(
     name: String, conditions: [TapRule.Condition], action: TapRule.Action, asks: Bool = true, onRemove: [String] = [],
     sound: String? = nil
@@ -189,7 +188,7 @@ package struct RuleDraft: Sendable, Hashable {
       && rule.sound == sound
   }
 
-  /// The group in the syntax of key files, with a line break at its end.
+  /// In the syntax of key files, with a line break at its end.
   var text: String {
     var lines = ["[Rule \(name)]"] + conditions.map { "\($0.key)=\($0.value)" }
     switch action {
@@ -205,7 +204,7 @@ package struct RuleDraft: Sendable, Hashable {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// A list with the escapes of key files (Desktop Entry Specification 1.5, "Possible value types").
+  /// With the escapes of key files (Desktop Entry Specification 1.5, "Possible value types").
   private static func list(_ texts: [String]) -> String { texts.map { escaped($0) + ";" }.joined() }
 
   private static func escaped(_ text: String) -> String {
@@ -226,7 +225,7 @@ package struct RuleDraft: Sendable, Hashable {
   }
 }
 
-/// The text of a file of rules, changed by whole groups. Comments and other rules keep every byte.
+/// Changed by whole groups. Comments and other rules keep every byte.
 struct RuleText {
   private var lines: [ArraySlice<UInt8>]
 
@@ -236,8 +235,7 @@ struct RuleText {
 
   var bytes: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
-  /// Removes the group whose header is in this line, from 1. Comments behind its last entry stay: they may belong to
-  /// the next group.
+  /// Its header is in this line, from 1. Comments behind its last entry stay: they may belong to the next group.
   mutating func removeGroup(at line: Int) {
     let header = line - 1
     guard lines.indices.contains(header), Self.kind(of: lines[header]) == .header else { return }
@@ -249,7 +247,7 @@ struct RuleText {
     if header >= lines.count || Self.kind(of: lines[header]) == .blank { lines.remove(at: header - 1) }
   }
 
-  /// Adds a group at the end, below a blank line. `text` ends with a line break.
+  /// Below a blank line. `text` ends with a line break.
   mutating func append(_ text: String) {
     var bytes = bytes
     if let last = bytes.last {
