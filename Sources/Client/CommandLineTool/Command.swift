@@ -1,6 +1,5 @@
 import Names
 
-/// One command of `tagroute`.
 package struct Command: Sendable {
   let name: String
   /// One line, which starts with a verb.

@@ -135,7 +135,7 @@ package enum Help {
     return (String(repeating: " ", count: indent) + "--\(option.name)\(argument)", option.help)
   }
 
-  /// Two aligned columns. A long entry on the left has a line of its own.
+  /// Two aligned columns. A long entry on the left gets a separate line.
   private static func table(_ rows: [(left: String, right: String)], width: Int? = nil) -> String {
     let width = (width ?? min(rows.map(\.left.count).max() ?? 0, 30)) + 2
     return rows.map { left, right in
@@ -147,7 +147,6 @@ package enum Help {
 
   private static let columns = 80
 
-  /// The text in lines that fit.
   private static func wrapped(_ text: String, width: Int) -> [String] {
     text.split(separator: " ").reduce(into: [""]) { lines, word in
       let line = lines[lines.count - 1]

@@ -29,7 +29,7 @@ extension Command {
       .init("handler", "APP", "open this app, one of those that claim the link; required if there are several"),
     ], words: 0...0
   ) { arguments, _ throws(Failure) in
-    // The simulator's program, because this one holds nothing that starts test readers.
+    // The simulator's program, because this one cannot start test readers.
     guard let program = simulator else {
       throw Failure(
         message: "demo needs tagroute-simulator, which is not installed: \(Setup.current.installingSimulator.text)",

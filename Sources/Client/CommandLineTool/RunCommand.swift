@@ -66,7 +66,7 @@ extension Command {
     }
   }
 
-  /// The command's environment: that of this process, with the lent reader, and variables by which libnfc uses only this
+  /// The command's environment: that of this process, with the lent reader, and variables that limit libnfc to this
   /// reader. It uses none if pcscd drives the reader.
   static func environment(_ inherited: [String: String], device: String) -> [String] {
     var variables = inherited

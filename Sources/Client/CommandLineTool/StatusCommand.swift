@@ -42,7 +42,6 @@ struct StatusReport: Encodable {
   struct Agent: Encodable {
     let version: String
     let registered: Bool
-    /// Whether it runs without a desktop.
     let headless: Bool
     /// Like that of the daemon.
     let configurationError: String
@@ -58,7 +57,7 @@ struct StatusReport: Encodable {
   let readers: [Reader]
   /// The error in the configuration that was read last; empty if it is in force.
   let configurationError: String
-  /// The user whose agent gets the taps of a station; empty if this machine is not a station.
+  /// The agent of this user gets the taps of a station; empty if this machine is not a station.
   let stationUser: String
   /// Whether the agent of that user gets the taps now.
   let stationActive: Bool

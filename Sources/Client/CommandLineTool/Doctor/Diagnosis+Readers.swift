@@ -43,7 +43,7 @@ extension Diagnosis {
       .run(seen.isKernelModuleKeptOff ? removing : "\(removing) && \(ReaderRemedy.keepingOff(module))"))
   }
 
-  /// An administrator who replaced the file may want the module, or may have forgotten the blacklist.
+  /// An administrator may have replaced the file to load the module, or may have forgotten the blacklist.
   private var moduleFile: Finding? {
     guard seen.hasOwnModuleFile, !seen.isKernelModuleKeptOff else { return nil }
     return .note(
@@ -171,7 +171,7 @@ extension Diagnosis {
       && seen.pcsc.readers.contains { Self.undrivenPrefix + $0.place == reader.device }
   }
 
-  /// The readers of pcscd that are none of these. A name that no driver gives may be that of any reader.
+  /// A name that no driver gives may be that of any reader.
   private func unused(besides works: [ReaderStatus], _ status: DaemonStatus) -> [Examination.PluggedInReader] {
     let readers = seen.pcsc.readers.filter { !isOfLibnfc($0, status) }
     var (unused, unknown) = (readers, 0)

@@ -170,7 +170,7 @@ extension Diagnosis {
   }
 }
 
-/// A station: a machine without a desktop, whose taps go to the agent of one user.
+/// A station: a machine without a desktop. Its taps go to the agent of one user.
 extension Diagnosis {
   /// The user of the station; nil if this machine is not one, or the daemon does not answer.
   var stationUser: String? {
@@ -199,7 +199,7 @@ extension Diagnosis {
       + outbox
   }
 
-  /// The agent of the station is on the session bus of its own user.
+  /// The agent of the station is on the session bus of its user.
   private func elsewhere(_ user: String) -> Finding {
     .note(
       .agent, "the station's agent belongs to user \(user), and this is another session",

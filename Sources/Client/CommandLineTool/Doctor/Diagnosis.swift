@@ -45,8 +45,6 @@ struct Diagnosis {
       refused: status?.configurationError, readAt: status?.configurationTime)
   }
 
-  /// The finding about a configuration.
-  ///
   /// `settings` are the files, `service` the program that reads them. If `isRunning`, the program has the configuration
   /// that it last read, at `time` (in microseconds since 1970). `refused` is the error in the new configuration, as the
   /// program reports it.
@@ -177,7 +175,6 @@ struct Diagnosis {
 }
 
 extension Diagnosis {
-  /// The finding about a unit.
   func finding(
     _ subject: Finding.Subject, _ service: RunningProgram, _ unit: Examination.Unit, isRunning: Bool
   ) -> Finding {

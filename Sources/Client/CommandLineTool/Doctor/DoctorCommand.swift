@@ -54,7 +54,7 @@ struct Finding: Hashable, Sendable {
     case note
   }
 
-  /// What was checked. Scripts depend on these names.
+  /// Scripts depend on these names.
   enum Subject: String, Encodable, Sendable {
     case versions
     case systemBus = "system-bus"
@@ -96,7 +96,6 @@ struct Finding: Hashable, Sendable {
     Finding(subject: subject, verdict: .note, text: text, remedy: remedy)
   }
 
-  /// The finding on one line, for a person.
   var line: String {
     let verdict = verdict.rawValue + String(repeating: " ", count: 5 - verdict.rawValue.count)
     return "\(verdict)  \(subject.rawValue): \(text)\(remedy.map { ": \($0.text)" } ?? "")"

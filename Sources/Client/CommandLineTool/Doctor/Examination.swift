@@ -73,7 +73,6 @@ struct Examination: Sendable {
 
   /// A configuration of the daemon or the agent.
   struct Settings: Sendable, Hashable {
-    /// The main file.
     var file: String
     /// Whether it or a drop-in exists. Otherwise the defaults apply.
     var isThere: Bool
@@ -106,7 +105,6 @@ struct Examination: Sendable {
     var group: UInt32 = 0
     /// The group's name, or its number if it has none.
     var groupName = ""
-    /// The permission bits.
     var mode: UInt32 = 0
     /// The names that DeviceAllow= may have for it.
     var names: Set<String> = []
@@ -128,7 +126,6 @@ struct Examination: Sendable {
     var userName: String
     /// The name of its primary group, or the number if it has none.
     var groupName: String
-    /// All groups.
     var groups: Set<UInt32>
   }
 
@@ -165,7 +162,6 @@ struct Examination: Sendable {
   /// The path of Tagroute's policy for the system bus; nil if it is not installed.
   var policyFile: String?
   var polkitUnit = Answer<Unit>.notAsked
-  /// The actions that polkit knows.
   var polkitActions = Answer<Set<String>>.notAsked
   /// Whether the kernel module that takes readers is loaded.
   var hasKernelModule = false
@@ -188,7 +184,7 @@ struct Examination: Sendable {
   /// Not asked if the agent has no outbox. The value is nil if `tagroute-mqtt` does not run.
   var mqtt = Answer<MqttStatus?>.notAsked
   var mqttUnit = Answer<Unit>.notAsked
-  /// The time of the examination, in microseconds since 1970.
+  /// In microseconds since 1970.
   var now: UInt64 = 0
   var notifications = Answer<NotificationServer>.notAsked
   var handlers = Answer<[HandlerDescription]>.notAsked
@@ -214,9 +210,8 @@ extension Examination {
     /// The user and groups of a running pcscd; nil if it does not run, or hides its process.
     var credentials: Credentials?
     var drivers: [ReaderDriver] = []
-    /// Contactless USB readers that are plugged in.
     var readers: [PluggedInReader] = []
-    /// Whether pcscd asks polkit who may use a card: polkit knows its actions.
+    /// Whether pcscd asks polkit about the use of cards: polkit knows its actions.
     var asksPolkit = false
     var rulesFile = RulesFile.isHidden
     /// Whether /proc shows a process only to its own user (`hidepid`, proc(5)).

@@ -4,7 +4,6 @@ package import Names
 package struct Setup: Hashable, Sendable {
   /// The origin of the programs.
   enum Programs: Hashable, Sendable {
-    /// A package of the distribution.
     case package
     /// `Packaging/install` with another prefix than that of packages.
     case prefix(String)
@@ -129,7 +128,6 @@ package struct Setup: Hashable, Sendable {
     }
   }
 
-  /// Installs a package that Tagroute needs.
   func installing(_ package: Package) -> Remedy {
     let name = package.name(packageTool)
     guard let packageTool else {
@@ -196,7 +194,6 @@ package struct Setup: Hashable, Sendable {
     return hasSystemd ? .run("\(service.systemctl) start \(service.unit)") : starting(service, nil)
   }
 
-  /// Restarts a program with an unknown unit.
   package func restarting(_ service: RunningProgram) -> Remedy {
     guard isInstalled else { return restarting(service, nil) }
     return hasSystemd ? .run(service.restart(hasSystemd: true)) : restarting(service, nil)
@@ -215,12 +212,10 @@ package struct Setup: Hashable, Sendable {
     unit?.active == "failed" && service != .agent ? "\(service.systemctl) reset-failed \(service.unit) && " : ""
   }
 
-  /// Stops a program with an unknown unit.
   package func stopping(_ service: RunningProgram) -> Remedy {
     hasSystemd ? .run("\(service.systemctl) stop \(service.unit)") : .advise("stop \(service.program)")
   }
 
-  /// Makes a program read its configuration again.
   func reloading(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     guard unit?.load == "loaded", unit?.active == "active" else { return .advise("send SIGHUP to \(service.program)") }
     return .run("\(service.systemctl) reload \(service.unit)")
@@ -254,7 +249,7 @@ extension RunningProgram {
     case user
   }
 
-  /// Whether it belongs to the system or to the user: its bus, and who may control it.
+  /// Determines its bus, and which user may control it.
   package var owner: Owner { self == .daemon ? .system : .user }
   package var program: String { rawValue }
   var journalctl: String { owner == .system ? "sudo journalctl" : "journalctl --user" }
@@ -283,7 +278,6 @@ extension Setup {
     return .run("\(tool.reinstall) \(name)" + (tool == .dnf ? " || \(tool.rawValue) \(name)" : ""))
   }
 
-  /// Turns the radios on.
   var endingAirplaneMode: Remedy {
     let package = packageTool == .apt ? "rfkill" : packageTool == nil ? "rfkill or util-linux" : "util-linux"
     return .run(
@@ -301,7 +295,6 @@ extension Setup {
     }
   }
 
-  /// The path of this program.
   private var ownPath: String {
     switch programs {
     case .package: "/usr/bin/tagroute"
@@ -319,7 +312,7 @@ extension Setup {
   /// Installs pcscd and a driver for most readers.
   package var installingPCSCD: Remedy { installing(.pcscd) }
 
-  /// For users who want libnfc alone.
+  /// For users of libnfc alone.
   var stoppingPCSCD: Remedy {
     let condition = "if you do not need it; or write Backend=auto below [Reader], which uses it"
     return hasSystemd

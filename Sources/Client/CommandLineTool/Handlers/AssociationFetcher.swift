@@ -7,7 +7,7 @@ import UniversalLinks
 /// Requests association documents from domains, over https with libcurl.
 ///
 /// Each document takes one request to the domain itself.
-/// - Redirects are not followed: otherwise anyone who can set a redirect could vouch for a handler.
+/// - Redirects are not followed: otherwise control over a redirect would be enough to vouch for a handler.
 /// - Cookies, passwords and `.netrc` are not used.
 /// - No proxy is used, not even one from the environment. A proxy would resolve the name, so the address could not be
 ///   checked.
@@ -30,13 +30,11 @@ package struct AssociationFetcher: Sendable {
     /// The time limit for a whole request.
     package var totalLimit = Duration.seconds(20)
 
-    /// The system's authorities, the domain's own server, no private addresses, limits of 10 and 20 seconds.
     package init() {}
   }
 
   private let options: Options
 
-  /// Asks domains in this way.
   package init(options: Options = Options()) { self.options = options }
 
   /// Asks a domain in IDNA form, as in `DomainPattern.domain`, for a document, on a dedicated thread. The result is

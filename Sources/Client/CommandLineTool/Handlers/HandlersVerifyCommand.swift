@@ -203,9 +203,7 @@ struct DomainReport: Encodable {
 package struct AssociationRefresh: Sendable {
   /// The result of asking a domain for a document.
   package struct Finding: Sendable, Hashable {
-    /// The domain.
     package let domain: String
-    /// The document.
     package let document: AssociationDocument
     /// The answer, or why there is none.
     package let outcome: FetchOutcome

@@ -121,7 +121,6 @@ struct RulesAdd: Sendable {
       .init("no-ask", "open or run without a click, unless the session is locked"),
     ] + TagCommand.options
 
-  /// Reads the words behind `rules` and the options.
   init(_ arguments: Arguments, _ files: RuleFiles) throws(Failure) {
     let actions = ["open", "run", "show", "ignore"].filter(arguments.has)
     let words = arguments.words.dropFirst()

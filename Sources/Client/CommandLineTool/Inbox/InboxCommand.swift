@@ -66,7 +66,6 @@ extension Command {
   }
 }
 
-/// The action that an `inbox` command requests.
 enum InboxAction: Equatable {
   case list(state: String?, limit: Int, before: String?)
   case show(String)

@@ -4,7 +4,6 @@ import NDEF
 import Names
 import TagrouteClient
 
-/// A tap of the inbox, and the commands for it.
 struct InboxTap {
   let inbox: InboxReader
   let tap: TapDescription

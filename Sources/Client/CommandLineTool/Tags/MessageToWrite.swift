@@ -5,11 +5,11 @@ import Notifications
 import Routing
 import UniversalLinks
 
-/// The message that the options of `write` describe. A tap of the tag offers what was asked for: what no tap would offer
-/// is refused. `--ndef` writes any message.
+/// The message that the options of `write` describe. A tap of the tag offers exactly this content. Content that no tap
+/// would offer is refused. `--ndef` writes any message.
 struct MessageToWrite {
-  /// The encoded message, and its links that differ from what was typed. Asks for the password of a Wi-Fi network if no
-  /// option says where it is.
+  /// The encoded message, and its links that differ from the typed ones. Asks for the password of a Wi-Fi network
+  /// unless an option names its source.
   static func build(_ arguments: Arguments) async throws(Failure) -> (bytes: [UInt8], respelled: [String]) {
     let given = arguments.given.compactMap { given in RecordOption(rawValue: given.name).map { ($0, given.values) } }
     guard !given.isEmpty else {
@@ -230,7 +230,7 @@ enum WiFiPassword {
       throw Failure(message: "the terminal cannot hide a password: use --password-file", exitCode: 1)
     }
     var hidden = before
-    // Not every shell shows what is typed again if ^C ends the program here. So ^C ends the line instead. In `c_cc`, 0 is
+    // Not every shell turns the echo on again if ^C ends the program here. So ^C ends the line instead. In `c_cc`, 0 is
     // VINTR and 11 is VEOL (termios(3)).
     hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
     let interrupt = before.c_cc.0

@@ -36,12 +36,11 @@ struct TagStatusReport: Sendable {
   /// Nil if the tag has no message.
   let message: [UInt8]?
 
-  /// Asks a tag for its status and its message.
   static func of(_ tag: ReaderTag) async throws(Failure) -> TagStatusReport {
     try await tag.attempt { tag throws(BusError) in try await asked(tag) }
   }
 
-  /// The same, with the daemon's own error.
+  /// Like `of`, but fails with the daemon's own error.
   static func asked(_ tag: ReaderTag) async throws(BusError) -> TagStatusReport {
     let (status, capacity) = try await tag.queryNDEF()
     var message: [UInt8]?

@@ -11,11 +11,9 @@ enum SheetMessages {
   static var write: String { translated("Hold the tag that is to be written near the reader.") }
   static var lock: String { translated("Hold the tag that is to be made read-only near the reader.") }
 
-  /// For a timeout.
   static var noTag: String { translated("No tag came in time.") }
   /// For an operation that changes a tag, if several lie there.
   static var several: String { translated("More than one tag lies there. Take all but one away.") }
-  /// For a tag without a message.
   static var noMessage: String { translated("The tag holds no message.") }
   /// For a failure that is explained only on the terminal, in English.
   static var elsewhere: String {

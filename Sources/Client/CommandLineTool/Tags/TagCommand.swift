@@ -196,7 +196,7 @@ private actor TagTasks {
       switch event {
       case .activated: events.yield(.activated)
       case .tagDetected(let tag):
-        // Each tag without a UID counts as another one.
+        // Each tag without a UID is treated as another one.
         let id = tag.uid.isEmpty ? tag.path.string : Hexadecimal.text(tag.uid)
         events.yield(.detected(tag, name: "\(tag.technology) \(id)"))
       case .tagRemoved(let tag): events.yield(.removed(tag))
@@ -313,7 +313,6 @@ struct StatusLine: Sendable {
     if isShown { Console.tell("\r\u{1B}[K\(Console.printable(text)) … ") }
   }
 
-  /// Removes the status line before other output.
   func hide() {
     if isShown { Console.tell("\r\u{1B}[K") }
   }

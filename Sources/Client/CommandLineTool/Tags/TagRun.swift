@@ -11,7 +11,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     case began(reportsRounds: Bool = true)
     case notBegun(Failure)
     case activated
-    /// A tag, and its name, by which the next session recognises it.
+    /// A tag, and its name. The next session recognises the tag by the name.
     case detected(Tag, name: String)
     /// All tags that lie there together have been reported.
     case roundEnded
@@ -37,7 +37,6 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     case show(String)
     case hide
     case work(Tag)
-    /// Prints the output about the tag.
     case print
     /// Reports a failure and continues.
     case report(Failure)
@@ -63,8 +62,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   /// After how many tags a run that follows is done; nil for no limit.
   let count: Int?
   /// Whether the work may change the tag. A run on one tag then waits for the end of the round, and fails if it has
-  /// several tags: nobody could know which one was changed. If the daemon does not report the end, it works on the
-  /// first tag at once, because it would wait in vain.
+  /// several tags: the user could not know which one was changed. If the daemon does not report the end, it works on
+  /// the first tag at once, because it would wait in vain.
   let mayChange: Bool
   private var reportsRounds = true
   /// The names of the tags that are done. Only a run with a count remembers them, and ignores them if they come back.

@@ -2,7 +2,7 @@ import Bus
 import Names
 import TagrouteClient
 
-/// The chip of a tag of ISO/IEC 15693, by its UID and by what it reports about itself.
+/// The chip of a tag of ISO/IEC 15693, by its UID and its system information.
 struct Type5Chip: Equatable {
   /// E0, the manufacturer, and the serial number, which begins with the product on some chips.
   let uid: [UInt8]
