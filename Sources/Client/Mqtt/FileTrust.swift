@@ -1,13 +1,12 @@
 import Glibc
 import Settings
 
-/// Judges the files that say where taps go, and who this station is. Whoever can change one of them could send the taps
-/// elsewhere.
+/// Judges the files that set the destination of taps and the name of this station. Another user with write access to
+/// one of them could send the taps elsewhere.
 enum FileTrust {
   /// Who may read a file.
   enum Readers {
     case anyone
-    /// Its owner alone.
     case owner
     /// Its owner, and the group that root has given the file to, as Debian's `ssl-cert`.
     case ownerOrRootsGroup
@@ -51,7 +50,7 @@ enum FileTrust {
 enum Secret {
   /// MQTT limits a password to 65,535 bytes, which is far more than a person uses.
   private static let maximumSize = 4096
-  /// HMAC-SHA256 gains nothing from a longer key than its block, but a shorter one weakens it (RFC 2104, section 3).
+  /// A key shorter than the hash weakens HMAC-SHA256, and a longer one adds little (RFC 2104, section 3).
   static let minimumKeySize = 32
 
   /// The password in `path`, without the end of its line.
@@ -65,7 +64,6 @@ enum Secret {
     return try password(file.bytes, path)
   }
 
-  /// The key in `path`, all of its bytes.
   static func key(_ path: String) throws(KeyFileError) -> [UInt8] {
     let key = try bytes(path, of: "IdKeyFile=")
     guard key.count >= minimumKeySize else {

@@ -1,11 +1,11 @@
 /// The client's side of an MQTT connection, without the network. Pure: bytes and commands go in, bytes and reports come
 /// out.
 ///
-/// It knows MQTT 5.0 and 3.1.1 as far as a station needs them: messages with QoS 0 and 1, and subscriptions. The agent's
-/// list is the only queue of taps, so nothing is sent again here. A broker can make it end the connection, and nothing
-/// else: what it keeps is bounded.
+/// It supports MQTT 5.0 and 3.1.1 as far as a station needs them: messages with QoS 0 and 1, and subscriptions. The
+/// agent's list is the only queue of taps, so this type never sends a message again. A broker can only make it end the
+/// connection: all data that it keeps is bounded.
 struct MqttClient {
-  /// What comes out besides the bytes.
+  /// The output besides the bytes.
   enum Report: Hashable {
     case accepted
     case confirmed(token: UInt64, code: UInt8)
@@ -45,7 +45,6 @@ struct MqttClient {
   /// How many messages came in the present second of the clock.
   private var arrivals = (second: Int64(0), count: 0)
 
-  /// The bytes that are to be sent.
   private(set) var output: [UInt8] = []
   private var reports: [Report] = []
 
@@ -97,7 +96,7 @@ struct MqttClient {
     return .seconds(Int64(limit > 0 ? min(limit, Self.keepAlive) : Self.keepAlive))
   }
 
-  /// Sends PINGREQ if nothing was sent for long. Returns how the connection ends if the last one has no answer.
+  /// Sends PINGREQ after a time without output. Returns how the connection ends if the last PINGREQ has no answer.
   mutating func timePassed(_ now: Duration) -> BrokerEnding? {
     guard let deadline, now >= deadline else { return nil }
     if pinged != nil { return .lost("no answer for \(interval.components.seconds) seconds") }
@@ -193,7 +192,7 @@ struct MqttClient {
     send(packet.packet(0x82), now)
   }
 
-  /// DISCONNECT, after which nothing else is sent.
+  /// DISCONNECT, the last packet.
   mutating func leave(at now: Duration) { send([0xE0, 0x00], now) }
 
   // MARK: The broker
@@ -282,7 +281,7 @@ struct PacketWriter {
     uint16(UInt16(value & 0xFFFF))
   }
 
-  /// A field with its length. MQTT has room for 65,535 bytes; what is longer is cut.
+  /// A field with its length. MQTT has room for 65,535 bytes; the rest is cut.
   mutating func field(_ bytes: some Collection<UInt8>) {
     let kept = bytes.prefix(Int(UInt16.max))
     uint16(UInt16(kept.count))

@@ -43,7 +43,7 @@ package enum MqttProgram {
   private static func run(_ settings: MqttSettings) async -> Int32 {
     // Keep the password and tag data out of core dumps.
     _ = tagroute_set_not_dumpable()
-    // From here on, these end the program in order. There is no reload: a restart loses nothing.
+    // From here on, these end the program in order. There is no reload, because a restart loses no data.
     let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
     let run = MqttRun(settings, log: .fromEnvironment())
     let (codes, ending) = AsyncStream.makeStream(of: Int32.self)
@@ -67,7 +67,6 @@ package enum MqttProgram {
 
 /// The command line.
 enum MqttArguments: Equatable {
-  /// Run.
   case run
   /// Read the configuration and print its first error.
   case check

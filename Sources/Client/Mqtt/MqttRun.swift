@@ -25,7 +25,6 @@ actor MqttRun {
   var daemon: DaemonClient?
   /// Keeps scanning off by a command.
   var inhibitor: Inhibitor?
-  /// Whether a command keeps scanning off.
   var isScanningOff = false
   private var calls = 0
   private var finished: CheckedContinuation<Void, Never>?
@@ -78,7 +77,6 @@ actor MqttRun {
 
   // MARK: Events and actions
 
-  /// Handles one event, and carries out what follows from it.
   func handle(_ event: BrokerEvent) {
     for action in session.handle(event, at: now(), using: &random) { perform(action) }
     timer?.cancel()
@@ -245,7 +243,6 @@ extension MqttRun {
     }
   }
 
-  /// Carries out a command of one of the broker's clients.
   func carryOut(_ command: StationCommand) async {
     switch command {
     case .scan(isOn: true):
@@ -266,7 +263,7 @@ extension MqttRun {
       // A later command may have come meanwhile.
       self.inhibitor = isScanningOff ? inhibitor : nil
     } catch {
-      // If it is not allowed now, nothing may turn scanning off later.
+      // If it is not allowed now, do not turn scanning off later.
       if error.name == Names.Errors.notAuthorized { isScanningOff = false }
       log(.warning, "cannot keep scanning off: \(error.message)")
     }
@@ -312,7 +309,7 @@ extension BrokerSession {
     }
   }
 
-  /// Why the connection is missing, or there are no taps; empty if nothing is wrong here.
+  /// Why the connection is missing, or there are no taps; empty without a problem here.
   var stateReason: String {
     guard trouble.isEmpty else { return trouble }
     guard case .connected = phase, !flow.isAgentPresent else { return "" }

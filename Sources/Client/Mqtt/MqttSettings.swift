@@ -77,14 +77,13 @@ struct MqttSettings: Sendable, Hashable {
   }
 }
 
-/// Where the configuration and the secrets of this program are.
+/// The places of the configuration and the secrets of this program.
 struct MqttFiles: Sendable, Hashable {
   /// The places of `mqtt.conf`, the most important first. Only the first file that exists is read.
   let configurations: [String]
   /// The directory of the credentials that systemd passes (systemd.exec(5)); nil if there is none.
   let credentials: String?
 
-  /// The credential with the password.
   static let passwordCredential = "tagroute-mqtt.password"
 
   /// Uses `XDG_CONFIG_HOME`, `HOME` and `CREDENTIALS_DIRECTORY`.

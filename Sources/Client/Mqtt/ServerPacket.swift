@@ -58,7 +58,7 @@ enum ServerPacket: Hashable {
 /// Parts the broker's bytes into control packets (MQTT 5.0, section 2.1).
 ///
 /// It keeps at most one packet of `PacketSplitter.longest` bytes. A longer message, which MQTT 3.1.1 cannot forbid, is
-/// skipped without being kept; nothing else may be longer.
+/// skipped without being kept. No other packet may be longer.
 struct PacketSplitter {
   /// The largest packet that the broker is asked to send, in bytes. The longest that we need is a command.
   static let longest = 64 * 1024

@@ -36,7 +36,6 @@ enum BrokerEvent: Sendable, Hashable {
   case taken([TapDescription]), takingFailed
   /// The agent's answers to ``BrokerAction/acknowledge(_:)``.
   case acknowledged, acknowledgingFailed
-  /// All readers.
   case readers([PublishedReader])
   /// The program has to end.
   case stop
@@ -58,7 +57,6 @@ enum BrokerAction: Sendable, Hashable {
   case log(LogLevel, String)
 }
 
-/// The version of the protocol.
 enum MqttVersion: Sendable, Hashable {
   case five
   case threeOneOne
@@ -134,7 +132,7 @@ enum BrokerEnding: Sendable, Hashable {
     }
   }
 
-  /// The reason and the fix for a refused subscription, which ends nothing.
+  /// The reason and the fix for a refused subscription. The connection goes on.
   static func notSubscribed(_ topic: String, code: Int32, to identity: BrokerIdentity) -> String {
     "\(identity.broker) sends no messages on \(topic) (\(text(code))): correct the broker's access rules"
   }

@@ -15,7 +15,6 @@ struct BrokerSession: Sendable {
     case connected(attempt: UInt64, since: Duration)
     /// The program ends, and `offline` is on its way. Can become `stopped`.
     case leaving(attempt: UInt64, until: Duration, token: UInt64)
-    /// The end.
     case stopped
   }
 
@@ -86,7 +85,6 @@ struct BrokerSession: Sendable {
     return [confirmation, permission].compactMap(\.self).min()
   }
 
-  /// Handles one event.
   mutating func handle(
     _ event: BrokerEvent, at now: Moment, using random: inout some RandomNumberGenerator
   ) -> [BrokerAction] {
@@ -369,7 +367,7 @@ struct BrokerSession: Sendable {
 struct ReconnectPause: Sendable, Hashable {
   /// The first pause is at most this long.
   static let shortest = Duration.seconds(1)
-  /// No pause is longer. After a refusal, none is shorter: a broker may lock out who tries a wrong password often.
+  /// No pause is longer. After a refusal, none is shorter: a broker may lock out a client after many wrong passwords.
   static let longest = Duration.seconds(120)
   /// A connection that lasted for this long was a success. One that ends sooner each time is not retried in a loop.
   static let settled = Duration.seconds(30)

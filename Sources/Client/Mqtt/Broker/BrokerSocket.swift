@@ -27,10 +27,10 @@ final class BrokerSocket {
   private let handle: UnsafeMutableRawPointer
   /// libcurl's last message.
   private let message: UnsafeMutablePointer<CChar>
-  /// What is being sent. OpenSSL wants the same bytes at the same address until it has taken them.
+  /// The bytes to send. OpenSSL needs the same bytes at the same address until it has taken them.
   private let chunk = UnsafeMutablePointer<UInt8>.allocate(capacity: chunkSize)
   private var unsent = 0..<0
-  /// Whether the connection takes nothing any more.
+  /// Whether the connection no longer takes bytes.
   private var isBroken = false
   private static let chunkSize = 16 * 1024
 
@@ -146,7 +146,7 @@ final class BrokerSocket {
     }
   }
 
-  /// Receives what is there. `isAnswered` says whether the broker has answered to CONNECT.
+  /// Receives the available bytes. `isAnswered`: the broker has answered to CONNECT.
   func receive(isAnswered: Bool) -> Received {
     var bytes = [UInt8](repeating: 0, count: 16 * 1024)
     var count = 0

@@ -21,7 +21,6 @@ struct OutboxFlow: Sendable {
     let shorter: [UInt8]?
   }
 
-  /// A call to the agent.
   enum Call: Sendable, Hashable {
     case take(limit: Int)
     case acknowledge([String])

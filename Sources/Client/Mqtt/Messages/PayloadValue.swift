@@ -10,7 +10,6 @@ enum PayloadValue: Sendable, Hashable {
   case array([PayloadValue])
   case object([Member])
 
-  /// A key with its value.
   struct Member: Sendable, Hashable {
     let key: String
     let value: PayloadValue

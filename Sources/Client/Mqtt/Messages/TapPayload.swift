@@ -7,8 +7,8 @@ import TagrouteClient
 
 /// The payload of the topics `tap` and `log`.
 enum TapPayload {
-  /// The payload of a tap. Without `contents`, what is on the tag is left out whatever the settings say: the broker has
-  /// a limit for the size of a message.
+  /// Without `withContents`, the contents of the tag are left out, even if the settings include them: the broker has a
+  /// limit for the size of a message.
   static func make(_ tap: TapDescription, _ settings: MessageSettings, withContents: Bool = true) -> [UInt8] {
     let contents = withContents ? settings.contents : .no
     let read = tap.read
@@ -38,8 +38,8 @@ enum TapPayload {
     return PayloadValue.object(members).bytes
   }
 
-  /// Of what is on a tag, only the id in a link for Home Assistant is used without `Contents=`. There, it is the tag's
-  /// identity.
+  /// Without `Contents=`, the only part of the contents that is used is the id in a link for Home Assistant. There, it
+  /// is the tag's identity.
   static func tagID(_ tap: TapDescription, _ settings: MessageSettings) -> String {
     if settings.takesIDsFromLinks, let id = HomeAssistantTagID.inLink(tap.uri) { return id }
     return HomeAssistantTagID.ofUID(tap.uid, key: settings.key)

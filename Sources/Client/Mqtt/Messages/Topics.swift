@@ -2,7 +2,6 @@ import Names
 import Settings
 import TagrouteClient
 
-/// The topics of a station.
 struct Topics: Sendable, Hashable {
   /// `PREFIX/STATION`.
   let base: String
@@ -38,7 +37,6 @@ struct MessageSettings: Sendable, Hashable {
   let hasCommands: Bool
 }
 
-/// A message for the broker.
 struct Publication: Sendable, Hashable {
   /// Identifies it in the broker's confirmation. 0 for a message that is not confirmed (QoS 0).
   var token: UInt64 = 0
@@ -54,7 +52,7 @@ struct Publication: Sendable, Hashable {
   var qos: UInt8 { token == 0 ? 0 : 1 }
 }
 
-/// What is published about a reader.
+/// The state of a reader, for its topic.
 struct PublishedReader: Sendable, Hashable {
   /// The last component of its object path.
   let name: String
