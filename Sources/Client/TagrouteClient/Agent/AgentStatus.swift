@@ -81,7 +81,6 @@ public struct MqttStatus: Sendable, Hashable, Encodable {
   /// How many taps the broker has acknowledged since the program started.
   public var sent: UInt64 = 0
 
-  /// The keys in JSON.
   enum CodingKeys: String, CodingKey {
     case version, state, stateReason, broker, station, sent
   }
