@@ -31,7 +31,6 @@ enum ReadOutcome: Sendable, Equatable {
   case failure(String)
 }
 
-/// The programs to compare.
 enum Program: Sendable, Hashable {
   /// `tagroute-reader`, as `tagrouted` runs it.
   case tagroute

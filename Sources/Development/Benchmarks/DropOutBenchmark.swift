@@ -1,8 +1,9 @@
 import Bus
 import TestKit
 
-/// How many drop-outs of a resting tag count as a removal and a new tap: with the default `RemovalDelay=`, and without a
-/// delay. The programs, libnfc, pcscd and the buses are real. The server of notifications is a stand-in that counts.
+/// How many drop-outs of a resting tag are taken for a removal and a new tap: with the default `RemovalDelay=`, and
+/// without a delay. The programs, libnfc, pcscd and the buses are real. The server of notifications is a stand-in that
+/// counts.
 struct DropOutBenchmark {
   /// The drop-outs of each length.
   let rounds: Int

@@ -55,7 +55,7 @@ struct RouteBenchmark {
       return try URI("https://\(isWildcard(number) ? "www." : "")\(domain(number))/menu")
     }
     let strangers = try (0..<lookUps).map { try URI("https://www.nobody\($0).example/menu") }
-    // A user who has decided about some other apps. The registry then has to weigh those decisions for each link.
+    // A user with decisions about some other apps. The registry then has to weigh those decisions for each link.
     let chosen = RoutingPolicy(
       choices: HandlerChoices(
         preferred: ["chosen.example": ["org.example.Chosen.desktop"]],

@@ -4,8 +4,9 @@ import Glibc
 import TagrouteClient
 import TestKit
 
-/// The time from a tag placed at a random moment to the call of Notify, and to the start of a rule's program. Simulator, libnfc, daemon, agent and two buses
-/// are real. Only the notification server is a stand-in, because it has to report the time of the call.
+/// The time from a tag placed at a random moment to the call of Notify, and to the start of a rule's program.
+/// Simulator, libnfc, daemon, agent and two buses are real. Only the notification server is a stand-in, because it has
+/// to report the time of the call.
 struct TapBenchmark {
   let taps: Int
   /// The number of placements for the comparison. Each one costs a process or more.
@@ -49,8 +50,8 @@ struct TapBenchmark {
     await installation.stop()
   }
 
-  /// Taps tags whose rule starts a program without a click. The rule is written only now: the taps before are those of a
-  /// user without rules.
+  /// Taps tags with a rule that starts a program without a click. The rule is written only now: the taps before are
+  /// those of a user without rules.
   private func programStarts(
     _ installation: Installation, _ server: NotificationServerStandIn
   ) async throws -> [Duration] {
@@ -146,7 +147,6 @@ extension Installation {
     return server
   }
 
-  /// Waits until the daemon reports that it is scanning.
   func waitUntilScanning() async throws {
     let daemon = try await DaemonClient.connect(to: BusAddress(systemBus.address), on: EventLoop(label: "bench"))
     for await _ in try await daemon.changes() {
@@ -160,7 +160,6 @@ extension Installation {
 /// The program is `tee`, which opens a named pipe as soon as it runs and copies the message of the tag into it. So the
 /// time includes loading the program.
 final class RuleStarts: Sendable {
-  /// One start of the program.
   struct Start: Sendable {
     /// When the message arrived in the pipe.
     let time: SuspendingClock.Instant
@@ -168,13 +167,11 @@ final class RuleStarts: Sendable {
     let message: [UInt8]
   }
 
-  /// The path of the pipe.
   let path: String
   private let starts: AsyncStream<Start>
   private let watch: DescriptorWatch
   private let loop = EventLoop(label: "rule-starts")
 
-  /// Creates the pipe.
   init(_ path: String) throws {
     self.path = path
     guard mkfifo(path, 0o600) == 0 else { throw SystemError("make the pipe \(path)") }

@@ -26,7 +26,6 @@ final class ClientSession: CallingSession {
   private var events: ReaderSession.Events.Iterator
   private var tag: ReaderTag?
 
-  /// Starts the session.
   init(_ kind: TagCall, on address: BusAddress, loop: EventLoop) async throws {
     self.kind = kind
     connection = try await Connection.open(address, on: loop)
@@ -194,7 +193,7 @@ private func answered(
 
 /// A tag on its way from the session's queue to the benchmark.
 ///
-/// Sending it is safe: the session makes its tags for one callback, and the delegate keeps none of them.
+/// Sending it is safe: the session makes its tags for one callback, and the delegate does not keep them.
 private enum FoundTag: @unchecked Sendable {
   case ndef(any NFCNDEFTag)
   case tag(NFCTag)

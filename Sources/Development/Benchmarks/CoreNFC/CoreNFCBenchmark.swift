@@ -146,7 +146,6 @@ enum TagCall: CaseIterable, Sendable {
     }
   }
 
-  /// A new tag for this call.
   func makeTag() throws -> SimulatedTag {
     let message = try BenchmarkTag.message(size: 37)
     return switch self {

@@ -5,8 +5,8 @@ import Glibc
 import TagrouteClient
 import TestKit
 
-/// Home Assistant as referee: it finds the station, hears each live tap once, and hears nothing that happened while it
-/// was away.
+/// Home Assistant as referee: it finds the station, gets each live tap once, and gets no tap from the time of its
+/// absence.
 ///
 /// Only the reader and the notification server are simulated. The daemon, the agent, tagroute-mqtt, the broker, and
 /// Home Assistant's core with its MQTT and tag integrations are real.
@@ -32,7 +32,7 @@ struct HomeAssistantCheck {
     var options = Mosquitto.Options()
     options.hasPort = true
     broker = try await Mosquitto(options)
-    // Every tap counts as live, however slow this machine is.
+    // Every tap is live, even on a slow machine.
     try installation.directory.write(
       """
       [Mqtt]
@@ -205,7 +205,6 @@ struct HomeAssistant {
     let version: String?
     /// What happened to a device.
     let action: String?
-    /// The id of a device.
     let id: String?
     /// The identifiers of a device, each with its integration.
     let identifiers: [[String]]?
@@ -267,7 +266,6 @@ struct HomeAssistant {
     }
   }
 
-  /// All observations so far.
   func observations() async -> [Observation] { await process.log().compactMap(Observation.init(line:)) }
 
   /// Stops it as systemd would, and waits until it has written its files.

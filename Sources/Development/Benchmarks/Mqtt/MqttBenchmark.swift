@@ -2,12 +2,12 @@ import Bus
 import Glibc
 import TestKit
 
-/// The time from a tag on the reader, and from a tap at the agent, until a local broker has it, beside mosquitto_pub and
-/// paho with the same broker. And the cost of `tagroute-mqtt` while nothing happens.
+/// The time until a local broker has a tap, from a tag on the reader and from a tap at the agent. mosquitto_pub and
+/// paho use the same broker, for comparison. And the cost of an idle `tagroute-mqtt`.
 ///
-/// For a tap at the agent, the clock of a tap starts before the call of `TagRead`, so it includes the commit of the inbox. It ends when the agent
-/// has no tap that waits. mosquitto_pub starts a process and connects for each message; paho keeps its connection, and
-/// has nothing to store.
+/// For a tap at the agent, the clock of a tap starts before the call of `TagRead`, so it includes the commit of the
+/// inbox. It ends when the agent has no tap that waits. mosquitto_pub starts a process and connects for each message;
+/// paho keeps its connection, and stores no data.
 struct MqttBenchmark {
   let taps: Int
   private let idleSeconds = 30

@@ -5,16 +5,15 @@ import TestKit
 
 /// Many stations and one broker: whether each tap arrives, in which order, how late, and what a station costs.
 ///
-/// Each station is a real `tagroute-mqtt` on a bus of its own. A stand-in for its agent has the taps, because so many
-/// agents would measure the agents and their disks. First, all stations send what they have read offline, as after an
-/// outage. Then each station reads a tap at a random moment of a second, again and again.
+/// Each station is a real `tagroute-mqtt` on a separate bus. A stand-in for its agent has the taps, because so many
+/// agents would measure the agents and their disks. First, all stations send the taps that they have read offline, as
+/// after an outage. Then each station reads a tap at a random moment of a second, again and again.
 struct StationsBenchmark {
   let stations: Int
   let taps: Int
   /// How many of the taps are read while the broker is there.
   private var live: Int { max(1, taps / 50) }
 
-  /// One station.
   private struct Station: Sendable {
     let number: Int
     let bus: PrivateBus
@@ -54,7 +53,7 @@ struct StationsBenchmark {
     try await mosquitto.kill()
   }
 
-  /// Starts a station whose taps of the outage wait.
+  /// Starts a station that has the taps of the outage.
   private func start(_ number: Int, port: UInt16) async throws -> Station {
     let bus = try await PrivateBus.start()
     let directory = try TemporaryDirectory()

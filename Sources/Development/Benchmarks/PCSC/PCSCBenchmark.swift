@@ -71,7 +71,7 @@ struct PCSCBenchmark {
     return latencies
   }
 
-  /// Processor time and wake-ups of the daemon and its children while a tag rests and nothing happens.
+  /// Processor time and wake-ups of the daemon and its children while a tag rests on the reader.
   private func printIdleCost(_ installation: Installation) async throws {
     guard let daemon = await installation.daemon?.identifier else { throw RigError("tagrouted does not run") }
     try await installation.simulate("tap \(uri(0))")
