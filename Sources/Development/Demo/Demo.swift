@@ -277,7 +277,7 @@ extension Installation.Reader {
   }
 }
 
-/// The logs of a demo's programs, for a person who wants to know why it failed.
+/// The logs of a demo's programs, to explain a failure.
 struct DemoLogs {
   private var logs: [(program: String, lines: [String])] = []
 

@@ -38,7 +38,7 @@ struct OwnAppDemo {
     }
   }
 
-  /// The variables by which the app finds its files and its screen. Settings and state stay in the demo's directories.
+  /// The app finds its files and its screen by these variables. Settings and state stay in the demo's directories.
   private static func environment(_ own: [String: String], data: String?) -> [String: String] {
     let kept = ["DISPLAY", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "PATH", "XAUTHORITY"]
     var result = own.filter { kept.contains($0.key) }
