@@ -8,11 +8,8 @@ import Glibc
 /// The process is killed when the last reference is released. Every line is also appended to a file in
 /// `$TAGROUTE_TEST_LOGS`, named after the test. After a failure, the logs of all processes of the test can be printed.
 package final class ChildProcess: Sendable {
-  /// How a process ended.
   package enum ExitStatus: Sendable, Hashable {
-    /// The process exited with this code.
     case exited(Int32)
-    /// This signal killed the process.
     case signalled(Int32)
   }
 
@@ -20,7 +17,6 @@ package final class ChildProcess: Sendable {
   /// step that takes a second elsewhere.
   package static let timeout = Duration.seconds(120)
 
-  /// The process id.
   package let identifier: Int32
   /// The program's name, for messages.
   package let name: String

@@ -5,11 +5,8 @@ package final class ManualClock: Clock {
   /// An instant, measured from the clock's beginning.
   package struct Instant: InstantProtocol {
     fileprivate let offset: Duration
-    /// The instant that is later by `duration`.
     package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// The time from this instant to the other one.
     package func duration(to other: Instant) -> Duration { other.offset - offset }
-    /// Whether the first instant is earlier.
     package static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
   }
 
@@ -71,10 +68,8 @@ package final class ManualClock: Clock {
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// - Parameter seed: The initial state.
   package init(seed: UInt64) { state = seed }
 
-  /// The next number.
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

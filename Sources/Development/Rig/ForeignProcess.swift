@@ -4,11 +4,10 @@ import Glibc
 
 /// A process that one of the started programs has started: a reader process, for example.
 package struct ForeignProcess: Sendable {
-  /// The process id.
   package let identifier: Int32
   private let descriptor: FileDescriptor
 
-  /// Refers to a running process. Fails if there is none with this id.
+  /// Fails if no process with this id runs.
   package init(_ identifier: Int32) throws {
     let number = tagroute_process_descriptor(identifier)
     guard number >= 0 else { throw RigError("there is no process \(identifier)") }
@@ -16,7 +15,6 @@ package struct ForeignProcess: Sendable {
     descriptor = FileDescriptor(owning: number)
   }
 
-  /// Sends a signal.
   package func signal(_ number: Int32) { kill(identifier, number) }
 
   /// Suspends the process, and waits until it is. Fails if the process is gone.
@@ -32,7 +30,7 @@ package struct ForeignProcess: Sendable {
     }
   }
 
-  /// The working directory of the process. Fails if the process is gone.
+  /// Fails if the process is gone.
   package func workingDirectory() throws -> String {
     guard let path = realpath("/proc/\(identifier)/cwd", nil) else {
       throw RigError("there is no process \(identifier)")

@@ -9,7 +9,7 @@ package actor Installation {
   package enum Reader: Sendable {
     /// A PN532 on a serial line, for libnfc.
     case serial
-    /// An ACR1252U behind a pcscd of its own.
+    /// An ACR1252U behind a separate pcscd.
     case pcsc
     /// None. The caller has the readers, and `daemonSettings` and `environment` name them.
     case others
@@ -18,21 +18,17 @@ package actor Installation {
     fileprivate static let model = (name: "acr1252u", slot: "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC]")
   }
 
-  /// The options of an installation.
   package struct Options: Sendable {
-    /// The kind of the simulated reader.
     package var reader = Reader.serial
     /// Lines for the daemon's configuration, by group.
     package var daemonSettings: [String: [String]] = ["Scan": ["Sessions=any"]]
     /// Lines for the agent's configuration, by group.
     package var agentSettings: [String: [String]] = [:]
-    /// More arguments for the agent.
     package var agentArguments: [String] = []
     /// The timing of the simulated chip: `fast` or `real`.
     package var timing = "fast"
     /// The session bus to use instead of a private one, so that notifications appear on the user's own desktop.
     package var sessionBus: String?
-    /// The program that runs the private system bus.
     package var systemBus = PrivateBus.Program.daemon
     /// More environment variables for every process, for example `DISPLAY`.
     package var environment: [String: String] = [:]
@@ -42,19 +38,15 @@ package actor Installation {
     package init() {}
   }
 
-  /// The directory of the installation.
   package nonisolated let directory: TemporaryDirectory
-  /// The private system bus.
   package nonisolated let systemBus: PrivateBus
-  /// The private session bus; nil if the user's own is used.
+  /// Nil if the user's own is used.
   package nonisolated let sessionBus: PrivateBus?
   /// The whole environment of every process.
   package nonisolated let environment: [String: String]
   /// The simulated reader, which takes commands on standard input.
   package private(set) var simulator: ChildProcess?
-  /// `tagrouted`.
   package private(set) var daemon: ChildProcess?
-  /// `tagroute-agent`.
   package private(set) var agent: ChildProcess?
 
   /// As in Config/dbus/system.d: the bus refuses file descriptors, which it would otherwise count against the daemon.
@@ -141,12 +133,10 @@ package actor Installation {
     simulator = process
   }
 
-  /// Starts the daemon.
   package func startDaemon() throws {
     daemon = try start("tagrouted", ["--config", directory.file("tagroute.conf")])
   }
 
-  /// Starts the agent.
   package func startAgent() throws {
     agent = try start("tagroute-agent", ["--config", directory.file("agent.conf")] + options.agentArguments)
   }
@@ -169,7 +159,6 @@ package actor Installation {
     return String(answer.dropFirst(2).drop { $0 == " " })
   }
 
-  /// Stops all processes.
   package func stop() async {
     for process in [agent, daemon, simulator] { process?.signal(SIGTERM) }
     for process in [agent, daemon, simulator] { _ = try? await process?.exit() }

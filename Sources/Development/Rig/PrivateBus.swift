@@ -5,14 +5,12 @@ import Glibc
 ///
 /// Everyone may own any name and call any other connection. The bus activates only services in `servicesDirectory`.
 package actor PrivateBus {
-  /// The program that runs the bus.
   package enum Program: String, Sendable {
     case daemon = "dbus-daemon"
     /// Needs journald's socket, and a second bus on which it looks for systemd. It then activates no services.
     case broker = "dbus-broker"
   }
 
-  /// The address for clients.
   package nonisolated let address: String
   /// The folder of `.service` files for activation. The bus reads it when it starts, and at `ReloadConfig`.
   package nonisolated let servicesDirectory: String

@@ -27,15 +27,14 @@ package final class TemporaryDirectory: Sendable {
     rmdir(path)
   }
 
-  /// The path of `name` in the directory.
   package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes `text` to the file `name`, creating missing folders. Returns the absolute path.
+  /// Creates missing folders. Returns the absolute path.
   @discardableResult package func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
     try write(Array(text.utf8), to: name, mode: mode)
   }
 
-  /// Writes `bytes` to the file `name`, creating missing folders. Returns the absolute path.
+  /// Creates missing folders. Returns the absolute path.
   @discardableResult package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
     var folder = path
     for component in name.split(separator: "/").dropLast() {
@@ -77,7 +76,6 @@ package struct RigError: Error, CustomStringConvertible {
   /// The last lines of the process that failed; empty if no process did.
   package let log: [String]
 
-  /// The message and the log.
   package var description: String {
     log.isEmpty ? message : "\(message); its log:\n" + log.map { "  \($0)\n" }.joined()
   }
@@ -85,14 +83,13 @@ package struct RigError: Error, CustomStringConvertible {
   package init(_ message: String, log: [String] = []) { (self.message, self.log) = (message, log) }
 }
 
-/// Reads a whole file.
 package func readFile(_ path: String) throws -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw RigError("cannot read \(path): \(String(cString: strerror(errno)))") }
   return try FileDescriptor(owning: descriptor).readAll()
 }
 
-/// The names in a folder; nil if it cannot be read.
+/// Nil if the folder cannot be read.
 package func fileNames(in folder: String) -> [String]? {
   guard let stream = opendir(folder) else { return nil }
   defer { closedir(stream) }
