@@ -2,18 +2,14 @@ import CShims
 import Glibc
 package import Testing
 
-/// Whether the kernel has Landlock.
 package let hasLandlock = tagroute_landlock_version() > 0
-/// Why a test of restricted files is left out.
 package let noLandlock: Comment = "this kernel has no Landlock, which restricts files"
 
 /// An operation that a test makes a reader process try, and the expected outcome in a confined process.
 ///
 /// The process tries it in a library (`attempts.c`) that is loaded with `LD_PRELOAD`.
 package struct Attempt: Sendable, CustomTestStringConvertible {
-  /// What became of an operation.
   package enum Outcome: Hashable, Sendable {
-    /// It succeeded.
     case done
     /// The name of an error in errno(3).
     case error(String)
@@ -34,16 +30,13 @@ package struct Attempt: Sendable, CustomTestStringConvertible {
   package let name: String
   /// A file, for example.
   package var subject = ""
-  /// The expected outcome.
   package let outcome: Outcome
-  /// Whether the process loads libusb 1.
   package var hasLibusb1 = false
   /// The kernel feature to hide, by its name in `attempts.c`.
   package var lack = ""
   /// The testbed that provides the devices; nil for the devices of the machine.
   package var testbed: DeviceTestbed?
 
-  /// An operation and its outcome.
   package init(
     name: String, subject: String = "", outcome: Outcome, hasLibusb1: Bool = false, testbed: DeviceTestbed? = nil
   ) {
@@ -51,7 +44,6 @@ package struct Attempt: Sendable, CustomTestStringConvertible {
     (self.hasLibusb1, self.testbed) = (hasLibusb1, testbed)
   }
 
-  /// The name and the subject.
   package var testDescription: String { "\(name) \(subject)" }
 
   /// The kernel ends the process.

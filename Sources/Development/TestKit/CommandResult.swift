@@ -4,9 +4,8 @@ import Testing
 
 /// A run of `tagroute` that has ended.
 package struct CommandResult: Sendable {
-  /// How it ended.
   package let status: ChildProcess.ExitStatus
-  /// What it printed on its standard output.
+  /// Standard output only; `log` has both.
   package let output: String
   /// All lines that it printed.
   package let log: [String]
@@ -17,9 +16,7 @@ package struct CommandResult: Sendable {
     return log.filter { !lines.contains($0) }
   }
 
-  /// The standard output as JSON.
-  ///
-  /// - Throws: if it is not JSON.
+  /// Throws if the standard output is not JSON.
   package func json() throws -> Any { try JSONSerialization.jsonObject(with: Data(output.utf8)) }
 }
 
@@ -31,7 +28,6 @@ extension Installation {
     return CommandResult(status: status, output: await process.standardOutput(), log: await process.log())
   }
 
-  /// Runs `tagroute` until it ends.
   package nonisolated func tagroute(_ arguments: String...) async throws -> CommandResult {
     try await tagroute(arguments)
   }

@@ -5,7 +5,6 @@ import Glibc
 /// A program that is started with `environment` sees them instead of the machine's devices. The program and libudev are
 /// the real ones. Only the C library's calls for /sys, /dev and the kernel's socket are redirected.
 package struct DeviceTestbed: Sendable {
-  /// The environment for a program that should see the devices.
   package let environment: [String: String]
   /// The replacement for /run. A control file makes udev appear to run there. Its folder `drivers` is that of pcscd's
   /// drivers.
@@ -43,8 +42,8 @@ package struct DeviceTestbed: Sendable {
     try await perform("add \(subsystem) \(name) \(parent ?? "-") \(values.joined(separator: " "))")
   }
 
-  /// Plugs a USB device in. `name` is its port, for example `1-1.2`, `identity` is vendor and product, for example
-  /// `072f:2200`, `number` is its number on bus 1, `hub` is a path, and `driver` is that of its only interface. Returns
+  /// Plugs a USB device in. `name` is its port, for example `1-1.2`. `identity` is vendor and product, for example
+  /// `072f:2200`. `number` is its number on bus 1, `hub` is a path, and `driver` is that of its only interface. Returns
   /// its path.
   package func plugUSB(
     _ name: String, _ identity: String, number: Int, on hub: String? = nil, driver: String? = nil, seat: String? = nil
@@ -80,7 +79,6 @@ package struct DeviceTestbed: Sendable {
   /// Sends an event of udev: `add`, `change`, ….
   package func event(_ path: String, _ action: String) async throws { try await perform("event \(path) \(action)") }
 
-  /// Unplugs a device.
   package func unplug(_ path: String) async throws { try await perform("remove \(path)") }
 
   @discardableResult private func perform(_ command: String) async throws -> String {
@@ -93,9 +91,9 @@ package struct DeviceTestbed: Sendable {
 }
 
 extension DeviceTestbed {
-  /// Plugs a reader for smart cards in. `name` is its port, for example `1-1.2`, `identity` is vendor and product, for
-  /// example `072f:223b`, and `number` is its number on bus 1. `interfaces` are the names of its interfaces, of which
-  /// each is a slot; nil for one without a name. Returns its path, for `unplug(_:)`.
+  /// Plugs a reader for smart cards in. `name` is its port, for example `1-1.2`. `identity` is vendor and product, for
+  /// example `072f:223b`. `number` is its number on bus 1. `interfaces` are the names of its interfaces, each of them a
+  /// slot; nil for one without a name. Returns its path, for `unplug(_:)`.
   package func plugCardReader(
     _ name: String, _ identity: String, interfaces: [String?], number: Int, serial: String? = nil
   ) async throws -> String {

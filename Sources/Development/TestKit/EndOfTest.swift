@@ -19,8 +19,8 @@ private final class EndOfTest: Sendable {
   }
 }
 
-/// Runs `stop` when the present test ends, after everything that was started later has been stopped. Until then, what
-/// `stop` captures stays alive. Does nothing in a test without `StopsAtEnd`.
+/// Runs `stop` when the present test ends, after everything that was started later has been stopped. Until then, the
+/// values that `stop` captures stay alive. Has no effect in a test without `StopsAtEnd`.
 package func atEndOfTest(_ stop: @escaping @Sendable () async throws -> Void) { EndOfTest.present?.add(stop) }
 
 /// Stops what a test has started (`atEndOfTest`), the last thing first, even if the test fails.
@@ -30,8 +30,8 @@ package struct StopsAtEnd: TestTrait, SuiteTrait, TestScoping {
 
   package init() {}
 
-  /// Runs the test, and then the actions that stop what it has started. Throws the error of the test. If it has none, the
-  /// first error of an action.
+  /// Runs the test, and then the actions of `atEndOfTest`. Throws the error of the test. If it has none, the first
+  /// error of an action.
   package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {

@@ -1,4 +1,4 @@
-/// Another client of pcscd, in a process of its own: pyscard, driven line by line.
+/// Another client of pcscd, in a separate process: pyscard, driven line by line.
 ///
 /// It is the referee for simulated readers, and the foreign program beside a daemon that holds a card or resets it.
 /// `pcsc-client.py` lists its commands.

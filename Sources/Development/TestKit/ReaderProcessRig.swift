@@ -11,16 +11,13 @@ package import Testing
 open class ReaderProcessRig {
   /// What a rig needs of the simulated reader.
   package struct Reader: Sendable {
-    /// Puts a tag on the reader.
     package let place: @Sendable (SimulatedTag) async throws -> TagID
-    /// Takes a tag away.
     package let remove: @Sendable (TagID) async -> Void
     /// What happened last, for failures.
     package let trace: @Sendable () async -> String
     /// Checks the conditions of all waits for the simulation again.
     package let resumeWaiters: @Sendable () async -> Void
 
-    /// A reader with these actions.
     package init(
       place: @escaping @Sendable (SimulatedTag) async throws -> TagID,
       remove: @escaping @Sendable (TagID) async -> Void, trace: @escaping @Sendable () async -> String,
@@ -30,7 +27,6 @@ open class ReaderProcessRig {
     }
   }
 
-  /// The process under test.
   package let process: ReaderProcess
   /// Measures the limits of waits.
   package let timers = EventLoop(label: "rig")
@@ -48,12 +44,12 @@ open class ReaderProcessRig {
   private var isLent = false
   private var polling: ReaderPolling
 
-  /// A rig whose process is not started yet. It is stopped at the end of the test.
+  /// The process is not started yet. It is stopped at the end of the test.
   package init(
     _ configuration: ReaderProcess.Configuration, _ polling: ReaderPolling, _ reader: Reader,
     loop: EventLoop = EventLoop(label: "daemon")
   ) {
-    // A process inherits nothing, and Packaging/test-threads sets how Thread Sanitizer behaves.
+    // A process inherits no environment, and Packaging/test-threads sets how Thread Sanitizer behaves.
     let sanitizer = ProcessEnvironment.current["TSAN_OPTIONS"].map { ["TSAN_OPTIONS=\($0)"] } ?? []
     var configuration = configuration
     configuration.environment += sanitizer
@@ -71,13 +67,11 @@ open class ReaderProcessRig {
     try await expect(.scanning(isOn))
   }
 
-  /// Starts or stops scanning.
   package func setScanning(_ isOn: Bool) async {
     isToScan = isOn
     await pursue()
   }
 
-  /// Changes how the process polls.
   package func configure(_ change: (inout ReaderPolling) -> Void) async {
     change(&polling)
     await pursue()
@@ -89,13 +83,11 @@ open class ReaderProcessRig {
     await pursue()
   }
 
-  /// Ends the session of this number.
   package func endSession(_ number: UInt64) async {
     if session?.number == number { session = nil }
     await pursue()
   }
 
-  /// Lends the device, or takes it back.
   package func lend(_ isOn: Bool) async {
     isLent = isOn
     // A loan ends the reader session.
@@ -141,7 +133,6 @@ open class ReaderProcessRig {
     case crashed
   }
 
-  /// Waits for an event.
   package func expect(_ word: Word) async throws {
     try await next("\(word)") { event -> Bool? in
       let isMet =
@@ -177,7 +168,7 @@ open class ReaderProcessRig {
 
   // MARK: Waiting
 
-  /// Waits until the process sleeps, and nothing but a command or an event of the device wakes it.
+  /// Waits until the process sleeps, and only a command or an event of the device wakes it.
   package func isAsleep() async throws {
     try await watched("a sleeping process") { [process] _ in await process.wait { $0.isAsleep } }
   }
@@ -199,7 +190,6 @@ open class ReaderProcessRig {
 
   // MARK: Tags
 
-  /// Puts a tag on the reader.
   @discardableResult package func place(_ tag: SimulatedTag) async throws -> TagID { try await reader.place(tag) }
 
   /// The next tag that is announced.
@@ -289,12 +279,10 @@ open class ReaderProcessRig {
   /// The tags that sessions have reported so far.
   package var reported: [SessionTag] { seen.compactMap { if case .sessionTag(_, let tag) = $0 { tag } else { nil } } }
 
-  /// Starts an operation on a tag.
   package func ask(_ operation: ReaderOperation, _ tag: SessionTag, request: UInt64 = 1, session: UInt64 = 1) async {
     await process.perform(operation, request: request, placement: tag.placement.number, session: session)
   }
 
-  /// Performs an operation on a tag and returns its result.
   package func perform(
     _ operation: ReaderOperation, _ tag: SessionTag, request: UInt64 = 1, session: UInt64 = 1
   ) async throws -> ReaderOperationResult {
@@ -302,12 +290,10 @@ open class ReaderProcessRig {
     return try await result(request)
   }
 
-  /// The result of an operation.
   package func result(_ request: UInt64 = 1) async throws -> ReaderOperationResult {
     try await next("an answer") { if case .performed(request, let result) = $0 { result } else { nil } }
   }
 
-  /// Sends a raw command and returns the answer.
   package func transceive(_ command: [UInt8], _ tag: SessionTag, timeout: UInt32 = 5000) async throws -> [UInt8] {
     let result = try await perform(.transceive(command, timeout: timeout), tag)
     guard case .answer(let bytes) = result else { throw await failure("expected an answer, got \(result)") }
@@ -376,7 +362,6 @@ extension ReaderProcessRig {
   }
 }
 
-/// The kinds of tags.
 package enum TagKind: CaseIterable, Sendable {
   case type1, type2, type3, type4A, type4B, type5, mifareClassic
 

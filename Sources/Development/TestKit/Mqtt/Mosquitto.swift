@@ -5,9 +5,8 @@ import Rig
 /// The real Mosquitto in its own directory. It keeps its storage over a restart.
 ///
 /// It listens on Unix sockets, so that no other process can take its address while it is restarted. Clients that need a
-/// port go through an ``MqttProxy``, whose port the kernel chooses.
+/// port use an ``MqttProxy``, on a port that the kernel chooses.
 package actor Mosquitto {
-  /// The configuration of a broker.
   package struct Options: Sendable {
     /// Users and their passwords. If it is empty, everyone may connect.
     package var users: [String: String] = [:]
@@ -15,7 +14,7 @@ package actor Mosquitto {
     package var acl = ""
     /// The certificate of a second socket, for TLS; nil for no such socket.
     package var certificate: MqttAuthority.Certificate?
-    /// The authority whose certificates clients need at that socket; nil if they need none. The name in a certificate is
+    /// Clients need a certificate of this authority at that socket; nil if they need none. The name in a certificate is
     /// the user and the client id.
     package var clientAuthority: String?
     /// Whether it saves its storage after each change. That takes milliseconds for each message.
@@ -51,7 +50,6 @@ package actor Mosquitto {
   /// The process id; nil while it does not run.
   package var identifier: Int32? { process?.identifier }
 
-  /// Writes the configuration and starts the broker.
   package func start() async throws {
     try await configure()
     for path in [socket, tlsSocket] { unlink(path) }
@@ -109,7 +107,7 @@ package actor Mosquitto {
 
   private func configure() async throws {
     var lines = [
-      // As root, Mosquitto would become another user, who cannot read this directory. Otherwise it ignores the line.
+      // As root, Mosquitto would become another user and could not read this directory. Otherwise it ignores the line.
       "user root",
       "persistence \(options.isPersistent)", "persistence_location \(directory.file("storage"))/",
       "autosave_on_changes true", "autosave_interval 1",
@@ -170,15 +168,13 @@ package actor Mosquitto {
 package struct MqttAuthority: Sendable {
   /// A certificate and its key, as PEM files.
   package struct Certificate: Sendable, Hashable {
-    /// The certificate.
     package let file: String
-    /// The private key.
     package let key: String
   }
 
   /// The certificate of the authority.
   package let file: String
-  /// A folder with that certificate under the name by which OpenSSL finds it.
+  /// A folder with that certificate, under the name that OpenSSL looks for.
   package let folder: String
   /// Valid for `localhost`.
   package let valid: Certificate
@@ -190,7 +186,6 @@ package struct MqttAuthority: Sendable {
   package let client: Certificate
   private let directory: TemporaryDirectory
 
-  /// Makes an authority and its certificates.
   package init() async throws {
     directory = try TemporaryDirectory()
     file = directory.file("authority.pem")

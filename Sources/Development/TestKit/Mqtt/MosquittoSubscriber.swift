@@ -8,12 +8,9 @@ package struct MqttMessage: Sendable, Hashable {
   package let time: Int64
   /// Whether the broker had kept it from before the subscription.
   package let isRetained: Bool
-  /// The topic.
   package let topic: String
-  /// The payload.
   package let payload: [UInt8]
 
-  /// The payload as text.
   package var text: String { String(decoding: payload, as: UTF8.self) }
 
   /// The payload as a tap; nil if it is not one.
@@ -44,17 +41,14 @@ package struct PublishedTap: Decodable, Sendable, Hashable {
   package let sequence: Int64
   /// RFC 3339, UTC.
   package let time: String
-  /// The station's name.
   package let station: String
   /// The reader's name within the station.
   package let reader: String
-  /// The tag's technology.
   package let technology: String
   /// What identifies the tag; may be empty.
   package let tag_id: String
   /// The SHA-256 of the message.
   package let contents_hash: String?
-  /// The link.
   package let uri: String?
   /// The message in Base64.
   package let message: String?
@@ -66,7 +60,6 @@ final class Countdown: Sendable {
 
   init(_ count: Int) { left = Locked(count) }
 
-  /// One less than before.
   func next() -> Int {
     left.withLock { left in
       left -= 1
@@ -88,7 +81,7 @@ package final class MosquittoSubscriber: Sendable {
     starter: String = #function
   ) async throws {
     let program = try BuiltProducts.systemProgram("mosquitto_sub", package: "mosquitto-clients")
-    // It flushes its output only after a message. What it says about its subscription is needed before.
+    // It flushes its output only after a message, but its remarks about the subscription are needed before.
     process = try ChildProcess(
       "/usr/bin/stdbuf",
       [

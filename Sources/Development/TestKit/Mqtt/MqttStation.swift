@@ -4,7 +4,7 @@ import Glibc
 import Names
 package import Rig
 
-/// The agent and `tagroute-mqtt` in a directory of their own, with the real daemon or a stand-in.
+/// The agent and `tagroute-mqtt` in a separate directory, with the real daemon or a stand-in.
 package actor MqttStation {
   /// What `org.tagroute.Mqtt1` says.
   package struct State: Sendable, Hashable {
@@ -20,7 +20,6 @@ package actor MqttStation {
   package nonisolated let name: String
   /// The bus of the agent and of `tagroute-mqtt`.
   package nonisolated let session: Connection
-  /// The present process of `tagroute-mqtt`.
   package private(set) var mqtt: ChildProcess?
   private var source: TapSource?
 
@@ -62,16 +61,13 @@ package actor MqttStation {
   /// Kills the agent, as a crash would.
   package func killAgent() async throws { try await installation.agent?.exit(after: SIGKILL) }
 
-  /// Starts `tagroute-mqtt`.
   package func startMqtt() async throws { mqtt = try await installation.start("tagroute-mqtt") }
 
-  /// Ends `tagroute-mqtt` with a signal.
   @discardableResult package func endMqtt(_ signal: Int32 = SIGKILL) async throws -> ChildProcess.ExitStatus? {
     defer { mqtt = nil }
     return try await mqtt?.exit(after: signal)
   }
 
-  /// Stops everything.
   package func stop() async {
     _ = try? await endMqtt(SIGTERM)
     await installation.stop()

@@ -9,7 +9,6 @@ package struct SampleTap: Sendable, Hashable {
   package let number: Int
   /// When the tag was read, in microseconds since 1970.
   package let time: UInt64
-  /// The NDEF message.
   package let message: [UInt8]
 
   /// - Parameters:
@@ -28,7 +27,6 @@ package struct SampleTap: Sendable, Hashable {
     return "01234567-89ab-4cde-8f01-" + String(repeating: "0", count: 12 - digits.count) + digits
   }
 
-  /// The tag's UID.
   package var uid: [UInt8] { [4, 0] + (0..<5).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
 
   /// The dictionary of `TagRead`.
@@ -60,7 +58,6 @@ package actor TapSource {
   private let connection: Connection
   private var agent: String?
 
-  /// The connection's loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Returns when it owns the daemon's name.
@@ -126,7 +123,6 @@ package actor OutboxStandIn {
   /// When `AcknowledgeOutgoing` named a tap, by its id.
   package private(set) var acknowledged: [String: ContinuousClock.Instant] = [:]
 
-  /// The connection's loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Returns when it owns the agent's name.
@@ -156,7 +152,6 @@ package actor OutboxStandIn {
 
   private init(_ connection: Connection) { self.connection = connection }
 
-  /// Stores a tap.
   package func store(_ tap: SampleTap) async throws {
     lastSequence += 1
     waiting.append((lastSequence, tap))

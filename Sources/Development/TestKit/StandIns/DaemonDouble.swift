@@ -5,7 +5,6 @@ import Names
 /// A stand-in for `tagrouted` and `tagroute-agent`, with values that a test sets.
 package actor DaemonDouble {
   private nonisolated let loop: EventLoop
-  /// The double's own loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let connection: Connection
   private var scanning = false

@@ -8,9 +8,7 @@ package import Rig
 package actor HandlerStandIn {
   /// One call of `HandleTag`.
   package struct Handed: Sendable, Hashable {
-    /// The link.
     package let uri: String
-    /// The whole NDEF message.
     package let message: [UInt8]
     /// Activation token and tap id.
     package let platformData: [String: Value]
@@ -18,7 +16,6 @@ package actor HandlerStandIn {
 
   /// The behaviour when called.
   package enum Mood: Sendable {
-    /// Replies.
     case takes
     /// Replies with an error.
     case refuses
@@ -43,7 +40,6 @@ package actor HandlerStandIn {
     Domains=menu.example.com;
     """
   }
-  /// The entry's desktop id.
   package static let desktopID = "org.example.Menu.desktop"
 
   /// Installs the app as the system's, so that the agent opens it without asking the user. A test that does not run as
@@ -67,7 +63,6 @@ package actor HandlerStandIn {
   /// How often the app was called.
   package var count: Int { handed.all.count }
 
-  /// The connection's loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Starts the app. It owns its name when this returns, and reconnects after a restart of the bus.
@@ -100,7 +95,6 @@ package actor HandlerStandIn {
     removals = Arrivals(of: "call of TagRemoved", on: connection.loop)
   }
 
-  /// Sets the behaviour for further calls.
   package func set(_ mood: Mood) { self.mood = mood }
 
   /// Replies to all pending calls.

@@ -6,11 +6,8 @@ import Glibc
 /// A stand-in for logind on a private bus: sessions, their locks, and sleep. After a restart it forgets `LockedHint`
 /// without a signal, as the real one does.
 package actor LogindStandIn {
-  /// A session with its properties.
   package struct Session: Sendable, Hashable {
-    /// The session's id.
     package var id: String
-    /// The user's id.
     package var uid: UInt32
     /// Its seat; empty for none.
     package var seat = "seat0"
@@ -18,11 +15,9 @@ package actor LogindStandIn {
     package var type = "wayland"
     /// `user`, `greeter`, ….
     package var sessionClass = "user"
-    /// Whether it comes from another machine.
     package var isRemote = false
     /// Whether it is in the foreground.
     package var isActive = true
-    /// Whether its screen is locked.
     package var isLocked = false
     /// `active`, `online`, `closing`.
     package var state = "active"
@@ -54,7 +49,6 @@ package actor LogindStandIn {
   /// How often a caller asked for the sessions.
   package private(set) var listings = 0
 
-  /// The loop of the stand-in's own connection.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   private init(_ address: BusAddress) { self.address = address }
@@ -99,7 +93,6 @@ package actor LogindStandIn {
     try await emit("SessionNew", session.id)
   }
 
-  /// Ends a session.
   package func remove(_ id: String) async throws {
     sessions[id] = nil
     try await connection?.unexport(path(of: id))
@@ -135,7 +128,6 @@ package actor LogindStandIn {
   /// Nil stops this.
   package func changeDuringReadings(of id: String?) { restless = id }
 
-  /// Whether the screen of a session is locked now.
   package func isLocked(_ id: String) -> Bool { sessions[id]?.isLocked == true }
 
   private func readID(_ id: String) async -> String {
@@ -242,11 +234,9 @@ package actor LogindStandIn {
 
 /// Locks of logind. `Inhibit` takes one; closing the caller's end of the pipe releases it.
 extension LogindStandIn {
-  /// A held lock.
   package struct Lock: Sendable, Hashable {
     /// `sleep`, or several words separated by colons.
     package let what: String
-    /// The holder of the lock.
     package let who: String
     /// `delay` or `block`.
     package let mode: String

@@ -5,11 +5,9 @@ import EventLoop
 package actor NetworkManagerStandIn {
   /// What happens to a network that is to be joined.
   package enum Mood: Sendable {
-    /// It is joined.
     case joins
     /// It does not accept the password.
     case wantsAnotherPassword
-    /// The call is refused with this error.
     case refuses(BusError)
     /// It stays between the two.
     case hangs
@@ -52,7 +50,6 @@ package actor NetworkManagerStandIn {
   private var withoutReply: [CheckedContinuation<Void, Never>] = []
   private let requests: Arrivals<Request>
 
-  /// The connection's loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Starts the stand-in, which owns its name when this returns. The device is a Wi-Fi device (2) that is not connected
@@ -86,7 +83,6 @@ package actor NetworkManagerStandIn {
   /// From now on, networks fare like this.
   package func change(to mood: Mood) { self.mood = mood }
 
-  /// The passwords of the profiles that it has now.
   package var passwords: [String] {
     profiles.values.compactMap { $0.settings["802-11-wireless-security"]?["psk"]?.asString }.sorted()
   }

@@ -13,21 +13,17 @@ package actor NotificationServerStandIn {
     package let id: UInt32
     /// The caller's unique name.
     package let sender: String
-    /// The application's name.
     package let applicationName: String
     /// The id to replace; 0 for none.
     package let replaces: UInt32
     /// The icon's name or path.
     package let icon: String
-    /// The title.
     package let summary: String
-    /// The text.
     package let body: String
     /// Keys and labels in turn. A key with a dot is cut before the dot.
     package let actions: [String]
     /// The actions as they arrived.
     package let sentActions: [String]
-    /// The hints.
     package let hints: [String: Value]
     /// The timeout in milliseconds; -1 and 0 as in the specification.
     package let timeout: Int32
@@ -62,7 +58,6 @@ package actor NotificationServerStandIn {
   /// How often a caller asked for the capabilities.
   package private(set) var capabilityRequests = 0
 
-  /// The connection's loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Starts a server that owns `org.freedesktop.Notifications` when this returns. It reports this name and these
@@ -244,7 +239,6 @@ package actor NotificationServerStandIn {
 
 /// An X server without a screen, for real notification servers.
 package struct VirtualScreen: Sendable {
-  /// The process of the server.
   package let process: ChildProcess
   /// The server's `DISPLAY`, with a number that the server chose.
   package let display: String

@@ -8,7 +8,6 @@ package actor PolkitStandIn {
   package struct Question: Sendable, Hashable {
     /// The bus name of the subject.
     package let subject: String
-    /// The action's id.
     package let action: String
   }
 
@@ -23,7 +22,6 @@ package actor PolkitStandIn {
   package nonisolated let asked: AsyncStream<Question>
   private let continuation: AsyncStream<Question>.Continuation
 
-  /// The loop of the stand-in's own connection.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   private init(_ allowed: Set<String>) {

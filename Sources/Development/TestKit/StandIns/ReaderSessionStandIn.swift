@@ -9,7 +9,6 @@ import Names
 /// read.
 package actor ReaderSessionStandIn {
   private nonisolated let loop: EventLoop
-  /// The stand-in's own loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let connection: Connection
   /// The requests from clients, in order.
@@ -126,7 +125,6 @@ package actor ReaderSessionStandIn {
   /// Makes further sessions wait for their turn instead of being active at once. Inhibitors get no reply.
   package func letThemWait() { isActivating = false }
 
-  /// Activates the waiting session.
   package func activate() async throws {
     isActivating = true
     try await emit("Activated")
@@ -142,7 +140,6 @@ package actor ReaderSessionStandIn {
   /// The card with its current contents; nil if there is none.
   package var placed: SessionCard? { card }
 
-  /// Removes the card.
   package func remove() async throws {
     card = nil
     guard let tag else { return }
@@ -151,7 +148,6 @@ package actor ReaderSessionStandIn {
     self.tag = nil
   }
 
-  /// Ends the session.
   package func end(_ reason: String, _ message: String = "") async throws {
     guard session != nil, endReason.isEmpty else { return }
     endReason = reason
@@ -345,7 +341,6 @@ package actor ReaderSessionStandIn {
 }
 
 extension ReaderSessionStandIn {
-  /// A request from a client.
   package enum Request: Sendable, Hashable {
     case start([String: Value])
     case setMessage(String)
@@ -377,7 +372,6 @@ package struct SessionCard: Sendable {
   package var failure: BusError?
   /// Whether operations never end.
   package var isSilent = false
-  /// The card's answer to a command.
   package var answer: @Sendable ([UInt8]) throws -> [UInt8] = { _ in
     throw BusError(name: Names.Errors.notSupported, message: "this tag takes no commands")
   }

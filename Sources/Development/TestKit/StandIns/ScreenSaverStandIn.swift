@@ -4,7 +4,6 @@ import EventLoop
 /// A screen saver on a private bus.
 package actor ScreenSaverStandIn {
   private nonisolated let loop = EventLoop(label: "saver")
-  /// The stand-in's own loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let name: String
   private let interface: String
@@ -80,7 +79,6 @@ package actor ScreenSaverStandIn {
 /// A service on a private bus with one relevant property.
 package actor PropertyStandIn {
   private nonisolated let loop = EventLoop(label: "property")
-  /// The stand-in's own loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let name: String
   private let path: ObjectPath

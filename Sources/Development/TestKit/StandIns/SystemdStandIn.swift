@@ -8,11 +8,9 @@ import Rig
 package actor SystemdStandIn {
   /// One call of `StartTransientUnit`.
   package struct Unit: Sendable, Hashable {
-    /// The unit's name.
     package let name: String
     /// How to handle conflicting jobs.
     package let mode: String
-    /// Its properties.
     package let properties: [String: Value]
   }
 
@@ -33,7 +31,6 @@ package actor SystemdStandIn {
   private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
   private nonisolated let (units, started) = AsyncStream.makeStream(of: Unit.self)
 
-  /// The connection's loop.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// Starts the stand-in, which owns its name when this returns.
