@@ -100,7 +100,7 @@ package struct Fault: Sendable, Hashable {
   /// then removed.
   package static func tear(exchange: Int = 1, _ tear: WriteTear) -> Fault { Fault(kind: .tear(tear), number: exchange) }
 
-  /// `times` exchanges in a row on the air are disturbed; the chip's own retries count as exchanges. The status in the
+  /// `times` exchanges in a row on the air are disturbed; the chip's own retries are exchanges too. The status in the
   /// chip's answer reports a missing answer (01) or a broken one (02, 13), after the chip has retried. The chip retries
   /// if the host set MaxRtyCOM with RFConfiguration, and with an ISO-DEP card as the protocol demands.
   package static func radio(_ disturbance: Disturbance, exchange: Int = 1, times: Int = 1) -> Fault {
@@ -108,7 +108,6 @@ package struct Fault: Sendable, Hashable {
   }
 }
 
-/// The pending faults.
 struct FaultPlan {
   private var faults: [Fault] = []
   /// How often a fault has struck since the last `clear`.

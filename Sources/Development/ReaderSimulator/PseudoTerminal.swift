@@ -43,7 +43,7 @@ struct PseudoTerminal {
   }
 }
 
-/// A symbolic link that gives the device the same name whatever its number, as udev does.
+/// A symbolic link that gives the device a fixed name, as udev does.
 struct DeviceLink {
   let path: String
 

@@ -5,10 +5,8 @@ import Glibc
 ///
 /// libnfc opens it as `connectionString`. The reader runs on its own thread, so the chip answers while the test waits.
 package actor SimulatedReader {
-  /// A condition that a test waits for.
   package typealias Condition = @Sendable (isolated SimulatedReader) -> Bool
 
-  /// The loop that owns the line and the chip.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// If a frame stops half-way for this long, its sender is gone, and the decoder discards the frame.
@@ -44,7 +42,7 @@ package actor SimulatedReader {
 
   private init(timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool) {
     loop = EventLoop(label: "simulator")
-    // A chip answers in time however busy the machine is. libnfc waits only 300 ms. Beside a build, the scheduler let a
+    // A chip answers in time, even on a busy machine. libnfc waits only 300 ms. Beside a build, the scheduler let a
     // thread of normal priority wait for 523 ms. Without the permission, the thread keeps its normal priority.
     loop.execute {
       var priority = sched_param(sched_priority: 1)
@@ -66,7 +64,6 @@ package actor SimulatedReader {
   /// The libnfc connection string of the device.
   package var connectionString: String { "pn532_uart:\(path)" }
 
-  /// Whether the reader is plugged in.
   package var isPluggedIn: Bool { line != nil }
 
   /// Plugs the reader in: opens the line and resets the chip. Tags and counters are kept. Has no effect if the reader
@@ -99,10 +96,9 @@ package actor SimulatedReader {
     chip.reset(at: clock.now)
   }
 
-  /// Stops the reader.
   package func stop() { unplug() }
 
-  /// Places a tag on the reader. Returns the placement, for `remove(_:)`.
+  /// Returns the placement, for `remove(_:)`.
   @discardableResult package func place(_ tag: SimulatedTag) -> TagID {
     let id = TagID(number: nextTag)
     nextTag += 1
@@ -122,7 +118,6 @@ package actor SimulatedReader {
     return tag.map(SimulatedTag.init)
   }
 
-  /// Removes all tags.
   package func removeAll() { for id in tags { remove(id) } }
 
   /// The tags on the reader, in the order of their placement.
@@ -131,7 +126,6 @@ package actor SimulatedReader {
   /// The tag's whole memory; nil if the tag is not on the reader.
   package func memory(of id: TagID) -> [UInt8]? { chip.radio.field.memory(of: id) }
 
-  /// Injects a fault.
   package func add(_ fault: Fault) { chip.radio.faults.add(fault) }
 
   /// Discards the pending faults. A chip that already hangs keeps hanging.
@@ -146,7 +140,6 @@ package actor SimulatedReader {
   /// Resets the counters and the list of commands.
   package func resetCounters() { chip.resetCounters(at: clock.now) }
 
-  /// Whether the RF field is on.
   package var isFieldOn: Bool { chip.radio.field.isOn }
 
   /// The commands since the last `resetCounters`. Of more than 8,192 commands, at least the last 4,096 are kept.
@@ -240,14 +233,11 @@ package struct ChipCounters: Sendable, Hashable {
   package var exchanges = 0
   /// Frames that the chip sent to find and select tags: requests, anticollision, selects, RATS.
   package var activationFrames = 0
-  /// Bytes received from the host.
   package var bytesReceived = 0
-  /// Bytes sent to the host.
   package var bytesSent = 0
   /// How long the answered commands took in the timing model: from a command's first byte on the line to the last byte
   /// of its answer. An infinitely fast host would need this time too.
   package var wireTime: Duration = .zero
-  /// How long the RF field was on.
   package var fieldOnTime: Duration = .zero
 
   package init() {}
@@ -279,7 +269,6 @@ package struct CommandRecord: Sendable, Hashable, CustomStringConvertible {
 
 /// The waits of tests for a state of `Owner`.
 struct Waiters<Owner: Actor> {
-  /// What is waited for.
   typealias Condition = @Sendable (isolated Owner) -> Bool
 
   private var waiting: [Int: (condition: Condition, continuation: AsyncStream<Void>.Continuation)] = [:]
@@ -293,7 +282,7 @@ struct Waiters<Owner: Actor> {
     return (last, met)
   }
 
-  /// Ends the waits whose condition is true.
+  /// Ends the waits with a true condition.
   mutating func resume(for owner: isolated Owner) {
     for (number, waiter) in waiting where waiter.condition(owner) {
       waiting[number] = nil
@@ -301,20 +290,16 @@ struct Waiters<Owner: Actor> {
     }
   }
 
-  /// Removes a wait whose stream has ended. Fails if its condition was not met: the task was cancelled.
+  /// Removes a wait after the end of its stream. Fails if its condition was not met: the task was cancelled.
   mutating func remove(_ number: Int) throws(SimulatorError) {
     guard waiting.removeValue(forKey: number) == nil else { throw SimulatorError("the wait was cancelled") }
   }
 }
 
-/// An error of the simulator.
 package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The error message for the user.
   package let message: String
 
-  /// The message is for the user.
   package init(_ message: String) { self.message = message }
 
-  /// The message.
   package var description: String { message }
 }

@@ -160,10 +160,9 @@ package struct MachineClock: SimulatorClock {
   /// A clock that starts at zero.
   package init() {}
 
-  /// The time since the clock was created.
   package var now: Duration { ContinuousClock.now - start }
 
-  /// Runs `body` on `loop` after `delay`. The modelled line takes 87 µs per byte, and the loop's timers are as exact.
+  /// The modelled line takes 87 µs per byte, and the loop's timers are as exact.
   package func schedule(after delay: Duration, on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
     loop.schedule(after: delay, body)
   }

@@ -69,7 +69,7 @@ struct BlockProtocol {
     }
   }
 
-  /// Whether the tag still answers. A tag answers R(NAK) whatever its last block was.
+  /// Whether the tag still answers. A tag answers R(NAK) after any block.
   mutating func isPresent(over radio: inout RadioInterface) -> Bool {
     (try? transmit([0xB2 | blockNumber], over: &radio)) != nil
   }

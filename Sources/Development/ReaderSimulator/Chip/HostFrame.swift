@@ -9,9 +9,7 @@ enum HostFrame: Hashable, Sendable {
   /// The frame identifier (TFI) and the data after it. The length decides whether the frame is normal or extended.
   case information([UInt8])
 
-  /// The frame identifier of frames from the host.
   static let hostIdentifier: UInt8 = 0xD4
-  /// The frame identifier of frames from the chip.
   static let chipIdentifier: UInt8 = 0xD5
   /// The frame identifier and 264 bytes of data.
   static let maximumInformationLength = 265

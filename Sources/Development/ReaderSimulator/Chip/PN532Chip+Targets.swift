@@ -9,7 +9,7 @@ struct PassiveTargetRequest {
 
 /// A tag that the chip has numbered.
 struct ChipTarget {
-  /// The data by which the chip selects the tag again.
+  /// The data that the chip needs to select the tag again.
   enum Identity {
     case typeA(ActivatedTag)
     /// `pupi` is the card's pseudo-unique identifier.
@@ -173,7 +173,6 @@ struct AutoPoll {
   /// How many slots there are, one per type and PollNr round; nil for no limit.
   let slots: Int?
   let begin: Duration
-  /// The index of the current slot.
   var slot = 0
 
   /// The time when the chip gives up; nil for never.

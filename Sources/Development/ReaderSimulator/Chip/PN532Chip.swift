@@ -55,7 +55,6 @@ struct PN532Chip {
   /// The faults that strike the current command.
   private var struck: [Fault.Kind] = []
   private var isStalled = false
-  /// How long a byte takes on the line.
   private var lineByte: Duration
   /// The new duration of a byte. It applies once the host has acknowledged the change (UM0701-02, 7.2.10).
   private var nextLineByte: Duration?

@@ -24,7 +24,6 @@ extension CommandPerformer {
 struct ControlSession: CommandPerformer {
   let reader: SimulatedReader
 
-  /// Places a tag on the reader and returns the answer.
   func tap(_ tap: ControlCommand.Tap) async throws(SimulatorError) -> String {
     let tag = try tap.makeTag()
     if !tap.isAdditional { await reader.removeAll() }
@@ -75,7 +74,6 @@ struct ControlSession: CommandPerformer {
 struct CardControlSession: CommandPerformer {
   let readers: SimulatedCardReaders
 
-  /// Inserts a card and returns the answer.
   func tap(_ tap: ControlCommand.Tap) async throws(SimulatorError) -> String {
     let card = try tap.makeCard()
     let slot = try await self.slot(tap.slot, for: tap.type.hasContacts ? .contact : .contactless)

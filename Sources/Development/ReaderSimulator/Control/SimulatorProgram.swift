@@ -1,7 +1,6 @@
 import EventLoop
 import Glibc
 
-/// The program `tagroute-simulator`.
 package enum SimulatorProgram {
   private static let failure: Int32 = 1
   /// EX_USAGE of sysexits.h.
@@ -88,7 +87,6 @@ struct SimulatorArguments: Equatable {
   var taps: [ControlCommand.Tap] = []
   /// Whether to serve PC/SC readers instead of a PN532.
   var servesPCSC = false
-  /// The models of the PC/SC readers.
   var models: [CardReaderModel] = []
   var wantsHelp = false
 
@@ -151,10 +149,9 @@ struct SimulatorArguments: Equatable {
   }
 }
 
-/// Virtual readers and their pcscd, in a directory of their own.
+/// Virtual readers and their pcscd, in a separate directory.
 struct CardSimulation {
   let readers: SimulatedCardReaders
-  /// The socket of pcscd.
   var socket: String { daemon.socket }
   private let daemon: PrivatePCSCD
   private let directory: String
@@ -171,10 +168,6 @@ struct CardSimulation {
       removeDirectory(directory)
       throw error
     }
-  }
-
-  private init(readers: SimulatedCardReaders, daemon: PrivatePCSCD, directory: String) {
-    (self.readers, self.daemon, self.directory) = (readers, daemon, directory)
   }
 
   /// Ends pcscd and removes the directory.

@@ -76,7 +76,6 @@ protocol FieldTag: Sendable {
 package struct WriteTear: Sendable, Hashable {
   /// The contents of the bytes that were not programmed.
   package enum Remainder: Sendable, Hashable, CaseIterable {
-    /// The old contents.
     case old
     /// The value of an erased cell, 00, in a memory that erases a unit (a page, a block) before it programs it.
     case zeros
@@ -89,7 +88,6 @@ package struct WriteTear: Sendable, Hashable {
   /// The contents of the other bytes.
   package let remainder: Remainder
 
-  /// The first `bytes` bytes of the write are programmed; `remainder` is the contents of the others.
   package init(bytes: Int, remainder: Remainder = .old) {
     self.bytes = bytes
     self.remainder = remainder

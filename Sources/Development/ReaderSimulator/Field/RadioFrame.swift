@@ -13,7 +13,6 @@ enum RadioModulation: Hashable, Sendable {
   /// ISO/IEC 15693, vicinity cards. No PN532 sends it; readers for PC/SC do.
   case vicinity
 
-  /// The checksum at the end of a frame.
   func checksum(_ data: some Sequence<UInt8>) -> [UInt8] {
     switch self {
     case .typeA: ProximityCRC.typeA(data)

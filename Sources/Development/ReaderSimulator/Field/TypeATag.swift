@@ -238,8 +238,6 @@ package struct TagUID: Sendable, Hashable, CustomStringConvertible {
     TagUID(kind: .fixed((0..<4).map { _ in UInt8.random(in: 0...0xFF) } + [0x00, 0x00, 0x25]))
   }
 
-  private init(kind: Kind) { self.kind = kind }
-
   /// The bytes for one activation.
   func bytes() -> [UInt8] {
     switch kind {

@@ -1,7 +1,6 @@
 import EventLoop
 import Glibc
 
-/// One connection of the driver in pcscd.
 struct DriverConnection {
   /// What the connection is for.
   enum Purpose: Hashable {
@@ -26,7 +25,7 @@ struct DriverConnection {
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? [] : nil
   }
 
-  /// Returns false if the driver is gone, or does not read what it asked for.
+  /// Returns false if the driver is gone, or does not read the bytes.
   func send(_ bytes: [UInt8]) -> Bool {
     Glibc.send(descriptor.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) == bytes.count
   }
@@ -63,7 +62,6 @@ enum DriverPowerAction: UInt16 {
   case reset = 502
 }
 
-/// An answer to the driver.
 struct DriverAnswer: Hashable {
   let response: DriverResponse
   let data: [UInt8]
@@ -112,7 +110,6 @@ struct DriverRequestDecoder {
   }
 }
 
-/// UNIX sockets that listen.
 enum ListeningSocket {
   private static let backlog: Int32 = 64
 

@@ -2,7 +2,7 @@ import CShims
 import EventLoop
 import Glibc
 
-/// The real pcscd with a socket and a configuration of its own. Several may run side by side, and beside the system's.
+/// The real pcscd with a separate socket and configuration. Several may run side by side, and beside the system's.
 ///
 /// pcscd takes its socket as descriptor 3, as from systemd (sd_listen_fds(3)). It is killed when this process ends, if
 /// the system has setpriv(1).
@@ -23,7 +23,6 @@ package actor PrivatePCSCD {
     package init() {}
   }
 
-  /// The process.
   private enum State {
     /// No process was started, or the last one has ended. Can transition to: `.waiting`, `.running`.
     case ended
@@ -33,7 +32,6 @@ package actor PrivatePCSCD {
     case running(identifier: pid_t, watch: DescriptorWatch)
   }
 
-  /// The loop that owns the process.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// The path of the socket, for `PCSCLITE_CSOCK_NAME` in the environment of a client.
@@ -71,7 +69,6 @@ package actor PrivatePCSCD {
 
   deinit { if case .running(let identifier, _) = state { Glibc.kill(identifier, SIGKILL) } }
 
-  /// Whether the process runs.
   package var isRunning: Bool { if case .running = state { true } else { false } }
 
   /// The id of the process; nil if it does not run.
@@ -219,7 +216,7 @@ package actor PrivatePCSCD {
   }
 }
 
-/// The driver as a bundle, by which pcscd finds it for USB devices (ifdhandler.h, "USB readers").
+/// The driver as a bundle: the form in which pcscd finds it for USB devices (ifdhandler.h, "USB readers").
 enum DriverBundle {
   /// Writes the bundle into a folder, which it creates. `library` is the path of the driver.
   static func write(in folder: String, library: String) throws(SimulatorError) {
@@ -264,9 +261,8 @@ enum DriverBundle {
   private static func hexadecimal(_ number: UInt16) -> String { "0x\(HexText.string(BigEndian.bytes(number)))" }
 }
 
-/// Serving the readers to a pcscd of one's own.
+/// Serving the readers to a private pcscd.
 extension SimulatedCardReaders {
-  /// The name of the driver's file.
   private static let libraryName = "libtagroute-ifd.so"
 
   /// The path of the driver: beside this program, or in the folder for libraries next to it.
@@ -290,8 +286,8 @@ extension SimulatedCardReaders {
     return daemon
   }
 
-  /// Starts a pcscd that finds the readers as USB devices of a testbed, whose variables are in `options.environment`. A
-  /// reader is there while its device is plugged in there. Needs the right to mount.
+  /// Starts a pcscd that finds the readers as USB devices of a testbed, with the testbed's variables in
+  /// `options.environment`. A reader is there while its device is plugged in there. Needs the right to mount.
   package func startHotplugPCSCD(
     in directory: String, options: PrivatePCSCD.Options = PrivatePCSCD.Options()
   ) async throws(SimulatorError) -> PrivatePCSCD {
@@ -326,7 +322,6 @@ private final class EndFlag: Sendable {
   func set() { flag.withLock { $0 = true } }
 }
 
-/// Programs of the system.
 enum SystemProgram {
   /// The path of a program in `PATH` or one of the folders for administrators. The error names the Debian package that
   /// holds it.

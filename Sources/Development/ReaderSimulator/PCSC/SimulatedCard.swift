@@ -2,7 +2,6 @@
 package struct SimulatedCard: Sendable {
   enum Medium: Sendable {
     case contactless(any FieldTag)
-    /// A card with contacts and its answer to reset.
     case contact(any CardApplication, answerToReset: [UInt8])
   }
 
@@ -20,7 +19,7 @@ package struct SimulatedCard: Sendable {
     SimulatedCard(.contact(RefusingApplication(), answerToReset: [0x3B, 0x02, 0x14, 0x50]))
   }
 
-  /// A bank card with contacts, with the directory of its payment applications and nothing else.
+  /// A bank card with contacts. It has only the directory of its payment applications.
   package static func paymentChip() -> SimulatedCard {
     SimulatedCard(
       .contact(

@@ -3,13 +3,11 @@ import Glibc
 
 /// Virtual PC/SC readers, which the real pcscd drives through the driver `libtagroute-ifd.so`.
 ///
-/// A test adds readers, starts pcscd with `configuration(library:)`, and inserts cards. Everything that pcscd asks for is
-/// answered here, on a loop of its own, and recorded.
+/// A test adds readers, starts pcscd with `configuration(library:)`, and inserts cards. The readers answer pcscd's
+/// requests on a separate loop, and record them.
 package actor SimulatedCardReaders {
-  /// A condition that a test waits for.
   package typealias Condition = @Sendable (isolated SimulatedCardReaders) -> Bool
 
-  /// The loop that owns the socket and the readers.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// The path of the socket to which the driver connects.
@@ -97,7 +95,7 @@ package actor SimulatedCardReaders {
   /// The readers, in the order in which they were added.
   package var attachedReaders: [AttachedCardReader] { readers.map(\.attached) }
 
-  /// The name by which pcscd lists a slot, if it started with all readers in its configuration.
+  /// The name of a slot in pcscd's list, if pcscd started with all readers in its configuration.
   package func name(of slot: CardSlotID) -> String {
     let number = String(slot.number, radix: 16, uppercase: true)
     return "\(friendlyName(of: slot)) \(number.count < 2 ? "0" : "")\(number) 00"
@@ -146,7 +144,6 @@ package actor SimulatedCardReaders {
     return change(slot) { $0.remove(id) }
   }
 
-  /// Takes all cards out of a slot.
   package func removeAll(from slot: CardSlotID) { for id in cards(in: slot) { remove(id) } }
 
   /// The cards in a slot; the one that the reader sees is the first.
@@ -189,7 +186,6 @@ package actor SimulatedCardReaders {
   /// Makes a slot report its card as another one each time it powers it again, and when a transparent session ends.
   package func renewCards(in slot: CardSlotID) { slots[slot.number].renewsCards = true }
 
-  /// Injects a fault.
   package func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
 
   /// Injects a fault on the air, or of the chip behind the antenna, into a contactless slot. Has no effect elsewhere.
@@ -205,7 +201,6 @@ package actor SimulatedCardReaders {
   /// How often faults have struck in a slot since the last `clearFaults`.
   package func strikes(in slot: CardSlotID) -> Int { slots[slot.number].faults.strikes }
 
-  /// Whether an answer is held.
   package func isHolding(_ slot: CardSlotID) -> Bool { slots[slot.number].heldAnswer != nil }
 
   /// Gives the driver the answer that a fault has held.
@@ -263,7 +258,6 @@ package actor SimulatedCardReaders {
     connections[connection] = DriverConnection(descriptor: descriptor, watch: watch)
   }
 
-  /// Closes a connection.
   func disconnect(_ number: Int) { connections.removeValue(forKey: number)?.watch.cancel() }
 }
 
@@ -285,11 +279,8 @@ package struct CardSlotID: Hashable, Sendable, CustomStringConvertible {
 
 /// A virtual reader and its slots, in the order of its model.
 package struct AttachedCardReader: Hashable, Sendable {
-  /// The reader.
   package let id: CardReaderID
-  /// The reader's model.
   package let model: CardReaderModel
-  /// All slots.
   package let slots: [CardSlotID]
   /// The first slot, which is the contactless one if the model has one.
   package let slot: CardSlotID
@@ -309,7 +300,6 @@ package struct CardExchange: Sendable, Hashable, CustomStringConvertible {
     case powerDown
   }
 
-  /// The kind of request.
   package let kind: Kind
   /// The card in the slot; nil if there was none.
   package let card: TagID?

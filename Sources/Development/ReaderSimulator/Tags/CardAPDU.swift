@@ -51,7 +51,6 @@ struct CardAPDU: Equatable {
 /// The offset and the data of READ BINARY or UPDATE BINARY.
 struct BinaryAccess: Equatable {
   let offset: Int
-  /// The data to write.
   let data: [UInt8]
   /// Whether offset and data are data objects (odd instruction codes, ISO/IEC 7816-4, section 11.3), which reach beyond
   /// 32 KiB.
@@ -131,10 +130,8 @@ struct BERObject: Equatable {
 
   init(tag: UInt16, value: [UInt8]) { (self.tag, self.value) = (tag, value) }
 
-  /// An object that holds other objects.
   init(tag: UInt16, holding objects: [BERObject]) { self.init(tag: tag, value: objects.flatMap(\.bytes)) }
 
-  /// The object as bytes.
   var bytes: [UInt8] {
     let length = UInt8(truncatingIfNeeded: value.count)
     let lengthBytes: [UInt8] =

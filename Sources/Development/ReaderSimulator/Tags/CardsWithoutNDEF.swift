@@ -8,7 +8,7 @@ struct FileApplication: CardApplication {
   let files: [UInt16: [UInt8]]
   /// The files of the master file. Without any, it cannot be selected.
   let masterFiles: [UInt16: [UInt8]]
-  /// The files of what is selected.
+  /// The files of the selected application or master file.
   private var directory: [UInt16: [UInt8]] = [:]
   private var selectedFile: [UInt8]?
 

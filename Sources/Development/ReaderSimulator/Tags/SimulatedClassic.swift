@@ -172,7 +172,6 @@ package struct MIFAREClassicModel: Sendable, Hashable {
   /// MF1S70: 40 sectors, 4 KiB.
   package static let classic4K = MIFAREClassicModel(name: "classic4k", sectorCount: 40, sak: 0x18, atqa: 0x02)
 
-  /// All models.
   package static let all: [MIFAREClassicModel] = [.mini, .classic1K, .classic4K]
 
   /// The number of blocks, including those with keys.

@@ -13,7 +13,6 @@ package struct Type3Options: Sendable, Hashable {
     case phone
   }
 
-  /// The kind of card.
   package var model: Model
   /// Nbr: the most blocks that one Check reads.
   package var maximumRead: Int

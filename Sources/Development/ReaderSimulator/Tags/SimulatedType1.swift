@@ -112,7 +112,6 @@ package struct Type1Model: Sendable, Hashable {
     name: "topaz512", headerROM: [0x12, 0x4C], blockCount: 64,
     controlBlocks: [0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03])
 
-  /// All models.
   package static let all: [Type1Model] = [.topaz96, .topaz512]
 
   /// Whether the chip knows the commands for segments and blocks.

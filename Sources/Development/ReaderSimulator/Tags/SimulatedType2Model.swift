@@ -42,7 +42,6 @@ package struct SimulatedType2Model: Sendable, Hashable {
   let secrets: ClosedRange<Int>?
   /// The page with AUTH0. The next one has ACCESS. Nil if there is no password, or for an Ultralight C.
   let configuration: Int?
-  /// The last readable page.
   let lastReadable: Int
   let end: End
   /// Whether the chip stays silent after an unknown command instead of refusing it.

@@ -102,7 +102,7 @@ struct SimulatedType5: FieldTag {
     }
   }
 
-  /// The extended commands, whose numbers have two bytes, the lower one first.
+  /// The extended commands. Their numbers have two bytes, the lower one first.
   private mutating func respondExtended(_ code: UInt8, _ parameters: [UInt8], _ hasOption: Bool) -> [UInt8]? {
     let block = Int(parameters[0]) | Int(parameters[1]) << 8
     switch (code, parameters.count) {
@@ -137,7 +137,8 @@ struct SimulatedType5: FieldTag {
     return blocks.lock(block) ? [0x00] : Self.error(ErrorCode.alreadyLocked)
   }
 
-  /// GET SYSTEM INFORMATION (section 10.4.12). The number of blocks has one byte, so a larger memory is not told.
+  /// GET SYSTEM INFORMATION (section 10.4.12). The number of blocks has one byte, so the size of a larger memory is not
+  /// reported.
   private var systemInformation: [UInt8] {
     let size = UInt8(truncatingIfNeeded: blocks.model.blockSize - 1)
     guard blocks.model.blockCount <= 0x100 else { return [0x00, 0x0B] + uid + [0x00, 0x00, 0x01] }
@@ -198,14 +199,14 @@ package struct SimulatedType5Model: Sendable, Hashable {
   package let manufacturer: UInt8
   /// Whether the chip reads several blocks with one command.
   package var readsMultiple = true
-  /// Whether the chip has the extended commands, whose block numbers have two bytes.
+  /// Whether the chip has the extended commands, with block numbers of two bytes.
   package var hasExtendedCommands = false
   /// Whether a write or lock without the option flag is refused.
   package var needsOption = false
   /// Whether the chip stays silent after an unknown command instead of answering with an error.
   package var isSilentAtUnknownCommands = false
 
-  /// A chip. Fails if a block does not have 4 to 32 bytes, or there are no blocks or more than 65,536.
+  /// Fails if a block does not have 4 to 32 bytes, or there are no blocks or more than 65,536.
   package init(_ name: String, blockSize: Int, blockCount: Int, manufacturer: UInt8 = 0x04) throws(SimulatorError) {
     guard (4...32).contains(blockSize), (1...0x1_0000).contains(blockCount) else {
       throw SimulatorError("\(blockCount) blocks of \(blockSize) bytes are not a memory of ISO/IEC 15693")

@@ -12,7 +12,6 @@ package struct CardReaderModel: Sendable, Hashable {
 
     /// The name of the USB interface, which pcscd puts into the reader's name; nil if the device tells none.
     package let interfaceName: String?
-    /// What the slot takes.
     package let kind: Kind
     /// Whether the slot is for a security module, inside the reader.
     package var isForModules: Bool { interfaceName?.hasSuffix("SAM") ?? false }
@@ -125,7 +124,6 @@ package struct CardReaderModel: Sendable, Hashable {
 
 /// The name is enough for the results of tests. All properties would be longer than a line of them may be.
 extension CardReaderModel: CustomStringConvertible {
-  /// The name.
   package var description: String { name }
 }
 
@@ -181,7 +179,7 @@ extension CardReaderModel {
     $0.maximumAPDU = 65_536
   }
 
-  /// HID OMNIKEY 5427 CK: also for tags of ISO/IEC 15693, whose UID it tells with the lowest byte first.
+  /// HID OMNIKEY 5427 CK: also for tags of ISO/IEC 15693. It reports their UID with the lowest byte first.
   package static let omnikey5427 = CardReaderModel(
     "omnikey5427", 0x076B, 0x5427, by: "HID Global", "HID OMNIKEY 5427 CK", contactless: [nil]
   ) {
@@ -191,7 +189,7 @@ extension CardReaderModel {
     $0.reversesVicinityUID = true
   }
 
-  /// Identiv uTrust 3700 F: with instructions of its own for FeliCa and Type 1.
+  /// Identiv uTrust 3700 F: with the maker's instructions for FeliCa and Type 1.
   package static let uTrust3700 = CardReaderModel(
     "utrust3700", 0x04E6, 0x5790, by: "Identiv", "Identiv uTrust 3700 F CL Reader",
     contactless: ["uTrust 3700 F CL Reader"]
@@ -224,7 +222,6 @@ extension CardReaderModel {
   package static let yubiKey = CardReaderModel(
     "yubikey", 0x1050, 0x0407, by: "Yubico", "Yubico YubiKey OTP+FIDO+CCID", contact: [nil])
 
-  /// All models.
   package static let all: [CardReaderModel] = [
     .acr122U, .acr1252U, .acr1552U, .omnikey5022, .omnikey5427, .uTrust3700, .r502, .rcS300, .pcTwin, .yubiKey,
   ]
@@ -268,7 +265,6 @@ struct CardReaderProperties: Sendable {
     }
   }
 
-  /// The answer to a control code.
   func control(_ code: UInt32, _ data: [UInt8]) -> DriverAnswer {
     switch code {
     case Self.featureRequest: return .success(features)

@@ -30,7 +30,7 @@ extension ContactlessInterface {
     }
   }
 
-  /// Part 3, section 3.2.2.1.3: the right length is told if the client asked for fewer bytes than there are.
+  /// Part 3, section 3.2.2.1.3: the reader returns the right length if the client asked for fewer bytes than there are.
   private func limited(_ bytes: [UInt8], to expected: Int?) -> [UInt8] {
     let expected = expected ?? 0
     if expected == 0 || expected == bytes.count { return bytes + ResponseStatus.success }

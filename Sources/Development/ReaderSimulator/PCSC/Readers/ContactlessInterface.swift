@@ -46,7 +46,7 @@ struct ContactlessInterface: CardInterface {
   mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
     guard let found else { return .failure(.communicationError) }
     if command.first == ReaderAPDU.instructionClass { return .success(perform(command, on: found)) }
-    // A storage card has no commands of its own.
+    // A storage card understands only the reader's commands.
     guard found.takesAPDUs else { return .success(ResponseStatus.wrongClass) }
     return exchangeAPDU(command)
   }
@@ -253,7 +253,6 @@ enum FoundCard: Equatable {
   /// `uid` is as on the air, the lowest byte first.
   case vicinity(uid: [UInt8], blockSize: Int)
 
-  /// Whether the card takes APDUs.
   var takesAPDUs: Bool {
     switch self {
     case .typeA(_, _, let ats): ats != nil

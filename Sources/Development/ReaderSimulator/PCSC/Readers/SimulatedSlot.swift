@@ -15,7 +15,7 @@ struct SimulatedSlot: Sendable {
   private var hasLostPower = false
   /// The card that the reader has found. Its contents are in `interface`.
   private(set) var current: (id: TagID, card: SimulatedCard)?
-  /// Cards that the reader does not see, because it knows their technology not or sees another card.
+  /// Cards that the reader does not see, because it does not know their technology or sees another card.
   private(set) var others: [(id: TagID, card: SimulatedCard)] = []
 
   init(id: CardSlotID, reader: CardReaderID, model: CardReaderModel, kind: CardReaderModel.Slot.Kind) {
@@ -47,7 +47,7 @@ struct SimulatedSlot: Sendable {
     look()
   }
 
-  /// The memory of a card; nil if it is not in this slot.
+  /// Nil if the card is not in this slot.
   func memory(of id: TagID) -> [UInt8]? {
     current?.id == id ? interface.memory : others.first { $0.id == id }?.card.memory
   }
@@ -118,7 +118,7 @@ struct CardPresence: Sendable {
   /// connected to the card in the meantime does not count: pcscd then does not notice if the card is removed next.
   var isReported: Bool { waitingThreadSeesCard && owedAbsences == 0 }
 
-  /// Forgets what was reported: the next report goes to another pcscd.
+  /// The next report goes to another pcscd.
   mutating func forgetReports() { (hasReportedPresence, waitingThreadSeesCard, owedAbsences) = (false, false, 0) }
 
   mutating func noteInsertion() {
@@ -166,10 +166,8 @@ protocol CardInterface: Sendable {
   /// Switches the card on, or off and on again. Returns the answer to reset; nil if the card does not answer.
   mutating func powerUp() -> [UInt8]?
 
-  /// Switches the card off.
   mutating func powerDown()
 
-  /// The answer to a command of a client.
   mutating func transmit(_ command: [UInt8]) -> DriverAnswer
 
   /// Whether the card has been taken away during a command.
@@ -182,7 +180,6 @@ protocol CardInterface: Sendable {
   var memory: [UInt8]? { get }
 }
 
-/// A slot for cards with contacts.
 struct ContactInterface: CardInterface {
   private var card: (application: any CardApplication, answerToReset: [UInt8])?
 
@@ -272,7 +269,6 @@ package struct CardFault: Sendable, Hashable {
   }
 }
 
-/// The pending faults of a slot.
 struct CardFaultPlan {
   private var faults: [CardFault] = []
   /// How often a fault has struck since the last `clear`.

@@ -112,7 +112,6 @@ extension ContactlessInterface {
 }
 
 extension FoundCard {
-  /// The modulation of frames to the card.
   var modulation: RadioModulation {
     switch self {
     case .typeA: .typeA
@@ -123,7 +122,6 @@ extension FoundCard {
     }
   }
 
-  /// Whether the card is of a standard.
   func speaks(_ standard: SimulatedTransparentSession.Standard) -> Bool {
     switch self {
     case .typeA, .jewel: standard == .typeA
