@@ -26,7 +26,6 @@ struct AgentArgumentsTests {
   }
 }
 
-/// What the environment of the agent, and that of a process it starts, says.
 struct AgentEnvironmentTests {
   @Test(arguments: ["greeter", "lock-screen"]) func `no user is logged in at a login screen`(name: String) {
     #expect(LoginScreen.notice(environment: ["XDG_SESSION_CLASS": name])?.contains("XDG_SESSION_CLASS=\(name)") == true)

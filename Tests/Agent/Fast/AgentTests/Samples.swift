@@ -72,7 +72,6 @@ extension TapOffer {
   }
 }
 
-/// The place of a notification.
 let samplePlace = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
 
 extension TapPolicy {

@@ -8,7 +8,6 @@ import Testing
 
 @testable import Handlers
 
-/// The user's choices, and the files that hold them.
 @Suite struct ChoiceStoreTests {
   private let folder: TemporaryDirectory
   private let files: ChoiceFiles

@@ -5,7 +5,7 @@ import Routing
 @testable import Handlers
 
 extension HandOverOutcome {
-  /// Why nothing was handed over; nil if something was, or may have been.
+  /// The reason if the app got no data; nil if it got some, or may have.
   var failure: HandOverFailure? { if case .failed(let failure) = self { failure } else { nil } }
 }
 
@@ -27,7 +27,6 @@ let largeRules = {
   return Array(repeating: component, count: 55).joined(separator: ",")
 }()
 
-/// The data directories of a user and a system, for one test.
 struct DataDirectory {
   let temporary: TemporaryDirectory
   let directories: DataDirectories
@@ -60,7 +59,6 @@ struct DataDirectory {
     return try temporary.write(text.joined(separator: "\n") + "\n", to: "\(directory)/applications/\(id).desktop")
   }
 
-  /// The entries, read once.
   func scan() -> HandlerScan { HandlerScan(directories, environment: environment, ownership: ownership) }
 
   func registry(on loop: EventLoop, default application: Application? = nil) -> HandlerRegistry {

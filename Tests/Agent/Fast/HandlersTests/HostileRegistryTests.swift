@@ -133,7 +133,6 @@ import UniversalLinks
   }
 }
 
-/// Who can change a file, according to the file system.
 @Suite struct FileOwnershipTests {
   private func isRootsAlone(_ path: String) -> Bool { FileOwnership.real.isRootsAlone(path) }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Handlers
 
-/// What NetworkManager is given for a network, and what its states mean.
+/// The profile that NetworkManager gets for a network, and the meaning of its states.
 @Suite struct WiFiProfileTests {
   private func groups(_ profile: WiFiProfile) -> [String: [String: Value]]? {
     profile.settings?.asDictionary?.compactMapValues(\.asDictionary)

@@ -186,7 +186,6 @@ struct InboxTests {
   }
 }
 
-/// The notification that shows a tap.
 struct ScreenPlaceTests {
   private let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
 

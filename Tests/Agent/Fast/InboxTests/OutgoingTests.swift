@@ -7,7 +7,6 @@ import Testing
 
 @testable import Inbox
 
-/// The taps that wait to be sent, and their bounds.
 struct OutgoingTests {
   private let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3), now: { sampleTime }, report: { _ in })
 

@@ -19,7 +19,6 @@ func sampleTap(
 }
 
 extension Tap {
-  /// The same tap in this state.
   func being(_ state: TapState, outgoing: Bool = false) -> Tap {
     var tap = self
     (tap.state, tap.changed, tap.isOutgoing) = (state, sampleTime, outgoing)
@@ -29,7 +28,6 @@ extension Tap {
 
 func place(_ id: UInt32) -> NotificationPlace { NotificationPlace(bus: "bus", owner: ":1.7", id: id) }
 
-/// The lines that an inbox reported for the log.
 final class Reports: Sendable {
   private let lines = Locked<[String]>([])
 

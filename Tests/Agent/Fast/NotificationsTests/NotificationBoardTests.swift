@@ -3,7 +3,6 @@ import Testing
 
 @testable import Notifications
 
-/// Events of servers about notifications on the screen.
 struct NotificationBoardTests {
   private typealias Event = NotificationBoard.Event
 

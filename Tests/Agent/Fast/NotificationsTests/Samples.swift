@@ -3,7 +3,6 @@ import Names
 
 @testable import Notifications
 
-/// A notification like those of the agent.
 func sampleNotification(_ summary: String = "Open in Menu", body: String = "menu.example.com/table/4") -> Notification {
   Notification(
     applicationName: "Tagroute", icon: "org.example.Menu", summary: DisplayText(summary), body: DisplayText(body),
@@ -27,11 +26,9 @@ extension NotificationPlace {
 }
 
 extension NotificationEvent {
-  /// The key of the notification that is shown, if the event reports that.
   var shownKey: NotificationKey? { if case .shown(let key, at: _) = self { key } else { nil } }
 }
 
-/// A board with a known server.
 func board(with server: NotificationServer = .sample()) -> NotificationBoard {
   var board = NotificationBoard { "" }
   _ = board.handle(.ownerChanged(server.owner))
@@ -39,7 +36,6 @@ func board(with server: NotificationServer = .sample()) -> NotificationBoard {
   return board
 }
 
-/// A board with a known server, and a notification that it shows.
 func board(showing key: String, id: UInt32) -> NotificationBoard {
   var board = board()
   _ = board.put(key, id: id)
@@ -47,14 +43,12 @@ func board(showing key: String, id: UInt32) -> NotificationBoard {
 }
 
 extension NotificationBoard {
-  /// Shows a notification and replies to its `Notify` with `id`.
   mutating func put(_ key: String, id: UInt32, replacing: String? = nil) -> [Action] {
     let actions = handle(
       .show(NotificationKey(key), sampleNotification(), replacing: replacing.map(NotificationKey.init)))
     return actions + answer(actions, id: id)
   }
 
-  /// Replies to each `Notify` in `actions` with `id`.
   mutating func answer(_ actions: [Action], id: UInt32) -> [Action] {
     actions.flatMap { action in
       guard case .notify(let slot, let call, _, _) = action else { return [Action]() }
@@ -62,7 +56,6 @@ extension NotificationBoard {
     }
   }
 
-  /// Refuses each `Notify` in `actions`.
   mutating func refuse(_ actions: [Action], _ reason: String = "LimitExceeded") -> [Action] {
     actions.flatMap { action in
       guard case .notify(let slot, let call, _, _) = action else { return [Action]() }

@@ -236,7 +236,6 @@ struct ServerLifeTests {
   }
 }
 
-/// A server that does not reply.
 struct SilentServerTests {
   @Test func `a hanging server gets few calls, and notifications closed meanwhile are not shown`() {
     var board = board()

@@ -3,7 +3,6 @@ import Routing
 import Testing
 import UniversalLinks
 
-/// How the user's choices change routes.
 @Suite struct ChoiceTests {
   private static let menu = "https://menu.example.com/7"
 
@@ -178,7 +177,6 @@ import UniversalLinks
   }
 }
 
-/// Properties that hold for all choices.
 @Suite struct ChoicePropertyTests {
   /// Links, each with the claims below that cover it. The most exact claim is first.
   private static let covering = [

@@ -3,7 +3,6 @@ import Routing
 import Testing
 import UniversalLinks
 
-/// How the rules of handlers change which handler opens a link.
 @Suite struct LinkRulesRouteTests {
   private func handler(
     _ id: String, _ domain: String, _ components: String, origin: Application.Origin = .system
@@ -90,7 +89,6 @@ import UniversalLinks
   }
 }
 
-/// The list of handlers that claim a link.
 @Suite struct ClaimantTests {
   @Test func `each claimant is listed with its outcome, and the steps only on request`() throws {
     let rules =

@@ -57,7 +57,7 @@ import Testing
     let found = route(registry(), android, media("application/x-foo"))
     #expect(found.unopenedRecord?.number == 2 && found.kind == .none)
     #expect(found.reason.hasSuffix("; tagroute inbox export --record 2 ID FILE saves it"))
-    // Its type may go to an app, but none is there; or it goes to one.
+    // An app may get its type, but either there is no such app, or there is one.
     #expect(route(registry(), media("text/vcard")).unopenedRecord == nil)
     #expect(route(registry(), external("example.com:a")).unopenedRecord == nil)
     #expect(route(registry(), media("application/vnd.wfa.wsc")).unopenedRecord == nil)

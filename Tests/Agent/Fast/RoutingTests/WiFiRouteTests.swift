@@ -2,7 +2,6 @@ import NDEF
 import Routing
 import Testing
 
-/// Decisions about Wi-Fi networks of tags.
 @Suite struct WiFiRouteTests {
   private static let type = Array(WiFiRecord.type.utf8)
 
@@ -10,7 +9,6 @@ import Testing
     [0x10, type, UInt8(value.count >> 8), UInt8(value.count & 0xFF)] + value
   }
 
-  /// A credential with a name, an authentication, an encryption and a key.
   private func record(
     _ name: [UInt8] = Array("Guest".utf8), _ authentication: [UInt8]? = [0, 0x20], _ encryption: [UInt8]? = [0, 8],
     key: String = "visitors", type: [UInt8] = WiFiRouteTests.type

@@ -5,9 +5,8 @@ import Testing
 
 @testable import Handlers
 
-/// A program of a rule that prints more than anything could hold.
 @Suite(.timeLimit(.minutes(5))) struct LoudCommandTests {
-  /// Two gigabytes on each stream, which nobody reads and nothing keeps.
+  /// Two gigabytes on each stream, without a reader.
   @Test func `a program that prints gigabytes is neither held up nor stored`() async throws {
     let directory = try TemporaryDirectory()
     let folder = directory.path

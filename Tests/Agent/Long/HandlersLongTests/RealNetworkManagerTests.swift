@@ -181,15 +181,15 @@ struct RealNetworkManagerTests {
     #expect(
       "\(written) ".replacing("\n", with: "").contains("\"ssid\" ay \(network.ssid.count) \(bytes) "), name,
       sourceLocation: sourceLocation)
-    // Settings are shown without the password, to anyone who may read them.
+    // Settings are shown without the password, to every user with permission to read them.
     if let password { #expect(!written.contains("\"\(password)\""), name, sourceLocation: sourceLocation) }
   }
 }
 
 /// The real NetworkManager on a private bus, on a machine without a radio.
 ///
-/// It runs in network, mount and host name namespaces of its own, where its folders in `/etc`, `/var` and `/run` are
-/// temporary directories. So it sees neither the devices of the machine nor its profiles. This needs root.
+/// It runs in its own network, mount and host name namespaces. Its folders in `/etc`, `/var` and `/run` are temporary
+/// directories. So it sees neither the devices of the machine nor its profiles. This needs root.
 actor RealNetworkManager {
   static let name = "org.freedesktop.NetworkManager"
   static let root: ObjectPath = "/org/freedesktop/NetworkManager"
@@ -231,7 +231,6 @@ actor RealNetworkManager {
   private var process: ChildProcess?
   private let starter: String
 
-  /// Starts NetworkManager, and waits until it has started.
   init(starter: String = #function) async throws {
     self.starter = starter
     bus = try await PrivateBus.start(type: "system", starter: starter)
@@ -274,7 +273,6 @@ actor RealNetworkManager {
     }
   }
 
-  /// The devices that NetworkManager knows.
   func devices() async throws -> [ObjectPath] {
     let reply = try await connection.call(Self.name, Self.root, Self.name, "GetDevices")
     guard let devices = reply.first?.asObjectPaths else { throw RigError("GetDevices has answered \(reply)") }
@@ -289,7 +287,6 @@ actor RealNetworkManager {
     return path
   }
 
-  /// The whole reply to `GetSettings` of a profile.
   func contents(of profile: ObjectPath) async throws -> Value {
     let reply = try await connection.call(Self.name, profile, Self.profileInterface, "GetSettings")
     guard let settings = reply.first else { throw RigError("GetSettings has answered nothing") }
@@ -305,7 +302,6 @@ actor RealNetworkManager {
     return uuid
   }
 
-  /// The profile with this UUID; nil if there is none.
   func profile(_ uuid: String) async -> ObjectPath? {
     let reply = try? await connection.call(
       Self.name, Self.settings, "\(Self.name).Settings", "GetConnectionByUuid", [.string(uuid)])
@@ -329,12 +325,10 @@ actor RealNetworkManager {
       Self.name, profile, Self.profileInterface, "Update2", [settings, flags, .dictionary([:])])
   }
 
-  /// Removes a profile.
   func delete(_ profile: ObjectPath) async throws {
     _ = try await connection.call(Self.name, profile, Self.profileInterface, "Delete")
   }
 
-  /// The file of a profile, as NetworkManager names it.
   func file(of profile: ObjectPath) async throws -> String {
     let reply = try await connection.call(
       Self.name, profile, "org.freedesktop.DBus.Properties", "Get",
@@ -343,7 +337,7 @@ actor RealNetworkManager {
     return name
   }
 
-  /// Where the folder of saved profiles really is.
+  /// The real path of the folder of saved profiles.
   func saved() -> [String] {
     let folder = "etc/system-connections"
     return (fileNames(in: disk.file(folder)) ?? []).map { disk.file("\(folder)/\($0)") }

@@ -11,7 +11,6 @@ import Testing
 @testable import Agent
 @testable import AgentTests
 
-/// The program as the system sees it.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct AgentProgramTests {
   @Test func `a second agent names the running process and exits with its own code`() async throws {
     let rig = try await AgentRig()

@@ -26,12 +26,6 @@ actor AgentRig {
   nonisolated var catalogues: String { installation.directory.file("locale") }
 
   /// Starts everything but the agent and the notification server.
-  ///
-  /// - Parameters:
-  ///   - environment: variables in addition to the usual ones.
-  ///   - arguments: more arguments for the agent.
-  ///   - starter: the function that starts the rig.
-  /// - Throws: if a program is not installed or not built.
   init(
     environment: [String: String] = [:], arguments: [String] = [], starter: String = #function
   ) async throws {
@@ -63,7 +57,7 @@ actor AgentRig {
     return (rig, try await rig.startServerAndAgent(capabilities: capabilities, firstID: firstID))
   }
 
-  /// Starts a notification server and the agent, and waits until the agent has registered.
+  /// Returns when the agent has registered.
   nonisolated func startServerAndAgent(
     capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1
   ) async throws -> NotificationServerStandIn {
@@ -72,10 +66,8 @@ actor AgentRig {
     return server
   }
 
-  /// The present process of the agent.
   nonisolated var agent: ChildProcess { get async throws { try #require(await installation.agent) } }
 
-  /// A notification server on the session bus.
   nonisolated func startServer(
     capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1
   ) async throws -> NotificationServerStandIn {
@@ -84,7 +76,7 @@ actor AgentRig {
       on: BusAddress(session), capabilities: capabilities, firstID: firstID)
   }
 
-  /// Starts the agent and waits until it has registered.
+  /// Returns when the agent has registered.
   @discardableResult
   nonisolated func startAgent() async throws -> ChildProcess {
     try await installation.startAgent()
@@ -93,19 +85,16 @@ actor AgentRig {
     return agent
   }
 
-  /// Kills the agent, as a crash would.
   nonisolated func killAgent() async throws {
     let agent = try await agent
     try await agent.exit(after: 9)
   }
 
-  /// Kills the agent and starts the next one.
   nonisolated func restartAgent() async throws {
     try await killAgent()
     try await startAgent()
   }
 
-  /// Calls a method of `org.tagroute.Agent1`.
   nonisolated func call(_ member: String, _ arguments: [Value] = []) async throws -> [Value] {
     try await client.call(
       Names.Agent.busName, try ObjectPath(Names.Agent.path), Names.Agent.interface, member, arguments)

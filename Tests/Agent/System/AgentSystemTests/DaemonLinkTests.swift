@@ -8,7 +8,6 @@ import Testing
 @testable import Agent
 @testable import AgentTests
 
-/// The reports of the link to the daemon, and their times.
 @Suite(.timeLimit(.minutes(5))) struct DaemonLinkTests {
   private let clock = ManualClock()
 

@@ -26,15 +26,8 @@ actor FakeDaemon {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Returns when it owns the daemon's name.
-  ///
-  /// - Parameters:
-  ///   - address: the system bus.
-  ///   - isFirstVersion: whether it has the only method of the first version, and no property.
-  ///   - properties: more properties, as a later version may have.
-  ///   - signals: its signals.
-  /// - Returns: the daemon.
-  /// - Throws: `BusError` if the bus does not answer.
+  /// Returns when it owns the daemon's name. With `isFirstVersion`, it has only the method of the first version, and no
+  /// property. A later version may have more `properties`.
   static func start(
     on address: String, isFirstVersion: Bool = false, _ properties: [ExportedProperty] = [],
     _ signals: [ExportedSignal] = []
@@ -74,7 +67,6 @@ actor FakeDaemon {
     (identifications, identifying) = AsyncStream.makeStream()
   }
 
-  /// Refuses the next `count` reports.
   func refuse(reports count: Int) { refusals = count }
 
   /// Makes the next registrations fail with these errors. An agent that gets a late reply sees `timedOut`.
@@ -156,12 +148,10 @@ actor FakeDaemon {
     for call in calls { try await call.value }
   }
 
-  /// Calls a method on the agent that registered last.
   func callAgent(_ member: String, _ arguments: [Value]) async throws {
     _ = try await connection.call(
       agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, member, arguments)
   }
 
-  /// Leaves the bus, as a crash would.
   func stop() async { await connection.crash() }
 }

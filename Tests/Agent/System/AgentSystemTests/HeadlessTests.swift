@@ -70,10 +70,10 @@ import Testing
     try await rig.daemon.give(Self.fresh(2, try uriMessage("https://menu.example.com/2")))
     #expect(await signals.closed(2) == "failed")
     #expect(try await rig.tap(2)["state-reason-code"] == .string("handler-failed"))
-    // A refused link would have a notice of its own.
+    // A refused link would have its own notice.
     try await rig.daemon.give(Self.fresh(3, try uriMessage("javascript:alert(1)")))
     #expect(try await rig.state(3) == "failed")
-    // The next run carries nothing out again.
+    // The next run does not carry it out again.
     try await rig.restartAgent()
     #expect(try await rig.state(2) == "expired")
     #expect(try await rig.tap(2)["state-reason-code"] == .string("handler-failed"))

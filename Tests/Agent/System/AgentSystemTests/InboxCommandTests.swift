@@ -7,7 +7,6 @@ import Testing
 
 @testable import AgentTests
 
-/// `tagroute inbox`, the real command, with the real agent.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct InboxCommandTests {
   @Test func `inbox lists taps in pages, as lines and as JSON`() async throws {
     let rig = try await AgentRig.withAgent()

@@ -129,7 +129,6 @@ import Testing
   }
 }
 
-/// The outbox of the real agent.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct OutgoingInterfaceTests {
   private static let file = "config/tagroute/mqtt.conf"
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import AgentTests
 
-/// The real agent in the user's language.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LanguageTests {
   /// An agent in that language, even if the machine has no locale for it.
   private func rig(_ language: String, starter: String = #function) async throws -> AgentRig {
@@ -91,22 +90,13 @@ import Testing
 
 /// The catalogues of translations in their installed form.
 enum Catalogues {
-  /// Builds all catalogues from their sources.
-  ///
-  /// - Parameter directory: the folder for `LANGUAGE/LC_MESSAGES/tagroute.mo`.
-  /// - Throws: if gettext is not installed or a catalogue has an error.
+  /// Builds all catalogues from their sources, as `LANGUAGE/LC_MESSAGES/tagroute.mo`.
   static func build(in directory: String) async throws {
     let made = try await ChildProcess.run("\(repositoryRoot)/Packaging/build-catalogues", [directory])
     try #require(made.status == .exited(0), "\(made.log)")
   }
 
-  /// Builds a catalogue with the test's own entries.
-  ///
-  /// - Parameters:
-  ///   - entries: the texts and their translations.
-  ///   - language: the code of the language.
-  ///   - directory: the folder of the installation, which has the folder `locale`.
-  /// - Throws: if gettext is not installed.
+  /// Builds a catalogue with the test's own entries, in the folder `locale` of `directory`.
   static func build(_ entries: [(String, String)], language: String, in directory: TemporaryDirectory) async throws {
     let header = "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\n"
     let source = try directory.write(

@@ -221,7 +221,6 @@ import Testing
     #expect(try await agent.exit() == .exited(0))
   }
 
-  /// Waits for the process that asks domains.
   private func asking(_ directory: TemporaryDirectory) async throws -> ForeignProcess {
     let words = try await DedicatedThread.run { try? readFile(directory.file("asking")) }
     let line = String(decoding: try #require(words), as: UTF8.self).split(whereSeparator: \.isWhitespace)

@@ -7,7 +7,6 @@ import Testing
 @testable import AgentTests
 @testable import Agent
 
-/// The sounds that the real agent asks for, as the notification server receives them.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SoundTests {
   private static let capabilities = ["actions", "body", "body-markup", "sound"]
 

@@ -6,7 +6,6 @@ import Testing
 
 @testable import AgentTests
 
-/// A tap on its way through the real agent.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TapPathTests {
   @Test func `a tap is shown, clicked and handed over with its message, and signals contain only its id`() async throws
   {
@@ -291,7 +290,6 @@ import Testing
   }
 }
 
-/// An app that does not answer in time, with the real agent.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct LateAnswerTests {
   private let rig: AgentRig
   private let server: NotificationServerStandIn

@@ -115,7 +115,6 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")).isEmpty)
   }
 
-  /// Installs a program that records its environment, and an entry for it.
   private func installRecorder() throws -> Application {
     try data.temporary.write("#!/bin/sh\nenv > '\(data.temporary.path)/report'\n", to: "bin/environment", mode: 0o755)
     let file = try data.entry("handler", ["Exec=environment %u"])

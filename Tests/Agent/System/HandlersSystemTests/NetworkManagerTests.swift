@@ -5,7 +5,6 @@ import NDEF
 import TestKit
 import Testing
 
-/// Joining a network, with a stand-in for NetworkManager.
 @Suite(.timeLimit(.minutes(5))) struct NetworkManagerTests {
   private let bus: PrivateBus
   private let network = WiFiNetwork(ssid: "Guest", passphrase: "visitors")

@@ -9,9 +9,9 @@ import UniversalLinks
 @testable import HandlersTests
 @testable import Handlers
 
-/// No shell sees what is on a tag, in a rule, in the name of a reader or in a desktop entry.
+/// No shell sees text from a tag, a rule, the name of a reader or a desktop entry.
 ///
-/// Each of them would make a file if a shell evaluated it, whatever quotation marks are around it.
+/// Each of them would make a file if a shell evaluated it, with any quotation marks around it.
 @Suite(.timeLimit(.minutes(2))) struct NoShellTests {
   private let data: DataDirectory
   private let launcher: Launcher
@@ -21,7 +21,8 @@ import UniversalLinks
     var environment = data.environment
     environment["XDG_RUNTIME_DIR"] = data.temporary.path
     launcher = Launcher(connection: nil, environment: environment, on: EventLoop(label: "test"))
-    // Reports what it got. Programs start in the home directory, so relative paths are in the test's directory too.
+    // Reports its arguments and input. Programs start in the home directory, so relative paths are in the test's
+    // directory too.
     let folder = data.temporary.path
     try data.temporary.write(
       """

@@ -31,7 +31,6 @@ import Testing
     ])
   }
 
-  /// Installs a program that records its arguments and its input.
   private func install(_ exec: String, _ claims: [String] = []) throws -> Application {
     let folder = data.temporary.path
     try data.temporary.write(
@@ -116,7 +115,6 @@ import Testing
   }
 }
 
-/// A number that several threads increase.
 private final class Counter: Sendable {
   private let number = Locked(0)
   var value: Int { number.withLock { $0 } }
@@ -160,7 +158,6 @@ private final class Counter: Sendable {
     #expect(access(path, F_OK) != 0 && access(other, F_OK) != 0)
   }
 
-  /// Waits until a file is removed.
   private func removal(of path: String) async throws {
     let (events, continuation) = AsyncStream.makeStream(of: Void.self)
     let watch = try FileWatch(on: loop) { _ in continuation.finish() }

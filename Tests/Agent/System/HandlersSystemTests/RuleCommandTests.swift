@@ -48,7 +48,7 @@ import UniversalLinks
     ] {
       #expect(try await fails(program) == .commandMissing, "\(program)")
     }
-    // root may execute a file only if somebody may.
+    // root may execute a file only if the file has an execute bit.
     #expect(try await fails(plain) == .commandMissing)
     #expect(try await fails(try install("interpreter", "#!/nonexistent/interpreter\n")) == .notStarted)
     // A shell would run the last two as scripts.
@@ -148,7 +148,6 @@ import UniversalLinks
   }
 }
 
-/// Changes of the files of rules.
 @Suite(.timeLimit(.minutes(5))) struct RuleWatchTests {
   private static let rule = "[Rule a]\nUID=04-A2-19-5A\nShow=yes\n"
   private static let file = "config/tagroute/rules.d/a.conf"

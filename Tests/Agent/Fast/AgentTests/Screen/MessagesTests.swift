@@ -6,7 +6,6 @@ import Testing
 
 @testable import Agent
 
-/// The texts that say why a tap failed.
 struct FailureWordsTests {
   private static let reasons =
     HandOverFailure.Code.allCases.map { HandOverOutcome.failed(HandOverFailure($0, hostile)).failure }

@@ -39,7 +39,6 @@ struct RegistrationNoticeTests {
   private static let session = "/org/tagroute/Tagroute1/sessions/1" as ObjectPath
   private var sheets = ReaderSheets()
 
-  /// The notification that the actions show, and its key.
   private static func shown(_ actions: [ReaderSheets.Action]) throws -> (Notification, NotificationKey) {
     guard case .show(let notification, let key)? = actions.first, actions.count == 1 else {
       throw Unexpected(actions: "\(actions)")

@@ -7,7 +7,6 @@ import UniversalLinks
 
 @testable import Agent
 
-/// The question of a notification, and the effect of a click on it.
 struct QuestionTests {
   private func offer(
     _ applications: [Application], claim: String = "menu.example.com", hasBrowser: Bool = true,
@@ -139,7 +138,7 @@ struct QuestionTests {
   }
 }
 
-/// A tag, an app or a click at the wrong time must not mislead the user who answers a question.
+/// A tag, an app or a click at the wrong time must not mislead a user in a question.
 struct MisleadingQuestionTests {
   private func offer(
     _ claims: [(Application, String)], uri: String = "https://menu.example.com/7",

@@ -117,7 +117,6 @@ struct RecordOfferTests {
   }
 }
 
-/// The question about a Wi-Fi network of a tag.
 struct WiFiOfferTests {
   private func offer(
     _ network: WiFiNetwork = WiFiNetwork(ssid: "Guest", passphrase: "visitors"),
@@ -201,7 +200,7 @@ struct WiFiOfferTests {
   }
 }
 
-/// Tags without a message: what the agent makes of them.
+/// Tags without a message.
 struct BareTagTests {
   private static let uid: [UInt8] = [0x04, 0xA2, 0x19, 0x5A]
   private static let random: [UInt8] = [0x08, 0xA2, 0x19, 0x5A]

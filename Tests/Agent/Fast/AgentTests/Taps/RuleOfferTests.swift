@@ -8,7 +8,6 @@ import UniversalLinks
 
 @testable import Agent
 
-/// What a rule does to a tap: its offer, its notification and its end.
 struct RuleOfferTests {
   private func rule(_ action: TapRule.Action, asks: Bool = true, line: Int = 3) -> RuleSet {
     RuleSet([
@@ -71,7 +70,7 @@ struct RuleOfferTests {
     let message = try uriMessage("https://menu.example.com/1")
     let shown = try offer(message, rule(.run(["/bin/true"])))
     #expect(shown.confirmed(by: shown, isAnswer: false, hasFailed: false) == shown)
-    // Somebody has written a comment above the rule.
+    // A new comment above the rule moves it.
     let moved = try offer(message, rule(.run(["/bin/true"]), line: 4))
     #expect(shown.confirmed(by: moved, isAnswer: false, hasFailed: false) == shown)
     let changed = try offer(message, rule(.run(["/bin/false"])))
@@ -109,7 +108,7 @@ struct RuleOfferTests {
         .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered), .showOpened(offer),
       ])
     #expect(offer.openedNotice.summary.string == "Started “sleeve”")
-    // A click on that notification, or its end, changes nothing.
+    // A click on that notification, or its end, has no effect.
     let closed = policy.handle(.closed(offer.id, .dismissed))
     #expect(closed.isEmpty)
     let failed = policy.handle(.handedOver(offer, .failed(HandOverFailure(.commandMissing, "/r.conf:3"))))

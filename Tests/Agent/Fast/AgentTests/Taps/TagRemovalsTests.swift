@@ -7,7 +7,6 @@ import UniversalLinks
 
 @testable import Agent
 
-/// What happens when the tag of an opened tap is removed.
 struct TagRemovalsTests {
   private var removals = TagRemovals()
   private let app = Application(
@@ -73,7 +72,7 @@ struct TagRemovalsTests {
       #expect(removals.handle(.removed(offer.id)) == [])
       #expect(removals.count == 0)
     }
-    // A rule that opens nothing: the link is only copied.
+    // A rule for an app that is gone: the link is only copied.
     let blocked = try self.offer(.open("gone.desktop"))
     _ = removals.handle(.opening(blocked))
     #expect(removals.count == 0)

@@ -59,7 +59,7 @@ struct TapOfferTests {
     #expect(asked.question != .nothing && asked.text.string.hasPrefix("\(link) · "))
   }
 
-  /// Swift sees each of these as one character, however long.
+  /// Swift sees each of these as one character, at any length.
   @Test(arguments: ["\u{1100}", "👩\u{200D}", "क\u{94D}"])
   func `a long title or name does not push the domain out of view`(piece: String) throws {
     let long = String(repeating: piece, count: 960)
@@ -270,7 +270,7 @@ struct UserLanguagesTests {
   @Test(arguments: [
     (["LANG": "de_AT.UTF-8@euro"], ["de-AT", "de"]), (["LANG": "pt_BR.UTF-8"], ["pt-BR", "pt"]),
     (["LANG": "zh_TW.UTF-8"], ["zh-TW", "zh-Hant", "zh"]), (["LANG": "sr_RS@latin"], ["sr-Latn", "sr-RS", "sr"]),
-    // gettext's order: LANGUAGE, LC_ALL, LC_MESSAGES, LANG. In the C locale none of them applies.
+    // gettext's order: LANGUAGE, LC_ALL, LC_MESSAGES, LANG. In the C locale they do not apply.
     (["LANG": "en_GB.UTF-8", "LC_MESSAGES": "fr_FR.UTF-8"], ["fr-FR", "fr"]),
     (["LANG": "en_GB", "LC_MESSAGES": "fr_FR", "LC_ALL": "de_DE"], ["de-DE", "de"]),
     (["LANG": "en_GB.UTF-8", "LANGUAGE": "ja:pt_BR:en"], ["ja", "pt-BR", "pt", "en", "en-GB"]),

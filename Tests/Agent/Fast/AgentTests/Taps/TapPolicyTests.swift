@@ -8,7 +8,6 @@ import Testing
 @testable import Agent
 @testable import Handlers
 
-/// A tap on the screen and its transitions.
 struct TapPolicyTests {
   private let offer: TapOffer
   private var policy = TapPolicy()

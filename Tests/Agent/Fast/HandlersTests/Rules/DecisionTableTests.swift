@@ -41,7 +41,7 @@ import UniversalLinks
       return
     }
     #expect(next == "\(places[winner]) matches", "\(row)")
-    // What was found without the rule is not repeated. Its place is taken by what the rule does.
+    // The action of the rule takes the place of the decision without the rule.
     #expect(route.steps.count == winner + 2 && route.steps.last?.finding == route.reason, "\(row): \(route.steps)")
     guard let rule = route.rule else {
       #expect(route.kind == .refused, "\(row)")
@@ -74,13 +74,14 @@ import UniversalLinks
   }
 }
 
-/// A tag, the rules and the settings, and what has to happen. Each line of the files in `Decisions` is a row, as JSON.
+/// A tag, the rules and the settings, and the expected decision. Each line of the files in `Decisions` is a row in JSON.
 struct DecisionRow: Decodable, Sendable, CustomStringConvertible {
   /// Why the row is there, if the rest does not say so.
   let note: String?
-  /// `uid=04A2195A`, `tech=type-2`, `reader=PATH`, and the records in their order: `uri=…`, `poster=…` (the link of a
-  /// Smart Poster), `text=…`, `text16=…` (in UTF-16), `mime=TYPE`, `ext=TYPE`, `absolute=URI`, `empty`, and
-  /// `raw=FORMAT,TYPE,PAYLOAD` with the number of the type name format and a payload in hexadecimal digits.
+  /// `uid=04A2195A`, `tech=type-2`, `reader=PATH`, and the records in their order. A record is `uri=…`, `text=…`,
+  /// `text16=…` (in UTF-16), `mime=TYPE`, `ext=TYPE`, `absolute=URI`, `empty` or `poster=…` (the link of a Smart
+  /// Poster). It can also be `raw=FORMAT,TYPE,PAYLOAD`: the number of the type name format, and the payload in
+  /// hexadecimal digits.
   let tag: [String]
   /// `NAME | KEY=VALUE | …`, with `!` before the name if the rule is the administrator's, and `FILE.conf: ` before that
   /// if the name of the file matters.
@@ -101,13 +102,11 @@ struct DecisionRow: Decodable, Sendable, CustomStringConvertible {
 }
 
 extension DecisionRow {
-  /// The files, by their subject.
   static let files = [
     "actions", "bare-tags", "combined-messages", "link-handlers", "links", "other-conditions", "patterns", "precedence",
     "records", "refused-links", "rule-types", "several-conditions", "uids", "wi-fi",
   ]
 
-  /// The folder of the files.
   static var folder: String { #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/Decisions" }
 
   static func load(_ file: String) throws -> [DecisionRow] {
@@ -118,7 +117,6 @@ extension DecisionRow {
   }
 }
 
-/// A row that cannot be read.
 struct DecisionRowError: Error {
   let text: String
 }
@@ -309,8 +307,8 @@ struct DecisionStage {
 extension Route {
   /// The decision in one line.
   ///
-  /// - By a rule: its name, its action with what it opens and hands over, `at-once` if it does not ask, and `then` with
-  ///   what follows the removal.
+  /// - By a rule: its name, its action with the app or program and the data for it, and `at-once` if it does not ask.
+  ///   The action after the removal follows `then`.
   /// - Otherwise: the kind, the app or the Wi-Fi network, and the question or why the network is not joined.
   var outcome: String {
     guard let rule else {

@@ -4,7 +4,6 @@ import Routing
 import Settings
 import Testing
 
-/// The mistakes that a file of rules can have.
 @Suite struct RuleFileTests {
   private static func read(_ text: String) -> RuleFile { RuleFile(Array(text.utf8), file: "f", origin: .user) }
 

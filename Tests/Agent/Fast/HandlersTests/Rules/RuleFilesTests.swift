@@ -8,7 +8,6 @@ import Testing
 
 @testable import Handlers
 
-/// Which files of rules count.
 @Suite(.timeLimit(.minutes(5))) struct RuleFilesTests {
   private static let rule = "[Rule a]\nUID=04-A2-19-5A\nShow=yes\n"
   private static let folder = "config/tagroute/rules.d"
@@ -58,7 +57,7 @@ import Testing
     #expect(files.read().problems.count == 1)
   }
 
-  /// Whoever can rename the directory can put another one in its place.
+  /// A user with permission to rename the directory can put another one in its place.
   @Test(arguments: ["config/tagroute", "config"])
   func `a directory below one that others can write is ignored`(above: String) throws {
     _ = try write(Self.rule)
@@ -66,7 +65,7 @@ import Testing
     try #require(chmod(directory.file(above), 0o777) == 0)
     #expect(files.read().rules.isEmpty)
     #expect(files.read().problems.first?.problem.contains("a folder above it") == true)
-    // Nobody can rename the others' files in a directory with the sticky bit.
+    // In a directory with the sticky bit, users cannot rename the files of others.
     try #require(chmod(directory.file(above), 0o1777) == 0)
     #expect(files.read().rules.count == 1 && files.read().problems.isEmpty)
   }

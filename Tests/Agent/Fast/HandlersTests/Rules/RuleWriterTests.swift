@@ -7,7 +7,6 @@ import Testing
 
 @testable import Handlers
 
-/// How programs write rules.
 @Suite(.timeLimit(.minutes(5))) struct RuleWriterTests {
   private static let uid: [UInt8] = [0x04, 0xA2, 0x19, 0x5A]
   private let directory: TemporaryDirectory
@@ -133,7 +132,7 @@ import Testing
     #expect(rule.name == "Always: 04-A2-19-5A" && !rule.asks && rule.action == .open("a.desktop"))
     #expect(rule.conditions == [.uid(Self.uid), .message(MessageDigest.sha256([1, 2]))])
     #expect(always.owns(rule))
-    // The same again changes nothing, and another message replaces it.
+    // The same again has no effect, and another message replaces it.
     try always.add(uid: Self.uid, message: [1, 2], action: .open("a.desktop"))
     #expect(files.read().rules == [rule])
     try always.add(uid: Self.uid, message: [3], action: .run(["/bin/true"]), onRemove: ["/bin/false"])
