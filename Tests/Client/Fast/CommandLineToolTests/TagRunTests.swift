@@ -10,7 +10,6 @@ struct TagRunTests {
   private let failure = Failure(message: "it is away", exitCode: 75)
   private let late = Failure(message: "no tag came within 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
 
-  /// A run with an active session.
   private func active(following: Bool = false) -> Run {
     var run = Run(isFollowing: following, timeout: 5)
     _ = run.handle(.began())
@@ -18,7 +17,7 @@ struct TagRunTests {
     return run
   }
 
-  /// A run that processes tag 1, whose name is 1.
+  /// A run that processes tag 1 with the name 1.
   private func working(following: Bool = false) -> Run {
     var run = active(following: following)
     _ = run.handle(.detected(1, name: "1"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreNFC
 
-/// What a session decides, without a daemon. A number stands for a tag.
+/// A number stands for a tag.
 @Suite struct SessionStateTests {
   // MARK: Phases
 
@@ -274,7 +274,7 @@ import Testing
     let codes = ReaderSessionEnd.Reason.allCases.map { reason in
       NFCReaderError.Code(reason, ownEnd: .readerErrorIneligible).rawValue
     }
-    // Invalidated, cancelled, timed out, first read; the others are ends that nobody asked for.
+    // Invalidated, cancelled, timed out, first read; the others are ends that the program did not request.
     #expect(codes == [7, 200, 201, 204, 202, 202, 202, 202, 202])
   }
 

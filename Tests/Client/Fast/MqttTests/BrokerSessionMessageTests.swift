@@ -5,7 +5,7 @@ import Testing
 
 @testable import Mqtt
 
-/// What a session publishes besides taps, and what it does with messages that it gets.
+/// The messages that a session publishes besides taps, and the messages that it receives.
 @Suite struct BrokerSessionMessageTests {
   private func reader(_ name: String, _ text: String) -> PublishedReader {
     PublishedReader(name: name, payload: Array(text.utf8))
@@ -74,7 +74,7 @@ import Testing
     let topics = session.connect().subscriptions
     let topic = try #require(topics.first)
     _ = session.handle(.notSubscribed(attempt: 1, topic: topic, code: 0x87), at: Sample.moment(0))
-    /// What is subscribed to when the connection is up again after a break.
+    /// The topics that the session subscribes to after a break of the connection.
     func afterBreak(at seconds: Double, attempt: UInt64) -> [String] {
       _ = session.handle(.ended(attempt: attempt - 1, .closed), at: Sample.moment(seconds))
       _ = session.handle(.time, at: Sample.moment(seconds + 200))

@@ -29,7 +29,7 @@ struct BrokerWorld {
   private(set) var log: [UInt64] = []
   private var confirmed: Set<String> = []
   private var numbers: [[UInt8]: TapDescription] = [:]
-  /// What must not happen.
+  /// Broken rules.
   private(set) var faults: [String] = []
 
   init(seed: UInt64) throws {
@@ -40,7 +40,6 @@ struct BrokerWorld {
 
   /// Whether each tap is at the broker, and the agent knows it.
   var isSettled: Bool { waiting.isEmpty && acknowledging.isEmpty }
-  /// How many taps there were.
   var taps: UInt64 { lastTap }
 
   /// One thing happens.
@@ -120,7 +119,7 @@ struct BrokerWorld {
 
   private mutating func cut() {
     guard attempt != nil else { return }
-    // The broker gets a part of what is on the way, and the confirmations are lost.
+    // The broker gets a part of the messages on the way, and the confirmations are lost.
     let count = Int.random(in: 0...onTheWay.count, using: &random)
     for publication in onTheWay.prefix(count) { receive(publication, isConfirmed: false) }
     let endings: [BrokerEnding] = [.lost("cut"), .unreachable("no route"), .refused(code: 0x86)]
@@ -196,7 +195,7 @@ struct BrokerWorld {
     var seen: Set<UInt64> = []
     for number in world.log where seen.insert(number).inserted { first.append(number) }
     #expect(first == first.sorted())
-    // Nothing was confirmed that the broker does not have, so the agent has forgotten no other tap.
+    // The broker has every confirmed message, so the agent has forgotten no other tap.
     #expect(first == Array(1...max(1, world.taps)).filter { $0 <= world.taps })
     #expect(world.taps > 0)
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct MqttClientTests {
   private let topic = "tagroute/desk/log"
 
-  /// A client that the broker has accepted, with nothing left to send.
+  /// A client that the broker has accepted, and that has no message left to send.
   private func connected(
     _ version: MqttVersion = .five, properties: [UInt8] = []
   ) throws -> MqttClient {
@@ -201,7 +201,7 @@ struct PacketStorm {
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  /// Feeds clients with packets. A client whose connection ends is replaced. Its reports stay bounded.
+  /// Feeds clients with packets. A client is replaced when its connection ends. Its reports stay bounded.
   mutating func run(packets: Int) throws {
     var client = try connect()
     var (endings, mostReports) = (0, 0)
@@ -215,7 +215,7 @@ struct PacketStorm {
       }
       if client.output.count > 4096 { client.sent(client.output.count) }
       if ending != nil { endings += 1 }
-      // A client that skips a packet of 256 MiB would see nothing else.
+      // A client that skips a packet of 256 MiB would ignore all others.
       if ending != nil || number % 500 == 0 { client = try connect() }
     }
     #expect(endings > 0 && endings < packets && mostReports <= 32)

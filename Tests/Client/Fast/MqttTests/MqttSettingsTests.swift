@@ -79,7 +79,6 @@ import Testing
     #expect(try files.load()?.path == path)
   }
 
-  /// Needs root, who can give a file away.
   @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
   func `a file of another user is refused`() throws {
     let file = try directory.write("x", to: "file", mode: 0o644)

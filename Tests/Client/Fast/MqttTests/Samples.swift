@@ -5,7 +5,6 @@ import Settings
 @testable import Mqtt
 @testable import TagrouteClient
 
-/// Values for tests.
 enum Sample {
   static func messages(
     contents: MqttConfiguration.Contents = .no, key: [UInt8]? = nil, discovery: Bool = false,
@@ -65,13 +64,11 @@ extension BrokerSession {
     return handle(event, at: now, using: &random)
   }
 
-  /// Becomes connected as the attempt 1.
   mutating func connect(at now: Moment = Sample.moment(0)) -> [BrokerAction] {
     _ = handle(.start, at: now)
     return handle(.accepted(attempt: 1), at: now)
   }
 
-  /// The broker confirms all messages of these actions, in the attempt 1.
   mutating func confirm(_ actions: [BrokerAction], at now: Moment = Sample.moment(0)) {
     for publication in actions.publications where publication.token != 0 {
       _ = handle(.confirmed(attempt: 1, token: publication.token, code: 0), at: now)

@@ -12,7 +12,7 @@ import Testing
     let count = 1000
     var options = Installation.Options()
     options.reader = .others
-    // All taps but the last one are stale. None of them is too old to be kept.
+    // All taps but the last one are stale. All are young enough to be kept.
     var broker = Mosquitto.Options()
     broker.isPersistent = false
     let stage = try await Stage(broker, settings: ["LiveSeconds=600"], options: options)
@@ -48,7 +48,6 @@ import Testing
   }
 }
 
-/// Ten million packets of a hostile broker.
 @Suite struct PacketStormTests {
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
   func `ten million packets do no more than end connections`(seed: UInt64) throws {

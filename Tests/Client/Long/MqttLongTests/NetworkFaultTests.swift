@@ -26,7 +26,7 @@ import Testing
     try await stage.start()
     let taps = (1...4).map { SampleTap($0) }
     try await stage.give(taps[0])
-    // From here on, no other message waits for a PUBACK.
+    // Now no other message waits for a PUBACK.
     try await stage.isLive(taps[0])
     let mark = try await stage.proxy.command("cut-puback")
     try await stage.give(taps[1])

@@ -294,7 +294,7 @@ import Testing
     #expect(lines.first == "outbox: 1 tap waits, the oldest since 2026-11-18 11:06")
     #expect(lines.last?.hasPrefix("mqtt: tagroute-mqtt does not run: ") == true)
     #expect(lines.last?.hasSuffix("/tagroute-mqtt &") == true)
-    // What was dropped stays visible after the file was removed.
+    // The number of dropped taps stays visible after the file was removed.
     #expect(try await self.lines(Self.outgoing(false, 0, 1)) == ["outbox: no tap waits; 1 was dropped"])
   }
 }

@@ -56,7 +56,6 @@ struct Place {
     return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
   }
 
-  /// The options of the next reader session.
   func nextStart() async throws -> [String: Value] {
     for await request in daemon.requests { if case .start(let options) = request { return options } }
     throw RigError("no client asked for a reader session")
@@ -69,7 +68,6 @@ struct Place {
     return (options, requests)
   }
 
-  /// The next `count` requests of clients.
   func next(_ count: Int) async -> [ReaderSessionStandIn.Request] {
     var result: [ReaderSessionStandIn.Request] = []
     for await request in daemon.requests {

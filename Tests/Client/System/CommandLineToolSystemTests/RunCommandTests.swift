@@ -136,10 +136,8 @@ import Testing
 }
 
 extension Place {
-  /// Lends the reader to a command.
   fileprivate func lend(_ command: [String]) throws -> ChildProcess { try start(["run", "--"] + command) }
 
-  /// Waits until the reader is returned.
   fileprivate func released() async {
     for await request in daemon.requests where request == .released { return }
   }

@@ -20,7 +20,7 @@ struct Place {
     session.begin()
   }
 
-  /// The requests of the client until its session is invalidated.
+  /// Waits until the session of the client is invalidated.
   func requests() async -> [ReaderSessionStandIn.Request] {
     var requests: [ReaderSessionStandIn.Request] = []
     for await request in daemon.requests {
@@ -31,7 +31,6 @@ struct Place {
   }
 }
 
-/// A callback of a delegate.
 enum Callback {
   case active
   case messages([NFCNDEFMessage])
@@ -67,7 +66,7 @@ class Recorder: NSObject {
     continuation.yield(OnQueue(callback))
     if case .ended = callback {
       hasEnded = true
-      // What is on the queue behind the end must not be a callback.
+      // Work on the queue behind the end must not be a callback.
       let end = OnQueue(continuation)
       session.sessionQueue.async { end.value.finish() }
     }
@@ -79,14 +78,13 @@ class Recorder: NSObject {
     return await iterator.next()?.value
   }
 
-  /// The names of all callbacks that are left.
   func rest() async -> [String] {
     var names: [String] = []
     while let callback = await next() { names.append(callback.name) }
     return names
   }
 
-  /// The tags of the next callback with tags.
+  /// Skips callbacks without tags.
   func nextTags() async -> [NFCTag] {
     while let callback = await next() {
       if case .tags(let tags) = callback { return tags }
@@ -94,7 +92,7 @@ class Recorder: NSObject {
     return []
   }
 
-  /// The tags of the next callback with tags.
+  /// Skips callbacks without tags.
   func nextNDEFTags() async -> [any NFCNDEFTag] {
     while let callback = await next() {
       if case .ndefTags(let tags) = callback { return tags }
@@ -103,7 +101,6 @@ class Recorder: NSObject {
   }
 }
 
-/// A delegate that gets messages.
 final class MessageRecorder: Recorder, NFCNDEFReaderSessionDelegate {
   func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { note(.active, session) }
 
@@ -116,7 +113,6 @@ final class MessageRecorder: Recorder, NFCNDEFReaderSessionDelegate {
   }
 }
 
-/// A delegate that gets tags.
 final class NDEFTagRecorder: Recorder, NFCNDEFReaderSessionDelegate {
   func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { note(.active, session) }
 
@@ -133,7 +129,6 @@ final class NDEFTagRecorder: Recorder, NFCNDEFReaderSessionDelegate {
   }
 }
 
-/// The delegate of a tag session.
 final class TagRecorder: Recorder, NFCTagReaderSessionDelegate {
   func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) { note(.active, session) }
 

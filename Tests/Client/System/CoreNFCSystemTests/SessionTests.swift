@@ -6,7 +6,6 @@ import Testing
 @testable import CoreNFC
 @testable import CoreNFCTests
 
-/// How sessions start and end, and with which code.
 @Suite(.timeLimit(.minutes(5))) struct SessionEndTests {
   private func session(_ recorder: TagRecorder) -> NFCTagReaderSession {
     NFCTagReaderSession(configuration: .init(pollingOption: .iso14443), delegate: recorder)
@@ -184,7 +183,6 @@ import Testing
   }
 }
 
-/// On which queue callbacks come, and what keeps a session alive.
 @Suite(.timeLimit(.minutes(5))) struct SessionQueueTests {
   @Test(arguments: ["own", "given", "main"]) func `callbacks come on the session's queue`(which: String) async throws {
     let place = try await Place(starter: "`callbacks come on the session's queue`_\(which)")

@@ -5,7 +5,6 @@ import Testing
 
 @testable import CoreNFC
 
-/// Calls to tags, and with which code they fail.
 @Suite(.timeLimit(.minutes(5))) struct TagCallTests {
   /// A session with one tag on the reader, which is connected unless said otherwise.
   private struct Call {

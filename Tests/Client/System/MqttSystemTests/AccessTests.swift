@@ -213,7 +213,7 @@ import Testing
     try await neighbour.message { $0.text == "offline" }
     let seen = try await neighbour.messages()
     #expect(Set(seen.map(\.topic)) == ["tagroute/desk/state"])
-    // Nor does the referee, who may read everything, learn what is on the tag.
+    // The referee may read every topic, but it does not learn the contents of the tag either.
     #expect(try await stage.referee.messages().allSatisfy { !$0.text.contains("menu.example.com") })
   }
 }

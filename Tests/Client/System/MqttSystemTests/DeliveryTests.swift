@@ -28,7 +28,7 @@ import Testing
     #expect(payload.tap_id == tap.id && payload.station == "desk" && payload.reader == "0")
     #expect(payload.technology == "type-2" && payload.tag_id == "04-00-00-00-00-00-01" && payload.sequence > 0)
     #expect(payload.time.hasSuffix("Z") && payload.time.contains("."))
-    // Without Contents=, nothing of the tag's message leaves the station.
+    // Without Contents=, no part of the tag's message leaves the station.
     #expect(payload.uri == nil && payload.message == nil && payload.contents_hash == nil)
     #expect(taps.allSatisfy { !$0.text.contains("menu.example.com") })
     try await check(taps.map(\.text))
@@ -99,7 +99,7 @@ import Testing
     // The reader's state may be published only now.
     let reader = try await later.message { $0.topic == "tagroute/desk/reader/0/state" }
     #expect(reader.text.contains("\"scanning\"") && reader.text.contains("\"PN532\""))
-    // Nothing that a tag causes is retained: each restart of a consumer would repeat it.
+    // The broker retains no message about a tag: each restart of a consumer would repeat it.
     let tap = SampleTap(1)
     try await stage.give(tap)
     try await stage.check("none", [tap])

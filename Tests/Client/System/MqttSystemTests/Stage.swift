@@ -34,13 +34,11 @@ struct Stage {
     if connected { try await station.isConnected() }
   }
 
-  /// Starts `tagroute-mqtt`, and waits until it is connected.
   func startMqtt() async throws {
     try await station.startMqtt()
     try await station.isConnected()
   }
 
-  /// Gives taps to the agent, in this order.
   func give(_ taps: SampleTap...) async throws { try await station.give(taps) }
 
   /// Waits until the referee has a tap on the live topic.
@@ -53,7 +51,7 @@ struct Stage {
   }
 }
 
-/// One line of the table of faults: what the referee has received, compared with what was sent.
+/// One line of the table of faults: the messages that the referee has received, compared with the sent ones.
 struct FaultRow {
   let sent: Int
   /// How many different taps were in the log.
@@ -62,7 +60,6 @@ struct FaultRow {
   let duplicates: Int
   /// Whether the first messages of the taps came in the order of the taps.
   let isInOrder: Bool
-  /// The taps on the live topic.
   let live: Set<String>
   /// How many messages on the live topic repeated a tap.
   let liveDuplicates: Int
@@ -88,7 +85,6 @@ struct FaultRow {
     liveDuplicates = shown.count - live.count
   }
 
-  /// Prints the line.
   func print(_ fault: String) {
     _ = Self.head
     Swift.print("| \(fault) | \(sent) | \(received) | \(duplicates) | \(isInOrder ? "yes" : "no") | \(live.count) |")

@@ -5,7 +5,6 @@ import Testing
 @testable import CommandLineTool
 @testable import TagrouteClient
 
-/// What `tagroute doctor` reports about readers that pcscd drives, and about pcscd.
 struct DiagnosisPCSCTests {
   private static let name = "ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00"
   private static let ccid = ReaderDriver(
@@ -43,7 +42,6 @@ struct DiagnosisPCSCTests {
         }))
   }
 
-  /// The finding about the unlisted reader.
   private func finding(_ change: (inout Examination) -> Void = { _ in }) -> Finding? {
     let findings = Seen.findings {
       Self.unlisted(&$0)

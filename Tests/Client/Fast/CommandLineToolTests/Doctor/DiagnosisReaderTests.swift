@@ -6,7 +6,6 @@ import Testing
 @testable import CommandLineTool
 @testable import TagrouteClient
 
-/// What `tagroute doctor` reports about readers that cannot be used.
 struct DiagnosisReaderTests {
   private static let daemon = Examination.Credentials(
     user: 900, userName: "tagroute", groupName: "tagroute", groups: [900])

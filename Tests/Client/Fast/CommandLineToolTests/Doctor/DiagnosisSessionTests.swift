@@ -5,7 +5,6 @@ import Testing
 @testable import CommandLineTool
 @testable import TagrouteClient
 
-/// What `tagroute doctor` reports about an agent that the daemon has not registered.
 @Suite struct DiagnosisAgentTests {
   @Test func `an agent that the daemon refuses is wrong, and one that waits for the daemon is not`() {
     let refused = Seen.wrong { $0.agent = .given(AgentStatus(version: "0.1.0", registered: false)) }
@@ -40,7 +39,6 @@ import Testing
   }
 }
 
-/// What `tagroute doctor` reports about a station.
 @Suite struct DiagnosisStationTests {
   private static func daemon(isActive: Bool = true, _ reasons: [String] = []) -> DaemonStatus {
     DaemonStatus(
@@ -103,7 +101,6 @@ import Testing
   }
 }
 
-/// What `tagroute doctor` reports about taps that wait to be sent.
 @Suite struct DiagnosisOutboxTests {
   private static let minute: UInt64 = 60_000_000
 

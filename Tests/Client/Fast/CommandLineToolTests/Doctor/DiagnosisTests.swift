@@ -5,7 +5,6 @@ import Testing
 @testable import CommandLineTool
 @testable import TagrouteClient
 
-/// The findings that `tagroute doctor` derives from an examination.
 struct DiagnosisTests {
   @Test func `a working system has no wrong finding`() {
     #expect(Seen.wrong { _ in }.isEmpty)

@@ -5,7 +5,6 @@ import Testing
 @testable import CommandLineTool
 @testable import TagrouteClient
 
-/// What `tagroute doctor` reports about the two units, and about a system without systemd.
 struct DiagnosisUnitTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let load: String

@@ -221,7 +221,6 @@ func errorCode<Value>(_ body: () throws -> Value) -> NFCReaderError.Code? {
   }
 }
 
-/// Requires that each call throws this code.
 func expect(
   _ code: NFCReaderError.Code, of calls: [() throws -> Any], sourceLocation: SourceLocation = #_sourceLocation
 ) {

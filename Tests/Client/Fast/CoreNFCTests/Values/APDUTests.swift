@@ -10,9 +10,9 @@ import Testing
     let data: Int
     /// Le.
     let expected: Int
-    /// What is sent before the data, after the header.
+    /// The bytes between the header and the data.
     let lc: String
-    /// What is sent after the data.
+    /// The bytes after the data.
     let le: String
 
     var testDescription: String { "\(data) bytes, Le \(expected)" }

@@ -306,7 +306,7 @@ import Testing
   }
 }
 
-/// Bytes from hexadecimal digits. Spaces and line breaks are ignored.
+/// Ignores spaces and line breaks.
 func hexadecimalBytes(_ digits: String) -> [UInt8] {
   let values = digits.compactMap(\.hexDigitValue)
   precondition(values.count.isMultiple(of: 2), "odd number of digits: \(digits)")

@@ -24,7 +24,7 @@ func readISO15693Tag(_ tag: any NFCISO15693Tag) {
   }
 }
 
-/// The handlers of these methods get nothing but an error.
+/// The handlers of these methods get only an error.
 func writeISO15693Tag(_ tag: any NFCISO15693Tag) {
   let done: @Sendable ((any Error)?) -> Void = { _ in }
   tag.writeSingleBlock(requestFlags: flags, blockNumber: UInt8(0), dataBlock: block, completionHandler: done)

@@ -1,6 +1,6 @@
 import CoreNFC
 
-// Uses every member of the sessions with its type. Nothing here runs: the file only has to compile.
+// Uses every member of the sessions with its type. The file only has to compile, and does not run.
 
 func useAnySession(_ session: any NFCReaderSessionProtocol) {
   let _: any NSObjectProtocol = session
