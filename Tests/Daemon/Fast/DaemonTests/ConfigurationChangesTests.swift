@@ -9,7 +9,6 @@ import Testing
 
 @testable import Daemon
 
-/// The effects of a changed configuration.
 @Suite struct ConfigurationChangesTests {
   struct Change: Sendable, CustomTestStringConvertible {
     let key: String
@@ -65,7 +64,6 @@ import Testing
   }
 }
 
-/// The immediate effects of a policy change.
 @Suite struct PolicyChangeTests: DaemonStateSuite {
   var state = DaemonState(policy: .init(), isEnabled: true)
   var clock = ManualClock()

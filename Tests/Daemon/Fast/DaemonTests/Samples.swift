@@ -7,7 +7,6 @@ import Testing
 
 @testable import Daemon
 
-/// A clock that a test moves by hand.
 struct ManualClock {
   private(set) var now = SuspendingClock.now
 
@@ -19,7 +18,6 @@ enum Samples {
   static let bob = LoginSessionKey(id: "5", uid: 1001)
   static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/0"
 
-  /// logind's properties of a session.
   static func properties(
     _ key: LoginSessionKey = alice, seat: String = "seat0", active: Bool = true, locked: Bool = false
   ) -> [String: Value] {
@@ -72,7 +70,6 @@ enum Samples {
         productName: productName))
   }
 
-  /// The actions with which a reader appears.
   static func appears(_ reader: Int, _ device: String, seat: String = "seat0") -> [ReaderRoster.Action] {
     [.start(reader, device: device), .show(reader, device: device, seat: seat)]
   }
@@ -144,7 +141,6 @@ enum PCSCSamples {
     return roster
   }
 
-  /// The actions with which a reader of pcscd appears.
   static func appears(_ id: Int, _ name: String, seat: String = "seat0") -> [ReaderRoster.Action] {
     [.start(id, device: "pcsc:\(name)"), .show(id, device: "pcsc:\(name)", seat: seat)]
   }

@@ -173,7 +173,6 @@ extension ScanConditions {
     }
   }
 
-  /// All reasons not to scan.
   fileprivate func noes(_ policy: ScanPolicy) -> [String] {
     let isShut = isLocked(policy) && !holds(policy)
     return [

@@ -3,7 +3,6 @@ import EventLoop
 import Names
 import TestKit
 
-/// An agent that replies as the test wants it.
 actor AgentDouble {
   nonisolated let loop: EventLoop
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -105,13 +104,11 @@ actor AgentDouble {
 }
 
 extension AsyncStream<[String: Value]> {
-  /// Waits for the next tap.
   func next() async throws -> [String: Value] {
     for await tap in self { return tap }
     throw RigError("the agent received no tap")
   }
 
-  /// Waits for the next tap, and returns its message.
   func nextMessage() async throws -> [UInt8]? { try await next()["message"]?.asBytes }
 }
 

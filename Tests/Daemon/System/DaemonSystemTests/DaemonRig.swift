@@ -30,7 +30,7 @@ struct DaemonRig {
     Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit,
   ]
 
-  /// A session of the user who runs the tests.
+  /// A session of the user of this process.
   static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
   /// Starts everything. Without `sessions` there is no logind, and the daemon serves any session. If `devices` is
@@ -110,14 +110,12 @@ struct DaemonRig {
   /// pcscd has this list now.
   func list(_ list: ReaderList) throws { try lists?.write(list.frame) }
 
-  /// Creates an agent and registers it.
   func agent() async throws -> AgentDouble {
     let agent = try await AgentDouble(on: bus)
     try await agent.register()
     return agent
   }
 
-  /// Creates an agent, registers it, and waits for the goal to scan.
   func startScanning() async throws -> AgentDouble {
     let agent = try await agent()
     try await scanning(true)

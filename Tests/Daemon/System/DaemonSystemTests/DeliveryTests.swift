@@ -62,7 +62,7 @@ import Testing
 
 /// The real `tagrouted` on a station. The user of the tests is the station's user, or is not.
 @Suite(.timeLimit(.minutes(5))) struct StationTests {
-  /// The name of the user who runs the tests.
+  /// The name of the user of this process.
   private static func ownName() throws -> String {
     let entry = try #require(getpwuid(getuid()), "the user of the tests has no name")
     return String(cString: entry.pointee.pw_name)
@@ -84,7 +84,7 @@ import Testing
     await rig.reader.tap(.message(link("one.example")), number: 1)
     #expect(try await agent.taps.nextMessage() == link("one.example"))
 
-    // A name that does not exist changes nothing.
+    // A name that does not exist has no effect.
     try rig.configure("StationUser=no-such-user-here")
     try await rig.daemon.line(
       containing: "tagroute.conf:5: StationUser=no-such-user-here is no user of this machine: correct the name")

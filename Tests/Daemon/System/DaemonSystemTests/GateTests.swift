@@ -49,7 +49,7 @@ import Testing
   }
 }
 
-/// The real `tagrouted`: who can inhibit scanning, and for how long.
+/// The real `tagrouted`: which callers can inhibit scanning, and for how long.
 @Suite(.timeLimit(.minutes(5))) struct InhibitorTests {
   @Test func `an inhibitor stops scanning while its pipe is open`() async throws {
     let rig = try await DaemonRig(allowing: DaemonRig.clientActions)

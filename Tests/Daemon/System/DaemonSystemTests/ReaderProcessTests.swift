@@ -232,9 +232,8 @@ import Testing
   }
 }
 
-/// Two readers, one of which is broken or hostile.
+/// Two readers: one of them is broken or hostile.
 @Suite(.timeLimit(.minutes(5))) struct MisbehavingReaderTests {
-  /// What a broken or hostile reader process does.
   enum Misdeed: String, CaseIterable, Sendable {
     case crashes, floods, speaksGarbage
   }

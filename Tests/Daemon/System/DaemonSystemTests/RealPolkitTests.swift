@@ -24,7 +24,6 @@ struct RealPolkitTests {
     repositoryRoot + "/Config/polkit"
   }
 
-  /// Starts polkitd on the bus of a daemon.
   private func polkit(on bus: PrivateBus, _ directory: TemporaryDirectory) async throws -> ChildProcess {
     try directory.write(
       """
@@ -55,7 +54,6 @@ struct RealPolkitTests {
     return process
   }
 
-  /// Calls the daemon as the user nobody.
   private func nobody(_ rig: DaemonRig, _ arguments: String...) async throws -> String {
     let run = try await ChildProcess.run(
       "/usr/bin/setpriv",

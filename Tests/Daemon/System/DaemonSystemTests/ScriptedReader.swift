@@ -8,7 +8,7 @@ import TestKit
 /// and repeats pcscd's lists from the named pipe `lists`, if the rig has made one.
 ///
 /// The process is a shell that copies a named pipe to the link, and the link to another named pipe. The test writes and
-/// reads the pipes, on a thread of its own. As a correct reader, it sends heartbeats, reaches the goals `off` and `scan`
+/// reads the pipes, on its own thread. As a correct reader, it sends heartbeats, reaches the goals `off` and `scan`
 /// at once, and exits when it is asked to.
 final class ScriptedReader: Sendable {
   /// The daemon's commands, in order.
@@ -55,13 +55,11 @@ final class ScriptedReader: Sendable {
     ends.begin()
   }
 
-  /// Sends messages to the daemon.
   func send(_ messages: ReaderMessage...) async { await ends.send(messages) }
 
   /// Sets whether it reaches `off` and `scan` at once.
   func answersOrders(_ answers: Bool) async { await ends.setAnswersOrders(answers) }
 
-  /// Reports that it has reached its latest goal.
   func reach() async { await ends.reach() }
 
   /// Reports that it has reached its latest goal. It reaches later goals at once.
@@ -71,13 +69,10 @@ final class ScriptedReader: Sendable {
     await reach()
   }
 
-  /// Finds a tag in a reader session.
   func find(_ tag: SessionTag) async { await ends.find(tag) }
 
-  /// Ends the round of tags in a reader session.
   func endRound() async { await ends.endRound() }
 
-  /// Reports that polling has restarted in a reader session.
   func restartPolling() async { await ends.restartPolling() }
 
   /// Sends bytes that need not be a message.
@@ -86,7 +81,6 @@ final class ScriptedReader: Sendable {
   /// Announces a message for the next millisecond, and sends no more heartbeats.
   func wedge() async { await ends.wedge() }
 
-  /// Reports that the device is present and ready.
   func becomeReady() async { await send(.state(.ready(name: "Scripted", device: device))) }
 
   /// A tag is put on the reader, read, and taken away.
@@ -96,7 +90,6 @@ final class ScriptedReader: Sendable {
   }
 }
 
-/// The test's ends of the pipes.
 private actor PipeEnds {
   private let loop = EventLoop(label: "reader")
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

@@ -5,12 +5,10 @@ import ReaderProtocol
 import TestKit
 import Testing
 
-/// A client of reader sessions with its own connection.
 struct SessionClient {
   let connection: Connection
   private let events: Events
 
-  /// The signals of its sessions, in order.
   private actor Events {
     private var iterator: AsyncStream<ReceivedSignal>.Iterator
 
@@ -90,7 +88,6 @@ struct ActiveSession {
   /// What the reader process was asked for.
   let options: TagSessionOptions
 
-  /// Finds a tag, and returns its object.
   func findTag() async throws -> ObjectPath {
     await rig.reader.find(ReaderSessionTests.tag())
     return try #require(try await client.expect("TagDetected").first?.asObjectPath)
@@ -98,7 +95,7 @@ struct ActiveSession {
 }
 
 extension DaemonRig {
-  /// A scanning daemon with an agent, and a client whose session has the reader.
+  /// A scanning daemon with an agent, and a client that has the reader for its session.
   static func inSession(
     _ options: [String: Value] = [:], starter: String = #function
   ) async throws -> ActiveSession {

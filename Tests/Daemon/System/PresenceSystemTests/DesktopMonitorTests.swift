@@ -7,7 +7,6 @@ import Testing
 @testable import Presence
 
 @Suite(.timeLimit(.minutes(5))) struct DesktopMonitorTests {
-  /// A bus with a monitor on it.
   private struct Desk {
     let bus: PrivateBus
     let directory: TemporaryDirectory
@@ -35,7 +34,6 @@ import Testing
       await monitor.settle(within: .seconds(30))
     }
 
-    /// Waits for an expected state.
     func until(_ isExpected: (DesktopState) -> Bool) async throws {
       if isExpected(await monitor.state) { return }
       for await state in changes where isExpected(state) { return }

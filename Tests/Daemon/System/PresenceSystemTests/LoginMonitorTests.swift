@@ -5,7 +5,6 @@ import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LoginMonitorTests {
-  /// A bus with a logind, and a monitor that follows it.
   private struct Rig {
     let bus: PrivateBus
     let logind: LogindStandIn
@@ -21,7 +20,6 @@ import Testing
       try await monitor.start()
     }
 
-    /// Waits for an expected state.
     @discardableResult
     func until(_ isExpected: (LoginState) -> Bool) async throws -> LoginState {
       // A state in the stream may be older than the monitor's. It is only the reason to check the monitor again.

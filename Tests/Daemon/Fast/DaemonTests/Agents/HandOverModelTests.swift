@@ -10,7 +10,6 @@ import Testing
 @Suite struct HandOverModelTests {
   private enum Step: CaseIterable {
     case alice, bob, nobody, off, on
-    /// The reader begins to read a tag.
     case begin
     /// The reader has read the tag.
     case arrive
@@ -27,7 +26,6 @@ import Testing
     var epoch = 0
     /// The goals that the daemon has sent and the reader has not reached.
     var orders: [(epoch: UInt64, goal: ReaderGoal)] = []
-    /// The goal that the reader has reached.
     var order: (epoch: UInt64, goal: ReaderGoal) = (0, .off)
     var isScanning: Bool { order.goal != .off }
     /// The epoch of the world in which the tag that is being read was put down.
@@ -59,7 +57,7 @@ import Testing
     return world
   }
 
-  /// - Returns: the agent that received a tap; nil if none did.
+  /// Returns the agent that received a tap; nil if none did.
   private func take(_ event: DaemonState.Event, _ world: inout World) -> String? {
     var receiver: String?
     for action in world.state.handle(event, at: ManualClock().now) {
@@ -95,7 +93,7 @@ import Testing
     if let login = logins[front] { _ = take(.login(login), &world) }
   }
 
-  /// - Returns: whether the daemon behaved correctly.
+  /// Returns whether the daemon behaved correctly.
   private func take(_ step: Step, _ world: inout World) -> Bool {
     switch step {
     case .alice: move(Samples.alice, &world)

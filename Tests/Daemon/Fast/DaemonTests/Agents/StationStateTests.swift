@@ -16,7 +16,7 @@ import Testing
   var clock = ManualClock()
   var stopsAtOnce = true
 
-  /// A ready reader, nobody at the machine, and the station's agent.
+  /// A ready reader, no user at the machine, and the station's agent.
   init() {
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
@@ -32,7 +32,7 @@ import Testing
 
   private static let bobInFront = login(.read("/bob", Samples.properties(Samples.bob)))
 
-  /// Reads a tag, which its agent stores. Returns who got it.
+  /// Reads a tag, which its agent stores. Returns the agents that received it.
   private mutating func stored(_ id: String, by sender: String) -> [String] {
     let delivered = Self.delivered(tap(id))
     _ = tell(.delivery(id: id, sender: sender, .stored))

@@ -7,7 +7,6 @@ import Testing
 
 @testable import Daemon
 
-/// Which library drives which reader.
 @Suite struct BackendChoiceTests {
   private typealias Backend = DaemonConfiguration.Backend
 
@@ -97,7 +96,6 @@ import Testing
   }
 }
 
-/// The tables of pcscd's drivers.
 @Suite struct PCSCDriversTests {
   private static func parse(_ text: String) -> [PCSCReader.Identity: String] { PCSCDrivers.parse(Array(text.utf8)) }
 

@@ -157,7 +157,7 @@ import Testing
   @Test func `without udev the readers of pcscd's list come before those that libnfc finds`() {
     var roster = PCSCSamples.roster(hasUdev: false)
     #expect(roster.needsPCSCList && roster.listing == .everything)
-    // Who has the ACR122U is not known yet.
+    // It is not known yet which program has the ACR122U.
     roster.handle(.listed(["acr122_usb:001:004", "pn532_uart:/dev/ttyUSB0"]), expecting: [])
     let list = [PCSCSamples.listed(PCSCSamples.acr122, at: 4, 0x072F, 0x2200)]
     roster.handle(

@@ -35,7 +35,7 @@ struct SeveralReadersTests: DaemonStateSuite {
     }
   }
 
-  /// Starts again, with one reader that is not open, and nobody at the machine.
+  /// Starts again, with one reader that is not open, and no user at the machine.
   private mutating func begin(with policy: DaemonState.Policy) {
     state = DaemonState(policy: policy, isEnabled: true)
     _ = tell(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"))
@@ -207,7 +207,7 @@ struct SeveralReadersTests: DaemonStateSuite {
     policy.polling.technologies = [.type5]
     let actions = tell(.policy(policy))
     #expect(state.readers[0]?.properties.technologies == [] && state.readers[1]?.properties.technologies == [.type5])
-    // A reader that can read none of the wanted tags keeps its field off.
+    // A reader keeps its field off if it cannot read any of the wanted tags.
     #expect(actions.map(\.withoutEpoch).contains(.pursue(0, epoch: 0, .off)))
     #expect(!actions.map(\.withoutEpoch).contains(.pursue(0, epoch: 0, .scan(policy.polling))))
   }

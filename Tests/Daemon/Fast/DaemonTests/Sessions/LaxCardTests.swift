@@ -155,7 +155,7 @@ struct LaxCard {
     }
     guard bytes.count >= 4 else { return [0x67, 0x00] }
     let (ins, p1) = (bytes[1], bytes[2])
-    // A chip with commands of its own has no unknown ones of ISO 7816.
+    // A chip with its own commands has no unknown ones of ISO 7816.
     let isKnown =
       kind == .isoDEP || Self.reads.contains(ins) || Self.writes.contains(ins) || [0xCA, 0xCB, 0xC0].contains(ins)
     if hasChannels, bytes[0] & 0x43 != 0 {
@@ -176,7 +176,7 @@ struct LaxCard {
     }
     if Self.writes.contains(ins) { breaches.insert(.wrote) }
     if Self.managing.contains(ins), data.starts(with: Self.payment.prefix(5)) { breaches.insert(.reachedPayment) }
-    // DESFire's GetVersion says nothing about an application.
+    // DESFire's GetVersion does not name an application.
     if selected == Self.payment, isKnown, ins != 0x60 { breaches.insert(.reachedPayment) }
     return [0x70, 0x00, 0x90, 0x00]
   }
@@ -207,7 +207,7 @@ struct LaxCard {
     0xA0, 0xA1, 0xA2, 0xA3, 0xA6, 0xA7, 0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8, 0xB9,
   ]
 
-  /// The code of a command that the chip carries out itself. A frame of four bytes is one whatever ISO 7816 would say.
+  /// The code of a command that the chip carries out itself. A frame of four bytes is always such a command.
   private func nativeCode(of bytes: [UInt8]) -> UInt8? {
     guard let first = bytes.first else { return nil }
     if first == 0x90, bytes.count >= 5, kind != .isoDEP || hasVersion, bytes[2...3] == [0, 0],
@@ -220,7 +220,7 @@ struct LaxCard {
     return bytes.count <= 4 || isAuthentication || CommandAPDU(bytes) == nil ? first : nil
   }
 
-  /// What follows the length, however long it is.
+  /// All bytes after the length.
   private static func data(of bytes: [UInt8]) -> [UInt8] {
     guard bytes.count > 5 else { return [] }
     let isExtended = bytes[4] == 0 && bytes.count > 7

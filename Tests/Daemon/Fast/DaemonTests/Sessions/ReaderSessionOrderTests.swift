@@ -42,7 +42,7 @@ import Testing
     return added?.1 ?? []
   }
 
-  /// - Returns: the actions; nil if the step is not possible.
+  /// Returns the actions; nil if the step is not possible.
   private func take(_ step: Step, in world: inout World) -> [ReaderSessions.Action]? {
     let open = world.started.filter { !world.ended.contains($0) }
     let now = instant(world)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  /// - Returns: the rule that is broken; nil if there is none.
+  /// Returns the rule that is broken; nil if there is none.
   private func apply(_ actions: [ReaderSessions.Action], to world: inout World) -> String? {
     for action in actions {
       switch action {

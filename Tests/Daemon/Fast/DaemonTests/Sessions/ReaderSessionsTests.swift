@@ -225,7 +225,7 @@ import Testing
     #expect(throws: BusError.self) { try ReaderSessionRequest(options) }
   }
 
-  /// Programs that are written for iOS declare what they know of.
+  /// Programs that are written for iOS declare all applications that they know of.
   @Test func `what may not be declared is left out of a long list`() throws {
     let good = (0..<600).map { [0xF0, 1, 2, UInt8($0 >> 8), UInt8($0 & 0xFF)] }
     let identifiers = [[0xA0, 0, 0, 0, 3], [1, 2, 3, 4]] + good

@@ -6,7 +6,6 @@ import Testing
 
 /// Tables of commands for each kind of tag: which commands are sent to the tag, and which are not.
 @Suite struct TransceivePolicyTests {
-  /// The decision about a command.
   enum Verdict: Hashable, Sendable {
     case sent
     /// Sent only in a session that may write.
@@ -141,7 +140,6 @@ import Testing
   ]
 
   private static let idm = "0102030405060708"
-  /// 32 codes of services.
   private static let nodes = String(repeating: "0F09", count: 32)
 
   private static let felica: [(String, Verdict)] = [
@@ -287,7 +285,7 @@ import Testing
     #expect(!isSent("00B2 010C 00"))
     try send("00A4 040C 07 A0000002471001")
     #expect(isSent("00B2 010C 00"))
-    // A refused SELECT changes nothing, and a card that is reselected is no longer there.
+    // A refused SELECT has no effect, and a card that is reselected is no longer there.
     try send("00A4 000C 02 3F00", "6A82")
     #expect(isSent("00B2 010C 00"))
     try send("00A4 000C 02 3F00")

@@ -222,7 +222,6 @@ import Testing
   }
 }
 
-/// A reader that waits for another program.
 @Suite struct WaitingTests {
   private static func waits(_ reason: String) -> ReaderSupervision.Action { .report(.waiting(reason: reason)) }
 
@@ -245,7 +244,7 @@ import Testing
     rig(
       .received(.state(.absent(reason: "unplugged"))),
       expecting: [Self.waits(""), .report(.phase(.absent(reason: "unplugged"), reached: 2))])
-    // Without a device there is nothing to wait for.
+    // A reader without a device does not wait.
     rig(.received(.waiting(reason: "x")), expecting: [])
   }
 

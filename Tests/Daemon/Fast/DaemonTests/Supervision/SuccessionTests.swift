@@ -120,7 +120,7 @@ import Testing
 
   /// Starts to read the tag, is interrupted, and fails.
   ///
-  /// - Returns: whether the tag is reported as unreadable.
+  /// Returns whether the tag is reported as unreadable.
   private func failReading(
     _ rig: inout SupervisionRig, number: UInt64, between: ReaderMessage? = nil, after pause: Duration = .zero
   ) -> Bool {
