@@ -14,7 +14,7 @@ import Testing
     return driver
   }
 
-  /// - Returns: the answer after the identifier, or nil if the card does not answer.
+  /// Returns the answer after the identifier; nil if the card does not answer.
   func command(_ driver: ChipDriver, _ code: UInt8, _ parameters: [UInt8], idm: [UInt8] = idm) -> [UInt8]? {
     let packet = [code] + idm + parameters
     let answer = driver.answer([0x40, 0x01, UInt8(packet.count + 1)] + packet)
@@ -79,7 +79,6 @@ import Testing
   }
 }
 
-/// A card with an application and its files.
 @Suite struct FileApplicationTests {
   @Test func `a file is read in pieces after it was selected in the application`() {
     let file = (0..<40).map { UInt8($0) }

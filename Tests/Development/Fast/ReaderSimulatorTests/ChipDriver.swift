@@ -32,7 +32,7 @@ final class ChipDriver {
 
   func send(_ command: [UInt8]) -> [PN532Chip.Action] { chip.receive(.information([0xD4] + command), at: now) }
 
-  /// - Returns: the answer after its code, or nil for an error frame or no answer.
+  /// Returns the answer after its code; nil for an error frame or no answer.
   func answer(_ command: [UInt8]) -> [UInt8]? {
     guard case .information(let payload)? = Self.frames(send(command)).last, payload[0] == 0xD5,
       payload[1] == command[0] + 1
@@ -67,7 +67,6 @@ final class ChipDriver {
 }
 
 extension CardApplication {
-  /// Requires these answers to these commands, in order.
   mutating func expect(_ exchanges: [([UInt8], [UInt8])], sourceLocation: SourceLocation = #_sourceLocation) {
     for (number, (command, expected)) in exchanges.enumerated() {
       let answer = respond(to: command)
@@ -107,7 +106,6 @@ struct SlotDriver {
     return answer.response == .success ? HexText.string(answer.data) : "failed"
   }
 
-  /// Requires these answers to these commands, in order.
   mutating func expect(_ exchanges: [(String, String)], sourceLocation: SourceLocation = #_sourceLocation) throws {
     for (command, expected) in exchanges {
       let answer = try send(command)

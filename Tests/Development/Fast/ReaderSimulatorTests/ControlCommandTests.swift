@@ -60,7 +60,6 @@ import Testing
   }
 }
 
-/// The command line and the control commands of readers of pcscd.
 @Suite struct CardCommandTests {
   @Test func `the command line names the models`() throws {
     let arguments = try SimulatorArguments(["--pcsc", "--model", "acr122u", "--model", "r502", "--tap", "tel:1"])

@@ -123,6 +123,5 @@ import Testing
 }
 
 extension SimulatedCardReaders {
-  /// Whether the driver has any connection.
   var areAnyOpen: Bool { !connections.isEmpty }
 }

@@ -112,7 +112,7 @@ import Testing
   }
 }
 
-/// Programs of others with cards of their own.
+/// Other programs and their cards.
 @Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct ContactCardTests {
   @Test func `a card that nobody uses gets no command and one power-up`() async throws {
     let rig = try await CardRig([.pcTwin])
@@ -245,10 +245,8 @@ struct CardRig {
   /// The first slot of the first reader.
   var slot: CardSlotID { CardSlotID(number: 0) }
 
-  /// The name of the first slot.
   var name: String { get async { await readers.name(of: slot) } }
 
-  /// The environment for a program that is a client.
   var environment: [String: String] {
     [
       "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "HOME": directory.path,

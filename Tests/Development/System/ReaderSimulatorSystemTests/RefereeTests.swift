@@ -10,7 +10,6 @@ import Testing
   private static let idm: [UInt8] = [0x01, 0x2E, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF]
   private static let pupi: [UInt8] = [0xCA, 0xFE, 0xBA, 0xBE]
 
-  /// A message of `size` bytes.
   private static func message(_ size: Int) -> [UInt8] {
     [0xD1, 0x01, UInt8(truncatingIfNeeded: size - 4), UInt8(ascii: "T")] + (4..<size).map { UInt8($0 % 251) }
   }

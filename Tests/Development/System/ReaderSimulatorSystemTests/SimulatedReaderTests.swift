@@ -18,7 +18,7 @@ private struct Host {
 
   func send(_ bytes: [UInt8]) { _ = write(descriptor.rawValue, bytes, bytes.count) }
 
-  /// - Returns: `count` bytes, or fewer if the line is cut.
+  /// Returns `count` bytes, or fewer if the line is cut.
   func receive(_ count: Int) async throws -> [UInt8] {
     try await DedicatedThread.run { [descriptor] in
       var received: [UInt8] = []
@@ -47,9 +47,7 @@ private final class ManualClock: SimulatorClock {
     state.withLock { $0.due.append(($0.now + delay, loop, body)) }
   }
 
-  /// - Parameters:
-  ///   - duration: the time by which the clock advances.
-  ///   - isDisorderly: whether timers that are due run in reverse order, as late timers may.
+  /// `isDisorderly` runs timers that are due in reverse order, as late timers may.
   func advance(by duration: Duration, isDisorderly: Bool = false) {
     let due = state.withLock { state in
       state.now += duration
