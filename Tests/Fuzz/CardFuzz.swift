@@ -97,7 +97,7 @@ extension AnswerToReset {
     (0x03, 0x0003), (0x03, 0x0000), (0x03, 0x0001), (0x03, 0x0002), (0x03, 0x0030), (0x03, 0xF004), (0x03, 0xF011),
     (0x11, 0x003B), (0x0B, 0x0014), (0x05, 0x0000), (0x40, 0x0000),
   ]
-  /// Cards of ISO-DEP, a card with contacts, and nothing.
+  /// Cards of ISO-DEP, a card with contacts, and an empty answer to reset.
   private static let others: [[UInt8]] = [
     [0x3B, 0x80, 0x80, 0x01, 0x01], [0x3B, 0x88, 0x80, 0x01, 0, 0, 0, 0, 0, 0x81, 0x81, 0, 0x09],
     [0x3B, 0x02, 0x14, 0x50], [],
@@ -216,7 +216,7 @@ private struct HostileCard: CardConnection {
     }
   }
 
-  /// The answer of a tag to a command of its own.
+  /// The answer of a tag to one of its own commands.
   private mutating func tag(_ command: [UInt8]) -> [UInt8] {
     switch (command.first, command.count) {
     case (0x30, 2): memory(at: command[1], 16)
@@ -229,7 +229,6 @@ private struct HostileCard: CardConnection {
     }
   }
 
-  /// The answer of a FeliCa card to a frame.
   private mutating func feliCa(_ frame: [UInt8]) -> [UInt8] {
     guard frame.count > 13 else { return [20, 0x01] + Self.idm + Self.idm + take(2) }
     let blocks = frame[1] == 0x06 ? Int(frame[13] & 0x0F) : 0

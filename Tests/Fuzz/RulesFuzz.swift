@@ -52,7 +52,7 @@ private let links = [
   "https://menu.example.com/table/7?a=b#c", "https://example.org:8443/", "tel:+15550100", "x-music://album/7",
 ].compactMap { try? URI($0) }
 
-/// A pattern covers only links of its scheme. What it covers does not depend on earlier questions.
+/// A pattern covers only links of its scheme. Earlier questions do not change the result.
 private func check(_ condition: LinkCondition, _ link: URI) {
   var matching = LinkMatching(link)
   let (first, second) = (matching.covers(condition), matching.covers(condition))

@@ -152,7 +152,6 @@ private struct Kind: Sendable {
     }
   }
 
-  /// Whether the reader can send a command.
   func canSend(_ command: [UInt8]) -> Bool {
     guard isLimited else { return true }
     return if case .typeV = activation {
