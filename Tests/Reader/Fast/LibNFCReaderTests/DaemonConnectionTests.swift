@@ -9,10 +9,9 @@ import Testing
 @testable import ReaderKit
 
 @Suite struct DaemonConnectionTests {
-  /// The daemon's end of the link.
+  /// The daemon's end of the link to `connection`.
   let daemon: FileDescriptor
   let reader: FileDescriptor
-  /// The reader's end.
   let connection: DaemonConnection
 
   init() throws {

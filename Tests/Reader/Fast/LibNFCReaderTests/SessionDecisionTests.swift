@@ -8,7 +8,6 @@ import Testing
 
 /// Decisions in a reader session, without a chip.
 @Suite struct SessionDecisionTests {
-  /// A channel with scripted answers.
   struct Script: TagChannel {
     var answers: [Result<[UInt8], TagChannelError>]
     var commands: [[UInt8]] = []

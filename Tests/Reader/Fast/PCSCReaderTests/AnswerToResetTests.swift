@@ -80,7 +80,7 @@ import Testing
       ([0x03], [0x0026], .mifareClassic(sak: 0x09)),
       // Page 3 decides about a card without a known name.
       ([0x00, 0x03], [0x0000, 0x0004, 0x0029, 0x002A, 0xFF88, 0x1234], .probe),
-      // A card of ISO/IEC 15693 has its standard, whatever its name, or a name.
+      // A card of ISO/IEC 15693 has its standard with any name, or a name.
       ([0x09, 0x0A, 0x0B, 0x0C], [0x0000, 0x0014, 0x0035, 0x1234], .tag(.type5)),
       ([0x00], [0x0012, 0x0014, 0x002B, 0x0035, 0x003C], .tag(.type5)),
       ([0x11], [0x003B, 0x0000], .feliCa(bitRate: 212)), ([0x03], [0xF011], .feliCa(bitRate: 212)),

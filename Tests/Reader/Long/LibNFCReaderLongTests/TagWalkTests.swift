@@ -90,12 +90,8 @@ extension TearWalk {
   /// Checks that a read afterwards returns the old message, the new one or none. The length of the old one may be too
   /// great by then, if zeros follow.
   ///
-  /// - Parameters:
-  ///   - message: The message to write.
-  ///   - old: The message on the tag.
-  ///   - remainders: The possible values of bytes that were not programmed.
-  /// - Returns: The number of exchanges that write, and all violations.
-  /// - Throws: An error if there is no tag or the reader fails.
+  /// `remainders` are the possible values of bytes that were not programmed. Returns the number of exchanges that
+  /// write, and all violations.
   func tearingWrites(
     of message: [UInt8], over old: [UInt8], remainders: [WriteTear.Remainder] = WriteTear.Remainder.allCases
   ) throws -> Report {
@@ -135,7 +131,7 @@ extension TearWalk {
   /// Each number of bytes in a block, and some numbers of bytes in an APDU.
   private static let prefixes = Array(0...16) + [17, 48, 100, 200, 300]
 
-  /// - Returns: The tag that was torn away, and its memory; nil if the write ended before the fault.
+  /// Returns the tag that was torn away, and its memory; nil if the write ended before the fault.
   private func tear(
     _ original: SimulatedTag, _ reader: OpenReader, _ message: [UInt8], _ fault: Fault
   ) throws -> (tag: SimulatedTag, memory: [UInt8])? {

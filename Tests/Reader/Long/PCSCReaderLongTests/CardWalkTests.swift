@@ -65,7 +65,7 @@ final class CardWalk {
     client = try await rig.client(starter: starter)
   }
 
-  /// Takes all steps. Fails at the first step whose event does not come.
+  /// Takes all steps. Fails at the first step without its event.
   func run() async throws {
     for step in plan.steps {
       do { try await take(step) } catch { throw RigError("\(step): \(error)") }
@@ -133,7 +133,7 @@ final class CardWalk {
       id = try await rig.awaken { try await rig.insert(card) }
     }
     untouched.append((id, step))
-    // A late event of the previous card may be what has awakened the process.
+    // The process may have been awakened by a late event of the previous card.
     try await rig.wait(for: "power") { $0.powerUps(of: id) == failures + 1 }
     if failures > 0 { try await rig.isFree(client) }
     try await rig.awaken { await rig.remove(id) }
@@ -141,7 +141,7 @@ final class CardWalk {
 
   // MARK: The end
 
-  /// Each message was announced once, and nothing else.
+  /// Each message was announced once, and no other.
   private func checkAnnouncements() throws {
     let announced = rig.announced
     let expected = plan.steps.count { $0.expectation != .nothing }

@@ -6,7 +6,7 @@ import TestKit
 
 /// The steps of a walk: random cards with random faults. The same seed gives the same steps.
 struct WalkPlan: Hashable {
-  /// The models of which each walk uses one.
+  /// Each walk uses one of these models.
   static let models: [CardReaderModel] = [.acr1252U, .acr1552U, .uTrust3700, .acr122U, .omnikey5427, .omnikey5022]
 
   let model: CardReaderModel
@@ -59,9 +59,7 @@ struct WalkPlan: Hashable {
   }
 }
 
-/// A card of a walk.
 enum WalkCard: Hashable {
-  /// A tag with a message.
   case tag(TagKind)
   /// A tag of Type 4A with a message, and with another identifier each time it gets power.
   case changing

@@ -8,7 +8,6 @@ import Testing
 
 @testable import LibNFCReaderTests
 
-/// The faults of a chip, at different moments.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct FaultTests {
   enum Wrong: CaseIterable {
     case silent, hung, unplugged, corrupt, stale, late
@@ -109,7 +108,6 @@ import Testing
   }
 }
 
-/// Faults while a device is opened.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct OpeningTests {
   /// Opening takes about 15 commands. `EachCommandTests` strikes at each of them.
   @Test(arguments: [1, 5, 9, 13])

@@ -96,7 +96,6 @@ import Testing
     try await rig.isReady()
   }
 
-  /// The files that the process has open.
   private func descriptors(of process: Int32) throws -> [String] {
     let folder = "/proc/\(process)/fd"
     return try #require(fileNames(in: folder)).compactMap { name in

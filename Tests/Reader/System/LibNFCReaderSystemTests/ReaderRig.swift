@@ -35,14 +35,13 @@ final class ReaderRig: ReaderProcessRig {
     await process.start()
   }
 
-  /// A rig with a scanning reader.
   static func scanning(loop: EventLoop = EventLoop(label: "daemon")) async throws -> ReaderRig {
     let rig = try await ReaderRig(loop: loop)
     try await rig.scan(true)
     return rig
   }
 
-  /// A rig with a ready reader whose process sleeps.
+  /// The reader is ready, and its process sleeps.
   static func asleep(isFollowed: Bool = false) async throws -> ReaderRig {
     let rig = try await ReaderRig(isFollowed: isFollowed)
     try await rig.isReady()

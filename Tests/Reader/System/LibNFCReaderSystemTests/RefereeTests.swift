@@ -165,7 +165,7 @@ import Testing
     #expect(try await read(try .transitCard()) == nil)
   }
 
-  /// - Returns: The bytes that the tool wrote to its file; nil if it fails.
+  /// Returns the bytes that the tool wrote to its file; nil if it fails.
   private func read(_ tag: SimulatedTag) async throws -> [UInt8]? {
     let directory = try TemporaryDirectory()
     let file = directory.file("message")
@@ -201,24 +201,16 @@ import Testing
 /// |---|---|---|
 /// | nfc-mfultralight | `Type2RefereeTests` | `Type2RefereeTests` |
 /// | nfc-jewel | `Type1RefereeTests` | `Type1RefereeTests` |
-/// | nfc-read-forum-tag3 | `Type3RefereeTests` | writes nothing |
-/// | mifare-desfire-read-ndef | `Type4RefereeTests` | writes nothing |
+/// | nfc-read-forum-tag3 | `Type3RefereeTests` | no |
+/// | mifare-desfire-read-ndef | `Type4RefereeTests` | no |
 /// | mifare-classic-read-ndef, -write-ndef, -format | `MIFAREClassicRefereeTests` | `MIFAREClassicRefereeTests` |
 /// | nfc-list, nfc-poll | read no memory, see the tests of the simulator | |
 ///
 /// There are no tests with mifare-desfire-create-ndef and -write-ndef. The simulated DESFire supports only those native
 /// commands that read a message.
 enum Referee {
-  /// Runs a program with the tag on its reader.
-  ///
-  /// - Parameters:
-  ///   - program: The name of a program in `/usr/bin`.
-  ///   - arguments: The program's arguments.
-  ///   - tag: The tag.
-  ///   - input: The answers to the program's questions.
-  ///   - starter: The test function. It names the log.
-  /// - Returns: The output with single spaces, the tag, and the tag's memory.
-  /// - Throws: An error if the program cannot be run or fails.
+  /// Runs a program of `/usr/bin` with the tag on its reader. `input` has the answers to the program's questions.
+  /// Returns the output with single spaces, the tag, and the tag's memory.
   static func run(
     _ program: String, _ arguments: [String], on tag: SimulatedTag, input: String = "", starter: String = #function
   ) async throws -> (output: String, tag: SimulatedTag, memory: [UInt8]) {

@@ -8,7 +8,6 @@ import Testing
 
 @testable import LibNFCReaderTests
 
-/// Processes that are stopped while they work.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct StoppingTests {
   /// The answer of the chip is later than usual, or later than libnfc waits for it.
   @Test(arguments: [Duration.milliseconds(650), .milliseconds(1300)])

@@ -10,7 +10,6 @@ import Testing
 @testable import LibNFCReader
 @testable import ReaderKit
 
-/// Tags that misbehave.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TagTroubleTests {
   @Test func `an ATS of length zero is reported and does not end the process`() async throws {
     let rig = try await ReaderRig.scanning()

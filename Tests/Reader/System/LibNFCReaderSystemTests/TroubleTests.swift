@@ -10,7 +10,6 @@ import Testing
 @testable import LibNFCReader
 @testable import ReaderKit
 
-/// Readers and processes that misbehave.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TroubleTests {
   @Test func `an unplugged reader is found again`() async throws {
     let rig = try await ReaderRig.scanning()

@@ -16,9 +16,8 @@ import Testing
 final class CardReaderRig: ReaderProcessRig {
   private let service: ServiceRig
   let reader: AttachedCardReader
-  /// The slot that the process uses.
   let slot: CardSlotID
-  /// The name by which pcscd lists the slot, with its numbers.
+  /// The name in pcscd's list, with its numbers.
   let name: String
 
   var readers: SimulatedCardReaders { service.readers }
@@ -53,7 +52,6 @@ final class CardReaderRig: ReaderProcessRig {
     await process.start()
   }
 
-  /// A rig with a scanning process.
   static func scanning(
     _ model: CardReaderModel = .acr1252U, starter: String = #function
   ) async throws -> CardReaderRig {
@@ -62,7 +60,7 @@ final class CardReaderRig: ReaderProcessRig {
     return rig
   }
 
-  /// A rig with a ready reader whose process sleeps.
+  /// The reader is ready, and its process sleeps.
   static func asleep(_ model: CardReaderModel = .acr1252U, starter: String = #function) async throws -> CardReaderRig {
     let rig = try await CardReaderRig(model, starter: starter)
     try await rig.isReady()
@@ -87,10 +85,8 @@ final class CardReaderRig: ReaderProcessRig {
       ?? []
   }
 
-  /// The reasons for waiting that were reported so far.
   var waits: [String] { seen.compactMap { if case .waiting(let reason) = $0 { reason } else { nil } } }
 
-  /// The lines of the log so far.
   var logged: [String] { seen.compactMap { if case .log(_, let line) = $0 { line } else { nil } } }
 }
 
@@ -104,7 +100,7 @@ extension CardReaderRig {
 
   @discardableResult func remove(_ id: TagID) async -> SimulatedCard? { await readers.remove(id) }
 
-  /// Expects that a scanning process has nothing more to announce: it sleeps until the next event.
+  /// Expects that a scanning process has no more to announce: it sleeps until the next event.
   func announcesNothing(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let before = announced.count
     try await isAsleep()
@@ -114,17 +110,14 @@ extension CardReaderRig {
     #expect(announced.count == before, "\(announced.suffix(1))", sourceLocation: sourceLocation)
   }
 
-  /// The commands that a card got.
   func commands(_ id: TagID) async -> [[UInt8]] { await readers.commands(to: id) }
 
   func powerUps(_ id: TagID) async -> Int { await readers.powerUps(of: id) }
 
-  /// Inserts a fault into the slot.
   func add(_ fault: CardFault) async { await readers.add(fault, to: slot) }
 
   // MARK: Waiting
 
-  /// Waits until the simulation meets a condition.
   func wait(for what: String, _ condition: @escaping SimulatedCardReaders.Condition) async throws {
     try await watched(what) { isLate in
       try await readers.wait { condition($0) || isLate.withLock { $0 } }
@@ -199,7 +192,6 @@ extension CardReaderRig {
   }
 }
 
-/// Operations in a session.
 extension CardReaderRig {
   /// Sends a raw command, given in hexadecimal digits, and returns the answer.
   func transceive(_ command: String, _ tag: SessionTag, timeout: UInt32 = 5000) async throws -> [UInt8] {

@@ -9,7 +9,6 @@ import Testing
 @testable import ReaderSimulator
 
 extension ServiceRig {
-  /// Runs the program to its end.
   fileprivate func run(
     _ arguments: String..., starter: String = #function
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, log: [String]) {

@@ -280,7 +280,7 @@ import Testing
     try await expectUntouched(id, rig, try await rig.client())
   }
 
-  /// The module in a reader is a slot of its own.
+  /// The module in a reader has its own slot.
   @Test func `a card in the slot for a security module is left alone`() async throws {
     let rig = try await CardReaderRig(.acr1252U, slot: 1)
     try await rig.scan(true)
@@ -340,7 +340,7 @@ import Testing
     try await rig.takeAway(id, report.placement)
   }
 
-  /// Standard 03 with a name that means nothing: only page 3 shows that it is a tag.
+  /// Standard 03 with an unknown name: only page 3 shows that it is a tag.
   @Test(arguments: [[0x03, 0x00, 0x00], [0x03, 0xFF, 0xB0], [0x00, 0x00, 0x00]] as [[UInt8]])
   func `a tag that the reader cannot name is read`(name: [UInt8]) async throws {
     let rig = try await CardReaderRig.scanning()

@@ -9,7 +9,6 @@ import Testing
 private struct Walk {
   var plan: PollPlan
   private(set) var now = SuspendingClock.now
-  /// The start of each look.
   private(set) var looks: [(modulation: Modulation, begin: SuspendingClock.Instant)] = []
   private(set) var fieldTime = Duration.zero
   private var fieldCameOn: SuspendingClock.Instant?

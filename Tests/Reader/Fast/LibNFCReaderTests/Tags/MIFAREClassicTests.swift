@@ -4,7 +4,6 @@ import Testing
 
 @testable import LibNFCReader
 
-/// MIFARE Classic on the simulated chip.
 @Suite struct MIFAREClassicTests {
   private static let smallUID = [0xC0, 0x01, 0x02, 0x03] as [UInt8]
 

@@ -23,13 +23,8 @@ final class OpenReader {
     device = try NFCDevice(line, "simulated")
   }
 
-  /// Switches the field off and selects a tag.
-  ///
-  /// - Parameters:
-  ///   - modulation: the modulation to poll with.
-  ///   - doubtsRepetitions: whether to repeat an exchange if its data equals the previous data, as the program does.
-  /// - Returns: the channel to the tag.
-  /// - Throws: `NoTag` if no tag answers, or the reader's failure.
+  /// Switches the field off and selects a tag. Throws `NoTag` if no tag answers. `doubtsRepetitions`: whether to repeat
+  /// an exchange if its data equals the previous data, as the program does.
   func select(_ modulation: Modulation, doubtsRepetitions: Bool = false) throws -> TargetChannel {
     try device.release()
     guard let tag = try device.select(modulation) else { throw NoTag() }
@@ -64,9 +59,7 @@ final class OpenReader {
     /// The tag after the action. It is no longer on the reader.
     let tag: SimulatedTag
     let failure: (any Error)?
-    /// The number of exchanges of the action.
     let exchanges: UInt64
-    /// Whether the fault has struck.
     let isStruck: Bool
   }
 
@@ -97,7 +90,6 @@ final class OpenReader {
 }
 
 extension SimulatedTag {
-  /// The whole memory.
   var memory: [UInt8] { tag.memory }
 }
 
@@ -194,7 +186,6 @@ struct SlotConnection: CardConnection {
     return CardChannel(link, tag: tag)
   }
 
-  /// The whole memory of the card.
   var memory: [UInt8] { interface.memory ?? [] }
 
   mutating func transmit(_ command: [UInt8]) throws(CardFailure) -> [UInt8] {

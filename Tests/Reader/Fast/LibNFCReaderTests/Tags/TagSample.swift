@@ -13,7 +13,6 @@ struct TagSample: Sendable, CustomTestStringConvertible {
   var unfinished: String?
   let make: @Sendable (_ message: [UInt8]) throws -> SimulatedTag
 
-  /// A walk over a tag with this message.
   func walk(
     _ message: [UInt8], _ accidents: [TearWalk.Accident] = TearWalk.Accident.tearing, stride: Int = 1
   ) -> TearWalk {

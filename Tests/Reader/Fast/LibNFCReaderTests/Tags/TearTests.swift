@@ -143,17 +143,14 @@ struct TearWalk {
     }
   }
 
-  /// The result of a walk.
   struct Report: Sendable {
-    /// The number of exchanges of the action.
     var exchanges = 0
-    /// Descriptions of all violations. Empty if there were none.
+    /// All violations; empty if there were none.
     var findings: [String] = []
   }
 
   /// The state of a tag after the action. It follows from the memory alone, so each different memory is read only once.
   private struct Aftermath {
-    /// The content of the tag.
     let content: TagContent
     /// The result of a second attempt at the action, if there was one.
     let again: Again
@@ -171,18 +168,14 @@ struct TearWalk {
     var failure: String? { if case .failed(let words) = self { words } else { nil } }
   }
 
-  /// The result of one placement.
   private struct Placement {
     /// The accident that happened; nil if none did.
     let accident: Accident?
-    /// The error that the action threw.
     let failure: (any Error)?
-    /// The content of the tag afterwards.
     let content: TagContent
     let again: Again
     /// Whether the tag's memory is unchanged.
     let isUntouched: Bool
-    /// The number of exchanges that the action took.
     let exchanges: UInt64
   }
 
@@ -197,12 +190,8 @@ struct TearWalk {
   private let stride: Int
   let makeTag: () throws -> SimulatedTag
 
-  /// - Parameters:
-  ///   - modulation: The technology of the tag.
-  ///   - unfinished: The problem of a tag with an unfinished write, if its specification has a flag for that.
-  ///   - accidents: The accidents to try.
-  ///   - stride: The distance between two exchanges with an accident. Use more than 1 for very many exchanges.
-  ///   - makeTag: Makes the tag in its initial state, always the same.
+  /// `makeTag` makes the tag in its initial state, always the same. Use a `stride` of more than 1 for very many
+  /// exchanges.
   init(
     _ modulation: Modulation, unfinished: String? = nil, accidents: [Accident] = Accident.tearing, stride: Int = 1,
     makeTag: @escaping () throws -> SimulatedTag

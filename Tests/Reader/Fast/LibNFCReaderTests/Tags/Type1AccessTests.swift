@@ -124,7 +124,7 @@ import Testing
   }
 }
 
-/// Type 1 tags whose capability container or control TLVs contradict the chip.
+/// Type 1 tags with a capability container or control TLVs that contradict the chip.
 @Suite struct Type1BoundsTests {
   private static let claims: [UInt8] = [0x00, 0x01, 0x0B, 0x0D, 0x0E, 0x0F, 0x10, 0x3F, 0x40, 0x80, 0xFF]
 
@@ -148,7 +148,7 @@ import Testing
       }
     }
 
-  /// The addresses whose bytes an operation has changed.
+  /// The addresses of the bytes that an operation has changed.
   private func changes(
     _ model: Type1Model, _ image: [UInt8], _ operation: (inout TargetChannel) throws -> Void
   ) throws -> (addresses: [Int], memory: [UInt8], isDone: Bool) {

@@ -7,7 +7,6 @@ import Testing
 @testable import PCSCReader
 @testable import ReaderSimulator
 
-/// Type 2 tags on the simulated chip.
 @Suite struct Type2AccessTests {
   @Test(arguments: SimulatedType2Model.all, [false, true])
   func `a locked tag itself rejects writes to every page with TLV blocks`(
@@ -139,7 +138,7 @@ import Testing
     }
     if first == 4, case .refused(let problem) = error { #expect(problem.code == .protected) }
     #expect(first == 4 || error == .tooLong(capacity: 18))
-    // The tag can be locked if none of its lock bits are protected. An NTAG210 has no lock bits for pages from 16 on.
+    // The tag can be locked if all of its lock bits are unprotected. An NTAG210 has no lock bits for pages from 16 on.
     if model != .ntag210 { #expect(throws: TagWriteError.self) { try tag.lockNDEF(over: &channel) } }
     let now = reader.memory(of: id)
     #expect(now == image)

@@ -6,7 +6,7 @@ import Testing
 @testable import PCSCReader
 @testable import ReaderSimulator
 
-/// Type 2 tags whose capability container or control TLVs contradict the chip. The long tests try every claim.
+/// Type 2 tags with a capability container or control TLVs that contradict the chip. The long tests try every claim.
 @Suite struct Type2BoundsTests {
   private let bounds = Type2Bounds(
     claims: [0x00, 0x06, 0x12, 0x13, 0x14, 0x1B, 0x2D, 0x3E, 0x73, 0x87, 0xE7, 0xFF], step: 64)
@@ -50,8 +50,8 @@ import Testing
   }
 }
 
-/// Operations on Type 2 tags that claim something else than their chip. Only the user's memory and the lock bytes of the
-/// data sheet may change. What is reported has to be what a second look finds.
+/// Operations on Type 2 tags that claim something else than their chip. Only the user's memory and the lock bytes of
+/// the data sheet may change. The report has to agree with a second look.
 struct Type2Bounds {
   typealias Model = SimulatedType2Model
 
@@ -61,7 +61,7 @@ struct Type2Bounds {
     case chip, passThrough, session, pages
   }
 
-  /// The models of the table, and one whose lock bits are not known.
+  /// The models of the table, and one with unknown lock bits.
   static let models = SimulatedType2Model.all + [.ntag224DNA]
 
   /// The sizes that containers claim.
@@ -108,7 +108,7 @@ struct Type2Bounds {
     }
   }
 
-  /// The capacity of a tag whose container is right.
+  /// The capacity of a tag with a correct container.
   func checkCapacity(_ model: Model) throws {
     for way in Way.allCases {
       let (_, outcome) = try run(.write, try image(model, model.capacityCode, []), model, way)

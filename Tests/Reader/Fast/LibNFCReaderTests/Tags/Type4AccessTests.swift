@@ -25,7 +25,7 @@ import Testing
       var channel = try reader.select(modulation)
       _ = reader.takeCounters()
       expect(try channel.tag.readNDEF(over: &channel), holds: message)
-      // Each APDU is one command of the chip, however many frames it takes.
+      // Each APDU is one command of the chip, for any number of frames.
       #expect(reader.takeCounters().commands == 4 + max(1, (size + 2 + atOnce - 1) / atOnce), "\(size) bytes")
       _ = reader.remove(id)
     }

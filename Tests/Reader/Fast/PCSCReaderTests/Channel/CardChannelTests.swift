@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// A channel to a tag for which the reader has reported an identifier.
+  /// The reader has reported an identifier of the tag.
   private func identified(
     _ tag: TagActivation, _ identifier: [UInt8], model: ReaderModel = .generic, _ script: ScriptedConnection.Step...
   ) -> ScriptedCardChannel {

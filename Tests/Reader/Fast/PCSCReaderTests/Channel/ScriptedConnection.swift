@@ -21,7 +21,6 @@ struct ScriptedConnection: CardConnection {
     case command([UInt8], Result<[UInt8], CardFailure>)
     case powerCycle(CardFailure?)
 
-    /// An APDU and its answer.
     static func send(_ command: String, _ answer: String) -> Step { .command(hex(command), .success(hex(answer))) }
     static func send(_ command: String, _ answer: [UInt8]) -> Step { .command(hex(command), .success(answer)) }
     /// An APDU that gets no answer.

@@ -142,7 +142,7 @@ import Testing
   }
 }
 
-/// What is announced, by the goal and by what the daemon knows.
+/// The announcements, by the goal and by the daemon's list of known tags.
 @Suite struct CardSlotGoalTests {
   let tag = SlotRig.tag
   let other = SlotRig.other

@@ -278,7 +278,6 @@ import Testing
 
   // MARK: Any order
 
-  /// Each placement that was named ends once, whatever happens.
   @Test(arguments: 1...200) func `any events lead to one removal for each named placement`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var rig = SlotRig.scanning()

@@ -183,7 +183,7 @@ import Testing
     .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [3, 0x10, 0x80]))
   }
 
-  /// - Returns: A field with an unannounced tag, and the activation with which it will be found again.
+  /// Returns a field with an unannounced tag, and the activation with which it will be found again.
   private static func leave(_ reason: Reason) -> (field: TargetField, tag: TagActivation) {
     var field = TargetField([.typeA, .typeB])
     let first = card([8, 1, 1, 1])

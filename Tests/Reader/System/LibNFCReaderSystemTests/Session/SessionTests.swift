@@ -290,7 +290,7 @@ import Testing
     try await rig.begin(TagSessionOptions(number: 1))
     let found = try await rig.round().map(\.placement.uid)
     #expect(found.count == 3 && Set(found) == Set(Self.uids + [idm]))
-    // Each tag that comes later has a round of its own.
+    // Each tag that comes later has its own round.
     let card = await rig.simulator.place(try .type4B(message: uri("https://example.com")))
     #expect(try await rig.round().map(\.placement.technology) == [.type4B])
     await rig.simulator.remove(card)
@@ -308,7 +308,7 @@ import Testing
     #expect(try await rig.round().count == count)
   }
 
-  /// Two tags of Type A, with and without ISO/IEC 14443-4, of which one may need a search for its application. They lie
+  /// Two tags of Type A, with and without ISO/IEC 14443-4. One may need a search for its application. They lie
   /// there before the session, or come together.
   @Test(arguments: ["22", "24", "42", "44", "2a", "a2", "4a", "aa"], [false, true])
   func `two tags of Type A are one round`(kinds: String, isLater: Bool) async throws {

@@ -6,12 +6,10 @@ import Testing
 @testable import ReaderModels
 @testable import ReaderSimulator
 
-/// Faults at single commands of a reading.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CommandFaultTests {
   private static let failed =
     "damaged: reading failed: the tag does not answer (status 63 00); hold it to the reader again"
 
-  /// What happens at one command.
   enum Accident: CaseIterable {
     /// The reader answers 63 00.
     case failureWord

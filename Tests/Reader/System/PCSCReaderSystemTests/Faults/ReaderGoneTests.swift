@@ -11,7 +11,7 @@ import Testing
   private static let isPossible = DeviceTestbed.isPossible && geteuid() == 0
   private static let obstacle: Comment = "needs root, and a running udev or a devtmpfs at /dev"
 
-  /// A reader of pcscd's configuration file stays in its list, but answers nothing. The process gives up after a few
+  /// A reader of pcscd's configuration file stays in its list, but does not answer. The process gives up after a few
   /// attempts. When the reader is back, pcscd reports a card.
   @Test(arguments: 1...3)
   func `a reader that fails at any command is used again when it is back`(command: Int) async throws {
@@ -148,7 +148,7 @@ import Testing
     #expect(try await rig.message().message == bytes)
   }
 
-  /// Another program had begun a transaction. The process that waits for it can be killed.
+  /// Another program had begun a transaction.
   @Test func `a process that waits for another program can be killed`() async throws {
     let rig = try await CardReaderRig.scanning()
     let client = try await rig.client()

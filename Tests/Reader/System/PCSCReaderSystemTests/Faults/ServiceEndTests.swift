@@ -200,7 +200,7 @@ import Testing
     try await rig.isAsleep()
   }
 
-  /// pcscd is suspended, as by a driver that hangs. The process obeys, and does not end.
+  /// pcscd is suspended, as by a driver that hangs.
   @Test func `the process obeys while pcscd does not answer`() async throws {
     let rig = try await CardReaderRig.scanning()
     let child = await rig.process.processID

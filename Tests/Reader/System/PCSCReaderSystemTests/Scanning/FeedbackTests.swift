@@ -65,7 +65,7 @@ import Testing
     }
     #expect(shown.count == 1)
     #expect(shown.allSatisfy { $0.card == id && $0.kind != .command })
-    // Without power, nobody can connect to the card exclusively.
+    // Without power, no program can connect to the card exclusively.
     if fault != .mute(times: nil) { try await rig.isFree(try await rig.client()) }
   }
 

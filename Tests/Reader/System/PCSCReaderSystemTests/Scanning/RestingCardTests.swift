@@ -8,7 +8,7 @@ import Testing
 
 /// Cards that lie on the reader, and cards that come and go.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RestingCardTests {
-  /// pcscd takes the power of a card that nobody has used for five seconds. That is no removal.
+  /// pcscd takes the power of a card that no program has used for five seconds. That is no removal.
   @Test(arguments: [TagKind.type2, .type4A, .type5])
   func `a resting tag gets no command and no power, and its removal is reported`(kind: TagKind) async throws {
     let rig = try await CardReaderRig.scanning(.acr1552U)
@@ -94,7 +94,7 @@ import Testing
   func `a process that scans is not woken while nothing happens on its reader`(hasTag: Bool) async throws {
     let starter = "`a process that scans is not woken while nothing happens on its reader`_\(hasTag)"
     let rig = try await CardReaderRig.scanning(.acr1552U, starter: starter)
-    // Has a pcscd of its own.
+    // Has its own pcscd.
     let other = try await CardReaderRig.scanning(.acr1552U, starter: starter + "_other")
     if hasTag {
       try await rig.announces("https://example.com/resting")
@@ -114,8 +114,8 @@ import Testing
     try await rig.announcesNothing()
   }
 
-  /// Uses another reader. pcscd takes the power of a card that nobody has used for five seconds, so this takes as long
-  /// on any machine.
+  /// Uses another reader. pcscd takes the power of a card that no program has used for five seconds, so this takes as
+  /// long on any machine.
   private func use(_ rig: CardReaderRig, _ number: Int) async throws {
     let (id, placement) = try await rig.announces("https://example.com/\(number)")
     try await losesPower(rig)

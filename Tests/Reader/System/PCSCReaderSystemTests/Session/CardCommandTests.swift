@@ -6,7 +6,6 @@ import Testing
 @testable import ReaderProtocol
 @testable import ReaderSimulator
 
-/// Raw commands of a client.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardCommandTests {
   private static let application: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
 
@@ -155,7 +154,6 @@ import Testing
   }
 }
 
-/// Operations on NDEF messages in a session.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardOperationTests {
   struct Place: Sendable, CustomTestStringConvertible {
     let model: CardReaderModel

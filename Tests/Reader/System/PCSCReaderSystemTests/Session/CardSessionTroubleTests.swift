@@ -198,7 +198,7 @@ import Testing
     #expect(try await rig.transceive(Self.get, card) == Self.application + [0x90, 0x00])
     #expect(try await client.answer(after: answer).hasPrefix("ok"))
     #expect(try await rig.transceive(Self.get, card) == Self.application + [0x90, 0x00])
-    // More if the machine is slow: pcscd switches a card off that nobody has used for five seconds.
+    // More if the machine is slow: pcscd switches a card off that no program has used for five seconds.
     #expect(await rig.powerUps(id) >= 3)
     #expect(rig.reported.count == 1)
   }

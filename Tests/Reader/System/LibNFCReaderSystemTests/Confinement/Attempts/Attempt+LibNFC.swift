@@ -1,13 +1,9 @@
 import TestKit
 
 extension Attempt {
-  /// Tries the operation in the real `tagroute-reader`.
-  ///
-  /// - Parameters:
-  ///   - isConfined: whether the process tries it after it has confined itself, rather than before.
-  ///   - device: the connection string that the process is confined for; nil to search for readers.
-  /// - Returns: the outcome.
-  /// - Throws: `RigError` if the process does not show that it tried the operation.
+  /// Tries the operation in the real `tagroute-reader`, before or after it has confined itself. `device` is the
+  /// connection string that the process is confined for; nil to search for readers. Throws `RigError` if the process
+  /// does not show that it tried the operation.
   func callAsFunction(isConfined: Bool, device: String?) async throws -> Outcome {
     let library = try await (hasLibusb1 ? Self.libraryWithLibusb1 : Self.library).value
     let others = testbed?.environment ?? [:]
@@ -26,11 +22,7 @@ extension Attempt {
     return outcome
   }
 
-  /// The environment of a process that seems to run on a kernel without a feature.
-  ///
-  /// - Parameter lack: the feature, by its name in `attempts.c`.
-  /// - Returns: the whole environment.
-  /// - Throws: `RigError` if `attempts.c` cannot be compiled.
+  /// The environment of a process that seems to run on a kernel without this feature of `attempts.c`.
   static func environment(lacking lack: String) async throws -> [String: String] {
     ["LD_PRELOAD": try await library.value, "LACKING": lack]
   }
