@@ -6,7 +6,6 @@ import Testing
 @Suite struct CallAdmissionTests {
   private var admission = CallAdmission()
 
-  /// Makes a call from a sender, and identifies its user.
   private mutating func known(_ sender: String, _ user: UInt32) {
     if admission.call(from: sender) != .refuse { admission.answered(sender) }
     admission.identified(sender, as: user)

@@ -46,7 +46,6 @@ struct BusFixture {
     try await bus.stop()
   }
 
-  /// Runs `busctl` on the bus.
   func busctl(_ arguments: String...) async throws -> String {
     let program = try BuiltProducts.systemProgram("busctl", package: "systemd")
     let result = try await ChildProcess.run(program, ["--address=\(bus.address)"] + arguments)
@@ -54,7 +53,6 @@ struct BusFixture {
     return result.output
   }
 
-  /// Runs `gdbus` on the bus.
   func gdbus(_ arguments: String...) async throws -> String {
     let program = try BuiltProducts.systemProgram("gdbus", package: "libglib2.0-bin")
     let result = try await ChildProcess.run(program, [arguments[0], "--address", bus.address] + arguments.dropFirst())
@@ -70,7 +68,6 @@ actor Gate {
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var observers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-  /// Waits until the gate is open.
   func pass() async {
     arrivals += 1
     for observer in observers where observer.count <= arrivals { observer.continuation.resume() }
@@ -92,7 +89,6 @@ actor Gate {
   }
 }
 
-/// Runs `body` and returns the error that it throws.
 func busError(_ body: () async throws(BusError) -> some Any) async -> BusError? {
   do throws(BusError) {
     _ = try await body()

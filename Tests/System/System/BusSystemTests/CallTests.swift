@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// An object with a method that waits for nothing, and one that may wait.
+  /// An object with a method that does not wait, and one that may wait.
   private actor Recorder {
     static let path: ObjectPath = "/org/example/Recorder"
     private let server: Connection

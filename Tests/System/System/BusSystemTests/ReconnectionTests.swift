@@ -125,7 +125,6 @@ private final class SilentListener: Sendable {
     guard bound == 0, listen(listener.rawValue, 1) == 0 else { throw SystemError("listen") }
   }
 
-  /// Waits for the next connection.
   func accept() async throws -> FileDescriptor {
     try await DedicatedThread.run { [listener] in FileDescriptor(owning: Glibc.accept(listener.rawValue, nil, nil)) }
   }
