@@ -3,7 +3,7 @@ import Tags
 import Testing
 
 extension TagChannel {
-  /// Most tags of these tests have nothing to do when they are selected again.
+  /// Most tags of these tests need no action when they are selected again.
   mutating func reselect() throws(TagChannelError) {}
 }
 
@@ -57,7 +57,6 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
   func canSend(_ command: [UInt8]) -> Bool { tag.canSend(command) }
 }
 
-/// A channel that counts the exchanges.
 protocol CountingChannel: TagChannel {
   var count: Int { get set }
 }

@@ -93,7 +93,7 @@ struct WritableTag: TagChannel {
     #expect(tag.writes.count == 2)
   }
 
-  /// A tag by another manufacturer whose container says that it has 48 bytes, with this number of pages.
+  /// A tag by another manufacturer with a container that claims 48 bytes, and with this number of pages.
   private func copy(pages: Int, _ version: [UInt8]? = nil) -> WritableTag {
     var tag = WritableTag(size: 0x06, message: [], version: version, pages: pages)
     tag.memory.replaceSubrange(0..<4, with: [0x53, 1, 2, 0x88 ^ 0x53 ^ 1 ^ 2])

@@ -215,7 +215,7 @@ private struct PageReader<Tag: TagChannel>: TagChannel {
     #expect(reader.tag.writes.map { $0[1] } == [3, 2])
   }
 
-  /// The message has copies of the first pages at page 10h, where the memory of an Ultralight ends.
+  /// The message has copies of the first pages at page 10h, the end of an Ultralight's memory.
   @Test func `contents that look like the first page do not end the memory`() throws {
     var message = try TagsTests.message(ofSize: 200)
     var reader = PageReader(WritableTag(size: 0x6D, message: message, version: nil))

@@ -119,7 +119,7 @@ private struct NoSuchMessage: Error {}
     #expect(content.problem?.contents == data + [UInt8](repeating: 0, count: 12 - data.count))
   }
 
-  /// Otherwise everyone who gets the bytes without the reason would open the message.
+  /// Otherwise a program that gets the bytes without the reason would open the message.
   @Test func `damaged contents that decode as a message lack their last byte`() throws {
     // A message without a TLV block around it. F0 is the length of the second block.
     let bare: [UInt8] = [0xD1, 0x01, 0x08, 0x54, 0xF0, 1, 2, 3, 4, 5, 6, 7]

@@ -17,13 +17,8 @@ struct FeliCaCard: TagChannel {
   var status: [UInt8] = [0, 0]
   private(set) var commands: [[UInt8]] = []
 
-  /// - Parameters:
-  ///   - message: the message on the card.
-  ///   - mostRead: Nbr.
-  ///   - mostWritten: Nbw.
-  ///   - blockCount: Nmaxb.
-  ///   - fields: bytes of the attribute information block to change, by their numbers. The checksum covers the changes
-  ///     to the bytes before it.
+  /// `mostRead` is Nbr, `mostWritten` Nbw, and `blockCount` Nmaxb. `fields` are bytes of the attribute information
+  /// block to change, by their numbers. The checksum covers the changes to the bytes before it.
   init(
     _ message: [UInt8], mostRead: UInt8 = 4, mostWritten: UInt8 = 1, blockCount: Int = 13, fields: [Int: UInt8] = [:]
   ) {

@@ -306,7 +306,6 @@ struct Type5Memory: TagChannel {
     bytes += [UInt8](repeating: 0, count: max(0, whole - bytes.count))
   }
 
-  /// The codes of the commands so far.
   var codes: [UInt8] { commands.map { $0[1] } }
   /// The commands so far that change the tag.
   var writes: [[UInt8]] { commands.filter { [0x21, 0x22].contains($0[1] & 0xEF) } }

@@ -5,7 +5,6 @@ import UniversalLinks
 /// A rule that Apple documents, with its source.
 struct AppleRule: Sendable, CustomTestStringConvertible {
   let source: String
-  /// The members of `applinks`.
   let applinks: String
   /// The part of each link after the host, and whether `ABCDE12345.com.example.app` opens the link.
   let links: [(String, Bool)]

@@ -3,7 +3,6 @@ import Testing
 
 @testable import UniversalLinks
 
-/// Whether a domain vouches for an application.
 @Suite struct DomainAssociationTests {
   private static let id = "org.example.Menu.desktop"
 

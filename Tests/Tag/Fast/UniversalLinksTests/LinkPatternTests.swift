@@ -168,7 +168,6 @@ import Testing
   }
 }
 
-/// Properties that hold for every file and every link.
 @Suite struct LinkPropertyTests {
   /// A component as JSON. It has few different characters, so that it often covers a link.
   private func component(_ random: inout SeededGenerator, exclude: Bool = false) -> String {

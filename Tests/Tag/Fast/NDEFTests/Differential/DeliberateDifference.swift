@@ -4,7 +4,6 @@ import NDEF
 struct DeliberateDifference: Sendable {
   let name: String
   let reason: String
-  /// Whether a disagreement is one of this kind.
   let explains: @Sendable (Disagreement) -> Bool
 
   static let all = messages + types + views + posters

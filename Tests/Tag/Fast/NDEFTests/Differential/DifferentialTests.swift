@@ -142,7 +142,6 @@ struct DifferentialVector: Decodable {
     let wifi: Network?
   }
 
-  /// A Wi-Fi network.
   struct Network: Decodable {
     let ssid: Hex
     let authentication: Hex
