@@ -92,7 +92,7 @@ struct FlatpakTests {
 /// comes from the network.
 ///
 /// `org.example.CHandler` is the example in C, and the bus starts it. `org.example.Table` is a script that `Exec=`
-/// starts. Each prints what it gets into a pipe, from inside its sandbox.
+/// starts. Each prints the received data into a pipe, from inside its sandbox.
 struct FlatpakApps {
   /// Holds the repository and the user's installation of Flatpak.
   private let directory: TemporaryDirectory
@@ -118,10 +118,8 @@ struct FlatpakApps {
     directory = try TemporaryDirectory()
   }
 
-  /// The path of an app's exported desktop entry.
   func entry(_ id: String) -> String { "\(exports)/applications/\(id).desktop" }
 
-  /// Builds and installs both apps.
   func install(for desktop: Desktop) async throws {
     try directory.write(Self.tableEntry, to: "Table/files/share/applications/org.example.Table.desktop")
     // Flatpak does not export this file, which is why `LinksInline=` exists.

@@ -29,7 +29,7 @@ import Testing
       let requests = await desk.requests(in: slot)
       #expect(requests.isEmpty, "\(requests)")
     }
-    // The daemon shows none of these slots.
+    // The daemon does not show these slots.
     try await desk.scanning()
   }
 
@@ -72,7 +72,7 @@ import Testing
         #expect(result.status == .exited(0), "\(result.log)")
         #expect(result.output.contains("Name of cardholder: Jane Doe"), "\(result.log)")
       }
-      // scdaemon may still be connected. Tags on the other reader have nothing to do with that.
+      // scdaemon may still be connected. Tags on the other reader are unaffected.
       if await desk.desktop.installation.daemon != nil {
         for number in 1...5 { try await desk.announces(number) }
       }
@@ -171,15 +171,12 @@ import Testing
   }
 }
 
-/// GnuPG with a home of its own, whose scdaemon uses pcscd.
+/// GnuPG with its own home. Its scdaemon uses pcscd.
 struct GnuPG {
   private let environment: [String: String]
 
-  /// - Parameters:
-  ///   - desk: whose pcscd it uses.
-  ///   - reader: pcscd's name of the reader. scdaemon takes the first one otherwise.
-  ///   - isShared: whether scdaemon leaves the card to other programs (`pcsc-shared` in scdaemon(1)).
-  /// - Throws: `RigError` if its home cannot be written.
+  /// `reader` is pcscd's name of the reader. scdaemon takes the first one otherwise. `isShared`: whether scdaemon
+  /// leaves the card to other programs (`pcsc-shared` in scdaemon(1)).
   init(_ desk: CardDesktop, reader: String, isShared: Bool) throws {
     try desk.write(
       "disable-ccid\nreader-port \(reader)\n" + (isShared ? "pcsc-shared\n" : ""), to: "gnupg/scdaemon.conf",
@@ -196,7 +193,6 @@ struct GnuPG {
       environment: environment)
   }
 
-  /// Ends gpg-agent and scdaemon.
   func end() async throws {
     _ = try await ChildProcess.run(
       try BuiltProducts.systemProgram("gpgconf", package: "gpgconf"), ["--kill", "all"], environment: environment)

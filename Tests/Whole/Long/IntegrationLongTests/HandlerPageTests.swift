@@ -29,8 +29,6 @@ import Testing
 
   /// Prepares a home with the built programs, and with the sources at the path that the page uses. The session bus
   /// reads its services from this home.
-  ///
-  /// - Returns: the environment of a shell in the session.
   private func shell(in desktop: Desktop) throws -> [String: String] {
     let directory = desktop.installation.directory
     let bus = try #require(desktop.installation.sessionBus)

@@ -208,7 +208,7 @@ extension String {
       await asking.value
     }
     await polkit.fallSilent(false)
-    // The daemon now receives the decisions for the dead clients, and none of them gets the reader.
+    // The daemon now receives the decisions for the dead clients, and does not give them the reader.
     let last = try await desktop.program().start()
     try await desktop.within("a turn") { try await last.activated() }
     try await last.session.invalidate()

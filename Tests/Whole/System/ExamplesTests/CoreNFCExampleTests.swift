@@ -8,9 +8,8 @@ import Testing
 /// The daemon and the agent with a simulated reader, for a program that uses Core NFC. The simulated reader is part of
 /// the test's own process, so the test can compare the memory of a tag.
 struct AppRig {
-  /// Where the program finds its Info.plist.
+  /// The place of the program's Info.plist.
   enum Place: Sendable, CaseIterable {
-    /// Beside the program.
     case beside
     /// In `share`, for a program in `bin`.
     case installed
@@ -42,7 +41,7 @@ struct AppRig {
     try await #require(agent).line(containing: "registered with the daemon")
   }
 
-  /// Runs an example to its end, from a folder of its own. Returns how it ended, and all lines that it printed.
+  /// Runs an example to its end, in its own folder. Returns how it ended, and all lines that it printed.
   func run(
     _ example: String, _ arguments: [String] = [], place: Place = .beside
   ) async throws -> (status: ChildProcess.ExitStatus, log: [String]) {
@@ -59,7 +58,6 @@ struct AppRig {
     return (status, await process.log())
   }
 
-  /// The memory of a tag that is on the reader.
   func memory(of tag: TagID) async throws -> [UInt8] { try #require(await reader.memory(of: tag)) }
 }
 

@@ -108,7 +108,7 @@ import Testing
   }
 }
 
-/// `tagroute demo` with the sample app, on a desktop where the user's own agent runs.
+/// `tagroute demo` with the sample app, on a desktop with the user's own agent.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SampleDemoTests {
   @Test func `a click on the notification opens the sample app, and the user's agent gets no tap`() async throws {
     let (desktop, server) = try await Desktop.started()

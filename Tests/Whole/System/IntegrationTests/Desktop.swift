@@ -12,23 +12,14 @@ struct Desktop {
   let installation: Installation
   /// Receives messages with a link to menu.example.com, over D-Bus.
   let app: HandlerStandIn
-  /// The addresses of the two buses.
   let systemBus: BusAddress
   let sessionBus: BusAddress
 
   /// Starts the buses and the app, but no program of Tagroute.
   ///
-  /// - Parameters:
-  ///   - kind: the kind of the simulated reader.
-  ///   - scan: lines of the group `[Scan]`.
-  ///   - reader: more lines of the group `[Reader]`.
-  ///   - agentScan: lines of the agent's group `[Scan]`.
-  ///   - agentArguments: more arguments for the agent.
-  ///   - log: `TAGROUTE_LOG`.
-  ///   - environment: more variables for every process.
-  ///   - isSystems: whether the app is installed by the system. Otherwise it is the user's own and not trusted.
-  ///   - starter: the test, which names the logs.
-  /// - Throws: `RigError` or `BusError` if a bus does not start.
+  /// `scan` and `agentScan` are lines of the group `[Scan]` of the daemon and the agent, and `reader` has more lines of
+  /// the group `[Reader]`. `log` is `TAGROUTE_LOG`. `environment` has more variables for every process. `isSystems`:
+  /// whether the app is installed by the system. Otherwise it is the user's own and not trusted.
   init(
     _ kind: Installation.Reader = .serial, scan: [String] = ["Sessions=any"], reader: [String] = [],
     agentScan: [String] = [], agentArguments: [String] = [], log: String = "debug",
@@ -55,7 +46,6 @@ struct Desktop {
     atEndOfTest { await desktop.stop() }
   }
 
-  /// Starts a notification server stand-in on the session bus.
   func startServer(
     capabilities: [String] = ["actions", "body", "body-markup"]
   ) async throws -> NotificationServerStandIn {
@@ -71,7 +61,6 @@ struct Desktop {
     return server
   }
 
-  /// Starts a desktop with a notification server stand-in and all programs.
   static func started(
     isSystems: Bool = true, starter: String = #function
   ) async throws -> (Desktop, NotificationServerStandIn) {
@@ -131,12 +120,10 @@ struct Desktop {
 
   // MARK: Events
 
-  /// Waits for the next notification.
   func notification(on server: NotificationServerStandIn) async throws -> NotificationServerStandIn.Shown {
     try await within("a notification") { try await server.next() }
   }
 
-  /// Waits for the next message that the app receives.
   func handed() async throws -> HandlerStandIn.Handed {
     try await within("a message at the app") { [app] in try await app.next() }
   }
@@ -186,12 +173,8 @@ struct Tag: Sendable {
   let uid: String
   let message: [UInt8]
 
-  /// - Parameters:
-  ///   - number: makes the tag distinct from other tags.
-  ///   - type: 2 or 4.
-  ///   - uri: the link. By default a link of the app that contains the number.
-  ///   - others: records after the link.
-  /// - Throws: `NDEFError` if the records do not form a message.
+  /// `number` makes the tag distinct from other tags. `type` is 2 or 4. By default, `uri` is a link of the app that
+  /// contains the number. The `others` follow the link.
   init(_ number: Int, type: Int = 2, uri: String? = nil, others: [NDEFRecord] = []) throws {
     let digits = String(number, radix: 16)
     uid = "04" + String(repeating: "0", count: 12 - digits.count) + digits

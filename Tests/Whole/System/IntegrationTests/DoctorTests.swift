@@ -172,7 +172,7 @@ import Testing
     try await desktop.agent.line(containing: Desktop.registered)
   }
 
-  /// Starts a daemon whose reader is an ordinary file.
+  /// Starts a daemon with an ordinary file as its reader.
   private func failed(starter: String = #function) async throws -> (Desktop, node: String) {
     let desktop = try await Desktop(starter: starter)
     let node = try desktop.installation.directory.write("", to: "reader")
@@ -390,12 +390,8 @@ extension Desktop {
 
   /// Runs `tagroute doctor --json` on this desktop.
   ///
-  /// - Parameters:
-  ///   - variable: the variable of a bus address, to be set to a bus that does not exist.
-  ///   - changes: more environment variables.
-  ///   - program: a copy of `tagroute` to run instead.
-  /// - Returns: the exit status and the findings.
-  /// - Throws: `RigError` if the program does not run, `DecodingError` if its output is not a list of findings.
+  /// `variable` is the variable of a bus address, to be set to a bus that does not exist. `changes` are more
+  /// environment variables. `program` is a copy of `tagroute` to run instead.
   func findings(
     without variable: String? = nil, _ changes: [String: String] = [:], program: String? = nil
   ) async throws -> (status: ChildProcess.ExitStatus, findings: [DoctorFinding]) {

@@ -10,9 +10,7 @@ import Testing
   private static let folder =
     repositoryRoot + "/Examples/tag-handler"
 
-  /// Builds an example if necessary.
-  ///
-  /// - Returns: the command line of the example.
+  /// Builds an example if necessary. Returns its command line.
   private func build(_ language: String, in directory: TemporaryDirectory) async throws -> String {
     switch language {
     case "Swift": return try BuiltProducts.program("tag-handler")

@@ -145,7 +145,7 @@ import Testing
     try await run(choices, desktop, "handlers", "forget", "--domain", "example.org")
   }
 
-  /// - Returns: the ids of three taps. The tag of the last one lies on the reader.
+  /// Returns the ids of three taps. The tag of the last one lies on the reader.
   private func tap(three desktop: Desktop, _ monitor: ChildProcess) async throws -> [String] {
     var ids: [String] = []
     for number in 1...3 {

@@ -4,7 +4,7 @@ import TagrouteClient
 import TestKit
 import Testing
 
-/// A desktop of a user who pastes recipes. The programs of Tagroute are real. The other programs of the recipes are
+/// A desktop on which a user pastes recipes. The programs of Tagroute are real. The other programs of the recipes are
 /// stand-ins, which report their arguments.
 struct RecipeStage {
   let desktop: Desktop
@@ -62,8 +62,7 @@ struct RecipeStage {
 
   /// Pastes the blocks of a recipe, in their order and as they are printed. Commands that wait for a tag get the given
   /// one, or a blank one if they write it.
-  ///
-  /// - Returns: the output of the commands, and the message that they have written on the tag.
+  /// Returns the output of the commands, and the message that they have written on the tag.
   func paste(_ title: String, holding tag: Tag? = nil) async throws -> (output: String, message: [UInt8]?) {
     let first = try #require(page.preparation.first)
     #expect(try await paste(first, holding: nil).output.isEmpty)
@@ -148,7 +147,6 @@ struct RecipeStage {
 
 /// docs/recipes.md as its readers paste it.
 struct RecipePage {
-  /// A code block of the page.
   enum Block: Hashable {
     /// Commands for a shell.
     case commands(String)
@@ -162,7 +160,6 @@ struct RecipePage {
   private(set) var titles: [String] = []
   private var blocks: [String: [Block]] = [:]
 
-  /// Reads the page.
   init() throws {
     try self.init(String(decoding: try readFile("\(repositoryRoot)/docs/recipes.md"), as: UTF8.self))
   }

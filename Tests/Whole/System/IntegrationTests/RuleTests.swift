@@ -5,7 +5,6 @@ import NDEF
 import TestKit
 import Testing
 
-/// Rules with the real daemon and the real agent.
 @Suite(.timeLimit(.minutes(3)), StopsAtEnd()) struct RuleTests {
   /// Writes its arguments, its variables and its input into a pipe.
   private static func recorder(_ pipe: String) -> String {
@@ -19,7 +18,6 @@ import Testing
     """
   }
 
-  /// A desktop with a program that records.
   private struct Stage {
     let desktop: Desktop
     let server: NotificationServerStandIn
@@ -36,7 +34,6 @@ import Testing
       server = try await desktop.startWithServer()
     }
 
-    /// What the program has written until it ended.
     func recorded() async throws -> [UInt8] {
       try await desktop.within("a program of a rule") { [pipe] in
         try await DedicatedThread.run { Result { try readFile(pipe) } }.get()
@@ -48,7 +45,6 @@ import Testing
     }
   }
 
-  /// The UID of the tag with this number.
   private static func uid(_ number: Int) -> String { "04-00-00-00-00-00-0\(number)" }
 
   @Test func `a rule runs a program without a click, and no shell sees what is in the rule or on the tag`() async throws
@@ -280,7 +276,7 @@ import Testing
 
   @Test func `an app that has got a tap over D-Bus is told that its tag was removed`() async throws {
     let (desktop, server) = try await Desktop.started()
-    // The tag is removed before the click, so the app is not told.
+    // The tag is removed before the click, so the app is not notified.
     try await desktop.place(try Tag(1))
     let early = try await desktop.notification(on: server)
     try await desktop.remove()

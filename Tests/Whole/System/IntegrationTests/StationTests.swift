@@ -32,7 +32,6 @@ import Testing
       try await desktop.status(\.scanning)
     }
 
-    /// What the program of the rule has got until it ended.
     func recorded() async throws -> [UInt8] {
       try await desktop.within("the program of the rule") { [pipe] in
         try await DedicatedThread.run { Result { try readFile(pipe) } }.get()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntegrationTests
 
-/// A notification server of Debian 12: how to start it, and where a user clicks on its notifications.
+/// A notification server of Debian 12: how to start it, and the places for clicks on its notifications.
 ///
 /// `Packaging/try-notification-server` uses the same names.
 struct RealServer: Sendable, CustomTestStringConvertible {
@@ -29,7 +29,6 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   }
 
   let testDescription: String
-  /// The name that the server reports.
   let ownName: String
   /// The Debian package that holds `program`.
   let package: String
@@ -41,7 +40,6 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   var services: [String] = []
   /// Whether the bus starts the server.
   var isActivated = false
-  /// More environment variables for the server.
   var environment: [String: String] = [:]
   /// The log line of a server that is ready, if its bus name appears too early.
   var readyLine: String?
@@ -51,9 +49,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   var firstKey: String?
   /// The part of the screen to compare, as width, height and position: desktops have clocks.
   var area: String?
-  /// Opens the link of the tag.
   let opening: Click
-  /// Closes the notification.
   let closing: Click
   /// The state of a tap after its notification was closed.
   var closedState = "dismissed"
@@ -83,13 +79,11 @@ struct RealServer: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The servers with a do-not-disturb command.
   static var quietable: [RealServer] { tested.filter { !$0.quieting.isEmpty } }
 
   /// The servers that stay on the bus without notifications.
   static var staying: [RealServer] { tested.filter { !$0.isActivated } }
 
-  /// The servers that remove unanswered notifications.
   static var expiring: [RealServer] { tested.filter(\.expires) }
 
   /// The packages of these servers are required for all tests.
@@ -150,7 +144,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
 
 /// The buttons of a real notification server, found by their labels, as a user finds them.
 struct RealServerButtons {
-  /// A server whose buttons can be found.
+  /// A server with buttons that can be found.
   struct Kind: Sendable, CustomTestStringConvertible {
     /// How a button is found and pressed.
     enum Way: Sendable {
@@ -165,8 +159,8 @@ struct RealServerButtons {
 
     var testDescription: String { server.testDescription }
 
-    /// Those of the tested servers that also have a setting against expiry: the notification that says what was opened
-    /// does not wait for an answer otherwise, and a slow machine would be too late.
+    /// Those of the tested servers that also have a setting against expiry. Otherwise the notification about the opened
+    /// app does not wait for an answer, and a slow machine would be too late.
     static let tested: [Kind] = RealServer.tested.compactMap { server in
       switch server.testDescription {
       case "dunst": return Kind(server: server, way: .menu)

@@ -9,7 +9,7 @@ import TestKit
 /// A virtual screen with a real notification server on it, and a simulated mouse.
 ///
 /// No server reports what it draws or when an animation has ended, so the tests compare pictures. A slow machine takes
-/// fewer of them. No wait has an end of its own, except the time limit of the test.
+/// fewer of them. Only the time limit of the test ends a wait.
 actor RealServerScreen {
   /// A rectangle in pixels.
   struct Box: Sendable, Hashable {
@@ -153,7 +153,7 @@ actor RealServerScreen {
     environment["DISPLAY"] = nil
   }
 
-  /// Starts a program as the user nobody if necessary: sway does not run as root, and GNOME Shell warns root.
+  /// Starts a program as the user `nobody` if necessary: sway does not run as root, and GNOME Shell warns root.
   private func child(_ program: String, _ arguments: [String], asNobody: Bool) throws -> ChildProcess {
     guard asNobody, geteuid() == 0 else { return try ChildProcess(program, arguments, environment: environment) }
     return try ChildProcess(
@@ -187,9 +187,7 @@ actor RealServerScreen {
     }
   }
 
-  /// Waits until this number of consecutive pictures are the same.
-  ///
-  /// - Returns: the last picture.
+  /// Waits until this number of consecutive pictures are the same. Returns the last picture.
   private func calm(for most: Int) async throws -> String {
     var (last, calm) = (try await photograph(), 0)
     while calm < most {
@@ -200,11 +198,8 @@ actor RealServerScreen {
     return last
   }
 
-  /// Waits until a notification is on the screen and no longer moves.
-  ///
-  /// - Parameter time: how long the notification has to be there, as for a user who reads it.
-  /// - Returns: the position of the notification.
-  /// - Throws: `RigError` if there is no picture of the screen.
+  /// Waits until a notification is on the screen and no longer moves. It has to be there for `time`, as if a user reads
+  /// it. Throws `RigError` if there is no picture of the screen.
   func shown(for time: Duration = .zero) async throws -> Box {
     var (last, since) = (try await photograph(), ContinuousClock.now)
     while true {
@@ -244,7 +239,7 @@ actor RealServerScreen {
     _ = try await calm(for: 1)
   }
 
-  /// Presses the button where the pointer is, and moves the pointer away.
+  /// Presses the button under the pointer, and moves the pointer away.
   func press(_ click: RealServer.Click) async throws {
     try await run("xdotool", "xdotool", ["click", "\(click.button)"])
     try await run("xdotool", "xdotool", ["mousemove", "4", "300"])
@@ -323,7 +318,6 @@ actor Taps {
     events = try await agent.events().makeAsyncIterator()
   }
 
-  /// The id of the next tap.
   func received() async throws -> String {
     while let event = await next() {
       if case .received(let id) = event { return id }
@@ -331,7 +325,6 @@ actor Taps {
     throw RigError("the signals of the agent ended")
   }
 
-  /// The final state of this tap.
   func end(of id: String) async -> String? {
     while let event = await next() {
       if case .closed(id, let state) = event { return state }

@@ -263,7 +263,7 @@ import Testing
     )
   }
 
-  /// - Returns: the id that the server assigned, or nil if it refused.
+  /// Returns the id that the server assigned; nil if it refused.
   private func notify(_ stranger: Connection, replacing number: UInt32) async throws -> UInt32? {
     let keys = ["default", "Later", "allow", "Later", "open", "Later", "candidate-0", "Later"]
     do throws(BusError) {

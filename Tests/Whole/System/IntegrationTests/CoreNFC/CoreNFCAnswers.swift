@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreNFC
 
-/// A completion handler of which only the error matters.
+/// A completion handler. Only its error matters.
 typealias Completion = @Sendable ((any Error)?) -> Void
 
 /// The answers of completion handlers, in order: the name of the call and the code of its error, 0 for none.
@@ -48,6 +48,5 @@ extension NFCNDEFMessage {
       records: [NFCNDEFPayload(format: .unknown, type: Data(), identifier: Data(), payload: payload)])
   }
 
-  /// The link of the first record.
   var link: String? { records.first?.wellKnownTypeURIPayload()?.absoluteString }
 }

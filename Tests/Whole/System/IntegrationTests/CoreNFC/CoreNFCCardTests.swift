@@ -74,7 +74,7 @@ import Testing
     #expect(card.applicationData == nil && !card.proprietaryApplicationDataCoding && !card.supportsPACE)
     #expect(card.type == .iso7816Compatible && card.asNFCISO7816Tag() != nil && card.asNFCMiFareTag() == nil)
 
-    // Status bytes are results, whatever they are.
+    // All status bytes are results.
     #expect(try await answer(Self.readFile, of: card) == [0x69, 0x86])
     #expect(try await answer(Self.apdu(0xA4, 0x02, 0x0C, [0x01, 0x02]), of: card) == [0x6A, 0x82])
     #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
@@ -107,7 +107,7 @@ import Testing
     for name in Self.others {
       #expect(await code { _ = try await card.sendCommand(apdu: Self.select(name)) } == 2, "\(name)")
     }
-    // The card got none of these, and its application is still selected.
+    // The card did not get these commands, and its application is still selected.
     #expect(try await answer(Self.selectFile, of: card) == [0x90, 0x00])
     #expect(try await answer(Self.select(Self.application), of: card) == [0x90, 0x00])
     // The other declared application is not on the card.

@@ -8,7 +8,7 @@ import Testing
 @testable import CoreNFCSystemTests
 
 /// A complete Tagroute for Core NFC sessions of the test's own process. The simulated reader is part of that process
-/// too, so a test can place every kind of card, take it away during a call, and compare its memory.
+/// too. So a test can place every kind of card, take it away during a call, and compare its memory.
 struct CoreNFCDesktop: SessionDesktop {
   let desktop: Desktop
   let reader: SimulatedReader
@@ -17,11 +17,7 @@ struct CoreNFCDesktop: SessionDesktop {
 
   /// Starts everything, and waits until the daemon scans.
   ///
-  /// - Parameters:
-  ///   - settings: more lines of the group `[Reader]`.
-  ///   - actions: the polkit actions that everyone may do.
-  ///   - starter: the test, which names the logs.
-  /// - Throws: `RigError`, `BusError` or `SimulatorError` if a part does not start.
+  /// `settings` are more lines of the group `[Reader]`. Everyone may do the polkit `actions`.
   init(
     reader settings: [String] = [],
     allowing actions: Set<String> = [Names.PolkitAction.readTags, Names.PolkitAction.writeTags],
@@ -105,7 +101,6 @@ struct CoreNFCDesktop: SessionDesktop {
   /// Ends the session of a tag, as the other `finish`.
   func finish(_ connected: ConnectedTag) async throws { try await finish(connected.session, connected.delegate) }
 
-  /// The memory of a card that is on the reader.
   func memory(of placement: TagID) async throws -> [UInt8] { try #require(await reader.memory(of: placement)) }
 }
 
@@ -115,7 +110,6 @@ protocol SessionDesktop {
 }
 
 extension SessionDesktop {
-  /// Begins a session on the bus of this desktop.
   func begin(_ session: NFCReaderSession) {
     session.bus = desktop.systemBus
     session.begin()
@@ -150,7 +144,6 @@ extension SessionDesktop {
     return names
   }
 
-  /// The next answer of a completion handler.
   func next(_ answers: Answers) async throws -> String? {
     try await desktop.within("an answer") { await answers.next() }
   }
@@ -188,11 +181,9 @@ extension SessionDesktop {
     throw RigError("the session had ended before")
   }
 
-  /// Waits until a tag is no longer available.
   func unavailable(_ tag: NFCTag) async throws { try await desktop.unavailable(tag.any) }
 }
 
-/// A tag to which its session is connected.
 struct ConnectedTag {
   let session: NFCTagReaderSession
   let delegate: TagRecorder

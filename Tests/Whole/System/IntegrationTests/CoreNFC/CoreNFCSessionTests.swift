@@ -173,7 +173,6 @@ import Testing
       try await place.activate(session, delegate)
     }
 
-    /// The two tags of the next round.
     func tags() async throws -> (any NFCMiFareTag, any NFCFeliCaTag) {
       let tags = try await place.tags(delegate)
       #expect(tags.count == 2)

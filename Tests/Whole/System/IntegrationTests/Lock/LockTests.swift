@@ -119,7 +119,6 @@ import Testing
   }
 }
 
-/// `tagroute on` and `tagroute off`.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SwitchTests {
   @Test func `tagroute on and off need a polkit permission and last across a daemon restart`() async throws {
     let desktop = try await Desktop()
@@ -147,7 +146,6 @@ import Testing
   }
 }
 
-/// A machine that goes to sleep, with the real programs: the field is off by then.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct MachineSleepTests {
   @Test func `the field is off when the machine goes to sleep`() async throws {
     let desktop = try await Desktop(scan: ["Sessions=logind"])

@@ -4,8 +4,8 @@ import TagrouteClient
 import TestKit
 import Testing
 
-/// A complete Tagroute whose readers are behind the real pcscd. The simulated readers are part of the test's own
-/// process, so a test can count the commands to each card, and stop a reading at any of them.
+/// A complete Tagroute. Its readers are behind the real pcscd. The simulated readers are part of the test's own
+/// process. So a test can count the commands to each card, and stop a reading at any of them.
 struct CardDesktop: SessionDesktop {
   let desktop: Desktop
   let server: NotificationServerStandIn
@@ -17,13 +17,8 @@ struct CardDesktop: SessionDesktop {
 
   /// Starts pcscd, the buses, the app and a notification server, but no program of Tagroute.
   ///
-  /// - Parameters:
-  ///   - models: a reader of each.
-  ///   - settings: lines of the group `[Reader]`.
-  ///   - log: `TAGROUTE_LOG`.
-  ///   - environment: more variables for every process.
-  ///   - starter: the test, which names the logs.
-  /// - Throws: `SimulatorError`, `RigError` or `BusError` if a part does not start.
+  /// There is one reader of each model. `settings` are lines of the group `[Reader]`, and `log` is `TAGROUTE_LOG`.
+  /// `environment` has more variables for every process.
   init(
     _ models: [CardReaderModel] = [.acr1252U], settings: [String] = ["Backend=pcsc"], log: String = "debug",
     environment: [String: String] = [:], starter: String = #function
@@ -92,17 +87,14 @@ struct CardDesktop: SessionDesktop {
     }
   }
 
-  /// The slot of the first contactless reader.
   var slot: CardSlotID { get throws { try slot(0) } }
 
-  /// The slot of the contactless reader with this number.
   func slot(_ number: Int) throws -> CardSlotID {
     let contactless = attached.filter { $0.model.slots[0].kind == .contactless }
     try #require(contactless.indices.contains(number))
     return contactless[number].slot
   }
 
-  /// The reader process of a contactless reader.
   func process(ofReader number: Int = 0) async throws -> ForeignProcess {
     let device = Names.PCSC.devicePrefix + (await readers.name(of: try slot(number)))
     return try #require(try await desktop.daemon.children().first { $0.commandLine.contains(device) })
@@ -183,12 +175,10 @@ struct CardDesktop: SessionDesktop {
     try directory.write(text, to: name, mode: mode)
   }
 
-  /// The path of a file in that directory.
   func file(_ name: String) -> String { directory.file(name) }
 }
 
 extension Tag {
-  /// The UID as bytes.
   var bytes: [UInt8] {
     stride(from: 0, to: uid.count, by: 2).compactMap { UInt8(uid.dropFirst($0).prefix(2), radix: 16) }
   }

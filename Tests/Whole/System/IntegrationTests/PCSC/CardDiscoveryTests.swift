@@ -83,8 +83,8 @@ struct CardDiscoveryTests {
   }
 }
 
-/// A machine with udev, USB devices and pcscd on its standard socket, of which all but the programs is simulated: the
-/// daemon finds readers as on a real machine, and connects to pcscd only for one of them.
+/// A machine with udev, USB devices and pcscd on its standard socket. All but the programs is simulated: the daemon
+/// finds readers as on a real machine, and connects to pcscd only for one of them.
 ///
 /// The daemon runs in a mount namespace, where `/run/pcscd` is the folder of the private pcscd. This needs root.
 struct CardMachine {
@@ -112,12 +112,8 @@ struct CardMachine {
 
   /// Starts pcscd, a desktop, the daemon and the agent.
   ///
-  /// - Parameters:
-  ///   - models: readers that can be plugged in.
-  ///   - settings: lines of the group `[Reader]`.
-  ///   - isOnDemand: whether pcscd starts only when a client connects.
-  ///   - starter: the test, which names the logs.
-  /// - Throws: `SimulatorError`, `RigError` or `BusError` if a part does not start.
+  /// `models` are readers that can be plugged in. `settings` are lines of the group `[Reader]`. `isOnDemand`: whether
+  /// pcscd starts only when a client connects.
   init(
     _ models: [CardReaderModel], settings: [String] = [], isOnDemand: Bool = true, starter: String = #function
   ) async throws {

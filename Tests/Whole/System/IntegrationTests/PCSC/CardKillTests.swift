@@ -11,7 +11,6 @@ import Testing
 enum CardKill {
   enum Victim: String, CaseIterable, Sendable {
     case pcscd
-    /// The process of the reader.
     case reader
     /// The process that lists pcscd's readers.
     case watch
@@ -31,13 +30,11 @@ enum CardKill {
     case ending
     /// The tap was announced, and the tag rests.
     case announced
-    /// A reader session has found the tag.
     case inSession
-    /// A reader session writes to the tag.
     case writing
 
-    /// The command whose answer is held: the message of the tag takes three reads. A write begins with five commands that
-    /// read the tag.
+    /// The simulated reader holds the answer to this command. The message of the tag takes three reads. A write begins
+    /// with five commands that read the tag.
     var heldCommand: Int? {
       switch self {
       case .before, .inserted, .announced, .inSession: nil
@@ -70,12 +67,8 @@ enum CardKill {
     }
   }
 
-  /// - Parameters:
-  ///   - step: when the victim is killed.
-  ///   - victim: the process.
-  ///   - isRemoved: whether the tag is removed while the victim is dead.
-  ///   - starter: the test, which names the logs.
-  /// - Throws: if an event that has to follow does not come.
+  /// `isRemoved`: whether the tag is removed while the victim is dead. Throws if an event that has to follow does not
+  /// come.
   static func run(_ step: Step, _ victim: Victim, isRemoved: Bool, starter: String) async throws {
     let folder = try TemporaryDirectory()
     defer { withExtendedLifetime(folder) {} }
@@ -109,7 +102,7 @@ enum CardKill {
     let count = await desk.announcements(of: 1)
     #expect(expected.contains(count), "announced \(count) times")
     #expect(await desk.server.mostAtOnce(Tag.text(1)) == count)
-    // The tag itself has done nothing wrong: removed and placed again, it is a new tap.
+    // The tag is not to blame: removed and placed again, it is a new tap.
     try await desk.announces(1)
     #expect(await desk.announcements(of: 1) == count + 1)
     #expect(await desk.announcements(of: 2) == 1)
@@ -133,7 +126,7 @@ private struct Scene {
   /// The reader process, if it is suspended.
   var suspended: ForeignProcess?
   var session: OpenSession?
-  /// Ends when the session's write has ended, in whatever way.
+  /// Ends when the session's write has ended, with or without an error.
   var write: Task<Void, Never>?
 }
 

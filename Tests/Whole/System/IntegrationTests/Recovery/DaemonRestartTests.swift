@@ -203,9 +203,7 @@ extension Desktop {
     #expect(readers.map(\.isGone) == readers.map { _ in true })
   }
 
-  /// Brings the desktop into a state.
-  ///
-  /// - Returns: the reader processes.
+  /// Brings the desktop into a state. Returns the reader processes.
   private func bring(_ desktop: Desktop, to state: State) async throws -> [ForeignProcess] {
     let server = try await desktop.startWithServer()
     try await desktop.status(\.scanning)

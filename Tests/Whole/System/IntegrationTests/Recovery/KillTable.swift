@@ -66,11 +66,7 @@ enum KillTable {
     }
   }
 
-  /// - Parameters:
-  ///   - step: when the victim is killed.
-  ///   - victim: the program.
-  ///   - starter: the test, which names the logs.
-  /// - Throws: if an event that has to follow does not come.
+  /// Throws if an event that has to follow does not come.
   static func run(_ step: Step, _ victim: Victim, starter: String) async throws {
     let desktop = try await Desktop(starter: starter)
     // No other program takes a message that the app has lost.

@@ -13,7 +13,6 @@ import Testing
 struct SessionPrivacyTests {
   private static let nobody = "65534"
 
-  /// Runs `busctl` as another user.
   private func busctl(_ desktop: Desktop, _ arguments: [String]) async throws -> (ok: Bool, text: String) {
     let program = try BuiltProducts.systemProgram("busctl", package: "systemd")
     let result = try await ChildProcess.run(
@@ -133,7 +132,6 @@ struct SessionPrivacyTests {
     }
   }
 
-  /// Tries all methods and all properties.
   private func reach(nothingOf session: String, _ tag: String, _ desktop: Desktop) async throws {
     let daemon = Names.Daemon.busName
     #expect(Set(Self.managerCalls.keys) == (try members("method", of: Names.Daemon.managerInterface)))

@@ -121,7 +121,7 @@ import Testing
     // The container, the TLV, the link, the text, the terminator.
     let expected = "E1103E00" + "0318" + "91010C55046578616D706C652E636F6D" + "5101045402656E62" + "FE00" + "\n"
     #expect(try await pages(desktop, last: "0A") == expected)
-    // The tag is formatted now, so the option changes nothing.
+    // The tag is formatted now, so the option has no effect.
     #expect(try await desktop.installation.tagroute(["write", "--format", "--text", "c"]).status == .exited(0))
   }
 
