@@ -1,5 +1,5 @@
-import NDEF
 import EventLoop
+import NDEF
 package import Names
 
 /// The taps and their states, safe over a crash.

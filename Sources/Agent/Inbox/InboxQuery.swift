@@ -72,7 +72,7 @@ package struct Retention: Sendable, Hashable {
   package let maximumTaps: Int
   /// At most this many taps wait to be sent; the oldest are given up.
   package static let maximumOutgoing = 20_000
-  /// In memory, the messages of these taps have at most this many bytes together.
+  /// In memory, the messages of these taps, as they are on the tags, have at most this many bytes together.
   static let maximumOutgoingBytes = 32 << 20
 
   /// Raises both to at least 1.

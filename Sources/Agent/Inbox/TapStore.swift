@@ -1,5 +1,5 @@
-import NDEF
 import CSQLite
+import NDEF
 import Names
 
 /// The taps in one database, in memory or in a file: typed rows over ``Database``, without any policy.

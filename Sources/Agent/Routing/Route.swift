@@ -100,6 +100,16 @@ package struct Route: Sendable, Hashable {
   package var handsOverMessage: Bool { kind == .universalLink || kind == .scheme || kind == .record || opensHandler }
 }
 
+extension Route {
+  /// The same route without the applications that do not open the link: nobody is shown them.
+  package var withoutLosers: Route {
+    var route = self
+    route.claimants = claimants.filter(\.wins)
+    route.claimantsLeftOut = 0
+    return route
+  }
+}
+
 /// The steps that lead to an answer, and the applications that claim the link but do not open it. The steps are
 /// recorded only if the caller wants to read them.
 struct Explanation {

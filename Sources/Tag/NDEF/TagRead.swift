@@ -22,7 +22,7 @@ public struct TagRead: Sendable, Hashable {
 
   /// The longest message, in bytes.
   package static let maximumMessage = 1 << 20
-  /// The longest ``damage``, in characters.
+  /// The longest ``damage``, in Unicode scalars.
   private static let maximumDamage = 500
 
   /// Decodes the bytes. `damage` is why the reader calls the contents damaged; bytes that are a message are not.
@@ -32,16 +32,29 @@ public struct TagRead: Sendable, Hashable {
     (self.id, self.time, self.reader, self.technology, self.uid, self.bytes) = (
       id, time, reader, technology, uid, bytes
     )
-    let decoded = Result { () throws(NDEFError) in try bytes.isEmpty ? nil : NDEFMessage(decoding: bytes) }
-    switch decoded {
-    case .success(let message):
-      self.message = message
-      self.damage = message == nil ? String(damage.prefix(Self.maximumDamage)) : ""
-    case .failure(let error):
+    do throws(NDEFError) {
+      message = try bytes.isEmpty ? nil : NDEFMessage(decoding: bytes)
+      self.damage = message == nil ? Self.line(damage) : ""
+    } catch {
       message = nil
-      self.damage =
-        damage.isEmpty ? "the message is not NDEF: \(error)" : String(damage.prefix(Self.maximumDamage))
+      self.damage = damage.isEmpty ? Self.words(error) : Self.line(damage)
     }
+  }
+
+  /// Why bytes from a tag are no message; empty if they are one, and if there are none.
+  package static func damage(of bytes: [UInt8]) -> String {
+    do throws(NDEFError) {
+      if !bytes.isEmpty { _ = try NDEFMessage(decoding: bytes) }
+      return ""
+    } catch {
+      return words(error)
+    }
+  }
+
+  private static func words(_ error: NDEFError) -> String { "the message is not NDEF: \(error)" }
+
+  private static func line(_ damage: String) -> String {
+    String(String.UnicodeScalarView(damage.unicodeScalars.prefix(maximumDamage)))
   }
 
   /// A reading that need not exist. Everything that is left out is unknown.
@@ -54,4 +67,16 @@ public struct TagRead: Sendable, Hashable {
 
   /// Whether the tag has no NDEF message. Then there is nothing to open, but a rule may know the tag by its UID.
   package var isBare: Bool { bytes.isEmpty && message == nil && damage.isEmpty }
+
+  /// The same reading without the message, for what outlives the tap.
+  package var withoutContents: TagRead {
+    TagRead(id: id, time: time, reader: reader, technology: technology, uid: uid, bytes: [])
+  }
+}
+
+extension TagRead: CustomStringConvertible {
+  /// For logs: without the message and the UID.
+  public var description: String {
+    "tap \(id) (\(technology), \(bytes.isEmpty ? "no message" : "message of \(bytes.count) bytes"))"
+  }
 }

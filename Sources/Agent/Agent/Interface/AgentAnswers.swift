@@ -105,8 +105,8 @@ enum AgentAnswers {
     tap.message = stored.read.bytes
     tap.reason = reason
     // A rule may act on a damaged tag, and the inbox then stores no reason.
-    let isDamaged = stored.reason == .none && !stored.read.damage.isEmpty
-    let reason = isDamaged ? TapReason(.damaged, detail: stored.read.damage) : stored.reason
+    let damage = stored.reason == .none ? TagRead.damage(of: stored.read.bytes) : ""
+    let reason = damage.isEmpty ? stored.reason : TapReason(.damaged, detail: damage)
     tap.stateReason = reason.words
     tap.stateReasonCode = reason.code.rawValue
     tap.stateTime = UInt64(clamping: stored.changed.microseconds)

@@ -1,7 +1,7 @@
-import Settings
 import Bus
 import Inbox
 import Names
+import Settings
 
 extension AgentInterface {
   nonisolated var exported: ExportedInterface {

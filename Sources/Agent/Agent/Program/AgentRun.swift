@@ -50,9 +50,9 @@ actor AgentRun {
       let service = AgentService(
         session: session, inbox: makeInbox(), configuration: configuration, readAt: await settings.time,
         now: Timestamp.now, clock: clock, isHeadless: isHeadless, mqttFiles: files.mqtt, log: log,
-        readSettings: { [settings] in await settings.read() },
-        isLocked: { [conditions] in await conditions.isLocked() },
-        declareLocked: { [conditions] _, isLocked in try await conditions.declare(locked: isLocked) })
+        readSettings: { [weak settings] in await settings?.read() ?? nil },
+        isLocked: { [weak conditions] in await conditions?.isLocked() ?? true },
+        declareLocked: { [weak conditions] _, isLocked in try await conditions?.declare(locked: isLocked) })
       try await service.interface.export()
       guard try await session.requestName(busName).isOwner else { return await leave(session) }
       self.service = service
@@ -123,6 +123,7 @@ actor AgentRun {
 
   /// Connects to the system bus, which may start later than the agent. After that, the connection restores itself.
   private func serveDaemon(_ service: AgentService) async {
+    await conditions.settle()
     await Retry(clock: clock).run { () async throws(BusError) in
       let system = try await Connection.open(buses.system, on: loop)
       let link = DaemonLink(
@@ -132,8 +133,9 @@ actor AgentRun {
       } receive: { _, values in
         try await service.desk.tagRead(values)
       }
-      await service.use(link, NetworkManager(system))
+      // First, so that no unlocking by command is lost while taps are decided again.
       await conditions.use(link)
+      await service.use(link, NetworkManager(system))
       try await link.run()
     } failed: { error in
       log(.warning, "cannot use the system bus: \(error.message); trying again")

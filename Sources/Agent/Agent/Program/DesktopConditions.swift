@@ -61,10 +61,12 @@ actor DesktopConditions {
 
   func setDisplayWanted(_ isWanted: Bool) async { await desktop?.setWanted(isWanted) }
 
+  /// Waits for the desktop's state: the first registration reports whether the session is locked.
+  func settle() async { await desktop?.settle(within: Self.settling) }
+
   /// On a new connection. Includes whether the session is locked.
   func firstReport() async -> DaemonRegistration.Report {
-    await desktop?.settle(within: Self.settling)
-    return DaemonRegistration.Report(
+    DaemonRegistration.Report(
       conditions: await desktop?.state.report ?? [:], isUnlockedByUser: isUnlockUnreported)
   }
 

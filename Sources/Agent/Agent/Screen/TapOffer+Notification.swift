@@ -1,6 +1,6 @@
-import NDEF
 import Handlers
 import Inbox
+import NDEF
 import Notifications
 import Routing
 import Settings

@@ -82,7 +82,7 @@ struct TagRemovals {
 extension TapOffer {
   fileprivate var actionsAtRemoval: [TagRemovals.Action] {
     guard isOpenable else { return [] }
-    let click = Launcher.Click(tapID: id, tag: read)
+    let click = Launcher.Click(tapID: id, tag: read.withoutContents)
     var actions: [TagRemovals.Action] = []
     if let rule, let command = TapCommand(onRemovalFor: rule, uri: uri) { actions.append(.run(command, click)) }
     if command == nil, handsOverMessage, let handler, handler.isDBusActivatable {

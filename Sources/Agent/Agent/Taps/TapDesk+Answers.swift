@@ -1,9 +1,9 @@
-import NDEF
 import Bus
 import EventLoop
 import Handlers
 import Inbox
 import Journal
+import NDEF
 import Names
 import Notifications
 import Routing

@@ -1,8 +1,8 @@
-import NDEF
 import Bus
 import Handlers
 import Inbox
 import Journal
+import NDEF
 import Names
 import Routing
 

@@ -1,13 +1,13 @@
-import NDEF
-import Settings
 import Bus
 import EventLoop
 import Handlers
 import Inbox
 import Journal
+import NDEF
 import Names
 import Notifications
 import Routing
+import Settings
 
 /// Where taps arrive, wait for the user, and leave: carries out the actions of ``TapPolicy``.
 actor TapDesk {

@@ -57,7 +57,7 @@ extension TapOffer {
     _ read: TagRead, registry: Registry, policy: RoutingPolicy, languages: [String], rules: RuleSet = RuleSet()
   ) {
     let digest = rules.needsDigest && read.message != nil ? MessageDigest.sha256(read.bytes) : ""
-    route = registry.route(for: read, digest: digest, rules: rules, policy: policy, explaining: false)
+    route = registry.route(for: read, digest: digest, rules: rules, policy: policy, explaining: false).withoutLosers
     self.read = read
     (handler, handsOverMessage, question) = (route.handler, route.handsOverMessage, route.question)
     namesakes = TapOffer.namesakes(among: TapOffer.offered(of: route.claimants).map(\.application), in: registry)

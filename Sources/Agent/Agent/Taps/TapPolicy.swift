@@ -144,8 +144,11 @@ struct TapPolicy {
     case .closed(let id, let reason): return closed(id, reason)
     case .dismiss(let id):
       return [.move(id, to: .dismissed, reason: .none)] + close(id) + [.announceClosed(id, .dismissed)]
-    case .expired(let id): return close(id) + [.announceClosed(id, .expired)]
+    case .expired(let id):
+      forget(id)
+      return close(id) + [.announceClosed(id, .expired)]
     case .cleared(let id):
+      forget(id)
       // Close it even if it is not on the screen: a click that the inbox refused has left the notification there.
       let hasFailed = remove(id)?.state == .failed
       return [.closeNotification(id)] + (hasFailed ? [] : [.announceClosed(id, .dismissed)])
@@ -298,6 +301,12 @@ struct TapPolicy {
       .move(id, to: .expired, reason: oldest.failure ?? TapReason(.madeRoom)), .closeNotification(id),
       .announceClosed(id, .expired),
     ]
+  }
+
+  /// The inbox has the tap no more, so what was on its tag is not kept here either.
+  private mutating func forget(_ id: String) {
+    replaced.removeAll { $0.id == id }
+    openedAtOnce.removeAll { $0.id == id }
   }
 
   private mutating func close(_ id: String) -> [Action] { remove(id) == nil ? [] : [.closeNotification(id)] }

@@ -1,12 +1,12 @@
-import NDEF
-import Notifications
 import Associations
 import Bus
 import EventLoop
 import Handlers
 import Inbox
 import Journal
+import NDEF
 import Names
+import Notifications
 import Routing
 import Settings
 

@@ -1,7 +1,7 @@
-import NDEF
 import Bus
 import EventLoop
 import Glibc
+import NDEF
 import Names
 import UniversalLinks
 

@@ -1,5 +1,5 @@
-import EventLoop
 import Bus
+import EventLoop
 import Glibc
 import Names
 import TagrouteClient

@@ -5,7 +5,7 @@ import Presence
 
 /// The registered agents, the taps on their way to them, and the removals of tags that they should learn of.
 ///
-/// Pure: the actions are for the service.
+/// Pure: the actions are for the parts that act.
 struct AgentsState: Sendable {
   typealias Action = DaemonState.Action
   typealias Instant = TapQueue.Instant
@@ -104,7 +104,9 @@ struct AgentsState: Sendable {
   /// serves its user instead of a session, or the reverse.
   mutating func dropUnservedTaps(at now: Instant) -> [Action] {
     queue.waitingSessions.filter { ($0.id == nil) == seats.sessions(of: $0.uid, nil).isEmpty }.flatMap {
-      perform(queue.handle(.sessionEnded($0), at: now), at: now)
+      let agent = seats.registry.agent(of: $0)
+      return perform(queue.handle(.sessionEnded($0, "Sessions= or StationUser= has changed"), at: now), at: now)
+        + perform(queue.handle(.agent($0, agent), at: now), at: now)
     }
   }
 

@@ -1,3 +1,4 @@
+import Names
 import Bus
 import NDEF
 
@@ -21,25 +22,18 @@ struct DetectedTap: Hashable, Sendable {
   }
 
   /// For the log, so it does not contain the message or the UID.
-  var summary: String {
-    "tap \(id) (\(read.technology), \(read.bytes.isEmpty ? "no message" : "message of \(read.bytes.count) bytes"))"
-  }
+  var summary: String { read.description }
 
   static func makeID(_ random: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))) -> String {
     // The version in the seventh byte, the variant in the ninth (RFC 9562, section 5.4).
     let high = random.0 & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
     let low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-    let digits = hexadecimal(high) + hexadecimal(low)
+    let digits = (Hexadecimal.text(high) + Hexadecimal.text(low)).lowercased()
     var id = ""
     for (index, digit) in digits.enumerated() {
       if [8, 12, 16, 20].contains(index) { id.append("-") }
       id.append(digit)
     }
     return id
-  }
-
-  private static func hexadecimal(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -19,7 +19,7 @@ struct TapQueue: Sendable {
     /// Whether the session may get taps. It may not while it is locked.
     case open(LoginSessionKey, Bool)
     case finished(id: String, sender: String, Outcome)
-    case sessionEnded(LoginSessionKey)
+    case sessionEnded(LoginSessionKey, String = "its session has ended")
     /// The time of `deadline` has come.
     case tick
   }
@@ -94,9 +94,9 @@ struct TapQueue: Sendable {
       setOpen(isOpen, session, at: now)
     case .finished(let id, let sender, let outcome):
       actions += finish(id, sender, outcome, at: now)
-    case .sessionEnded(let session):
+    case .sessionEnded(let session, let reason):
       let line = lines.removeValue(forKey: session)
-      actions += (line?.entries ?? []).map { .drop($0.tap, reason: "its session has ended") }
+      actions += (line?.entries ?? []).map { .drop($0.tap, reason: reason) }
     case .tick: break
     }
     actions += expire(at: now)

@@ -163,7 +163,7 @@ import Settings
   private func followPCSCD() {
     guard !core.isStopped else { return }
     if roster.needsPCSCList {
-      pcsc.startWatch(after: processes, environment: Self.environment) { [weak self] in self?.receive($0) }
+      pcsc.startWatch(after: processes, base: Self.environment) { [weak self] in self?.receive($0) }
     } else if pcsc.stopWatch() != nil {
       perform(roster.handle(.pcscUnwatched))
     }

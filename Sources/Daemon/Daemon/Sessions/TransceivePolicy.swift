@@ -163,7 +163,7 @@ struct TransceivePolicy: Sendable, Hashable {
     // another one.
     case 0x30 where command.count == 2, 0x39 where command.count == 2, 0x3C where command.count == 2: return
     case 0x3A where command.count == 3, 0x60 where command.count == 1, 0xC2 where command == [0xC2, 0xFF]: return
-    default: try requireWriting("the command \(hexadecimal(first))")
+    default: try requireWriting("the command \(Hexadecimal.text(first))")
     }
   }
 
@@ -179,7 +179,7 @@ struct TransceivePolicy: Sendable, Hashable {
     try requireNoPayment(command)
     // A card may take a command that is longer than its native form for an APDU, in any class.
     let isKnownRead = kind == .desfire ? DESFire.isRead(command) : MIFAREPlus.isRead(command)
-    if !isKnownRead { try requireWriting("the command \(hexadecimal(first))") }
+    if !isKnownRead { try requireWriting("the command \(Hexadecimal.text(first))") }
   }
 
   /// SelectApplication of DESFire, and on a MIFARE Plus reading a block with a number that ends in A4.
@@ -221,7 +221,7 @@ struct TransceivePolicy: Sendable, Hashable {
     }
     if let chain {
       guard command.ins == chain else {
-        throw .invalidArgument("finish the chain of commands \(hexadecimal(chain)) first")
+        throw .invalidArgument("finish the chain of commands \(Hexadecimal.text(chain)) first")
       }
     }
     // The application that is selected on another channel is not known.
@@ -242,12 +242,12 @@ struct TransceivePolicy: Sendable, Hashable {
     switch command.ins {
     case Self.select: try checkSelect(command)
     case let ins where Self.selecting.contains(ins):
-      throw .notAuthorized("the target of the command \(hexadecimal(ins)) cannot be checked")
+      throw .notAuthorized("the target of the command \(Hexadecimal.text(ins)) cannot be checked")
     case let ins where Self.managing.contains(ins):
-      try requireWriting("the command \(hexadecimal(ins))")
+      try requireWriting("the command \(Hexadecimal.text(ins))")
       try checkManaging(command)
     default:
-      if !isKnownRead(command, bytes) { try requireWriting("the command \(hexadecimal(command.ins))") }
+      if !isKnownRead(command, bytes) { try requireWriting("the command \(Hexadecimal.text(command.ins))") }
     }
     chain = command.isChained ? command.ins : nil
   }
@@ -297,7 +297,7 @@ struct TransceivePolicy: Sendable, Hashable {
   /// ISO/IEC 7816-4, 11.2.2. In any class, because cards differ in the class bits that they evaluate.
   private mutating func checkSelect(_ command: CommandAPDU) throws(BusError) {
     guard command.cla == 0x00 || command.isSecured else {
-      throw .notAuthorized("a SELECT of the class \(hexadecimal(command.cla)) cannot be checked")
+      throw .notAuthorized("a SELECT of the class \(Hexadecimal.text(command.cla)) cannot be checked")
     }
     guard command.p2 & 0x03 == 0 else {
       throw .notAuthorized("the SELECT asks for another occurrence than the first, which cannot be checked")
@@ -333,7 +333,7 @@ struct TransceivePolicy: Sendable, Hashable {
   /// A command may name a declared application, or a file of the selected one.
   private func checkTarget(of command: CommandAPDU) throws(BusError) {
     guard !command.isChained else {
-      throw .notAuthorized("the target of a chained command \(hexadecimal(command.ins)) cannot be checked")
+      throw .notAuthorized("the target of a chained command \(Hexadecimal.text(command.ins)) cannot be checked")
     }
     try requireNoPayment(command.data)
     switch command.p1 {
@@ -353,7 +353,7 @@ struct TransceivePolicy: Sendable, Hashable {
     default: break
     }
     throw .notAuthorized(
-      "the command \(hexadecimal(command.ins)) reaches an undeclared application: "
+      "the command \(Hexadecimal.text(command.ins)) reaches an undeclared application: "
         + "add it to the option “application-identifiers”")
   }
 
@@ -371,7 +371,7 @@ struct TransceivePolicy: Sendable, Hashable {
       return
     }
     guard FeliCa.commands.contains(first) else {
-      throw .notAuthorized("the FeliCa command \(hexadecimal(first)) is not allowed")
+      throw .notAuthorized("the FeliCa command \(Hexadecimal.text(first)) is not allowed")
     }
     guard let systemCode, systemCodes.contains(systemCode) else {
       throw .notAuthorized("the tag's system was not declared: add it to the option “system-codes”")
@@ -380,7 +380,8 @@ struct TransceivePolicy: Sendable, Hashable {
       throw .invalidArgument("the second to ninth byte of the command are not the tag's IDm")
     }
     guard FeliCa.hasKnownForm(command) else {
-      throw .invalidArgument("the FeliCa command \(hexadecimal(first)) does not have the form that Sony's manual gives")
+      throw .invalidArgument(
+        "the FeliCa command \(Hexadecimal.text(first)) does not have the form that Sony's manual gives")
     }
     if first == FeliCa.write { try requireWriting("Write Without Encryption") }
   }
@@ -409,13 +410,8 @@ struct TransceivePolicy: Sendable, Hashable {
       }
     default:
       guard request.isKnownRead(of: uid.dropFirst().first) else {
-        return try requireWriting("the command \(hexadecimal(request.code))")
+        return try requireWriting("the command \(Hexadecimal.text(request.code))")
       }
     }
-  }
-
-  func hexadecimal(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16, uppercase: true)
-    return (digits.count < 2 ? "0" : "") + digits
   }
 }

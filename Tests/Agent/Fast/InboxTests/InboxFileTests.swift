@@ -1,5 +1,5 @@
-import NDEF
 import Glibc
+import NDEF
 import Rig
 import Testing
 

@@ -1,6 +1,6 @@
-import NDEF
 import EventLoop
 import Glibc
+import NDEF
 import Names
 import Rig
 import Testing

@@ -1,5 +1,5 @@
-import NDEF
 import EventLoop
+import NDEF
 import Names
 
 @testable import Inbox

@@ -5,8 +5,8 @@ import Names
 import TestKit
 import Testing
 
-@testable import AgentTests
 @testable import Agent
+@testable import AgentTests
 
 /// The real agent on a station without a desktop. A notification server runs, and must not hear from the agent.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct HeadlessTests {

@@ -4,8 +4,8 @@ import Settings
 import TestKit
 import Testing
 
-@testable import AgentTests
 @testable import Agent
+@testable import AgentTests
 
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SoundTests {
   private static let capabilities = ["actions", "body", "body-markup", "sound"]

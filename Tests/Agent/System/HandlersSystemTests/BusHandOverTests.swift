@@ -7,8 +7,8 @@ import TestKit
 import Testing
 import UniversalLinks
 
-@testable import HandlersTests
 @testable import Handlers
+@testable import HandlersTests
 
 @Suite(.timeLimit(.minutes(5))) struct BusHandOverTests {
   private static let application = Application(

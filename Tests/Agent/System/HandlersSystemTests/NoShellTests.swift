@@ -6,8 +6,8 @@ import TestKit
 import Testing
 import UniversalLinks
 
-@testable import HandlersTests
 @testable import Handlers
+@testable import HandlersTests
 
 /// No shell sees text from a tag, a rule, the name of a reader or a desktop entry.
 ///

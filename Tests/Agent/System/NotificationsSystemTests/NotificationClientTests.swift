@@ -4,8 +4,8 @@ import Names
 import TestKit
 import Testing
 
-@testable import NotificationsTests
 @testable import Notifications
+@testable import NotificationsTests
 
 /// The client on a real bus, with a server that the test controls.
 @Suite(.timeLimit(.minutes(5))) struct NotificationClientTests {

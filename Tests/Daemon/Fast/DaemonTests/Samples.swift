@@ -1,5 +1,5 @@
-import NDEF
 import Bus
+import NDEF
 import Names
 import ReaderProtocol
 import Settings

@@ -1,8 +1,8 @@
 import TestKit
 import Testing
 
-@testable import ReaderSimulatorTests
 @testable import ReaderSimulator
+@testable import ReaderSimulatorTests
 
 @Suite(.serialized, .timeLimit(.minutes(5)), StopsAtEnd()) struct CardFaultTests {
   private func rig(_ model: CardReaderModel = .acr1252U) async throws -> (rig: CardRig, card: TagID) {

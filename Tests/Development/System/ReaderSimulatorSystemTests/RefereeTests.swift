@@ -2,8 +2,8 @@ import EventLoop
 import TestKit
 import Testing
 
-@testable import ReaderSimulatorTests
 @testable import ReaderSimulator
+@testable import ReaderSimulatorTests
 
 /// Debian's tools check the simulated PN532, its tags and its cards.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RefereeTests {

@@ -3,8 +3,8 @@ import Glibc
 import TestKit
 import Testing
 
-@testable import ReaderSimulatorTests
 @testable import ReaderSimulator
+@testable import ReaderSimulatorTests
 
 /// A host that opens the line and waits for bytes on its own thread.
 private struct Host {

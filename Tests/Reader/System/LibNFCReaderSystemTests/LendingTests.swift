@@ -5,8 +5,8 @@ import ReaderSimulator
 import TestKit
 import Testing
 
-@testable import LibNFCReaderTests
 @testable import LibNFCReader
+@testable import LibNFCReaderTests
 @testable import ReaderKit
 @testable import ReaderProtocol
 

@@ -6,8 +6,8 @@ import ReaderSimulator
 import TestKit
 import Testing
 
-@testable import LibNFCReaderTests
 @testable import LibNFCReader
+@testable import LibNFCReaderTests
 @testable import ReaderKit
 
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct TroubleTests {

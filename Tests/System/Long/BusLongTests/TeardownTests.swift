@@ -3,8 +3,8 @@ import EventLoop
 import TestKit
 import Testing
 
-@testable import BusSystemTests
 @testable import Bus
+@testable import BusSystemTests
 
 /// Ends connections during calls and signals, many times. Thread Sanitizer finds more than the assertions.
 @Suite(.timeLimit(.minutes(5))) struct TeardownTests {

@@ -2,8 +2,8 @@ import EventLoop
 import TestKit
 import Testing
 
-@testable import BusTests
 @testable import Bus
+@testable import BusTests
 
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CallTests {
   private let gate = Gate()

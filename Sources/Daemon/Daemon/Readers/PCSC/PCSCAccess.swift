@@ -48,11 +48,11 @@ import Names
 
   /// Starts after the end of the `processes` that were stopped. Has no effect if the watch has started.
   func startWatch(
-    after processes: ReaderProcesses, environment: [String],
+    after processes: ReaderProcesses, base: [String],
     receive: @escaping @DaemonLoop @Sendable (PCSCWatch.Event) -> Void
   ) {
     guard let program, watch == nil else { return }
-    let watch = PCSCWatch(program: program, environment: environment + self.environment, on: DaemonLoop.loop)
+    let watch = PCSCWatch(program: program, environment: base + environment, on: DaemonLoop.loop)
     self.watch = watch
     task = Task { [weak self] in
       // pcscd gives a reader up for good if it finds the device open at its first look.

@@ -169,7 +169,7 @@ import Testing
   }
 }
 
-/// Which readers of pcscd's list are used, and for which tags. Framing's own tests have the table of models.
+/// Which readers of pcscd's list are used, and for which tags. The tests of ReaderModels have the table of models.
 @Suite struct ContactlessReadersTests {
   private static func usable(_ readers: PCSCReader...) -> [String] {
     readers.filter { ContactlessReaders.isUsable($0, among: readers) }.map(\.name)

@@ -1,3 +1,4 @@
+import Names
 import Bus
 import Rig
 import Testing
@@ -36,7 +37,7 @@ import Testing
       }
       let allowed: Set<LaxCard.Breach> = mayWrite ? [.wrote] : []
       guard card.breaches.isSubset(of: allowed) else {
-        let commands = sent.map { $0.map { policy.hexadecimal($0) }.joined() }
+        let commands = sent.map { Hexadecimal.text($0) }
         Issue.record("session \(session), \(kind), mayWrite \(mayWrite): \(card.breaches) by \(commands)")
         return
       }

@@ -5,8 +5,8 @@ import ReaderSimulator
 import TestKit
 import Testing
 
-@testable import LibNFCReaderTests
 @testable import LibNFCReader
+@testable import LibNFCReaderTests
 @testable import ReaderKit
 
 /// Operations that a compromised reader process might try, tried in the real process. The outcome before the process

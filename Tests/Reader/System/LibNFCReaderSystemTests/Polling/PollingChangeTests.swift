@@ -6,8 +6,8 @@ import Tags
 import TestKit
 import Testing
 
-@testable import LibNFCReaderTests
 @testable import LibNFCReader
+@testable import LibNFCReaderTests
 @testable import ReaderKit
 @testable import ReaderProtocol
 
