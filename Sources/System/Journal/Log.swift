@@ -21,18 +21,16 @@ package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 /// The contents of a tag, or the target of its link. Both are private, so only a debug line shows them; other lines
 /// show the size.
 package struct Redacted: Sendable, CustomStringConvertible {
-  /// The text for debug lines.
   package let plain: String
   private let shape: String
 
-  /// Creates a text for debug lines, and one for all other lines, such as `"uri, 31 bytes"`. The second never contains
-  /// the private content.
+  /// `shape` never contains the private content, such as `uri, 31 bytes`.
   package init(_ plain: String, as shape: String) {
     self.plain = plain
     self.shape = shape
   }
 
-  /// The shape alone, in angle brackets.
+  /// Only the shape, in angle brackets.
   package var description: String { "<\(shape)>" }
 }
 
@@ -41,26 +39,25 @@ package struct Redacted: Sendable, CustomStringConvertible {
 /// Each text becomes a single line. Characters that a terminal or a log viewer would act on are escaped, regardless of
 /// their source.
 package struct Log: Sendable {
-  /// The least severe level that is written.
+  /// Less severe lines are not written.
   package let threshold: LogLevel
   private let prefixed: Bool
 
-  /// Writes lines of at least the threshold's severity. If `prefixed`, each starts with its priority in angle brackets,
-  /// for journald.
+  /// If `prefixed`, each line starts with its priority in angle brackets, for journald.
   package init(threshold: LogLevel, prefixed: Bool) {
     self.threshold = threshold
     self.prefixed = prefixed
   }
 
-  /// The log that the environment configures. `TAGROUTE_LOG` names the threshold (`error` to `debug`, `info` by
-  /// default). Lines carry priorities if systemd reads them (`JOURNAL_STREAM`) or standard error is not a terminal.
+  /// `TAGROUTE_LOG` names the threshold (`error` to `debug`, `info` by default). Lines carry priorities if systemd
+  /// reads them (`JOURNAL_STREAM`) or standard error is not a terminal.
   package static func fromEnvironment() -> Log {
     let name = getenv("TAGROUTE_LOG").map { String(cString: $0) }
     let threshold = LogLevel.allCases.first { "\($0)" == name } ?? .info
     return Log(threshold: threshold, prefixed: getenv("JOURNAL_STREAM") != nil || isatty(STDERR_FILENO) == 0)
   }
 
-  /// Writes one line. `text` is not evaluated if the level is below the threshold.
+  /// `text` is not evaluated if the level is below the threshold.
   package func callAsFunction(_ level: LogLevel, _ text: @autoclosure () -> String) {
     guard level <= threshold else { return }
     var line = prefixed ? "<\(level.rawValue)>" : ""
@@ -75,7 +72,7 @@ package struct Log: Sendable {
     }
   }
 
-  /// Writes a debug line with private data. At any other threshold it writes no line.
+  /// At any other threshold than `debug`, it writes no line.
   package func debug(_ text: @autoclosure () -> String, _ secret: Redacted) {
     self(.debug, "\(text()) \(secret.plain)")
   }
@@ -89,20 +86,17 @@ package struct Log: Sendable {
   }
 }
 
-/// Decides which scalars of a text must be escaped if a person reads it on one line of a terminal or a log. These are
-/// scalars that a terminal obeys, that change how their neighbours look, or that are invisible. Ask about each scalar
-/// in turn.
+/// Decides which scalars of a text must be escaped: those that a terminal obeys, that change how their neighbours look,
+/// or that are invisible. Ask about each scalar in turn.
 package struct Escaping {
   /// The maximum number of combining marks on one character, more than any language needs.
   private static let maximumMarks = 4
-  /// The number of marks on the current character. It starts at the maximum if there is no character that can carry a
-  /// mark.
+  /// On the current character. Starts at the maximum if no character can carry a mark.
   private var marks = Escaping.maximumMarks
 
-  /// Starts at the beginning of a text.
   package init() {}
 
-  /// Whether to escape this scalar, the next of the text.
+  /// `scalar` is the next of the text.
   package mutating func escapes(_ scalar: Unicode.Scalar) -> Bool {
     let properties = scalar.properties
     switch properties.generalCategory {
@@ -125,7 +119,7 @@ package struct Escaping {
       || properties.isDefaultIgnorableCodePoint && !(0xFE0E...0xFE0F).contains(scalar.value)
   }
 
-  /// The text with its escapes, in Swift's notation: `\u{1b}`.
+  /// With escapes in Swift's notation: `\u{1b}`.
   package static func printable(_ text: String) -> String {
     var escaping = Escaping()
     var result = ""

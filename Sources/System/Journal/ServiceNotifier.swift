@@ -8,7 +8,7 @@ package struct ServiceNotifier: Sendable {
   /// How often to send `WATCHDOG=1`: half of `WATCHDOG_USEC`. nil if systemd does not expect it.
   package let watchdogInterval: Duration?
 
-  /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`. Without `NOTIFY_SOCKET`, all messages are dropped.
+  /// Without `NOTIFY_SOCKET`, all messages are dropped.
   package static func fromEnvironment() -> ServiceNotifier {
     func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     var interval: Duration?
@@ -20,31 +20,28 @@ package struct ServiceNotifier: Sendable {
     return ServiceNotifier(address: value("NOTIFY_SOCKET"), watchdogInterval: interval)
   }
 
-  /// Takes the socket's path, with a leading `@` for the abstract namespace. If it is nil, all messages are dropped.
-  /// `WATCHDOG=1` is sent at `watchdogInterval`.
+  /// `address` is the socket's path, with a leading `@` for the abstract namespace. If it is nil, all messages are
+  /// dropped.
   package init(address: String?, watchdogInterval: Duration?) {
     self.address = address
     self.watchdogInterval = watchdogInterval
   }
 
-  /// Reports that start-up, or a reload of the configuration, is complete.
+  /// Start-up, or a reload of the configuration, is complete.
   package func ready(status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
 
-  /// Reports that a reload of the configuration has started. It ends with ``ready(status:)``. With
-  /// `Type=notify-reload`, systemd 253 and later require the time of the start (sd_notify(3), `MONOTONIC_USEC`).
+  /// A reload of the configuration has started. It ends with ``ready(status:)``. With `Type=notify-reload`, systemd 253
+  /// and later require the time of the start (sd_notify(3), `MONOTONIC_USEC`).
   package func reloading() {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     send("RELOADING=1\nMONOTONIC_USEC=\(Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)")
   }
 
-  /// Sets the status that `systemctl status` shows.
   package func status(_ text: String) { send("STATUS=\(oneLine(text))") }
 
-  /// Reports that the service is alive.
   package func watchdog() { send("WATCHDOG=1") }
 
-  /// Reports that the service is stopping.
   package func stopping() { send("STOPPING=1") }
 
   private func oneLine(_ text: String) -> String { String(text.map { $0.isNewline ? " " : $0 }) }
