@@ -4,8 +4,8 @@ import Names
 
 /// Translates our texts into the user's language, with gettext's catalogues.
 ///
-/// The texts of a catalogue are foreign: they are only concatenated, never used as a format. glibc reads the file
-/// itself and trusts its tables like those of a library. The person who installed the program also installed that file.
+/// The texts of a catalogue are foreign: they are only concatenated, never used as a format. glibc reads the file and
+/// trusts its tables like those of a library. The installer of the program also installed that file.
 package enum Translation {
   /// Binds the catalogues in ``directory(environment:beside:)`` for the whole process, in the language of its
   /// environment. Before this call, or if there is no translation, ``text(_:_:)`` returns the English text.
@@ -28,8 +28,7 @@ package enum Translation {
     return program.map { "\($0)/../share/locale" }
   }
 
-  /// A text in the user's language. The message is in English, with `{name}` for each value. Values are inserted
-  /// unchanged.
+  /// `message` is in English, with `{name}` for each value. Values are inserted unchanged.
   ///
   /// The text stays English if there is no translation with exactly these places.
   package static func text(_ message: String, _ values: [String: String]) -> String {
@@ -40,8 +39,8 @@ package enum Translation {
     return translation.flatMap { filled($0, values) } ?? filled(message, values) ?? message
   }
 
-  /// Inserts values into a template. Braces in a value are not expanded. Nil if a value has no place, or a place has no
-  /// value: the user's decision may depend on a missing name.
+  /// Braces in a value are not expanded. Nil if a value has no place, or a place has no value: the user's decision may
+  /// depend on a missing name.
   static func filled(_ template: String, _ values: [String: String]) -> String? {
     var result = ""
     var used: Set<String> = []
