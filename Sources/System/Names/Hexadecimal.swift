@@ -1,4 +1,3 @@
-/// Bytes and numbers as hexadecimal digits.
 package enum Hexadecimal {
   /// The bytes of pairs of digits, with or without colons between them; nil for any other text.
   package static func bytes(_ text: String) -> [UInt8]? {
@@ -27,7 +26,7 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// All digits of the number, with zeros at the beginning.
+  /// With leading zeros.
   package static func text<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
     let digits = String(number, radix: 16, uppercase: true)
     return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits

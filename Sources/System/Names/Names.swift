@@ -2,7 +2,7 @@
 ///
 /// No other file in the project spells out one of these.
 package enum Names {
-  /// The version of every program, ``major.minor.patch``.
+  /// ``major.minor.patch`` of every program.
   package static let version = "0.1.0"
 
   /// The version of all D-Bus interfaces together. The daemon and the agent publish it as `InterfaceVersion`.
@@ -13,21 +13,18 @@ package enum Names {
 
   /// The keys of the options of `RegisterAgent`, with which an agent describes itself.
   package enum Registration {
-    /// The conditions of the session (`a{sb}`), as for `ReportConditions`.
+    /// `a{sb}`, as for `ReportConditions`.
     package static let conditions = "conditions"
-    /// The agent's version (`s`).
+    /// `s`
     package static let version = "version"
-    /// The version of the interfaces that the agent knows (`u`).
+    /// `u`
     package static let interfaceVersion = "interface-version"
   }
 
   /// The daemon, on the system bus.
   package enum Daemon {
-    /// The well-known name that the daemon owns.
     package static let busName = "org.tagroute.Tagroute1"
-    /// The manager object.
     package static let path = "/org/tagroute/Tagroute1"
-    /// The manager's interface.
     package static let managerInterface = "org.tagroute.Tagroute1"
     /// One object per reader.
     package static let readerInterface = "org.tagroute.Tagroute1.Reader"
@@ -45,11 +42,8 @@ package enum Names {
 
   /// The conditions that an agent reports for its session: the keys of `ReportConditions`.
   package enum Condition {
-    /// The session is locked.
     package static let locked = "locked"
-    /// The display is off.
     package static let displayOff = "display-off"
-    /// A camera is in use.
     package static let camera = "camera"
     /// Every radio is switched off.
     package static let airplaneMode = "airplane-mode"
@@ -59,11 +53,9 @@ package enum Names {
 
   /// Why a reader session ended: the values of the signal `Ended` and of the property `EndReason`.
   package enum SessionEnd: String, Sendable, CaseIterable {
-    /// Its client called `Invalidate`.
+    /// The client called `Invalidate`.
     case invalidated = "invalidated"
-    /// The user cancelled it.
     case cancelled = "cancelled"
-    /// Its time limit was reached.
     case timedOut = "timed-out"
     /// It was to end after the first message, and that message was read.
     case firstRead = "first-read"
@@ -71,21 +63,17 @@ package enum Names {
     case readerLost = "reader-lost"
     /// The client's user no longer has the active session, or the session is locked.
     case sessionInactive = "session-inactive"
-    /// The machine is going to sleep.
     case sleeping = "sleeping"
-    /// The daemon is stopping.
     case daemonStopping = "daemon-stopping"
   }
 
   /// The per-user agent, on the session bus.
   package enum Agent {
-    /// The well-known name that the agent owns. Owning it makes an agent the only one.
+    /// Owning it makes an agent the only one.
     package static let busName = "org.tagroute.Agent1"
     /// The prefix of the names of agents that run beside the session's own, for the demo. A process id follows.
     package static let demoNamePrefix = "org.tagroute.Demo1.Process"
-    /// The agent's object.
     package static let path = "/org/tagroute/Agent1"
-    /// The agent's interface.
     package static let interface = "org.tagroute.Agent1"
     /// The path at which the agent exports `Daemon.agentInterface` on the system bus.
     package static let tapReceiverPath = "/org/tagroute/Tagroute1/Agent"
@@ -95,73 +83,64 @@ package enum Names {
 
   /// The program that sends taps to an MQTT broker, on the session bus.
   package enum Mqtt {
-    /// The well-known name that it owns. Owning it makes a program the only one.
     package static let busName = "org.tagroute.Mqtt1"
-    /// Its object.
     package static let path = "/org/tagroute/Mqtt1"
-    /// Its interface.
     package static let interface = "org.tagroute.Mqtt1"
   }
 
-  /// The names for a handler app.
+  /// The names for a handler app. The keys are those of `platform_data`.
   package enum Handler {
-    /// The interface that a handler implements, and the group in a desktop entry that declares it.
+    /// The group in a desktop entry that declares a handler has the same name.
     package static let interface = "org.tagroute.Handler1"
-    /// The method that receives a message: `HandleTag(s uri, ay message, a{sv} platform_data)`.
+    /// `HandleTag(s uri, ay message, a{sv} platform_data)`
     package static let handleTag = "HandleTag"
-    /// The optional method that says that a tag was removed: `TagRemoved(s tap_id, a{sv} tag)`.
+    /// Optional: `TagRemoved(s tap_id, a{sv} tag)`.
     package static let tagRemoved = "TagRemoved"
-    /// The interface that every application with D-Bus activation implements (Desktop Entry Specification).
+    /// Every application with D-Bus activation implements it (Desktop Entry Specification).
     package static let applicationInterface = "org.freedesktop.Application"
-    /// Its method that opens URIs: `Open(as uris, a{sv} platform_data)`.
+    /// `Open(as uris, a{sv} platform_data)`
     package static let open = "Open"
-    /// The group of a draft that other desktops discuss; it is read too.
+    /// From a draft that other desktops discuss; it is read too.
     package static let uriHandlerGroup = "org.freedesktop.UriHandler"
-    /// The xdg-activation token (`s`) in `platform_data`.
+    /// `s`: the xdg-activation token.
     package static let activationTokenKey = "activation-token"
-    /// The startup notification id (`s`) in `platform_data`, the same as the token.
+    /// `s`: the same value as the token.
     package static let startupIDKey = "desktop-startup-id"
-    /// The tap's id (`s`, a UUID) in `platform_data`.
+    /// `s`: a UUID.
     package static let tapIDKey = "tap-id"
-    /// The tag's UID (`ay`) in `platform_data`.
+    /// `ay`
     package static let uidKey = "uid"
-    /// The tag's technology (`s`) in `platform_data`, as in the inbox.
+    /// `s`: as in the inbox.
     package static let technologyKey = "technology"
-    /// The reader's object path at the daemon (`s`) in `platform_data`.
+    /// `s`: the object path at the daemon.
     package static let readerKey = "reader"
-    /// When the tag was read (`t`), in microseconds since 1970-01-01 00:00 UTC, in `platform_data`.
+    /// `t`: when the tag was read, in microseconds since 1970-01-01 00:00 UTC.
     package static let timeKey = "time"
 
-    /// The environment variables of a started program: the same values as text.
+    /// The environment variables of a started program: the values of `platform_data` as text.
     package enum Variable {
-      /// The UID, in the form of ``UIDText``.
+      /// In the form of ``UIDText``.
       package static let uid = "TAGROUTE_UID"
-      /// The technology.
       package static let technology = "TAGROUTE_TECHNOLOGY"
-      /// The reader's object path.
       package static let reader = "TAGROUTE_READER"
-      /// The time, in decimal digits and in the same unit.
+      /// In decimal digits and the same unit.
       package static let time = "TAGROUTE_TIME"
-      /// All of them.
       package static let all = [uid, technology, reader, time]
     }
   }
 
   /// D-Bus error names.
   package enum Errors {
-    /// The prefix of all our error names.
     package static let prefix = "org.tagroute.Error."
-    /// The caller may not do this.
     package static let notAuthorized = prefix + "NotAuthorized"
     /// The caller has no session that the daemon serves.
     package static let notASession = prefix + "NotASession"
-    /// An argument is out of range; the message names it.
+    /// The message names the argument.
     package static let invalidArgument = prefix + "InvalidArgument"
     /// The configuration has a mistake, which the message names. The previous configuration stays in force.
     package static let invalidConfiguration = prefix + "InvalidConfiguration"
-    /// A limit per caller or per user is reached; the message names it.
+    /// A limit per caller or per user; the message names it.
     package static let tooMany = prefix + "TooMany"
-    /// No tap has this id.
     package static let noSuchTap = prefix + "NoSuchTap"
     /// Another agent serves this session.
     package static let alreadyRegistered = prefix + "AlreadyRegistered"
@@ -169,7 +148,7 @@ package enum Names {
     package static let notPossible = prefix + "NotPossible"
     /// An app already has this tap; the message names the app.
     package static let alreadyDelivered = prefix + "AlreadyDelivered"
-    /// The attempt failed; the message gives the reason.
+    /// The message gives the reason.
     package static let failed = prefix + "Failed"
     /// It is unknown whether the attempt succeeded; the message gives the reason.
     package static let outcomeUnknown = prefix + "OutcomeUnknown"
@@ -180,13 +159,12 @@ package enum Names {
     package static let tagLost = prefix + "TagLost"
     /// This kind of tag cannot do it, or the tag is not formatted for NDEF.
     package static let notSupported = prefix + "NotSupported"
-    /// The tag is read-only.
     package static let readOnly = prefix + "ReadOnly"
     /// The message, or the command, is too long for the tag or the reader.
     package static let tooLong = prefix + "TooLong"
     /// The tag refuses: it is protected, or its contents are contradictory.
     package static let refused = prefix + "Refused"
-    /// The tag is on the reader and did not answer in time.
+    /// The tag is on the reader, but did not answer in time.
     package static let timedOut = prefix + "TimedOut"
     /// Too many operations are already waiting.
     package static let busy = prefix + "Busy"
@@ -198,9 +176,7 @@ package enum Names {
     package static let empty = prefix + "Empty"
     /// The tag is blank, and the session does not format tags.
     package static let notFormatted = prefix + "NotFormatted"
-    /// The reader failed or was removed.
     package static let readerLost = prefix + "ReaderLost"
-    /// The session has ended.
     package static let sessionEnded = prefix + "SessionEnded"
   }
 
@@ -216,15 +192,12 @@ package enum Names {
     package static let writeTags = "org.tagroute.Tagroute1.write-tags"
   }
 
-  /// Files and directories.
   package enum Files {
-    /// The daemon's configuration file.
     package static let daemonConfiguration = "/etc/tagroute.conf"
     /// Drop-in directories in ascending precedence: the last one wins.
     package static let daemonDropIns = ["/usr/lib/tagroute.conf.d", "/run/tagroute.conf.d", "/etc/tagroute.conf.d"]
-    /// The directory for the state that the daemon keeps across restarts.
+    /// What the daemon keeps across restarts.
     package static let daemonState = "/var/lib/tagroute"
-    /// The directory for programs that users do not start themselves.
     package static let libexec = "/usr/libexec"
     /// The reader process, beside `tagrouted` or in libexec.
     package static let readerProgram = "tagroute-reader"
@@ -260,9 +233,8 @@ package enum Names {
 
   /// Exit codes of every program, after sysexits.h.
   package enum ExitCode {
-    /// A failure without a more specific code.
     package static let failure: Int32 = 1
-    /// The command line is wrong (EX_USAGE).
+    /// EX_USAGE
     package static let usage: Int32 = 64
     /// The named file or object does not exist (EX_NOINPUT).
     package static let noInput: Int32 = 66
@@ -270,52 +242,51 @@ package enum Names {
     package static let unavailable: Int32 = 69
     /// Another instance is already running and owns the bus name (EX_CANTCREAT).
     package static let alreadyRunning: Int32 = 73
-    /// A file cannot be written (EX_CANTCREAT).
+    /// EX_CANTCREAT, for a file.
     package static let cannotCreate: Int32 = 73
-    /// The output cannot be written (EX_IOERR).
+    /// EX_IOERR
     package static let outputFailed: Int32 = 74
     /// A later attempt may succeed (EX_TEMPFAIL).
     package static let tryAgain: Int32 = 75
     /// The tap was handed over to an app that did not answer, so the app may have opened it (EX_PROTOCOL).
     package static let outcomeUnknown: Int32 = 76
-    /// Permission denied (EX_NOPERM).
+    /// EX_NOPERM
     package static let notAllowed: Int32 = 77
-    /// A configuration file is wrong (EX_CONFIG).
+    /// EX_CONFIG
     package static let configuration: Int32 = 78
   }
 }
 
 extension Names {
-  /// Readers that are used through pcscd (PC/SC).
+  /// Readers of pcscd (PC/SC).
   package enum PCSC {
-    /// The beginning of `Reader.Device` of such a reader. The name by which pcscd knows it follows.
+    /// The prefix of `Reader.Device`. pcscd's name of the reader follows.
     package static let devicePrefix = "pcsc:"
-    /// The environment variable that names pcscd's socket (`getSocketName` in pcsc-lite's winscard_msg.c).
+    /// `getSocketName` in pcsc-lite's winscard_msg.c.
     package static let socketVariable = "PCSCLITE_CSOCK_NAME"
-    /// pcscd's socket, below the directory of runtime files.
+    /// Below the directory of runtime files.
     package static let socket = "pcscd/pcscd.comm"
-    /// The limit of readers in pcscd's list (`PCSCLITE_MAX_READERS_CONTEXTS` in pcsclite.h).
+    /// `PCSCLITE_MAX_READERS_CONTEXTS` in pcsclite.h.
     package static let mostReaders = 16
-    /// The limit of bytes of a reader's name (`MAX_READERNAME` in pcsclite.h).
+    /// `MAX_READERNAME` in pcsclite.h.
     package static let mostBytesOfName = 128
 
-    /// Whether a text can be a reader's name. The name comes from a driver, or from the device itself, so it can have any
-    /// content. It goes into log lines, arguments of programs and messages on the bus.
+    /// The name comes from a driver, or from the device itself, so it can have any content. It goes into log lines,
+    /// arguments of programs and messages on the bus.
     package static func isReaderName(_ text: String) -> Bool {
       (1...mostBytesOfName).contains(text.utf8.count) && isPrintable(text)
     }
 
-    /// Whether a text has no control characters, and none that change how the text around them is shown.
+    /// No control characters, and none that change how the text around them is shown.
     package static func isPrintable(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isPrintable) }
 
-    /// The name in a device string `pcsc:NAME`; nil if it is the string of another kind of reader.
+    /// Nil if `device` is not `pcsc:NAME`.
     package static func readerName(inDevice device: String) -> String? {
       device.hasPrefix(devicePrefix) ? String(device.dropFirst(devicePrefix.count)) : nil
     }
 
-    /// A reader's name without the numbers of the reader and its slot. They depend on the order of plugging, so a
-    /// configuration does not name them. pcscd appends them as ` rr ss`, two hexadecimal digits each
-    /// (`RFSetReaderName` in pcsc-lite's readerfactory.c).
+    /// pcscd appends the numbers of the reader and its slot as ` rr ss`, two hexadecimal digits each (`RFSetReaderName`
+    /// in pcsc-lite's readerfactory.c). They depend on the order of plugging, so a configuration does not name them.
     package static func withoutNumbers(_ name: String) -> String {
       let bytes = Array(name.utf8)
       let end = Array(bytes.suffix(6))
@@ -341,20 +312,20 @@ extension Names {
 }
 
 extension Names.Files {
-  /// The process of a reader that pcscd drives, beside `tagrouted` or in libexec.
+  /// Beside `tagrouted` or in libexec.
   package static let pcscReaderProgram = "tagroute-reader-pcsc"
 }
 
 /// Checks of the `platform_data` that a handler is called with. It may come from a bus peer or from a notification
 /// server.
 extension Names.Handler {
-  /// Whether a text can be an xdg-activation token: one short word, because it goes into an environment variable of a
-  /// started program. Neither xdg-activation-v1 nor the Startup Notification Protocol limits its length.
+  /// One short word, because it goes into an environment variable of a started program. Neither xdg-activation-v1 nor
+  /// the Startup Notification Protocol limits its length.
   package static func isActivationToken(_ text: String) -> Bool {
     isWord(text, atMost: 1024)
   }
 
-  /// Whether a text can be a tap's id: a UUID (RFC 9562, section 4).
+  /// A UUID (RFC 9562, section 4).
   package static func isTapID(_ text: String) -> Bool {
     text.utf8.count == 36
       && text.utf8.enumerated().allSatisfy { index, byte in
@@ -362,11 +333,9 @@ extension Names.Handler {
       }
   }
 
-  /// Whether a text can be a tag's technology, such as `type-2`: one short word, because it goes into an environment
-  /// variable.
+  /// Such as `type-2`: one short word, because it goes into an environment variable.
   package static func isTechnology(_ text: String) -> Bool { isWord(text, atMost: 32) }
 
-  /// Whether a text can be the object path of a reader.
   package static func isReader(_ text: String) -> Bool { text.hasPrefix("/") && isWord(text, atMost: 255) }
 
   private static func isWord(_ text: String, atMost limit: Int) -> Bool {

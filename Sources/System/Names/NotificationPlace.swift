@@ -10,7 +10,6 @@ package struct NotificationPlace: Sendable, Hashable {
   /// The reply to `Notify`.
   package let id: UInt32
 
-  /// The place of the notification with the id that `Notify` returned.
   package init(bus: String, owner: String, id: UInt32) {
     self.bus = bus
     self.owner = owner

@@ -1,7 +1,7 @@
 /// Commands that remove the cause if a reader cannot be opened. The daemon names them in a reader's `StateReason`, and
 /// `tagroute doctor` among its remedies.
 package enum ReaderRemedy {
-  /// Unloads a kernel module (modprobe(8)). A user of the module may load it again.
+  /// modprobe(8). A user of the module may load it again.
   package static func unloading(_ module: String) -> String { "sudo modprobe -r \(module)" }
 
   /// Keeps a kernel module from being loaded automatically (modprobe.d(5)), but does not unload it. The administrator's
@@ -16,7 +16,6 @@ package enum ReaderRemedy {
   /// Stops pcscd permanently, if systemd starts it.
   package static let stoppingPCSCD = "sudo systemctl disable --now pcscd.socket pcscd.service"
 
-  /// Installs pcscd.
   package static let installingPCSCD = "install it (on Debian and Ubuntu: sudo apt install pcscd)"
 
   /// Lets systemd start pcscd when a program connects to it.
@@ -32,7 +31,7 @@ package enum ReaderRemedy {
   package static let applyingUdevRules =
     "sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=usb --action=change"
 
-  /// The group to which the udev rules assign readers, and the user that the daemon runs as.
+  /// The group of readers in the udev rules, and the user of the daemon.
   package static let owner = "tagroute"
 
   /// The udev(7) rules file that assigns readers to ``owner``, in one of the rules folders.

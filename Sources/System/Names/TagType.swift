@@ -18,21 +18,18 @@ package enum TagType: String, Sendable, CaseIterable, CustomStringConvertible {
   /// Another device that only supports NFC-DEP. It cannot be read.
   case peer = "nfc-dep"
 
-  /// The kinds of tags that can be read, in the order of all lists.
+  /// In the order of all lists.
   package static let readable: [TagType] = allCases.filter { $0 != .peer }
 
-  /// The name.
   package var description: String { rawValue }
 }
 
-/// A MIFARE card of ISO/IEC 14443-4 that has commands of its own besides APDUs.
+/// A MIFARE card of ISO/IEC 14443-4 that has its own commands besides APDUs.
 package enum MIFAREProduct: Sendable {
-  /// DESFire.
   case desfire
-  /// Plus.
   case plus
 
-  /// Recognizes a card of Type 4A by the historical bytes of its answer to select (NXP AN10833). Nil if it is another.
+  /// Uses the historical bytes of the answer to select (NXP AN10833). Nil if it is another card.
   package init?(historicalBytes: [UInt8]) {
     if historicalBytes == [0x80] {
       self = .desfire
@@ -46,15 +43,14 @@ package enum MIFAREProduct: Sendable {
 
 /// The spelling of a tag's UID in files and on the command line: `04-A2-19-5A`.
 package enum UIDText {
-  /// The lengths of UIDs, in bytes.
+  /// In bytes.
   package static let lengths = 4...10
 
-  /// Upper-case hexadecimal digits, with a hyphen between bytes.
   package static func text(_ bytes: [UInt8]) -> String {
     bytes.map { Hexadecimal.text($0) }.joined(separator: "-")
   }
 
-  /// Reads a UID with hyphens, with colons, or without a separator; nil if the text is not one.
+  /// Accepts hyphens, colons, or no separator; nil if the text is not a UID.
   package static func bytes(_ text: String) -> [UInt8]? {
     guard text.utf8.count <= 3 * lengths.upperBound else { return nil }
     let separated = text.utf8.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
@@ -81,8 +77,8 @@ package enum UIDText {
   /// 6.5.4). Phones and bank cards do.
   package static func isRandom(_ bytes: [UInt8]) -> Bool { bytes.count == 4 && bytes.first == 0x08 }
 
-  /// Whether the tag may choose a new UID at each activation: a random one, or the PUPI of a Type B tag, which may be
-  /// generated dynamically (ISO/IEC 14443-3, section 7.9.2).
+  /// True for a random UID, and for the PUPI of a Type B tag, which may be generated dynamically (ISO/IEC 14443-3,
+  /// section 7.9.2).
   package static func mayChange(_ bytes: [UInt8], technology: String) -> Bool {
     isRandom(bytes) || technology == TagType.type4B.rawValue
   }

@@ -12,29 +12,20 @@ package struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
     self.version = isPlain ? version : "unknown"
   }
 
-  /// The two versions in words.
   package var description: String { "\(peer.rawValue) is version \(version), this is \(Names.version)" }
 
-  /// The older of the two programs, which has to be restarted. The versions are compared number by number.
-  ///
-  /// - Parameter own: this program.
-  /// - Returns: nil if the peer's version is not ``major.minor.patch``, or has the same numbers in other digits.
+  /// The older of the two programs, which has to be restarted. Nil if ``isPeerOlder`` is.
   package func older(beside own: RunningProgram) -> RunningProgram? { isPeerOlder.map { $0 ? peer : own } }
 
-  /// Whether the peer's version is older than this program's, compared number by number. nil if it is not
-  /// ``major.minor.patch``, or has the same numbers in other digits.
+  /// Compared number by number. Nil if the peer's version is not ``major.minor.patch``, or has the same numbers in
+  /// other digits.
   package var isPeerOlder: Bool? {
     guard let other = Self.numbers(version), let this = Self.numbers(Names.version), other != this else { return nil }
     return other.lexicographicallyPrecedes(this)
   }
 
-  /// A log message for one of our programs that has met a peer of another version.
-  ///
-  /// - Parameters:
-  ///   - interfaceVersion: the peer's version of the interfaces; nil if it does not report one.
-  ///   - own: the program that writes the log.
-  ///   - hasSystemd: whether systemd is the system's manager.
-  /// - Returns: the difference, its effect, and the remedy.
+  /// The difference, its effect, and the remedy, for the log of `own`. `interfaceVersion` is nil if the peer does not
+  /// report one.
   package func notice(interfaceVersion: UInt32?, to own: RunningProgram, hasSystemd: Bool) -> String {
     let interfaces = interfaceVersion.map(String.init) ?? "unknown"
     let remedy = older(beside: own).map { "; for what is new: \($0.restart(hasSystemd: hasSystemd))" } ?? ""
@@ -51,17 +42,11 @@ package struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
 
 /// One of our programs that keeps running during an update, in its old version until it is restarted.
 package enum RunningProgram: String, Sendable, Hashable {
-  /// On the system bus.
   case daemon = "tagrouted"
-  /// On the session bus.
   case agent = "tagroute-agent"
-  /// On the session bus.
   case mqtt = "tagroute-mqtt"
-
-  /// Its systemd unit.
   package var unit: String { "\(rawValue).service" }
 
-  /// The command that controls its systemd unit.
   package var systemctl: String {
     switch self {
     case .daemon: "sudo systemctl"
@@ -69,17 +54,11 @@ package enum RunningProgram: String, Sendable, Hashable {
     }
   }
 
-  /// How to restart it in the installed version.
-  ///
-  /// - Parameter hasSystemd: whether systemd is the system's manager (sd_booted(3)).
-  /// - Returns: a command on a system with systemd, else an instruction in words.
+  /// A command on a system with systemd (sd_booted(3)), else an instruction in words.
   package func restart(hasSystemd: Bool) -> String {
     hasSystemd ? "\(systemctl) restart \(unit)" : "end \(rawValue) and start it again, in the way it was started"
   }
 
-  /// Compares its version with the version of this program.
-  ///
-  /// - Parameter version: the version that it reports, untrusted.
-  /// - Returns: the difference; nil if the versions are the same, or if it does not report one.
+  /// `version` is untrusted. Nil if the versions are the same, or if the peer does not report one.
   package func difference(version: String) -> VersionDifference? { VersionDifference(self, version) }
 }
