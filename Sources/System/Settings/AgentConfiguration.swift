@@ -8,19 +8,16 @@ package struct AgentConfiguration: KeyFileConfiguration {
   package var verify = false
   /// Whether scanning stops while a camera is in use.
   package var suspendForCamera = false
-  /// How long a notification stays up, in milliseconds: -1 if the server decides, 0 if until it is clicked or dismissed.
+  /// How long a notification stays up, in milliseconds: -1 if the server decides, 0 if until it is clicked or
+  /// dismissed.
   package var notificationTimeout: Int32 = -1
-  /// Which notifications make a sound.
   package enum Sound: String, Sendable, CaseIterable {
-    /// None.
     case off
-    /// A tap and a failure, each with its own sound.
+    /// A tap and a failure have different sounds.
     case on
-    /// Only a failure.
     case failures
   }
 
-  /// Which notifications make a sound.
   package var sound = Sound.off
   /// What happens to a tag without a message if no rule decides about it.
   package enum BareTags: String, Sendable, CaseIterable {
@@ -30,7 +27,6 @@ package struct AgentConfiguration: KeyFileConfiguration {
     case show
   }
 
-  /// What happens to a tag without a message if no rule decides about it.
   package var bareTags = BareTags.ignore
   /// Whether taps are kept after they have left the screen.
   package var inbox = true
@@ -39,7 +35,6 @@ package struct AgentConfiguration: KeyFileConfiguration {
   /// How many taps the inbox keeps.
   package var maximumTaps = 500
 
-  /// The defaults.
   package init() {}
 
   static let settings: [Setting<AgentConfiguration>] = [
@@ -105,15 +100,12 @@ package struct AgentConfiguration: KeyFileConfiguration {
     },
   ]
 
-  /// The groups and keys a file may have.
   package static let schema: KeyFileSchema = schema(of: settings)
 
-  /// Sets the values that `file` has, and leaves the rest unchanged.
   package mutating func merge(_ file: KeyFile) throws(KeyFileError) {
     try merge(file, AgentConfiguration.settings)
   }
 
-  /// The keys with different values.
   package func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, AgentConfiguration.settings) }
 
   /// Schemes that run code or access the user's files, with any handler.

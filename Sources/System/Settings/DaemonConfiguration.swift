@@ -15,22 +15,21 @@ package struct DaemonConfiguration: KeyFileConfiguration {
   package enum Backend: String, Sendable, CaseIterable {
     /// PC/SC, if pcscd is installed and has a driver for the reader; else libnfc.
     case auto
-    /// libnfc alone.
+    /// Only libnfc.
     case libnfc
-    /// PC/SC alone.
+    /// Only PC/SC.
     case pcsc
   }
 
-  /// The readers: connection strings of libnfc, and `pcsc:NAME` with the name by which pcscd knows a reader. If empty,
-  /// the readers are those that are plugged in.
+  /// Connection strings of libnfc, and `pcsc:NAME` with pcscd's name of a reader. If empty, all readers that are
+  /// plugged in.
   package var devices: [String] = []
-  /// Which library drives readers that ``devices`` does not name.
   package var backend = Backend.auto
   /// The time from the start of one poll, when the field comes on, to the start of the next.
   package var pollInterval: Duration = .milliseconds(125)
   /// The poll interval after five minutes without activity.
   package var idlePollInterval: Duration = .milliseconds(250)
-  /// The kinds of tags that are read.
+  /// The kinds of tags to read.
   package var technologies = TagType.readable
   /// Whether readers show the result of a tap with their LED and buzzer.
   package var feedback = false
@@ -38,16 +37,13 @@ package struct DaemonConfiguration: KeyFileConfiguration {
   package var removalDelay: Duration = .milliseconds(400)
   /// How long a reader session may use the reader.
   package var sessionLimit: Duration = .seconds(60)
-  /// The service that decides which session a tap belongs to.
   package var sessions = Sessions.logind
-  /// The user whose agent gets taps while no other user is at the machine; nil if this machine is not a station.
+  /// This user's agent gets taps while no other user is at the machine. Nil if this machine is not a station.
   package var stationUser: LocalUser?
-  /// When a session is treated as locked, and what the daemon does then.
   package var scan = ScanPolicy()
   /// Whether a Smart Poster's URI is used if a message has no URI record.
   package var smartPosters = true
 
-  /// The defaults.
   package init() {}
 
   static let settings: [Setting<DaemonConfiguration>] = [
@@ -130,15 +126,12 @@ package struct DaemonConfiguration: KeyFileConfiguration {
     },
   ]
 
-  /// The groups and keys a file may have.
   package static let schema: KeyFileSchema = schema(of: settings)
 
-  /// Sets the values that `file` has, and leaves the rest unchanged.
   package mutating func merge(_ file: KeyFile) throws(KeyFileError) {
     try merge(file, DaemonConfiguration.settings)
   }
 
-  /// The keys with different values.
   package func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, DaemonConfiguration.settings) }
 
   /// The files that are read without `--config`: the main file, then the drop-ins, which override it.
@@ -150,8 +143,8 @@ package struct DaemonConfiguration: KeyFileConfiguration {
     Names.PCSC.readerName(inDevice: text).map(Names.PCSC.isReaderName) ?? isConnectionString(text)
   }
 
-  /// Whether the text is a libnfc connection string (nfc-internal.h, `connstring_decode`): a driver's name, then
-  /// optionally a colon and text for the driver; at most 1,023 bytes.
+  /// nfc-internal.h, `connstring_decode`: a driver's name, then optionally a colon and text for the driver; at most
+  /// 1,023 bytes.
   private static func isConnectionString(_ text: String) -> Bool {
     guard text.utf8.count < 1024, text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
       return false
@@ -168,7 +161,7 @@ package struct DaemonConfiguration: KeyFileConfiguration {
   }
 }
 
-/// The administrator's settings for scanning: group `[Scan]` of the configuration.
+/// Group `[Scan]` of the configuration.
 package struct ScanPolicy: Sendable, Hashable {
   /// How the daemon treats taps while the session is locked.
   package enum WhenLocked: String, Sendable, CaseIterable {
@@ -186,12 +179,10 @@ package struct ScanPolicy: Sendable, Hashable {
     case strict
   }
 
-  /// How the daemon treats taps while the session is locked.
   package var whenLocked: WhenLocked
-  /// How the daemon detects that a session is unlocked.
   package var lockDetection: LockDetection
 
-  /// The defaults: no scanning while locked, and a session is locked only if a source says so.
+  /// No scanning while locked, and a session is locked only if a source says so.
   package init(whenLocked: WhenLocked = .suspend, lockDetection: LockDetection = .hint) {
     self.whenLocked = whenLocked
     self.lockDetection = lockDetection
@@ -200,9 +191,7 @@ package struct ScanPolicy: Sendable, Hashable {
 
 /// A user of this machine.
 package struct LocalUser: Sendable, Hashable {
-  /// The login name.
   package let name: String
-  /// The user's number.
   package let uid: UInt32
 
   package init(name: String, uid: UInt32) {
@@ -210,7 +199,7 @@ package struct LocalUser: Sendable, Hashable {
     self.uid = uid
   }
 
-  /// Looks a user up by name; nil if there is none. Blocks: a directory service may answer slowly.
+  /// Nil if there is none. Blocks: a directory service may answer slowly.
   init?(named name: String) {
     let uid = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 65_536) { buffer -> UInt32? in
       var entry = passwd()

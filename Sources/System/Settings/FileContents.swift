@@ -3,24 +3,21 @@ import Glibc
 /// Reads files and directories that other programs write. The amount is bounded, and a pipe or a device in place of a
 /// file does not block. A file system that does not respond does block, so do not call this on a loop.
 package enum FileContents {
-  /// Why a file was not read.
   package enum Failure: Error, Sendable, Hashable {
     /// It is a directory, a pipe or a device.
     case notAFile
-    /// It cannot be opened or read. The text is the system's description of the error.
+    /// The text is the system's description of the error.
     case unreadable(String)
   }
 
   /// Who can change a file that was read.
   package struct Attributes: Sendable, Hashable {
-    /// The user id of the owner.
     package let owner: UInt32
-    /// Whether the owner's group or all users may write to it.
+    /// By its group or by all users.
     package let isWritableByOthers: Bool
-    /// Whether the owner's group or all users may read it.
+    /// By its group or by all users.
     package let isReadableByOthers: Bool
 
-    /// The attributes of an open file, or of a directory.
     init(_ information: stat) {
       owner = information.st_uid
       isWritableByOthers = information.st_mode & (S_IWGRP | S_IWOTH) != 0
@@ -28,8 +25,8 @@ package enum FileContents {
     }
   }
 
-  /// The bytes of a file, or of a link's target; `maximumSize` + 1 bytes if the file is larger; nil if it does not
-  /// exist. Throws if it is not a regular file or cannot be read.
+  /// Follows links. `maximumSize` + 1 bytes if the file is larger; nil if it does not exist. Throws if it is not a
+  /// regular file or cannot be read.
   package static func read(_ path: String, upTo maximumSize: Int) throws(Failure) -> [UInt8]? {
     try readWithAttributes(path, upTo: maximumSize)?.bytes
   }
@@ -64,8 +61,8 @@ package enum FileContents {
     return (bytes, Attributes(information))
   }
 
-  /// The names in a directory, or in a link's target, unordered. Names that begin with a dot, or are not UTF-8, are
-  /// left out. Any `maximum` + 1 of them if there are more; nil if it is not a directory or cannot be read.
+  /// Unordered. Names that begin with a dot, or are not UTF-8, are left out. Any `maximum` + 1 of them if there are
+  /// more; nil if it is not a directory, or a link to one, or cannot be read.
   package static func names(inDirectory path: String, atMost maximum: Int) -> [String]? {
     guard let directory = opendir(path) else { return nil }
     defer { closedir(directory) }
@@ -79,7 +76,7 @@ package enum FileContents {
     return names
   }
 
-  /// Who can add and remove names in a directory, or in a link's target; nil if it is not a directory.
+  /// Who can add and remove names in it. Follows links. Nil if it is not a directory.
   package static func attributes(ofDirectory path: String) -> Attributes? {
     var information = stat()
     guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR else { return nil }

@@ -6,69 +6,57 @@ import CGIO
 /// types": groups in brackets, `key=value` lines, `#` comments. If a key or a group is repeated, the last value is
 /// used.
 package struct KeyFile: Sendable, Hashable {
-  /// A group and its entries.
   package struct Group: Sendable, Hashable {
-    /// The name between the brackets.
     package let name: String
-    /// The line on which the group first appears, from 1.
+    /// Where the group first appears, from 1.
     package let line: Int
-    /// The group's entries, in the order in which their keys first appear.
+    /// In the order in which their keys first appear.
     package internal(set) var entries: [Entry]
   }
 
-  /// A key with its value.
   package struct Entry: Sendable, Hashable {
-    /// The key, with its locale in brackets if it has one.
+    /// With its locale in brackets if it has one.
     package let key: String
-    /// The value as written, without leading white space.
+    /// As written, without leading white space.
     package let raw: String
-    /// The line of the value, from 1.
+    /// Of the value, from 1.
     package let line: Int
-    /// The column in that line at which the value begins, from 1 and in Unicode scalars.
+    /// Where the value begins, from 1 and in Unicode scalars.
     package let column: Int
-    /// The value with its escapes decoded; nil if an escape is invalid.
+    /// With its escapes decoded; nil if an escape is invalid.
     let string: String?
-    /// The value as a list with the separator `;` and its escapes decoded; nil if an escape is invalid.
+    /// The parts between `;`, with their escapes decoded; nil if an escape is invalid.
     let list: [String]?
   }
 
-  /// The file's path, as errors show it.
+  /// As errors show it.
   package let file: String
-  /// The groups, in the order in which they first appear.
+  /// In the order in which they first appear.
   package let groups: [Group]
 
-  /// A key file without groups.
   package static let empty = KeyFile(file: "", groups: [])
 
-  init(file: String, groups: [Group]) {
-    self.file = file
-    self.groups = groups
-  }
-
-  /// The group with this name; nil if there is none.
   package func group(_ name: String) -> Group? {
     groups.first { $0.name == name }
   }
 
-  /// The entry with this key; nil if there is none.
   package func entry(_ group: String, _ key: String) -> Entry? {
     self.group(group)?.entries.first { $0.key == key }
   }
 
-  /// The value with its escapes (`\s \n \t \r \\`) decoded; nil if there is no such entry.
+  /// Escapes (`\s \n \t \r \\`) are decoded. Nil if there is no such entry.
   package func string(_ group: String, _ key: String) throws(KeyFileError) -> String? {
     guard let entry = entry(group, key) else { return nil }
     return try string(entry)
   }
 
-  /// The value as a list with the separator `;`, and `\;` for a literal semicolon; nil if there is no such entry.
+  /// The separator is `;`, and `\;` is a literal semicolon. Nil if there is no such entry.
   package func strings(_ group: String, _ key: String) throws(KeyFileError) -> [String]? {
     guard let entry = entry(group, key) else { return nil }
     return try strings(entry)
   }
 
-  /// A switch: yes or no, true or false, on or off, 1 or 0. Nil if there is no such entry. Throws if it is another
-  /// word.
+  /// Yes or no, true or false, on or off, 1 or 0. Nil if there is no such entry. Throws if it is another word.
   package func boolean(
     _ group: String, _ key: String, remedy: String = "write yes or no"
   ) throws(KeyFileError) -> Bool? {
@@ -80,8 +68,8 @@ package struct KeyFile: Sendable, Hashable {
     }
   }
 
-  /// A whole number within `range`. Nil if there is no such entry. Throws if it is not a number or is out of range; the
-  /// error names the unit, for example "milliseconds".
+  /// Nil if there is no such entry. Throws if it is not a whole number or is out of range; the error names the unit,
+  /// for example "milliseconds".
   package func integer(
     _ group: String, _ key: String, in range: ClosedRange<Int>, unit: String
   ) throws(KeyFileError) -> Int? {
@@ -94,8 +82,7 @@ package struct KeyFile: Sendable, Hashable {
     return number
   }
 
-  /// One of a few words. Nil if there is no such entry. Throws if it is another word; the error lists `choices` in
-  /// their order.
+  /// Nil if there is no such entry. Throws if it is another word; the error lists `choices` in their order.
   package func choice<Choice: RawRepresentable<String>>(
     _ group: String, _ key: String, of choices: [Choice]
   ) throws(KeyFileError) -> Choice? {
@@ -107,7 +94,6 @@ package struct KeyFile: Sendable, Hashable {
     return choice
   }
 
-  /// An error about the value of `entry`.
   package func mistake(_ entry: Entry, _ problem: String, _ remedy: String) -> KeyFileError {
     KeyFileError(file: file, line: entry.line, problem: problem, remedy: remedy)
   }
@@ -118,13 +104,11 @@ package struct KeyFile: Sendable, Hashable {
     return "\(entry.key)=\(value)"
   }
 
-  /// The value of `entry` as a list, like ``strings(_:_:)``.
   package func strings(_ entry: Entry) throws(KeyFileError) -> [String] {
     guard let list = entry.list else { throw invalidEscape(entry) }
     return list
   }
 
-  /// The value of `entry` with its escapes decoded, like ``string(_:_:)``.
   package func string(_ entry: Entry) throws(KeyFileError) -> String {
     guard let string = entry.string else { throw invalidEscape(entry) }
     return string
@@ -140,15 +124,13 @@ extension KeyFile {
   /// In bytes. No configuration and no desktop entry is near this size.
   package static let maximumSize = 1 << 20
 
-  /// Reads a file; nil if it does not exist. Throws if it cannot be read, is larger than `maximumSize`, or is not a key
-  /// file.
+  /// Nil if the file does not exist. Throws if it cannot be read, is larger than `maximumSize`, or is not a key file.
   package static func load(_ path: String) throws(KeyFileError) -> KeyFile? {
     guard let bytes = try contents(of: path) else { return nil }
     return try KeyFile(bytes: bytes, file: path)
   }
 
-  /// The bytes of a file; `maximumSize` + 1 of them if it is larger; nil if it does not exist. Throws if it cannot be
-  /// read.
+  /// `maximumSize` + 1 bytes if the file is larger; nil if it does not exist. Throws if it cannot be read.
   package static func contents(of path: String) throws(KeyFileError) -> [UInt8]? {
     do throws(FileContents.Failure) {
       return try FileContents.read(path, upTo: maximumSize)
@@ -162,8 +144,7 @@ extension KeyFile {
     }
   }
 
-  /// Parses the text of a key file: UTF-8 without U+0000. Errors show the path `file`. Throws at the first invalid
-  /// line.
+  /// `bytes` must be UTF-8 without U+0000. Errors show the path `file`. Throws at the first invalid line.
   package init(bytes: [UInt8], file: String) throws(KeyFileError) {
     guard bytes.count <= KeyFile.maximumSize else {
       throw KeyFileError(
@@ -183,8 +164,8 @@ extension KeyFile {
     self.init(file: file, groups: groups)
   }
 
-  /// Parses `bytes` with GLib, and returns its error message. If the bytes are valid, it is nil, and `body` was run
-  /// with the parsed file, unless the file is empty.
+  /// Returns GLib's error message. If the bytes are valid, it is nil, and `body` was run with the parsed file, unless
+  /// the file is empty.
   private static func parse(_ bytes: some Collection<UInt8>, then body: (OpaquePointer) -> Void) -> String? {
     let parsed = g_key_file_new()
     defer { g_key_file_free(parsed) }
@@ -213,7 +194,7 @@ extension KeyFile {
     return refused
   }
 
-  /// Walks the lines of a file that GLib has accepted to find their numbers, and gets the values from GLib.
+  /// Gets the line numbers from `lines`, which GLib has accepted, and the values from GLib.
   private static func groups(of parsed: OpaquePointer, lines: [ArraySlice<UInt8>]) -> [Group] {
     var groups: [(name: String, line: Int, keys: [String], places: [String: (line: Int, column: Int)])] = []
     // A file may consist of groups only. Searching the list for each of them would take minutes.
@@ -276,7 +257,7 @@ extension KeyFile {
     string.map { String(cString: $0) } ?? ""
   }
 
-  /// Reads an error, if there is one, and frees it.
+  /// Frees the error, if there is one.
   static func consume<Result>(
     _ error: UnsafeMutablePointer<GError>?, _ read: (GError?) -> Result
   ) -> Result {
@@ -293,12 +274,10 @@ extension KeyFile {
   }
 }
 
-/// The groups and keys that a file may have.
+/// The keys that a file may have, by group.
 package struct KeyFileSchema: Sendable, Hashable {
-  /// The keys of each group.
   package let keys: [String: [String]]
 
-  /// Allows these keys in each group.
   package init(_ keys: [String: [String]]) {
     self.keys = keys
   }
@@ -315,8 +294,7 @@ package struct KeyFileSchema: Sendable, Hashable {
     }
   }
 
-  /// Rejects the first key of `group` that the schema does not have for the group `name`. For files with groups that
-  /// have names of their own.
+  /// Like ``check(_:)``, with the keys of the group `name`. For files that choose the names of their groups.
   package func check(_ group: KeyFile.Group, of file: KeyFile, as name: String) throws(KeyFileError) {
     try check(group, of: file, as: name, keys[name] ?? [])
   }
@@ -347,9 +325,8 @@ package struct KeyFileSchema: Sendable, Hashable {
   }
 }
 
-/// How many characters must be inserted, deleted, changed or swapped with their neighbour to turn `a` into `b` (the
-/// optimal string alignment distance). For names over 64 characters, longer than any of ours, the result is the length
-/// of the longer name.
+/// Optimal string alignment distance: the insertions, deletions, changes and swaps of neighbours from `a` to `b`. For
+/// names over 64 characters, longer than any of ours, the result is the length of the longer name.
 func editDistance(_ a: String, _ b: String) -> Int {
   let a = Array(a), b = Array(b)
   guard a.count <= 64, b.count <= 64 else { return max(a.count, b.count) }
@@ -370,18 +347,14 @@ func editDistance(_ a: String, _ b: String) -> Int {
   return rows[a.count][b.count]
 }
 
-/// A mistake in a key file: its place, the problem and the remedy.
 package struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file's path, as the caller gave it.
+  /// As the caller gave it.
   package let file: String
-  /// The line, from 1; nil if the mistake concerns the whole file.
+  /// From 1; nil if the mistake concerns the whole file.
   package let line: Int?
-  /// The problem.
   package let problem: String
-  /// The remedy.
   package let remedy: String
 
-  /// The line counts from 1. It is nil if the mistake concerns the whole file.
   package init(file: String, line: Int?, problem: String, remedy: String) {
     self.file = file
     self.line = line
@@ -389,7 +362,7 @@ package struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible 
     self.remedy = remedy
   }
 
-  /// `file:line: problem: remedy`, the format that compilers print and editors can jump to.
+  /// `file:line: problem: remedy`: the format that compilers print and editors can jump to.
   package var description: String {
     "\(file)\(line.map { ":\($0)" } ?? ""): \(problem): \(remedy)"
   }

@@ -1,15 +1,13 @@
 import CGIO
 import Glibc
 
-/// One change to a key file.
 package enum KeyFileEdit: Sendable, Hashable {
-  /// Sets a key to a text. The group and the key are created if they are missing.
+  /// Creates the group and the key if they are missing.
   case set(group: String, key: String, to: String)
-  /// Sets a key to a list. The group and the key are created if they are missing.
+  /// Creates the group and the key if they are missing.
   case setList(group: String, key: String, to: [String])
-  /// Removes a key.
   case remove(group: String, key: String)
-  /// Removes a group and its entries.
+  /// Removes its entries too.
   case removeGroup(String)
 }
 
@@ -24,7 +22,7 @@ extension KeyFile {
     try edit(path, mode: mode) { _ in edits }
   }
 
-  /// Changes a file like ``edit(_:_:mode:)``, with edits that depend on its current contents.
+  /// The edits depend on the file's current contents.
   package static func edit(
     _ path: String, mode: UInt32, _ edits: (KeyFile) -> [KeyFileEdit]
   ) throws(KeyFileError) {
@@ -114,7 +112,6 @@ extension KeyFile {
 }
 
 extension KeyFileEdit {
-  /// The error for an edit that cannot be written.
   package func mistake(in path: String) -> KeyFileError {
     KeyFileError(file: path, line: nil, problem: "cannot hold \(self)", remedy: "use plain names")
   }

@@ -1,12 +1,10 @@
 /// The settings of `tagroute-mqtt`, from `mqtt.conf`.
 package struct MqttConfiguration: KeyFileConfiguration {
-  /// How much of what is on a tag leaves the machine.
+  /// Which part of a tag's contents is published.
   package enum Contents: String, Sendable, CaseIterable {
-    /// Nothing.
     case no
     /// A hash of the message, which tells messages apart.
     case hash
-    /// Everything.
     case yes
   }
 
@@ -14,43 +12,35 @@ package struct MqttConfiguration: KeyFileConfiguration {
   package enum TagIDSource: String, Sendable, CaseIterable {
     /// The id in the link that an app of Home Assistant has written on the tag, else the UID.
     case link
-    /// Always the UID.
     case uid
   }
 
-  /// The version of MQTT.
   package enum ProtocolVersion: String, Sendable, CaseIterable {
     /// MQTT 5, and MQTT 3.1.1 with a broker that does not know it.
     case auto
-    /// MQTT 5 alone.
+    /// Only MQTT 5.
     case five = "5"
-    /// MQTT 3.1.1 alone.
+    /// Only MQTT 3.1.1.
     case threeOneOne = "3.1.1"
   }
 
-  /// For whom the topics are described.
   package enum Discovery: String, Sendable, CaseIterable {
     /// For Home Assistant.
     case homeassistant
-    /// For no program.
     case none
   }
 
-  /// Where the broker listens; nil until a file names it.
+  /// Nil until a file names it.
   package var broker: BrokerAddress?
-  /// The version of MQTT.
   package var version = ProtocolVersion.auto
   /// The name of this machine in topics; nil for the host name.
   package var station: String?
-  /// The beginning of all topics.
+  /// The first part of all topics.
   package var prefix = "tagroute"
-  /// How much of what is on a tag is published.
   package var contents = Contents.no
   /// The file with the key that replaces UIDs by hashes; nil if UIDs are published.
   package var idKeyFile: String?
-  /// For whom the topics are described.
   package var discovery = Discovery.none
-  /// What names a tag to Home Assistant.
   package var tagIDSource = TagIDSource.link
   /// How long a tap is fresh enough for the topic `tap`, in seconds.
   package var liveSeconds = 10
@@ -67,7 +57,6 @@ package struct MqttConfiguration: KeyFileConfiguration {
   /// The private key of that certificate, PEM; nil for none.
   package var keyFile: String?
 
-  /// The defaults, which lack a broker.
   package init() {}
 
   private static let group = "Mqtt"
@@ -153,16 +142,14 @@ package struct MqttConfiguration: KeyFileConfiguration {
     }
   }
 
-  /// The groups and keys a file may have.
   package static let schema: KeyFileSchema = schema(of: settings)
 
-  /// Sets the values that `file` has, and leaves the rest unchanged. Throws also if the values do not fit together.
+  /// Throws also if the values do not fit together.
   package mutating func merge(_ file: KeyFile) throws(KeyFileError) {
     try merge(file, Self.settings)
     try check(file)
   }
 
-  /// The keys with different values.
   package func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, Self.settings) }
 
   /// Checks what depends on several keys.
@@ -193,15 +180,14 @@ package struct MqttConfiguration: KeyFileConfiguration {
 
   /// Why a password is not sent without encryption.
   package static let bareword = "mqtt:// would send the password unencrypted"
-  /// What to do about it.
+  /// The remedy for ``bareword``.
   package static let encrypt = "write Broker=mqtts://HOST; only localhost may do without"
 
-  /// Whether a text can name a station: it is one level of a topic, and part of a client's id.
+  /// It is one level of a topic, and part of a client's id.
   package static func isStation(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(isInStation)
   }
 
-  /// Whether a byte may be in the name of a station.
   package static func isInStation(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -218,22 +204,20 @@ package struct MqttConfiguration: KeyFileConfiguration {
   }
 }
 
-/// Where an MQTT broker listens.
 package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
-  /// Whether the connection is encrypted, and the broker's certificate verified.
+  /// If true, the broker's certificate is verified too.
   package let isEncrypted: Bool
   /// A host name, an IPv4 address, or an IPv6 address without brackets.
   package let host: String
-  /// The TCP port.
   package let port: UInt16
 
-  /// The port for a scheme without one.
+  /// The defaults.
   private static let ports: [(scheme: String, isEncrypted: Bool, port: UInt16)] = [
     ("mqtts://", true, 8883), ("mqtt://", false, 1883),
   ]
 
-  /// Parses `mqtts://HOST[:PORT]` or `mqtt://HOST[:PORT]`, and an IPv6 address in brackets. Nil for any other text: a
-  /// user name, a password or a path has no place in it.
+  /// `mqtts://HOST[:PORT]` or `mqtt://HOST[:PORT]`, with an IPv6 address in brackets. Nil for any other text, also with
+  /// a user name, a password or a path.
   package init?(_ text: String) {
     guard text.utf8.count <= 300, let scheme = Self.ports.first(where: { text.hasPrefix($0.scheme) }) else {
       return nil
@@ -273,7 +257,7 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
       || host.hasPrefix("127.") && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
   }
 
-  /// The address as a file has it, always with the port.
+  /// Always with the port.
   package var description: String {
     "\(isEncrypted ? "mqtts" : "mqtt")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
   }

@@ -2,9 +2,8 @@
 struct Setting<Configuration>: Sendable {
   let group: String
   let key: String
-  /// Whether two configurations have the same value for this key.
   let isSame: @Sendable (Configuration, Configuration) -> Bool
-  /// Sets the key's value in the configuration, or leaves it unchanged if the file does not have the key.
+  /// No effect if the file does not have the key.
   let apply: @Sendable (inout Configuration, KeyFile) throws(KeyFileError) -> Void
 
   init<Value: Equatable & SendableMetatype>(
@@ -18,21 +17,19 @@ struct Setting<Configuration>: Sendable {
   }
 }
 
-/// A configuration that is read from key files.
 package protocol KeyFileConfiguration: Sendable, Hashable {
-  /// Every setting at its default.
   init()
   /// The groups and keys a file may have.
   static var schema: KeyFileSchema { get }
-  /// Sets the values that `file` has, and leaves the rest unchanged. Throws the first mistake, with its line.
+  /// Leaves the values that `file` does not have unchanged. Throws the first mistake, with its line.
   mutating func merge(_ file: KeyFile) throws(KeyFileError)
   /// The keys with different values, as written in the file, in the order of the shipped file.
   func keys(differingFrom other: Self) -> [String]
 }
 
 extension KeyFileConfiguration {
-  /// Starts with the defaults and applies each of `files` in order. A file that does not exist is skipped. Throws the
-  /// first mistake in the first file that has one.
+  /// Applies each of `files` in order to the defaults. A file that does not exist is skipped. Throws the first mistake
+  /// in the first file that has one.
   package static func load(_ files: [String]) throws(KeyFileError) -> Self {
     var configuration = Self()
     for path in files {
@@ -42,8 +39,7 @@ extension KeyFileConfiguration {
     return configuration
   }
 
-  /// Starts with the defaults and applies the one file that a command line names, which must exist. Throws the first
-  /// mistake in the file.
+  /// Applies the file that a command line names, which must exist, to the defaults. Throws the first mistake in it.
   package static func load(only path: String) throws(KeyFileError) -> Self {
     guard let file = try KeyFile.load(path) else {
       throw KeyFileError(file: path, line: nil, problem: "does not exist", remedy: "name a file that does")
@@ -95,17 +91,16 @@ package actor SharedReadings<Outcome: Sendable> {
   private var isOpen = false
   private var waiting: CheckedContinuation<Void, Never>?
 
-  /// `read` reads the configuration and applies it.
   package init(read: @escaping @Sendable () async -> Outcome) { self.read = read }
 
-  /// Starts the requested reading, because the program can now apply the result.
+  /// Call it when the program can apply the result.
   package func open() {
     isOpen = true
     waiting?.resume()
     waiting = nil
   }
 
-  /// Requests a reading that starts no earlier than now.
+  /// The reading starts no earlier than now.
   @discardableResult package func request() -> Task<Outcome, Never> {
     if let nextReading { return nextReading }
     guard let present = reading else {
