@@ -6,11 +6,11 @@ struct MIFAREClassicAccess {
   /// Sectors 1 to 15, 17 to 31 and 32 to 39.
   private static let largestMemory = (30 * 3 + 8 * 15) * blockSize
 
-  /// The part of the UID that is used for authentication: its last four bytes (AN10927, section 3.2.5).
+  /// The part that is used for authentication: the last four bytes (AN10927, section 3.2.5).
   private let uid: [UInt8]
   private let sectorCount: Int
   private var authenticated: (sector: MIFAREClassicSector, key: MIFAREClassicKey)?
-  /// The known NDEF sectors: one run without a gap.
+  /// One run without a gap.
   private(set) var sectors: [MIFAREClassicSector] = []
   /// Whether the second part of the directory may extend `sectors`.
   private var mayGoOn = false
@@ -23,16 +23,15 @@ struct MIFAREClassicAccess {
     sectorCount = MIFAREClassicSector.count(sak: sak)
   }
 
-  /// The addresses of the data area.
   var area: Range<Int> { 0..<sectors.reduce(0) { $0 + $1.dataSize } }
 
-  /// The directory sectors that the NDEF sectors depend on.
+  /// Those that the NDEF sectors depend on.
   var directorySectors: [MIFAREClassicSector] {
     [MIFAREClassicSector(number: 0)]
       + (sectors.contains { $0.number > 16 } ? [MIFAREApplicationDirectory.secondSector] : [])
   }
 
-  /// Reads the first part of the directory. If it names no NDEF sector, reads the second part as well.
+  /// If the first part of the directory names no NDEF sector, it reads the second part as well.
   mutating func open(_ channel: inout some TagChannel) throws(TagWriteError) {
     let first = MIFAREClassicSector(number: 0)
     guard try authenticate(first, .directory, &channel) else {
@@ -49,8 +48,8 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// Reads the second part of the directory if the run of NDEF sectors may continue there. Returns true if more sectors
-  /// were found.
+  /// Reads the second part of the directory if the run of NDEF sectors may continue there. Returns true if it found
+  /// more sectors.
   @discardableResult
   mutating func extend(_ channel: inout some TagChannel) throws(TagWriteError) -> Bool {
     guard mayGoOn else { return false }
@@ -72,7 +71,6 @@ struct MIFAREClassicAccess {
     return !more.isEmpty
   }
 
-  /// Looks for the NDEF TLV.
   mutating func block(_ channel: inout some TagChannel) throws(TagWriteError) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
@@ -99,12 +97,12 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// Reads the bytes at these addresses that are not known yet.
+  /// Skips the bytes that are known.
   mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagWriteError) {
     for address in addresses where memory[address] == nil { try fetch(address, &channel) }
   }
 
-  /// The sector and the block that hold an address of the data area.
+  /// Nil outside the data area.
   func place(of address: Int) -> (sector: MIFAREClassicSector, block: Int)? {
     var rest = address
     for sector in sectors {
@@ -114,7 +112,6 @@ struct MIFAREClassicAccess {
     return nil
   }
 
-  /// Writes a block of the data area.
   mutating func write(_ contents: [UInt8], at address: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard let (sector, block) = place(of: address) else { return }
     try requireKey(sector, .ndef, &channel)
@@ -122,7 +119,7 @@ struct MIFAREClassicAccess {
     memory.learn(contents, at: address - address % Self.blockSize)
   }
 
-  /// Reads a block of a sector, using a key that the tag is known to have.
+  /// The tag is known to have the key.
   mutating func contents(
     ofBlock block: Int, of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> [UInt8] {
@@ -130,7 +127,7 @@ struct MIFAREClassicAccess {
     return try read(block, &channel)
   }
 
-  /// Reads a sector's trailer, using a public key A.
+  /// Needs a public key A.
   mutating func trailer(
     of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> MIFAREClassicTrailer {
@@ -141,7 +138,6 @@ struct MIFAREClassicAccess {
     return trailer
   }
 
-  /// Writes a sector's trailer, using a key that the tag is known to have.
   mutating func writeTrailer(
     _ bytes: [UInt8], of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagWriteError) {
@@ -149,7 +145,6 @@ struct MIFAREClassicAccess {
     try write(bytes, toBlock: sector.trailerBlock, &channel)
   }
 
-  /// Writes a block of a sector, using a key that the tag is known to have.
   mutating func write(
     _ contents: [UInt8], toBlock block: Int, of sector: MIFAREClassicSector, _ key: MIFAREClassicKey,
     _ channel: inout some TagChannel
@@ -158,8 +153,7 @@ struct MIFAREClassicAccess {
     try write(contents, toBlock: block, &channel)
   }
 
-  /// Authenticates a sector with a key, unless the sector is already open with this key. Returns false if the tag is
-  /// present but has another key.
+  /// No exchange if the sector is already open with this key. Returns false if the tag is present but has another key.
   mutating func authenticate(
     _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Bool {
@@ -183,7 +177,7 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// Returns the NDEF sectors; nil if the checksum is wrong.
+  /// Nil if the checksum is wrong.
   private mutating func directory(
     of sector: MIFAREClassicSector, blocks: ClosedRange<Int>, from first: Int, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> [MIFAREClassicSector]? {
@@ -198,7 +192,7 @@ struct MIFAREClassicAccess {
     memory.learn(try read(block, &channel), at: address - address % Self.blockSize)
   }
 
-  /// Sends READ for a block of the open sector.
+  /// The sector is open.
   private mutating func read(_ block: Int, _ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     // Retry once, in case the tag did not receive the command. A tag that is present and refuses twice protects the
     // block.
@@ -246,14 +240,13 @@ struct MIFAREClassicSector: Hashable {
   let number: Int
 
   var firstBlock: Int { number < 32 ? number * 4 : 128 + (number - 32) * 16 }
-  /// The number of blocks without the trailer. The first block of sector 0 is the manufacturer block.
+  /// Without the trailer. The first block of sector 0 is the manufacturer block.
   var dataBlockCount: Int { number < 32 ? 3 : 15 }
   var trailerBlock: Int { firstBlock + dataBlockCount }
-  /// The number of data bytes.
   var dataSize: Int { dataBlockCount * Self.blockSize }
 
-  /// The number of sectors of a tag with this select acknowledge (AN10833, section 3). If it is unknown, the maximum: a
-  /// smaller tag refuses to open the sectors that it does not have.
+  /// AN10833, section 3. If `sak` is unknown, the maximum: a smaller tag refuses to open the sectors that it does not
+  /// have.
   static func count(sak: UInt8?) -> Int {
     guard let sak else { return 40 }
     if sak & 0x10 != 0 { return 40 }
@@ -290,8 +283,8 @@ enum MIFAREApplicationDirectory {
   /// The sector of the second part. Only a 4K tag has it.
   static let secondSector = MIFAREClassicSector(number: 16)
 
-  /// The sectors that hold NDEF; nil if the checksum is wrong. `bytes` are the checksum, the info byte and two bytes
-  /// for each sector. `first` is the number of the first sector.
+  /// Nil if the checksum is wrong. `bytes` are the checksum, the info byte and two bytes for each sector. `first` is
+  /// the number of the first sector.
   static func ndefSectors(_ bytes: [UInt8], from first: Int) -> [MIFAREClassicSector]? {
     guard let checksum = bytes.first, checksum == self.checksum(bytes.dropFirst()) else { return nil }
     let applications = stride(from: 2, to: bytes.count - 1, by: 2).map { Array(bytes[$0...$0 + 1]) }
@@ -317,7 +310,7 @@ struct MIFAREClassicTrailer: Equatable {
   private let conditions: [UInt8]
   /// In an NDEF sector, the mapping version and the read and write access (AN1304, section 6.1).
   let generalPurpose: UInt8
-  /// Key B as read from the tag: zeros if it is hidden.
+  /// Zeros if it is hidden.
   let readableKeyB: [UInt8]
 
   /// Nil if bytes are missing, or if the two copies of the access bits contradict each other.
@@ -341,10 +334,10 @@ struct MIFAREClassicTrailer: Equatable {
     areDataOpen && generalPurpose & 0x03 == 0
   }
 
-  /// Whether both keys may read and write the data blocks.
+  /// Both keys may read and write the data blocks.
   var areDataOpen: Bool { conditions[0..<3].allSatisfy { $0 == 0b000 } }
 
-  /// Whether the data blocks are permanently read-only.
+  /// The data blocks are permanently read-only.
   var isLocked: Bool {
     conditions[0..<3].allSatisfy { [0b010, 0b101, 0b111].contains($0) } && accessBitsWriter == nil
   }

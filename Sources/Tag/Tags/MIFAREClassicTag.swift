@@ -4,7 +4,7 @@
 /// Their data blocks hold the TLV blocks of Type 2. An authentication opens one sector.
 struct MIFAREClassicTag: NDEFTag {
   let uid: [UInt8]
-  /// Select acknowledge. It determines the number of sectors. Nil if the reader does not report it.
+  /// It determines the number of sectors. Nil if the reader does not report it.
   let sak: UInt8?
 
   func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
@@ -29,8 +29,7 @@ struct MIFAREClassicTag: NDEFTag {
 }
 
 extension MIFAREClassicTag {
-  /// Writes zero as the length first, then the other blocks, and the block of the length last. An interrupted write
-  /// leaves the tag empty.
+  /// The length is written as zero first, and with its true value last. An interrupted write leaves the tag empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
     try access.open(&channel)
@@ -104,11 +103,10 @@ extension MIFAREClassicTag {
     for step in steps { try access.writeTrailer(step.trailer, of: step.sector, step.key, &channel) }
   }
 
-  /// A trailer to write.
   private struct LockStep {
     let sector: MIFAREClassicSector
     let trailer: [UInt8]
-    /// The key that permits writing the trailer. The tag has accepted it.
+    /// Permits writing the trailer. The tag has accepted it.
     let key: MIFAREClassicKey
   }
 
@@ -119,8 +117,7 @@ extension MIFAREClassicTag {
     case impossible(String)
   }
 
-  /// Plans how to lock one sector. `keysB` are the keys to try, the most likely first. A key that fits moves to the
-  /// front.
+  /// `keysB` are the keys to try, the most likely first. A key that fits moves to the front.
   private static func lockStep(
     _ sector: MIFAREClassicSector, _ keysB: inout [MIFAREClassicKey], _ access: inout MIFAREClassicAccess,
     _ channel: inout some TagChannel
@@ -155,7 +152,7 @@ extension MIFAREClassicTag {
 extension MIFAREClassicTag {
   private static let first = MIFAREClassicSector(number: 0)
   private static let sectors = (1...15).map(MIFAREClassicSector.init)
-  /// The first block of the data area: an NDEF TLV without a message, and a terminator.
+  /// In the first block of the data area: an NDEF TLV without a message, and a terminator.
   private static let emptyMessage: [UInt8] = [0x03, 0x00, 0xFE] + [UInt8](repeating: 0, count: 13)
 
   /// A tag is also blank if an earlier attempt has formatted some of its sectors, because sector 0 comes last.
@@ -220,12 +217,12 @@ extension MIFAREClassicTag {
 }
 
 extension MIFAREClassicKey {
-  /// Key A of a new tag (MF1S50YYX_V1 data sheet, section 8.6.3).
+  /// MF1S50YYX_V1 data sheet, section 8.6.3.
   static let delivery = MIFAREClassicKey(bytes: [UInt8](repeating: 0xFF, count: 6), slot: .a)
 }
 
 extension MIFAREApplicationDirectory {
-  /// The first part of a directory whose 15 sectors belong to NDEF. The info byte names no publisher.
+  /// The first part of a directory that gives all of its 15 sectors to NDEF. The info byte names no publisher.
   static var allNDEF: [UInt8] {
     let rest: [UInt8] = [0x00] + (1...15).flatMap { _ in [0x03, 0xE1] as [UInt8] }
     return [checksum(rest)] + rest
@@ -233,7 +230,7 @@ extension MIFAREApplicationDirectory {
 }
 
 extension MIFAREClassicTrailer {
-  /// Whether key A may write the data blocks and the whole trailer, as on a new tag.
+  /// Key A may write the data blocks and the whole trailer.
   var isDelivered: Bool { areDataOpen && accessBitsWriter == .a }
 
   /// The trailer of a formatted sector. `key` is key A of its kind of sector.

@@ -2,27 +2,24 @@ import Names
 
 /// The NDEF operations on one kind of tag. Each kind has one conforming type.
 protocol NDEFTag {
-  /// Reads the bytes of the NDEF message without decoding them, in as few exchanges as the specification allows. It
-  /// writes no data to the tag.
+  /// The bytes are not decoded. Uses as few exchanges as the specification allows, and writes no data.
   func message(over channel: inout some TagChannel) throws(TagWriteError) -> [UInt8]
 
-  /// Finds out if the tag is formatted, if it can be written, and its capacity. It writes no data to the tag.
+  /// Writes no data.
   func status(over channel: inout some TagChannel) throws(TagWriteError) -> NDEFStatus
 
-  /// Writes a message. If the tag is removed meanwhile, it holds no message rather than half of one.
+  /// If the tag is removed meanwhile, it holds no message rather than half of one.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError)
 
-  /// Whether the tag holds exactly this message.
   func holds(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) -> Bool
 
-  /// Makes the tag read-only, permanently.
+  /// Permanent.
   func lock(over channel: inout some TagChannel) throws(TagWriteError)
 
-  /// Whether a tag that is not formatted for NDEF looks blank, so that `format` examines and formats it. It writes no
-  /// data.
+  /// True if a tag that is not formatted for NDEF looks blank, so that `format` may try. Writes no data.
   func isBlank(over channel: inout some TagChannel) throws(TagWriteError) -> Bool
 
-  /// Formats a blank tag, without a message. If the tag is removed meanwhile, it can be formatted again.
+  /// The tag then has no message. If it is removed meanwhile, it can be formatted again.
   func format(over channel: inout some TagChannel) throws(TagWriteError)
 }
 
@@ -31,7 +28,7 @@ extension NDEFTag {
     try self.message(over: &channel) == message
   }
 
-  /// False: tags of this kind are formatted by their manufacturer.
+  /// Tags of this kind are formatted by their manufacturer.
   func isBlank(over channel: inout some TagChannel) throws(TagWriteError) -> Bool { false }
 
   func format(over channel: inout some TagChannel) throws(TagWriteError) {
@@ -40,8 +37,8 @@ extension NDEFTag {
 }
 
 extension TagActivation {
-  /// Reads the NDEF message of the selected tag in as few exchanges as its specification allows. It writes no data to
-  /// the tag. If it fails, only the caller can find out if the tag was removed or a retry helps.
+  /// Uses as few exchanges as the specification of the tag allows, and writes no data. If it fails, only the caller can
+  /// find out if the tag was removed or a retry helps.
   package func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     do throws(TagWriteError) {
       let tag = try ndefTag
@@ -53,7 +50,6 @@ extension TagActivation {
     }
   }
 
-  /// Finds out if the selected tag is formatted for NDEF, if it can be written, and its capacity.
   package func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     do throws(TagWriteError) {
       let tag = try ndefTag
@@ -65,9 +61,9 @@ extension TagActivation {
     }
   }
 
-  /// Writes an NDEF message. It marks the tag as empty first, then writes the message, then its length. If the tag is
-  /// removed before the end, it holds no message. An empty message erases the present one. With `isVerifying`, reads
-  /// the message back and compares it. With `isFormatting`, formats a blank tag first.
+  /// Marks the tag as empty first, then writes the message, then its length. If the tag is removed before the end, it
+  /// holds no message. An empty message erases the present one. With `isVerifying`, reads the message back and compares
+  /// it. With `isFormatting`, formats a blank tag first.
   package func writeNDEF(
     _ message: [UInt8], isVerifying: Bool = false, isFormatting: Bool = false, over channel: inout some TagChannel
   ) throws(TagWriteError) {
@@ -106,7 +102,7 @@ extension TagActivation {
     }
   }
 
-  /// Makes the tag read-only. **This is permanent** and cannot be undone.
+  /// **This is permanent** and cannot be undone.
   ///
   /// Types 1, 2 and 5, MIFARE Classic and FeliCa Lite enforce it themselves. On FeliCa Standard and Type 4 it is only a
   /// flag. Readers that follow the specification do not write such a card. Only some Type 4 cards themselves refuse to
@@ -123,7 +119,7 @@ extension TagActivation {
     try tag.lock(over: &limited)
   }
 
-  /// The kind of tag. Throws the reason if it is not supported.
+  /// Throws the reason if the tag is not supported.
   private var ndefTag: any NDEFTag {
     get throws(TagWriteError) {
       switch self {
@@ -150,11 +146,9 @@ extension TagActivation {
 struct NDEFWritePlan {
   private let block: NDEFBlock
   private let pageSize: Int
-  /// The new bytes by address.
   private let new: [Int: UInt8]
 
-  /// `bytes` are the new bytes from the length on. With `isNew`, the tag has no NDEF TLV yet, and its type is written
-  /// as well.
+  /// `bytes` are those from the length on. With `isNew`, the tag has no NDEF TLV yet, and its type is written as well.
   init(_ bytes: some Sequence<(address: Int, byte: UInt8)>, over block: NDEFBlock, isNew: Bool, pageSize: Int) {
     self.block = block
     self.pageSize = pageSize
@@ -170,7 +164,7 @@ struct NDEFWritePlan {
     return pages.flatMap(addresses(of:)).filter { new[$0] == nil && !free.contains($0) }
   }
 
-  /// The writes in order. `memory` knows the bytes at `kept` and the page of the length.
+  /// In order. `memory` knows the bytes at `kept` and the page of the length.
   func writes(_ memory: TagMemory) -> [(page: Int, bytes: [UInt8])] {
     func contents(of page: Int) -> [UInt8] { addresses(of: page).map { new[$0] ?? memory[$0] ?? 0 } }
     let lengthPage = block.lengthAddress / pageSize
@@ -186,7 +180,7 @@ struct NDEFWritePlan {
     return writes
   }
 
-  /// The pages with new bytes, ascending.
+  /// Ascending.
   private var pages: [Int] { Set(new.keys.map { $0 / pageSize }).sorted() }
 
   private func addresses(of page: Int) -> Range<Int> { page * pageSize..<(page + 1) * pageSize }

@@ -8,12 +8,11 @@ struct TLVBlocks {
     /// The search needs the byte at this address.
     case needs(address: Int)
     case found(NDEFBlock)
-    /// There is no NDEF TLV. The block is the free space for one.
+    /// The block is the free space for an NDEF TLV.
     case absent(NDEFBlock)
     case problem(TagProblem)
   }
 
-  /// Why a tag without an NDEF TLV cannot be read.
   static let absence = TagProblem(.notNDEF, "there is no NDEF TLV on the tag")
 
   private enum Stop: Error {
@@ -27,21 +26,20 @@ struct TLVBlocks {
   private var free: Int?
   private let hasControls: Bool
 
-  /// A search in the data area. `reserved` are addresses in the area that hold no data, in addition to those that
-  /// control TLVs reserve. `hasControls` is false for a type of tag without control TLVs, on which they are unknown
-  /// TLVs.
+  /// `reserved` are addresses in the area that hold no data, in addition to those that control TLVs reserve.
+  /// `hasControls` is false for a type of tag on which control TLVs are unknown TLVs.
   init(area: Range<Int>, reserved: Range<Int> = 0..<0, hasControls: Bool = true) {
     cursor = Cursor(area, reserved)
     self.hasControls = hasControls
   }
 
-  /// Looks for the first NDEF TLV in the known bytes, from the start of the area.
+  /// Searches the known bytes, from the start of the area.
   static func find(in memory: TagMemory, area: Range<Int>, reserved: Range<Int> = 0..<0) -> Outcome {
     var blocks = TLVBlocks(area: area, reserved: reserved)
     return blocks.find(in: memory)
   }
 
-  /// Looks for the first NDEF TLV in the known bytes. `memory` still knows all bytes of the previous call.
+  /// Searches the known bytes. `memory` still knows all bytes of the previous call.
   mutating func find(in memory: TagMemory) -> Outcome {
     do throws(Stop) {
       return try search(memory)
@@ -90,11 +88,11 @@ struct TLVBlocks {
 
   /// Iterates over the data bytes of the area in order.
   private struct Cursor {
-    /// Whether an address of the area holds no data.
+    /// By index in the area: whether the address holds no data.
     private var isReserved: [Bool]
     private let area: Range<Int>
     private var address: Int
-    /// The number of data bytes left.
+    /// In data bytes.
     private(set) var remaining: Int
     private(set) var lastAddress = 0
 
@@ -128,7 +126,7 @@ struct TLVBlocks {
       }
     }
 
-    /// Excludes these addresses from the data bytes that follow.
+    /// Skips these addresses from now on.
     mutating func reserve(_ range: Range<Int>) {
       for place in range.clamped(to: area) where !isReserved[place] {
         isReserved[place] = true
@@ -136,7 +134,6 @@ struct TLVBlocks {
       }
     }
 
-    /// The addresses of all data bytes.
     var addresses: [Int] { addresses(from: area.lowerBound) }
 
     func addresses(from start: Int) -> [Int] { (start..<area.upperBound).filter { !isReserved[$0] } }
@@ -156,12 +153,12 @@ struct TLVBlocks {
 /// The value of a lock control or memory control TLV (Type 2 Tag Operation Specification 1.1, sections 2.3.2 and
 /// 2.3.3).
 struct LockControl: Equatable {
-  /// The address of the first byte.
+  /// Of the first byte.
   let address: Int
-  /// The number of lock bits, or of reserved bytes: 1 to 256.
+  /// Lock bits, or reserved bytes: 1 to 256.
   let count: Int
 
-  /// `value` has the three bytes of the TLV's value.
+  /// `value` has three bytes.
   init(_ value: [UInt8]) {
     address = (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
     count = value[1] == 0 ? 256 : Int(value[1])
@@ -173,23 +170,22 @@ struct LockControl: Equatable {
 
 /// An NDEF TLV and the space for it.
 struct NDEFBlock {
-  /// The addresses of all data bytes from the TLV's first byte to the end of the data area.
+  /// All data bytes from the TLV's first byte to the end of the data area.
   let addresses: [Int]
-  /// The length of the message, in bytes.
+  /// Of the message, in bytes.
   let length: Int
-  /// The size of the length field, in bytes: 1 or 3.
+  /// Of the length field, in bytes: 1 or 3.
   let lengthSize: Int
 
-  /// The addresses of the message.
   var messageAddresses: ArraySlice<Int> { addresses.dropFirst(1 + lengthSize).prefix(length) }
-  /// The address of the length field's first byte, which is zero if there is no message.
+  /// The byte there is zero if there is no message.
   var lengthAddress: Int { addresses.count > 1 ? addresses[1] : 0 }
 
-  /// The longest message that fits into this many bytes, including those of type and length.
+  /// `bytes` includes the type and the length.
   static func capacity(bytes: Int) -> Int { max(0, max(min(bytes - 2, 0xFE), bytes - 4)) }
 
-  /// The bytes and addresses that write a message into the block: its length, the message and, if there is room, a
-  /// terminator. Each byte comes once, in the order of the block. The message is no longer than the capacity.
+  /// Its length, the message and, if there is room, a terminator. Each byte comes once, in the order of the block. The
+  /// message is no longer than the capacity.
   func bytes(holding message: [UInt8]) -> [(address: Int, byte: UInt8)] {
     let count = message.count
     let length: [UInt8] =

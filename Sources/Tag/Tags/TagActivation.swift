@@ -8,7 +8,6 @@ package enum TagActivation: Sendable, Hashable {
   case jewel(JewelActivation)
   case typeV(TypeVActivation)
 
-  /// The type that determines how to read the tag.
   package var type: TagType {
     switch self {
     case .typeA(let tag): tag.type
@@ -33,7 +32,6 @@ package enum TagActivation: Sendable, Hashable {
 
 /// The activation data of a Type A tag (ISO/IEC 14443-3, 6.5).
 package struct TypeAActivation: Sendable, Hashable {
-  /// The type that determines how to read the tag.
   package let type: TagType
   /// Answer to request, two bytes; empty if the reader does not report it. The byte that the standard sends last comes
   /// first: `00 44` for an Ultralight.
@@ -45,10 +43,10 @@ package struct TypeAActivation: Sendable, Hashable {
   /// Answer to select as received, including its length byte; empty if there is none, or if the reader does not report
   /// it.
   package let ats: [UInt8]
-  /// The bytes after the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2.7); empty if there are none.
+  /// Those after the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2.7).
   package let historicalBytes: [UInt8]
 
-  /// A tag with these data. Its type and its historical bytes follow from them; `atqa` has two bytes.
+  /// The type and the historical bytes follow from these data; `atqa` has two bytes.
   package init(atqa: [UInt8], sak: UInt8, uid: [UInt8], ats: [UInt8] = []) {
     type = Self.type(sak: sak)
     self.atqa = atqa
@@ -58,8 +56,8 @@ package struct TypeAActivation: Sendable, Hashable {
     historicalBytes = Self.isValid(ats) ? Self.historicalBytes(of: ats) : []
   }
 
-  /// A tag on a reader that reports neither answer to request nor select acknowledge nor answer to select, such as a
-  /// PC/SC reader. `type` is the type that the reader's own report suggests.
+  /// For a reader that reports neither answer to request nor select acknowledge nor answer to select, such as a PC/SC
+  /// reader. `type` is the type that the reader's own report suggests.
   package init(type: TagType, uid: [UInt8], historicalBytes: [UInt8] = []) {
     self.type = type
     atqa = []
@@ -69,8 +67,8 @@ package struct TypeAActivation: Sendable, Hashable {
     self.historicalBytes = historicalBytes
   }
 
-  /// Whether the first byte of the answer to select is its length, as ISO/IEC 14443-4, 5.2 requires. True if there is
-  /// no answer to select.
+  /// The first byte of the answer to select must be its length (ISO/IEC 14443-4, 5.2). True if there is no answer to
+  /// select.
   package var hasValidATS: Bool { Self.isValid(ats) }
 
   private static func isValid(_ ats: [UInt8]) -> Bool { ats.isEmpty || Int(ats.first ?? 0) == ats.count }
@@ -100,7 +98,6 @@ package struct TypeBActivation: Sendable, Hashable {
   /// Answer to ATTRIB as received; empty if there is none.
   package let attribResponse: [UInt8]
 
-  /// A tag with these data.
   package init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8], attribResponse: [UInt8]) {
     self.pupi = pupi
     self.applicationData = applicationData
@@ -120,7 +117,6 @@ package struct FeliCaActivation: Sendable, Hashable {
   /// Kilobits per second: 212 or 424.
   package let bitRate: Int
 
-  /// A tag with these data.
   package init(idm: [UInt8], pmm: [UInt8], systemCode: [UInt8]?, bitRate: Int) {
     self.idm = idm
     self.pmm = pmm
@@ -136,7 +132,7 @@ package struct JewelActivation: Sendable, Hashable {
   /// UID0 to UID3: the part of the UID that commands contain.
   package let uid: [UInt8]
 
-  /// A tag with these data; `atqa` has two bytes, `uid` four.
+  /// `atqa` has two bytes, `uid` four.
   package init(atqa: [UInt8], uid: [UInt8]) {
     self.atqa = atqa
     self.uid = uid
@@ -148,6 +144,5 @@ package struct TypeVActivation: Sendable, Hashable {
   /// 8 bytes. The most significant byte, E0, comes first. On the air it comes last.
   package let uid: [UInt8]
 
-  /// A tag with this UID.
   package init(uid: [UInt8]) { self.uid = uid }
 }

@@ -24,27 +24,23 @@ package import Names
 /// only after another EOF, which the reader sends 20 ms later. The answer `01 0F` is an error. A Type 5 tag may also
 /// refuse a command with silence, but then accepts the next one.
 package protocol TagChannel {
-  /// Sends a command, as in the table, and waits for the answer, which may have any length and content.
+  /// The answer may have any length and content.
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8]
 
-  /// Selects the same tag again. The tag is then in the state in which it was found. Fails with `noAnswer` if the tag
-  /// was removed or replaced.
+  /// The tag is then in the state in which it was found. Fails with `noAnswer` if it was removed or replaced.
   mutating func reselect() throws(TagChannelError)
 
-  /// Whether the reader can send this command. If it cannot, `exchange` fails with `unsupported`.
-  ///
-  /// Some readers read and write blocks of a tag, but cannot send every command of its specification.
+  /// If not, `exchange` fails with `unsupported`. Some readers read and write blocks of a tag, but cannot send every
+  /// command of its specification.
   func canSend(_ command: [UInt8]) -> Bool
 }
 
 extension TagChannel {
-  /// True: the reader passes on every command.
   package func canSend(_ command: [UInt8]) -> Bool { true }
 }
 
 /// Why a tag gave no answer.
 package struct TagChannelError: Error, Sendable, Hashable {
-  /// The kinds of failure. Later versions may add more.
   package struct Code: Sendable, Hashable {
     private let name: String
 
@@ -54,24 +50,21 @@ package struct TagChannelError: Error, Sendable, Hashable {
     package static let noAnswer = Code("no answer")
     /// The answer is invalid: a wrong checksum, a collision or a protocol error.
     package static let transmission = Code("transmission")
-    /// The reader cannot send this command. There was no exchange, and the tag is as it was.
+    /// There was no exchange, and the tag is as it was.
     package static let unsupported = Code("unsupported")
     /// The reader itself does not answer.
     package static let readerGone = Code("reader gone")
-    /// The reader process aborted the exchange.
     package static let aborted = Code("aborted")
-    /// The time for one operation is used up.
+    /// For one operation.
     package static let tooSlow = Code("too slow")
-    /// The exchanges for one operation are used up.
+    /// For one operation.
     package static let tooManyExchanges = Code("too many exchanges")
   }
 
-  /// The kind of failure.
   package let code: Code
-  /// The reason, as the end of a sentence: "the tag does not answer".
+  /// The end of a sentence: "the tag does not answer".
   package let reason: String
 
-  /// A failure with a reason, which is the end of a sentence.
   package init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason
@@ -80,7 +73,6 @@ package struct TagChannelError: Error, Sendable, Hashable {
 
 /// A channel with a deadline. It stops a tag that answers each command just in time from blocking the reader.
 package struct TimedChannel<Channel: TagChannel>: TagChannel {
-  /// The channel to the tag.
   package private(set) var channel: Channel
   private let now: () -> SuspendingClock.Instant
   private let end: SuspendingClock.Instant
@@ -94,19 +86,18 @@ package struct TimedChannel<Channel: TagChannel>: TagChannel {
     self.now = now
   }
 
-  /// Sends a command and waits for the answer. Fails with `tooSlow` after the deadline.
+  /// Fails with `tooSlow` after the deadline.
   package mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     try checkTime()
     return try channel.exchange(command)
   }
 
-  /// Selects the same tag again. Fails with `tooSlow` after the deadline.
+  /// Fails with `tooSlow` after the deadline.
   package mutating func reselect() throws(TagChannelError) {
     try checkTime()
     try channel.reselect()
   }
 
-  /// Whether the reader can send this command.
   package func canSend(_ command: [UInt8]) -> Bool { channel.canSend(command) }
 
   private func checkTime() throws(TagChannelError) {

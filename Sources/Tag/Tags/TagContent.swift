@@ -2,15 +2,13 @@ import NDEF
 
 /// The message on a tag, or why there is none.
 package enum TagContent: Sendable, Hashable {
-  /// An NDEF message that decodes, with its bytes as they are on the tag.
+  /// It decodes. The bytes are as on the tag.
   case message([UInt8])
-  /// There is no message, for this reason.
   case problem(TagProblem)
 }
 
 /// Why a tag has no usable message. It describes the state of the tag, not a failed exchange.
 package struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kinds of problem. Later versions may add more.
   package struct Code: Sendable, Hashable {
     let words: String
 
@@ -30,21 +28,18 @@ package struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     package static let unsupported = Code("unsupported")
   }
 
-  /// The kind of problem.
   package let code: Code
   /// Whether the problem is concluded from the tag's silence after a command. Tags refuse commands by silence, but a
   /// lost frame looks the same. Trust the conclusion only if a retry confirms it.
   package let isConcludedFromSilence: Bool
-  /// What is known of damaged contents, at most ``mostContents``: the bytes that are no message, or the memory that was
-  /// read until then. Empty if no memory was read. They never decode as a message.
+  /// The damaged contents, as far as they were read, at most ``mostContents`` bytes: the undecodable message, or the
+  /// memory. Empty if no memory was read. They never decode as a message.
   package private(set) var contents: [UInt8] = []
   private let detail: String
 
   /// The most bytes of damaged contents that are kept.
   package static let mostContents = 4096
 
-  /// The same problem with these contents.
-  ///
   /// The memory of a damaged tag may happen to decode as a message. Then the last byte is left out, so that no later
   /// stage opens that message.
   func holding(_ bytes: [UInt8]) -> TagProblem {
@@ -60,14 +55,14 @@ package struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     self.isConcludedFromSilence = isConcludedFromSilence
   }
 
-  /// The same problem, for a caller who wants the tag to be formatted.
+  /// For a caller who wants to format the tag.
   var notFormattable: TagProblem {
     TagProblem(
       code, "\(detail), and it is not a blank tag that can be formatted",
       isConcludedFromSilence: isConcludedFromSilence)
   }
 
-  /// The kind and the reason: "damaged: the NDEF message is longer than the file that holds it".
+  /// For example "damaged: the NDEF message is longer than the file that holds it".
   package var description: String { "\(code.words): \(detail)" }
 }
 
@@ -80,8 +75,8 @@ extension TagContent {
 
   static var empty: TagContent { .problem(TagProblem(.empty, "the tag holds no message")) }
 
-  /// The content of a tag with these bytes as its NDEF message. Zeros behind a complete message are left out: some
-  /// writers round its length up.
+  /// `bytes` are the tag's NDEF message. Zeros behind a complete message are left out: some writers round its length
+  /// up.
   static func written(_ bytes: [UInt8]) -> TagContent {
     if bytes.isEmpty { return .empty }
     do throws(NDEFError) {
@@ -106,9 +101,8 @@ package struct NDEFStatus: Sendable, Hashable {
     case readOnly = "read-only"
   }
 
-  /// How the tag can be accessed.
   package let access: Access
-  /// The length in bytes of the longest NDEF message that fits; 0 if NDEF is not supported.
+  /// Of the longest NDEF message, in bytes; 0 if NDEF is not supported.
   package let capacity: Int
   /// Why NDEF is not supported, or why a password or key makes the tag read-only; else nil.
   package let problem: TagProblem?
@@ -141,13 +135,13 @@ struct TagMemory {
   /// Nil if the byte is unknown or the address is out of range.
   subscript(address: Int) -> UInt8? { bytes.indices.contains(address) ? bytes[address] : nil }
 
-  /// Stores bytes. Bytes that are out of range are ignored.
+  /// Ignores bytes that are out of range.
   mutating func learn(_ new: some Sequence<UInt8>, at start: Int) {
     for (offset, byte) in new.enumerated() where bytes.indices.contains(start + offset) {
       bytes[start + offset] = byte
     }
   }
 
-  /// The known bytes at these addresses, in the order of the addresses.
+  /// In the order of the addresses.
   func known(at addresses: some Sequence<Int>) -> [UInt8] { addresses.compactMap { self[$0] } }
 }

@@ -7,11 +7,10 @@ package enum TagWriteError: Error, Sendable, Hashable {
   /// The tag cannot be read or written for this reason. If a tag of Type 3 or 5 refuses a write after others, it may
   /// hold no message now.
   case refused(TagProblem)
-  /// The tag is read-only.
   case readOnly
   /// The message does not fit. The longest one that fits has `capacity` bytes.
   case tooLong(capacity: Int)
-  /// The tag cannot be made read-only. The text names what it would need.
+  /// The text names the missing requirement.
   case cannotLock(String)
   /// The message read back differs from the message written.
   case notAsWritten
@@ -25,17 +24,16 @@ package enum TagWriteError: Error, Sendable, Hashable {
     .refused(TagProblem(code, detail))
   }
 
-  /// Damaged contents, with the bytes that were read.
+  /// `contents` are the bytes that were read.
   static func damaged(_ detail: String, _ contents: [UInt8]) -> TagWriteError {
     .refused(TagProblem(.damaged, detail).holding(contents))
   }
 
-  /// A state of the tag that is concluded from its silence.
   static func silence(_ code: TagProblem.Code, _ detail: String) -> TagWriteError {
     .refused(TagProblem(code, detail, isConcludedFromSilence: true))
   }
 
-  /// The state of the tag that ended reading. Throws the failed exchange if that ended it.
+  /// Throws the failed exchange if that ended reading.
   var problem: TagProblem {
     get throws(TagChannelError) {
       switch self {

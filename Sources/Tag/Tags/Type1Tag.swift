@@ -3,7 +3,7 @@
 /// Block 1 begins with the capability container. A sequence of TLV blocks follows, without blocks D, E and F. If the
 /// tag has only static memory, RALL reads all of it.
 struct Type1Tag: NDEFTag {
-  /// The four bytes of the UID that commands contain.
+  /// The four bytes that commands contain.
   let uid: [UInt8]
 
   init(_ tag: JewelActivation) { uid = tag.uid }
@@ -42,11 +42,10 @@ struct Type1Access {
   private static let firstByte = 12
 
   private(set) var memory = TagMemory(size: mostBlocks * blockSize)
-  /// The addresses of the data area.
   private(set) var area = firstByte..<firstByte
-  /// Whether the tag supports the commands for blocks.
+  /// Supports the commands for blocks.
   private(set) var isDynamic = false
-  /// Whether it is a Topaz 512, which the header ROM says.
+  /// According to the header ROM.
   private var isTopaz512 = false
   private let uid: [UInt8]
 
@@ -63,7 +62,7 @@ struct Type1Access {
   /// Read and write access: the last byte of the capability container.
   var access: UInt8 { memory[11] ?? 0xFF }
 
-  /// Sends RALL, and checks that the tag is formatted for NDEF.
+  /// Checks that the tag is formatted for NDEF.
   mutating func open(_ channel: inout some TagChannel) throws(TagWriteError) {
     let answer = try exchange([0x00, 0x00, 0x00], &channel)
     guard answer.count >= 2 + Self.staticSize else {
@@ -93,7 +92,6 @@ struct Type1Access {
 
   static func addresses(of block: Int) -> Range<Int> { block * blockSize..<(block + 1) * blockSize }
 
-  /// Finds the NDEF TLV.
   mutating func block(_ channel: inout some TagChannel) throws(TagWriteError) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area, reserved: Self.reserved) {
@@ -105,12 +103,12 @@ struct Type1Access {
     }
   }
 
-  /// Reads the bytes that are not known yet.
+  /// Skips the bytes that are known.
   mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagWriteError) {
     for address in addresses where memory[address] == nil { try read(block: address / Self.blockSize, &channel) }
   }
 
-  /// Sends READ8.
+  /// READ8.
   private mutating func read(block: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard isDynamic, let number = UInt8(exactly: block) else {
       throw .refused(.damaged, "the tag has no block \(block)")
@@ -122,8 +120,7 @@ struct Type1Access {
     memory.learn(answer[1...], at: block * Self.blockSize)
   }
 
-  /// Sends WRITE-E or WRITE-NE for one byte of the first 15 blocks. Returns whether the tag confirms that it holds the
-  /// byte.
+  /// WRITE-E or WRITE-NE, in the first 15 blocks. Returns whether the tag confirms that it holds the byte.
   mutating func write(
     _ byte: UInt8, to address: Int, erasing: Bool, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Bool {
@@ -133,7 +130,7 @@ struct Type1Access {
     return confirm([byte], answer, operand, address, erasing)
   }
 
-  /// Sends WRITE-E8 or WRITE-NE8. Returns whether the tag confirms that it holds the bytes.
+  /// WRITE-E8 or WRITE-NE8. Returns whether the tag confirms that it holds the bytes.
   mutating func write(
     _ bytes: [UInt8], toBlock block: Int, erasing: Bool, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Bool {
@@ -156,7 +153,7 @@ struct Type1Access {
   }
 }
 
-/// The state of a tag that is needed to write or lock it.
+/// What a write or a lock needs to know about the tag.
 struct Type1Survey {
   private static let staticLocks = [(address: 112, mask: 0xFE as UInt8), (address: 113, mask: 0x1F as UInt8)]
 
@@ -170,10 +167,10 @@ struct Type1Survey {
     self.access = access
   }
 
-  /// Whether the capability container lets anyone write.
+  /// According to the capability container.
   var isWritable: Bool { access.access & 0x0F == 0 }
 
-  /// Whether a lock bit makes one of the first 15 blocks read-only (section 2.2.6). The factory locks blocks D and E.
+  /// For the first 15 blocks (section 2.2.6). The factory locks blocks D and E.
   func isLocked(block number: Int) -> Bool {
     switch number {
     case 0x01...0x07: (access.memory[112] ?? 0) & 1 << UInt8(number) != 0
@@ -298,7 +295,7 @@ extension Type1Tag {
     return true
   }
 
-  /// Runs a command that the tag may refuse by silence.
+  /// The tag may refuse by silence.
   private static func ask<Channel: TagChannel>(
     _ access: inout Type1Access, _ channel: inout Channel,
     _ body: (inout Type1Access, inout Channel) throws(TagWriteError) -> Bool

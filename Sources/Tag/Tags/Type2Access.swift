@@ -7,20 +7,19 @@ struct Type2Access {
   private static let sectorSelect: [UInt8] = [0xC2, 0xFF]
   /// The first byte behind the capability container.
   private static let firstByte = 16
-  /// The largest data area and the lock bytes behind it.
+  /// With the lock bytes behind it.
   private static let most = 16 + 255 * 8 + 64
 
   private(set) var memory = TagMemory(size: most)
-  /// The addresses of the data area.
   private(set) var area = firstByte..<firstByte
   private let uid: [UInt8]
   private var sector = 0
   private var fastRead: Type2ReadPlan.FastRead?
-  /// The model of the tag, once `identify` has found it.
+  /// Nil until `identify` has found it.
   private(set) var model: Type2Model?
-  /// The answer to GET_VERSION, if `identify` got one.
+  /// Nil until `identify` got one.
   private var versionAnswer: [UInt8]?
-  /// Whether the reader can send GET_VERSION. Some readers can only send READ and WRITE.
+  /// The reader can send GET_VERSION. Some readers can only send READ and WRITE.
   private(set) var canAskForModel = true
   /// The first page that cannot be reached, because the reader cannot send SECTOR SELECT; `Int.max` if it can.
   private(set) var pageLimit = Int.max
@@ -34,11 +33,10 @@ struct Type2Access {
       "the NDEF message goes beyond page \(min(pageLimit, 0x100) - 1) of the tag, and this reader cannot read further")
   }
 
-  /// The first byte of the UID.
   private var manufacturer: UInt8? { uid.first }
   var isNXP: Bool { manufacturer == 0x04 }
 
-  /// The capability container, available after it has been read.
+  /// Empty until it was read.
   var container: [UInt8] { memory.known(at: 12..<16) }
 
   /// Finds out which commands the reader can send, and reads the first pages. Page 3 is the capability container. Page
@@ -113,7 +111,6 @@ struct Type2Access {
     return nil
   }
 
-  /// Whether it is known if the memory ends in front of this page.
   private func isSeen(_ page: Int) -> Bool {
     memory[page * Self.pageSize] != nil && (!isFirstPage(at: page) || memory[(page + 2) * Self.pageSize] != nil)
   }
@@ -141,7 +138,7 @@ struct Type2Access {
     return mirror.addresses(memory.known(at: page * Self.pageSize..<(page + 1) * Self.pageSize))
   }
 
-  /// Why the lock bits for the pages from 16 on are not known.
+  /// For the pages from 16 on.
   var whyLocksAreUnknown: String {
     if versionAnswer != nil, let model {
       return model.locks.areCertain ? "this reader does not reach its lock bits" : "its lock bits are not known"
@@ -149,8 +146,7 @@ struct Type2Access {
     return canAskForModel ? "its model is not known" : "this reader cannot ask for its model"
   }
 
-  /// Finds the NDEF TLV. A formatted tag without an NDEF TLV but with room for one is treated as empty: a write adds
-  /// the TLV.
+  /// A formatted tag without an NDEF TLV but with room for one is treated as empty: a write adds the TLV.
   mutating func block(_ channel: inout some TagChannel) throws(TagWriteError) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
@@ -174,7 +170,7 @@ struct Type2Access {
     return (bytes.starts(with: besides) ? bytes.dropFirst(besides.count) : bytes[...]).allSatisfy { $0 == 0 }
   }
 
-  /// Reads the bytes that are not known yet.
+  /// Skips the bytes that are known.
   mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagWriteError) {
     var missing: [Int] = []
     for address in addresses where memory[address] == nil && missing.last != address / Self.pageSize {
@@ -193,14 +189,14 @@ struct Type2Access {
     }
   }
 
-  /// Sends READ, which returns four pages.
+  /// READ returns four pages.
   mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard try isReadable(page, &channel) else {
       throw .silence(.unsupported, "the tag does not let everybody read it")
     }
   }
 
-  /// Sends READ for a page that the tag may protect. Returns true if the page is not protected.
+  /// For a page that the tag may protect.
   mutating func isReadable(_ page: Int, _ channel: inout some TagChannel) throws(TagWriteError) -> Bool {
     // Retry once, in case the tag did not receive the command. A tag that is present and refuses twice protects the
     // page.
@@ -215,7 +211,7 @@ struct Type2Access {
     return true
   }
 
-  /// Reads a page of lock bytes, also if it is known.
+  /// Reads the page also if it is known.
   ///
   /// A reader that cannot send every command may lose a tag that refuses a page until the tag is taken away. On such a
   /// reader, the four pages that READ returns end with this one, because the tag may have no page behind it.
@@ -230,8 +226,8 @@ struct Type2Access {
     return try ask([0x30, UInt8(page & 0xFF)], &channel)
   }
 
-  /// Sends FAST_READ. A refusal means that the tag does not support it. If the tag is known to support it, the command
-  /// was lost, and is sent again.
+  /// FAST_READ. A refusal means that the tag does not support it. If the tag is known to support it, the command was
+  /// lost, and is sent again.
   private mutating func read(
     _ pages: ClosedRange<Int>, isKnown: Bool, _ channel: inout some TagChannel
   ) throws(TagWriteError) {
@@ -252,17 +248,16 @@ struct Type2Access {
     return try ask([0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)], &channel)
   }
 
-  /// Sends GET_VERSION. An NXP tag that does not answer gets one retry, in case the command was lost. Returns nil if the
-  /// tag does not support the command, or the reader cannot send it.
+  /// GET_VERSION. An NXP tag that does not answer gets one retry, in case the command was lost. Nil if the tag does not
+  /// support the command, or the reader cannot send it.
   mutating func version(_ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8]? {
     guard canAskForModel else { return nil }
     if let version = try ask(Self.getVersion, &channel) { return version }
     return isNXP ? try ask(Self.getVersion, &channel) : nil
   }
 
-  /// Whether a page that was read is the tag's first page. READ continues with it behind the last page. It and the next
-  /// two hold the UID with its check bytes (ISO/IEC 14443-3, 6.5.4), and the static lock bytes. They count as far as
-  /// they are known.
+  /// READ continues with the first page behind the last one. The first three pages hold the UID with its check bytes
+  /// (ISO/IEC 14443-3, 6.5.4), and the static lock bytes. Only known bytes are compared.
   private func isFirstPage(at page: Int) -> Bool {
     guard uid.count == 7 else { return false }
     let serial = uid[0..<3] + [uid[0..<3].reduce(0x88, ^)] + uid[3..<7] + [uid[3..<7].reduce(0, ^)]
@@ -271,7 +266,6 @@ struct Type2Access {
     return !bytes.isEmpty && first.starts(with: bytes)
   }
 
-  /// Sends WRITE for one page.
   mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     try select(sector: page >> 8, &channel)
     guard try channel.ask([0xA2, UInt8(page & 0xFF)] + data) == Self.acknowledgement else {
@@ -280,7 +274,7 @@ struct Type2Access {
     memory.learn(data, at: page * Self.pageSize)
   }
 
-  /// Sends WRITE for a page that the tag may refuse. Returns true if the tag accepted the write.
+  /// False if the tag refuses the page.
   mutating func isAccepted(
     _ data: [UInt8], _ page: Int, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Bool {
@@ -312,13 +306,13 @@ struct Type2Access {
     throw .channel(TagChannelError(.transmission, "the tag does not change its sector"))
   }
 
-  /// Whether these are the tag's first four pages, according to UID and capability container.
+  /// Compares UID and capability container.
   private func isFirstSector(_ pages: [UInt8]) -> Bool {
     guard Array(pages[12..<16]) == container else { return false }
     return uid.count != 7 || Array(pages[0..<3] + pages[4..<8]) == uid
   }
 
-  /// Sends SECTOR SELECT in two packets. Silence confirms the second packet (section 5.4).
+  /// In two packets. Silence confirms the second packet (section 5.4).
   private mutating func name(sector wanted: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard pageLimit > 0x100 else { throw beyondLimit }
     // Retry once, in case the tag did not receive the command.
@@ -338,14 +332,14 @@ struct Type2Access {
     try select(sector: 0, &channel)
   }
 
-  /// Sends a command that not every tag supports. If the tag refuses it, reselects the tag and returns nil.
+  /// If the tag refuses the command, reselects the tag and returns nil.
   private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8]? {
     if let answer = try channel.askOrNil(command) { return answer }
     try reselect(&channel)
     return nil
   }
 
-  /// Reselects the tag, which is then in sector 0.
+  /// The tag is then in sector 0.
   mutating func reselect(_ channel: inout some TagChannel) throws(TagWriteError) {
     try channel.reselectTag()
     sector = 0
@@ -362,13 +356,12 @@ enum Type2ReadPlan {
     case fastRead(ClosedRange<Int>)
   }
 
-  /// Whether the tag supports FAST_READ.
   enum FastRead {
     case certain, unknown, absent
   }
 
-  /// The maximum number of pages in one answer. Their 240 bytes, the CRC and the status fit into a normal frame of a
-  /// PN53x, and into an APDU of a reader that wraps its frames.
+  /// In one answer. Its 240 bytes, the CRC and the status fit into a normal frame of a PN53x, and into an APDU of a
+  /// reader that wraps its frames.
   static let mostPages = 60
   /// The cost of trying FAST_READ on a tag that does not support it: the refused exchange.
   static let refusalCost = 1
@@ -397,7 +390,7 @@ enum Type2ReadPlan {
     return Type2Model.knowFastRead(size: size) ? .certain : .unknown
   }
 
-  /// The first of four pages that include `page`: it starts there, or earlier at the end of the data area or sector.
+  /// Of four pages that include `page`: at `page`, or earlier at the end of the data area or sector.
   private static func start(of page: Int, _ lastPage: Int) -> Int {
     let last = min(max(lastPage, page), page | 0xFF)
     return max(min(page, last - 3), page & ~0xFF, min(page, 3))

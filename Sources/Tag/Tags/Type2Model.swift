@@ -24,7 +24,6 @@ import Names
 /// `ntag22x_suncmac_recovery.py`), the other pages from Native-NFC-Package (`DeepScan.java`). That a lock bit of the
 /// Ultralight AES locks two pages is from StuStaPay (`MifareUltralightAES.kt`).
 struct Type2Model: Sendable {
-  /// The pattern that identifies the tag in the answer to GET_VERSION.
   struct Version: Sendable {
     let product: UInt8
     let subtypes: Set<UInt8>
@@ -32,7 +31,7 @@ struct Type2Model: Sendable {
     var minor: ClosedRange<UInt8> = 0...0xFF
     let storage: ClosedRange<UInt8>
 
-    /// The subtypes that the models have. A chip of another subtype is another model, with other pages.
+    /// A chip of another subtype is another model, with other pages.
     enum Subtype {
       /// An input capacitance of 17 pF or 50 pF.
       static let usual: Set<UInt8> = [0x01, 0x02]
@@ -55,13 +54,13 @@ struct Type2Model: Sendable {
   /// The page behind the last one that READ returns: READ continues with page 0. Nil for a tag that returns zeros. Tags
   /// of different models with the same end have the same memory.
   let end: Int?
-  /// Whether every tag of this model that supports GET_VERSION also supports FAST_READ.
+  /// Every tag of this model that supports GET_VERSION also supports FAST_READ.
   var isFastReadCertain = true
-  /// The third byte of its capability container: the size of the data area in units of eight bytes.
+  /// The third byte of its capability container: the data area in units of eight bytes.
   let size: UInt8
   /// The bytes for TLVs, from page 4 on.
   var bytes: Int { Int(size) * 8 }
-  /// Whether a container that says this size shows it on a tag of unknown model. 224 DNA: no, because a tag with 60
+  /// Whether a container of this size proves the size on a tag of unknown model. Not for the 224 DNA: a tag with 60
   /// pages and 144 bytes has the last page of this size behind its lock bytes.
   var isSizeBelieved = true
   /// The lock bits for pages from 16 on, without those that only freeze others.
@@ -71,7 +70,7 @@ struct Type2Model: Sendable {
   /// Nil if the tag never returns other bytes than it holds.
   var mirror: Type2Mirror?
 
-  /// The model of a tag that answers GET_VERSION. Nil if it is not in the table.
+  /// For an answer to GET_VERSION. Nil if the tag is not in the table.
   static func ofVersion(_ answer: [UInt8]) -> Type2Model? { all.first { $0.version?.fits(answer) == true } }
 
   /// The most bytes for TLVs of a tag that is not in the table, from its answer to GET_VERSION: 2 to the power of the
@@ -89,8 +88,8 @@ struct Type2Model: Sendable {
     all.filter { $0.bytes <= bytes && $0.isSizeBelieved }.map(\.bytes).max() ?? bytes
   }
 
-  /// The model whose memory ends in front of this page. If there are two, the one with a mirror comes first: the other
-  /// one has zeros in its settings.
+  /// The model with the end of its memory in front of this page. If there are two, the one with a mirror comes first:
+  /// the other one has zeros in its settings.
   static func ending(at end: Int) -> Type2Model? { all.first { $0.end == end } }
 
   /// Whether AUTH0 of a model of this size, as in the capability container, protects the pages from this one on. READ
@@ -108,7 +107,7 @@ struct Type2Model: Sendable {
     return Set(models.compactMap(\.end)).sorted()
   }
 
-  /// Whether all NXP tags of that size, as in the capability container, support FAST_READ.
+  /// Of all NXP tags of that size, as in the capability container.
   static func knowFastRead(size: UInt8) -> Bool {
     let models = all.filter { $0.size == size }
     return !models.isEmpty && models.allSatisfy { $0.version != nil && $0.isFastReadCertain }
@@ -190,10 +189,10 @@ struct Type2Model: Sendable {
 
 /// Lock bits. Once they are set, they make pages of a Type 2 tag permanently read-only.
 struct Type2Locks: Sendable {
-  /// The byte addresses, and the lock bits in each byte.
+  /// The lock bits in each byte.
   let bytes: [(address: Int, mask: UInt8)]
-  /// Whether the lock bits are known. If not, these are all bits of the lock bytes. One that is set may lock any page,
-  /// but setting them all may leave a page writable.
+  /// If false, `bytes` has all bits of the lock bytes. One that is set may lock any page, but setting them all may
+  /// leave a page writable.
   let areCertain: Bool
 
   private init(_ address: Int, _ masks: [UInt8], areCertain: Bool = true) {
@@ -201,7 +200,7 @@ struct Type2Locks: Sendable {
     bytes = masks.enumerated().map { (address + $0.offset, $0.element) }
   }
 
-  /// No lock bytes, for a tag that only has the static ones.
+  /// For a tag that only has the static ones.
   static let none = Type2Locks(0, [])
 
   /// `masks` are the lock bits in each byte from the first byte of `page` on.
@@ -213,13 +212,13 @@ struct Type2Locks: Sendable {
   /// bits.
   static let `static` = Type2Locks(10, [0xF8, 0xFF])
 
-  /// Whether the static lock bytes lock a page from 3 to 15.
+  /// By the static lock bytes, for a page from 3 to 15.
   static func isLocked(_ page: Int, _ memory: TagMemory) -> Bool {
     guard (3...15).contains(page), let low = memory[10], let high = memory[11] else { return false }
     return (UInt16(high) << 8 | UInt16(low)) & 1 << UInt16(page) != 0
   }
 
-  /// The pages that hold the lock bytes, ascending.
+  /// Ascending.
   var pages: [Int] { Set(bytes.map { $0.address / Type2Access.pageSize }).sorted() }
 
   func areAllSet(in memory: TagMemory) -> Bool {
@@ -228,7 +227,7 @@ struct Type2Locks: Sendable {
 
   func isAnySet(in memory: TagMemory) -> Bool { bytes.contains { (memory[$0.address] ?? 0) & $0.mask != 0 } }
 
-  /// The contents of a page after all of its lock bits are set.
+  /// With all of its lock bits set.
   func locked(_ page: Int, _ memory: TagMemory) -> [UInt8] {
     (page * Type2Access.pageSize..<(page + 1) * Type2Access.pageSize).map { address in
       bytes.filter { $0.address == address }.reduce(memory[address] ?? 0) { $0 | $1.mask }
@@ -238,7 +237,6 @@ struct Type2Locks: Sendable {
 
 /// The protection of pages by a password (NTAG) or a key (Ultralight C). This code never knows the password or key.
 enum Type2Protection {
-  /// Why a protected tag is not written.
   static let problem = TagProblem(.protected, "the tag lets itself be written only with its password or key")
 
   /// The location of AUTH0, the number of the first protected page.
@@ -246,15 +244,15 @@ enum Type2Protection {
     /// A page from which READ returns AUTH0.
     let page: Int
     let address: Int
-    /// The values of AUTH0 that protect a page.
+    /// Those that protect a page.
     let valid: ClosedRange<Int>
 
-    /// The location on all tags with a password. The value FFh protects no page.
+    /// For all tags with a password. The value FFh protects no page.
     static func atEnd(ofPage page: Int) -> Place {
       Place(page: page, address: page * Type2Access.pageSize + 3, valid: 0...0xFE)
     }
 
-    /// The first protected page; `Int.max` if no page is protected. The memory must include `page`.
+    /// `Int.max` if no page is protected. The memory must include `page`.
     func firstProtectedPage(_ memory: TagMemory) -> Int {
       guard let first = memory[address].map(Int.init), valid.contains(first) else { return .max }
       return first
@@ -273,8 +271,7 @@ enum Type2Mirror {
   /// 224 DNA; proxmark3, `ntag22x_suncmac_recovery.py`). The upper three bits of the first byte say which of them.
   case sun
 
-  /// The addresses of these bytes, which `settings`, the page of AUTH0, determines. Empty if the tag returns what it
-  /// holds.
+  /// `settings` is the page of AUTH0. Empty if the tag returns the bytes that it holds.
   func addresses(_ settings: [UInt8]) -> Range<Int> {
     guard settings.count == Type2Access.pageSize, settings[2] > 3 else { return 0..<0 }
     let offset = self == .sun ? settings[0] >> 3 & 3 : settings[0] >> 4 & 3
@@ -295,12 +292,11 @@ enum Type2Mirror {
 /// On an NTAG213 this is the ASCII mirror (NTAG213_215_216 3.2, section 8.7), on an NTAG 424 DNA secure dynamic
 /// messaging (NT4H2421Gx 3.0, section 9.3). The settings of the tag may be unknown.
 struct MirroredText {
-  /// Two readings of the message.
   private let readings: [[UInt8]]
-  /// The indices at which one of them differs from the message.
+  /// Where one of them differs from the message.
   private let indices: [Int]
 
-  /// Nil if the difference is another one: of the length, or of bytes that no tag puts there.
+  /// Nil for another difference: of the length, or of bytes that no tag puts there.
   init?(of readings: [[UInt8]], insteadOf message: [UInt8]) {
     guard readings.allSatisfy({ $0.count == message.count }) else { return nil }
     self.readings = readings

@@ -12,7 +12,6 @@ struct Type2Tag: NDEFTag {
     }
   }
 
-  /// Reads the message. Returns its bytes, and their addresses.
   private static func read(
     _ access: inout Type2Access, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> (bytes: [UInt8], addresses: ArraySlice<Int>) {
@@ -22,7 +21,7 @@ struct Type2Tag: NDEFTag {
     return (access.memory.known(at: addresses), addresses)
   }
 
-  /// The UID or counter that an NTAG may put into the message does not count.
+  /// Ignores the UID or counter that an NTAG may put into the message.
   func holds(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) -> Bool {
     try opening(&channel) { (access, channel) throws(TagWriteError) in
       let (read, addresses) = try Self.read(&access, &channel)
@@ -49,7 +48,7 @@ struct Type2Tag: NDEFTag {
   }
 }
 
-/// Formatting a tag whose capability container has only zeros.
+/// Formatting a tag with only zeros in the capability container.
 ///
 /// The container is in one-time programmable bits, so a wrong size would be permanent. It is written only if the tag
 /// itself tells its model, and only if its memory holds no data.
@@ -91,20 +90,19 @@ extension Type2Tag {
 }
 
 extension Type2Tag {
-  /// The state of a tag that is needed to write or lock it.
+  /// What a write or a lock needs to know about the tag.
   private struct Survey {
     var access: Type2Access
     let block: NDEFBlock
-    /// Whether the capability container lets anyone write.
+    /// According to the capability container.
     var isWritable: Bool { access.container[3] & 0x0F == 0 }
 
-    /// The first page that a password protects; `Int.max` if there is none.
+    /// `Int.max` if there is none.
     var firstProtectedPage = Int.max
-    /// Whether a dynamic lock bit is set. The pages that each bit locks depend on the model. If any is set, all pages
-    /// from 16 on are treated as locked.
+    /// True if any dynamic lock bit is set, because the pages that each bit locks depend on the model.
     var areHigherPagesLocked = false
 
-    /// Whether the tag has no NDEF TLV. The block is then the place for one.
+    /// True without an NDEF TLV. The block is then the place for one.
     var isNew: Bool { block.addresses.first.map { access.memory[$0] != 0x03 } ?? false }
 
     /// The number of data bytes of the NDEF TLV in front of the first page that cannot be written. Below two, the
@@ -148,8 +146,7 @@ extension Type2Tag {
     }
   }
 
-  /// Writes zero as the length first, then the other pages, and the page of the length last. An interrupted write
-  /// leaves the tag empty.
+  /// The length is written as zero first, and with its true value last. An interrupted write leaves the tag empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     try surveying(&channel) { (survey, channel) throws(TagWriteError) in
       guard survey.isWritable else { throw .readOnly }
@@ -173,9 +170,9 @@ extension Type2Tag {
     for (page, bytes) in plan.writes(survey.access.memory) { try survey.access.write(bytes, to: page, &channel) }
   }
 
-  /// Sets the capability container to read-only first (section 6.2), then the lock bits of the tag's model. Of another
-  /// tag, only the static lock bits are known. Where the others are is not taken from a lock control TLV, because
-  /// programs write wrong ones.
+  /// Sets the capability container to read-only first (section 6.2), then the lock bits of the tag's model. On an
+  /// unknown model, it sets only the static lock bits: a lock control TLV may be wrong, because programs write wrong
+  /// ones.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     try surveying(isExact: true, &channel) { (survey, channel) throws(TagWriteError) in
       guard !survey.isNew else { throw .cannotLock("there is no NDEF message on the tag: write one first") }
@@ -207,7 +204,7 @@ extension Type2Tag {
     }
   }
 
-  /// Sets lock bits and reads them back. A tag also confirms a write to frozen bits, although it does not set them.
+  /// Reads the lock bits back, because a tag also confirms a write to frozen bits, although it does not set them.
   /// Returns false if the tag is present but refuses.
   private static func set(
     _ locks: Type2Locks, _ survey: inout Survey, _ channel: inout some TagChannel
@@ -235,7 +232,7 @@ extension Type2Tag {
     return Survey(access: access, block: block)
   }
 
-  /// Finds the first page that a password protects, if the model has a page with this setting.
+  /// No effect if the model has no page with this setting.
   private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagWriteError) {
     guard let place = survey.access.model?.protection else { return }
     // If the tag does not let this page be read, it protects at least this page, and may protect any other.
@@ -243,13 +240,12 @@ extension Type2Tag {
     survey.firstProtectedPage = isReadable ? place.firstProtectedPage(survey.access.memory) : 0
   }
 
-  /// Finds out if a dynamic lock bit is set.
   private static func findDynamicLock(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagWriteError) {
     let locks = try dynamicLocks(&survey, &channel)
     survey.areHigherPagesLocked = locks?.isAnySet(in: survey.access.memory) ?? false
   }
 
-  /// Reads the dynamic lock bytes of the tag's model. Nil if they are unknown, or this reader cannot reach them.
+  /// Of the tag's model. Nil if they are unknown, or this reader cannot reach them.
   private static func dynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> Type2Locks? {
@@ -261,8 +257,7 @@ extension Type2Tag {
     return locks
   }
 
-  /// Runs `body` on a surveyed tag, and then leaves the tag in the state in which it was found, unless an exchange
-  /// failed.
+  /// Leaves the tag in the state in which it was found, unless an exchange failed.
   private func surveying<Channel: TagChannel, Value>(
     isExact: Bool = false, _ channel: inout Channel,
     _ body: (inout Survey, inout Channel) throws(TagWriteError) -> Value

@@ -34,14 +34,12 @@ struct Type3Tag: NDEFTag {
     return Array(bytes.prefix(attributes.length))
   }
 
-  /// Finds the NDEF system and reads its attribute information block. Returns the identifier that commands to this
-  /// system contain, and the block.
+  /// Returns the identifier that commands to the NDEF system contain, and its attribute information block.
   func open(_ channel: inout some TagChannel) throws(TagWriteError) -> (idm: [UInt8], attributes: Type3Attributes) {
     let idm = try ndefIdentifier(&channel)
     return (idm, try attributes(idm, &channel))
   }
 
-  /// Reads only the attribute information block.
   func attributes(_ idm: [UInt8], _ channel: inout some TagChannel) throws(TagWriteError) -> Type3Attributes {
     guard let block = try channel.check(0..<1, idm) else {
       throw .refused(.notNDEF, "the card does not let everybody read its NDEF system")
@@ -49,7 +47,7 @@ struct Type3Tag: NDEFTag {
     return try Type3Attributes(block)
   }
 
-  /// The identifier of the NDEF system. This takes a poll, unless the NDEF system answered the first poll.
+  /// Takes a poll, unless the NDEF system answered the first poll.
   func ndefIdentifier(_ channel: inout some TagChannel) throws(TagWriteError) -> [UInt8] {
     if activation.systemCode == Self.ndefSystem { return activation.idm }
     let silence: TagChannelError
@@ -86,7 +84,6 @@ struct Type3Tag: NDEFTag {
 
 /// The attribute information block (section 6.1).
 struct Type3Attributes {
-  /// The block as read from the tag.
   let bytes: [UInt8]
 
   /// Fails with a problem if the 16 bytes are not a valid block.
@@ -111,16 +108,16 @@ struct Type3Attributes {
   /// elements and 13 other bytes.
   var mostWritten: Int { min(Int(bytes[2]), (ExchangeLimit.command - 13) / (16 + 3)) }
 
-  /// The number of blocks for the message, behind this one: Nmaxb.
+  /// For the message: Nmaxb.
   var blockCount: Int { bytes[3...4].bigEndian }
 
-  /// The length of the longest message, in bytes.
+  /// In bytes.
   var capacity: Int { blockCount * 16 }
 
-  /// The length of the message, in bytes: Ln.
+  /// Of the message, in bytes: Ln.
   var length: Int { bytes[11...13].bigEndian }
 
-  /// Whether RWFlag and Nbw permit writing.
+  /// RWFlag and Nbw permit it.
   var isWritable: Bool { bytes[10] == 0x01 && mostWritten > 0 }
 
   /// Fails with a problem if WriteF is set, or if the length exceeds the capacity.
@@ -146,9 +143,8 @@ struct Type3Attributes {
 /// Writing (section 6.4.3). First the attribute information block is marked as being written. Then the message is
 /// written, and last the block with the new length.
 extension Type3Tag {
-  /// The state of a tag that is needed to write it.
+  /// What a write needs to know about the tag.
   struct Opened {
-    /// The identifier of the NDEF system.
     let idm: [UInt8]
     let attributes: Type3Attributes
     /// Nil if the card is not a FeliCa Lite.
@@ -157,12 +153,10 @@ extension Type3Tag {
     /// The attribute information block and the message blocks behind it.
     var blocks: ClosedRange<Int> { 0...attributes.blockCount }
 
-    /// Whether anyone may write the tag.
     var isWritable: Bool { attributes.isWritable && configuration?.letsWrite(blocks) ?? true }
   }
 
-  /// Finds the NDEF system and reads its attribute information block. On a FeliCa Lite, the same command also reads the
-  /// memory configuration.
+  /// On a FeliCa Lite, the same command also reads the memory configuration.
   func openWithConfiguration(_ channel: inout some TagChannel) throws(TagWriteError) -> Opened {
     guard FeliCaLiteConfiguration.belongs(to: activation) else {
       let (idm, attributes) = try open(&channel)
@@ -261,23 +255,22 @@ struct FeliCaLiteConfiguration {
   private static let ownBit = 15
   private static let blockCount = 14
 
-  /// The 16 bytes of the block as read from the card.
+  /// 16 bytes.
   private let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Identifies the card by its IC code, the second byte of PMm: RC-S965, RC-S966 and RC-S967.
+  /// By its IC code, the second byte of PMm: RC-S965, RC-S966 and RC-S967.
   static func belongs(to tag: FeliCaActivation) -> Bool { tag.pmm.count == 8 && (0xF0...0xF2).contains(tag.pmm[1]) }
 
-  /// Whether anyone may write all of these blocks.
   func letsWrite(_ blocks: ClosedRange<Int>) -> Bool {
     // A set bit in the second field requires a key, one in the third a MAC. If neither is set, anyone may write.
     let (writable, withKey, withMAC) = (bits(at: 0), bits(at: 8), bits(at: 10))
     return blocks.allSatisfy { $0 < Self.blockCount && (writable & ~withKey & ~withMAC) >> $0 & 1 == 1 }
   }
 
-  /// The configuration block that makes these blocks read-only, which is permanent. Nil if they are read-only already,
-  /// or if the configuration cannot be changed any more.
+  /// Makes these blocks read-only, which is permanent. Nil if they are read-only already, or if the configuration
+  /// cannot be changed any more.
   func locking(_ blocks: ClosedRange<Int>) -> [UInt8]? {
     let writable = bits(at: 0)
     let mask = blocks.filter { $0 < Self.blockCount }.reduce(0) { $0 | 1 << $1 }

@@ -49,14 +49,13 @@ struct Type4Tag: NDEFTag {
 extension Type4Tag {
   private static let notReadable = TagWriteError.refused(.unsupported, "the card does not let everybody read it")
   private static let application: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
-  /// Mapping version 1.0 has a different application name.
+  /// Of mapping version 1.0.
   private static let formerApplication: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
   private static let containerFile: [UInt8] = [0xE1, 0x03]
-  /// This code reads at most this many bytes of a container. The longest known container has 38 bytes.
+  /// In bytes. The longest known container has 38.
   private static let mostOfContainer = 255
 
-  /// Selects the NDEF application and its capability container, and reads the part that describes the NDEF file. The
-  /// container stays selected.
+  /// Reads the part of the capability container that describes the NDEF file. The container stays selected.
   func openContainer(_ channel: inout some TagChannel) throws(TagWriteError) -> Type4File {
     guard try channel.select(application: Self.application) else {
       guard try channel.select(application: Self.formerApplication) else {
@@ -91,7 +90,6 @@ extension Type4Tag {
     }
   }
 
-  /// Reads more of the container, up to `end`.
   private func extend(
     _ container: inout [UInt8], to end: Int, _ size: Int, _ mostRead: Int, _ channel: inout some TagChannel
   ) throws(TagWriteError) {
@@ -107,23 +105,23 @@ extension Type4Tag {
 /// The file that holds the message, according to its control TLV in the capability container (Type 4 Tag, section
 /// 5.1.2).
 struct Type4File {
-  /// The largest offset at which READ BINARY and UPDATE BINARY with a plain offset can begin.
+  /// With a plain offset in READ BINARY and UPDATE BINARY.
   static let farthestOffset = 0x7FFF
 
   let identifier: [UInt8]
-  /// The size in bytes, including the length field.
+  /// In bytes, including the length field.
   let size: Int
-  /// The size of the length field in bytes: 2, or 4 in the extended form of mapping 3.0.
+  /// In bytes: 2, or 4 in the extended form of mapping 3.0.
   let lengthSize: Int
-  /// The maximum number of bytes per READ BINARY, 15 to 246.
+  /// Bytes per READ BINARY, 15 to 246.
   let mostRead: Int
-  /// The maximum number of bytes in the data field of one UPDATE BINARY, 0 to 245.
+  /// Bytes in the data field of one UPDATE BINARY, 0 to 245.
   let mostWritten: Int
   let isReadable: Bool
   let isWritable: Bool
-  /// Whether the card supports the commands for offsets beyond the first 32 KiB.
+  /// Supports the commands for offsets beyond the first 32 KiB.
   let hasFarOffsets: Bool
-  /// The offset in the container of the byte for write access.
+  /// In the container.
   let writeAccessOffset: Int
 
   /// `container` reaches at least to the end of `control`, the range of the TLV: 8 bytes for type 04, 10 bytes for type
@@ -146,7 +144,7 @@ struct Type4File {
     writeAccessOffset = control.upperBound - 1
   }
 
-  /// The length of the longest message in bytes, limited by the file and by the commands.
+  /// Of the longest message, in bytes, limited by the file and by the commands.
   var capacity: Int {
     min((hasFarOffsets ? size : min(size, Self.farthestOffset + 1)) - lengthSize, NDEFLimits.default.messageSize)
   }
@@ -265,26 +263,25 @@ private struct AnswerAPDU {
 
   var isSuccess: Bool { status == 0x9000 }
 
-  /// The data; empty if the card refused. Status 62 82 means that the file ended early; the bytes up to its end are
-  /// valid.
+  /// Empty if the card refused. Status 62 82 means that the file ended early; the bytes up to its end are valid.
   var contents: ArraySlice<UInt8> { isSuccess || status == 0x6282 ? data : [] }
 }
 
 /// The data objects of READ BINARY and UPDATE BINARY with odd instruction codes (ISO/IEC 7816-4, 11.3).
 enum DataObject {
-  /// The size of an offset object, in bytes.
+  /// In bytes.
   private static let offsetSize = 5
 
-  /// An offset object. The offset has three bytes.
+  /// In three bytes.
   static func offset(_ offset: Int) -> [UInt8] { [0x54, 0x03] + offset.bytes(3) }
 
-  /// A discretionary data object.
+  /// Discretionary.
   static func data(_ data: [UInt8]) -> [UInt8] {
     let length = UInt8(truncatingIfNeeded: data.count)
     return (data.count < 0x80 ? [0x53, length] : [0x53, 0x81, length]) + data
   }
 
-  /// The contents of a discretionary data object; nil if the bytes are no such object.
+  /// Of a discretionary data object; nil if the bytes are no such object.
   static func contents(_ object: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     var rest = object
     guard rest.popFirst() == 0x53, let first = rest.popFirst() else { return nil }
@@ -300,20 +297,20 @@ enum DataObject {
     return rest.prefix(length)
   }
 
-  /// The number of bytes that fit into an object of this size.
+  /// In bytes, in an object of this size.
   static func room(in size: Int) -> Int { max(0, size - (size - 2 < 0x80 ? 2 : 3)) }
 
-  /// The number of data bytes that fit into a command behind the offset object.
+  /// In bytes, in a command behind the offset object.
   static func roomBehindOffset(in size: Int) -> Int { room(in: size - offsetSize) }
 }
 
 extension ArraySlice<UInt8> {
-  /// The bytes as a big-endian number; at most seven bytes.
+  /// At most seven bytes.
   var bigEndian: Int { reduce(0) { $0 << 8 | Int($1) } }
 }
 
 extension Int {
-  /// The low bytes of the number in big-endian order.
+  /// The low bytes, in big-endian order.
   func bytes(_ count: Int) -> [UInt8] {
     (0..<count).reversed().map { UInt8(truncatingIfNeeded: self >> (8 * $0)) }
   }

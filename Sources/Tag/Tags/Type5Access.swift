@@ -1,18 +1,18 @@
 /// The memory of a selected Type 5 tag, in blocks of 4 to 32 bytes. Every byte that has been read is cached.
 struct Type5Access {
-  /// The size of the smallest blocks.
+  /// In bytes.
   static let leastBlock = 4
-  /// The part of the memory that is used. An NDEF TLV holds at most 65,534 bytes. The largest tags have about 9 KiB.
+  /// In bytes. An NDEF TLV holds at most 65,534. The largest tags have about 9 KiB.
   static let mostMemory = 0x1_0000
   private static let mostBlock = 32
-  /// How much is read at once to find the TLV. A command for a short message then returns all of it. A longer command
-  /// would take more time than it saves: the air carries about 3 bytes in a millisecond.
+  /// How many bytes are read at once to find the TLV. A command for a short message then returns all of it. A longer
+  /// command would take more time than it saves: the air carries about 3 bytes in a millisecond.
   private static let ahead = 64
   /// READ MULTIPLE BLOCKS of ST's M24LR and LRI reads at most this many blocks, and none beyond a multiple of it
   /// (M24LR64-R, section 26.5).
   private static let sector = 32
 
-  /// How many blocks are read at once.
+  /// Blocks at once.
   private enum Reading {
     /// As many as fit into one answer. Can transition to: `.sectors`.
     case answers
@@ -23,15 +23,13 @@ struct Type5Access {
   }
 
   let container: Type5Container
-  /// The size of a block, in bytes.
+  /// In bytes.
   let blockSize: Int
   private(set) var memory: TagMemory
-  /// The addresses of the data area.
   private(set) var area: Range<Int>
   private var reading: Reading
 
-  /// Reads the capability container, and checks that the tag is formatted for NDEF. Block 0 also shows the size of all
-  /// blocks.
+  /// Checks that the tag is formatted for NDEF. Block 0 also shows the size of all blocks.
   init(_ channel: inout some TagChannel) throws(TagWriteError) {
     guard let answer = try channel.askTwice(Type5Command.read(0)) else {
       throw .silence(.notNDEF, "the tag does not let everybody read its first block")
@@ -50,7 +48,7 @@ struct Type5Access {
     reading = container.hasReadMultiple ? .answers : .single
   }
 
-  /// Returns the bytes behind block 0: at least those of block 1, which completes the container.
+  /// At least the bytes of block 1, which completes the container.
   private static func secondBlock(
     _ container: Type5Container, _ blockSize: Int, _ channel: inout some TagChannel
   ) throws(TagWriteError) -> [UInt8] {
@@ -67,11 +65,10 @@ struct Type5Access {
     return data
   }
 
-  /// The numbers of the blocks that hold the container and the data area.
+  /// Of the container and the data area.
   var blocks: Range<Int> { 0..<(area.upperBound - 1) / blockSize + 1 }
 
-  /// Finds the NDEF TLV. A formatted tag without an NDEF TLV but with room for one is treated as empty: a write adds
-  /// the TLV.
+  /// A formatted tag without an NDEF TLV but with room for one is treated as empty: a write adds the TLV.
   mutating func block(_ channel: inout some TagChannel) throws(TagWriteError) -> NDEFBlock {
     var search = TLVBlocks(area: area, hasControls: false)
     while true {
@@ -88,7 +85,7 @@ struct Type5Access {
     }
   }
 
-  /// Reads the bytes that are not known yet. The addresses are ascending.
+  /// Skips the bytes that are known. The addresses are ascending.
   mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagWriteError) {
     var missing: [Int] = []
     for address in addresses where memory[address] == nil && missing.last != address / blockSize {
@@ -159,8 +156,8 @@ struct Type5Access {
     return true
   }
 
-  /// The locked ones of these blocks. Nil if they are unknown, because the tag or the reader does not support GET
-  /// MULTIPLE BLOCK SECURITY STATUS: the command is optional (ISO/IEC 15693-3).
+  /// Nil if they are unknown, because the tag or the reader does not support GET MULTIPLE BLOCK SECURITY STATUS: the
+  /// command is optional (ISO/IEC 15693-3).
   func lockedBlocks(in blocks: Range<Int>, _ channel: inout some TagChannel) throws(TagWriteError) -> Set<Int>? {
     var locked: Set<Int> = []
     var first = blocks.lowerBound
@@ -175,18 +172,16 @@ struct Type5Access {
     return locked
   }
 
-  /// The command that writes a block.
   func write(_ data: [UInt8], to block: Int) -> [UInt8] {
     Type5Command.write(data, to: block, isSpecial: container.isSpecial)
   }
 
-  /// The command that locks a block.
   func lock(_ block: Int) -> [UInt8] { Type5Command.lock(block, isSpecial: container.isSpecial) }
 }
 
 /// The requests of ISO/IEC 15693-3 that a Type 5 tag supports. They are not addressed: flags, command code, parameters.
 ///
-/// Blocks from 256 on need the extended commands, whose numbers have two bytes, the low byte first.
+/// Blocks from 256 on need the extended commands, with numbers of two bytes, the low byte first.
 enum Type5Command {
   /// High data rate, one subcarrier, not addressed.
   private static let plain: UInt8 = 0x02
@@ -216,13 +211,13 @@ enum Type5Command {
   /// The end of the block numbers that a command from `first` on can contain.
   static func end(from first: Int) -> Int { first < 0x100 ? 0x100 : 0x1_0000 }
 
-  /// The data of an answer; nil if the tag reports an error.
+  /// Nil if the tag reports an error.
   static func data(of answer: [UInt8]) -> [UInt8]? {
     guard let flags = answer.first, flags & 0x01 == 0 else { return nil }
     return Array(answer.dropFirst())
   }
 
-  /// The error code of an answer; nil if it reports none.
+  /// Nil if the answer reports no error.
   static func error(of answer: [UInt8]) -> UInt8? {
     guard let flags = answer.first, flags & 0x01 != 0 else { return nil }
     return answer.dropFirst().first
@@ -232,7 +227,6 @@ enum Type5Command {
     block < 0x100 ? [flags, code] + number(block, 1) : [flags, code + 0x10] + number(block, 2)
   }
 
-  /// A request with the first block and the number of blocks minus one.
   private static func request(_ code: UInt8, _ blocks: Range<Int>) -> [UInt8] {
     request(code, blocks.lowerBound) + number(blocks.count - 1, blocks.lowerBound < 0x100 ? 1 : 2)
   }
@@ -241,8 +235,7 @@ enum Type5Command {
 }
 
 extension TagChannel {
-  /// Sends a command that a Type 5 tag may refuse by silence. Retries once, in case the tag did not receive it. Returns
-  /// nil if the tag is present but silent.
+  /// Retries once, in case the tag did not receive the command. Nil if the tag is present but silent.
   mutating func askTwice(_ command: [UInt8]) throws(TagWriteError) -> [UInt8]? {
     for _ in 0..<2 {
       if let answer = try askOrNil(command) { return answer }

@@ -21,7 +21,7 @@ struct Type5Tag: NDEFTag {
   }
 }
 
-/// The state of a tag that is needed to write or lock it.
+/// What a write or a lock needs to know about the tag.
 struct Type5Survey {
   var access: Type5Access
   let block: NDEFBlock
@@ -33,11 +33,11 @@ struct Type5Survey {
     self.access = access
   }
 
-  /// Whether the tag has no NDEF TLV. The block is then the place for one.
+  /// True without an NDEF TLV. The block is then the place for one.
   var isNew: Bool { block.addresses.first.map { access.memory[$0] != 0x03 } ?? false }
 
-  /// The number of data bytes of the NDEF TLV in front of the first locked block. Below two, the length cannot be
-  /// changed. Checks the blocks up to the one with the address `last`, by default all.
+  /// In data bytes of the NDEF TLV, in front of the first locked block. Below two, the length cannot be changed. Checks
+  /// the blocks up to the one with the address `last`, by default all.
   func room(upTo last: Int? = nil, _ channel: inout some TagChannel) throws(TagWriteError) -> Int {
     // The type byte of an existing TLV is not rewritten.
     let kept = isNew ? 0 : 1
@@ -52,7 +52,7 @@ struct Type5Survey {
 /// Formatting a tag that has only zeros. Other contents may belong to another application, such as a library.
 extension Type5Tag {
   private static let emptyMessage: [UInt8] = [0x03, 0x00, 0xFE, 0x00]
-  /// The blocks whose number has one byte. The part of a tag behind them stays unused.
+  /// The blocks with a number of one byte. The part of a tag behind them stays unused.
   private static let mostBlocks = 0x100
   private static let readMultiple: UInt8 = 0x01
 
@@ -100,7 +100,7 @@ extension Type5Tag {
     }
   }
 
-  /// The number of blocks that can be read, at most 256. The first block is known to be readable.
+  /// Those that can be read, at most 256. The first block is known to be readable.
   private static func blockCount(_ size: Int, _ channel: inout some TagChannel) throws(TagWriteError) -> Int {
     var (present, absent) = (0, mostBlocks)
     while absent - present > 1 {
@@ -118,8 +118,7 @@ extension Type5Tag {
 }
 
 extension Type5Tag {
-  /// Writes zero as the length first, then the other blocks, and the block of the length last. An interrupted write
-  /// leaves the tag empty.
+  /// The length is written as zero first, and with its true value last. An interrupted write leaves the tag empty.
   ///
   /// A few older tags (TI's Tag-it HF-I) accept a write only with the option flag. It is sent if the capability
   /// container says so. Otherwise such a tag refuses the first write, and keeps its message.
@@ -231,9 +230,9 @@ extension Type5Tag {
 /// | 2 | the size of the data area in units of eight bytes; 0: it is in bytes 6 and 7, and the container has eight |
 /// | 3 | bit 0: READ MULTIPLE BLOCKS; bit 3: LOCK BLOCK; bit 4: special frame format |
 ///
-/// An access of 0 means everybody. A write access of 3 means nobody.
+/// An access of 0 means everybody. A write access of 3 forbids writing.
 struct Type5Container {
-  /// The first four bytes, or more.
+  /// At least the first four bytes.
   private let bytes: [UInt8]
 
   /// `bytes` are block 0, with at least four bytes. Fails with a problem if it is not the start of a container, or if
@@ -249,26 +248,22 @@ struct Type5Container {
     }
   }
 
-  /// Why a tag without a container cannot be read.
   static let absence = TagWriteError.refused(.notNDEF, "there is no capability container in block 0")
 
-  /// The size of the container, in bytes.
+  /// In bytes.
   var size: Int { bytes[2] == 0 ? 8 : 4 }
 
-  /// The size of the data area behind the container, in bytes. The tag may be smaller. `memory` begins with the whole
-  /// container.
+  /// Behind the container, in bytes. The tag may be smaller. `memory` begins with the whole container.
   func dataSize(_ memory: [UInt8]) -> Int { 8 * (size == 8 ? memory[6...7].bigEndian : Int(memory[2])) }
 
   /// The number of blocks that have a number.
   var mostBlocks: Int { bytes[0] == 0xE1 ? 0x100 : 0x1_0000 }
-  /// Whether anyone may write.
   var isWritable: Bool { bytes[1] & 0x03 == 0 }
-  /// Whether nobody may write.
   var isReadOnly: Bool { bytes[1] & 0x03 == 3 }
   var hasReadMultiple: Bool { bytes[3] & 0x01 != 0 }
-  /// Whether the tag supports LOCK BLOCK. Most programs that format a tag do not set this bit, because only a lock,
-  /// which is permanent, could tell.
+  /// Supports LOCK BLOCK. Most programs that format a tag do not set this bit, because only a lock, which is permanent,
+  /// could tell.
   var hasLock: Bool { bytes[3] & 0x08 != 0 }
-  /// Whether write and lock requests need the option flag.
+  /// Write and lock requests need the option flag.
   var isSpecial: Bool { bytes[3] & 0x10 != 0 }
 }
