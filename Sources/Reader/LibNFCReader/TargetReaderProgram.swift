@@ -10,7 +10,7 @@ import ReaderProtocol
 /// the thread checks the link between commands. A second thread would have to call `nfc_abort_command`. That leaks a
 /// descriptor each time it comes too late, and must not be called after the device is closed.
 package enum TargetReaderProgram {
-  /// Runs the program with an argument vector, whose first element is the program's name, and returns the exit code.
+  /// The first argument is the program's name. Returns the exit code.
   package static func run(_ arguments: [String]) -> Int32 {
     let options: ReaderOptions
     do throws(ReaderOptions.Mistake) {

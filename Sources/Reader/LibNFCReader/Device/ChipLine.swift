@@ -3,17 +3,14 @@ import Glibc
 
 /// The line to a chip: libnfc, or a simulated chip.
 protocol ChipLine: AnyObject {
-  /// The name of the device.
   var name: String { get }
 
-  /// The time by which the tags' power is measured.
+  /// Measures how long the tags have power.
   var now: SuspendingClock.Instant { get }
 
-  /// Lets this time pass.
   func sleep(for duration: Duration)
 
-  /// Sends a command, and waits for its answer of at most `answerRoom` bytes. `time` is the limit for each step of the
-  /// driver.
+  /// The answer has at most `answerRoom` bytes. `time` is the limit for each step of the driver.
   func transceive(_ command: [UInt8], answerRoom: Int, within time: Duration) -> LineAnswer
 }
 
@@ -29,7 +26,7 @@ enum LineAnswer {
   case timeout
   /// The device was unplugged, or sends no valid frames.
   case gone
-  /// Any other result, with libnfc's number for it.
+  /// With libnfc's number for the result.
   case refused(Int32)
 }
 
@@ -38,7 +35,7 @@ final class LibNFCLine: ChipLine {
   private let handle: OpaquePointer
   let name: String
 
-  /// Returns nil if the device does not answer.
+  /// Nil if the device does not answer.
   init?(_ connectionString: String, _ context: OpaquePointer) {
     guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else { return nil }
     self.handle = handle
@@ -47,7 +44,7 @@ final class LibNFCLine: ChipLine {
 
   deinit { nfc_close(handle) }
 
-  /// Sets the chip up as a reader. Returns whether that was possible.
+  /// Returns whether the chip could be set up as a reader.
   func setUp() -> Bool {
     nfc_initiator_init(handle) >= 0 && nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0
   }

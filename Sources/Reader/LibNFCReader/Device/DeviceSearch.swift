@@ -4,12 +4,11 @@ import ReaderProtocol
 
 /// Decides which device to open, or why none can be opened.
 struct DeviceSearch {
-  /// Why there is no device to open.
   struct Obstacle: Error {
     let state: ReaderDeviceState
   }
 
-  /// The configured connection string; nil takes the first device that libnfc finds.
+  /// A connection string; nil takes the first device that libnfc finds.
   let configured: String?
   /// The connection string of the device that was open before, or that may have its field on.
   var known: String?
@@ -54,17 +53,17 @@ struct LastDevice {
   /// The device that failed with its field on. Its field may still be on until the device is opened again, which
   /// switches it off, or unplugged.
   private(set) var leftOn: String?
-  /// The device that was opened last, until it is unplugged.
+  /// Until it is unplugged.
   private(set) var opened: String?
 
-  /// The device to try if libnfc finds none.
+  /// To try if libnfc finds none.
   var known: String? { leftOn ?? opened }
 
-  /// Records a device that failed, or could not be set up, and may have its field on.
+  /// The device failed, or could not be set up, and may have its field on.
   mutating func failed(fieldOf connectionString: String?) { leftOn = connectionString ?? leftOn }
 
-  /// Records that the device is open with its field off. Returns whether this process had a different device before.
-  /// The tags of that one are not on this one.
+  /// The device is open with its field off. Returns whether this process had a different device before. The tags of
+  /// that one are not on this one.
   mutating func open(_ connectionString: String) -> Bool {
     let isAnother = known.map { (opened ?? $0) != connectionString } ?? false
     opened = connectionString
@@ -72,6 +71,6 @@ struct LastDevice {
     return isAnother
   }
 
-  /// Records that no device is there: an unplugged device has no power.
+  /// An unplugged device has no power.
   mutating func areAway() { self = LastDevice() }
 }

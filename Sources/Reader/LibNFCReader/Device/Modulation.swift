@@ -9,13 +9,13 @@ enum Modulation: UInt8, CaseIterable {
   /// between.
   case jewel = 0x04
 
-  /// Whether the chip can tell two such tags apart.
+  /// The chip can tell two such tags apart.
   var mayBeTwo: Bool { self == .typeA || self == .typeB }
 
   var isFeliCa: Bool { self == .felica212 || self == .felica424 }
 
-  /// The data that the chip sends to find a target. For Type B it means all application families. For FeliCa it polls
-  /// every system, requests the system code, and uses one time slot.
+  /// Sent to find a target. For Type B it means all application families. For FeliCa it polls every system, requests
+  /// the system code, and uses one time slot.
   var initiatorData: [UInt8] {
     switch self {
     case .typeA, .jewel: []
@@ -24,7 +24,7 @@ enum Modulation: UInt8, CaseIterable {
     }
   }
 
-  /// The poll of FeliCa cards for a system (JIS X 6319-4). FF in either byte matches any value.
+  /// For FeliCa cards (JIS X 6319-4). FF in either byte matches any value.
   static func poll(for system: UInt16) -> [UInt8] {
     [0x00, UInt8(truncatingIfNeeded: system >> 8), UInt8(truncatingIfNeeded: system), 0x01, 0x00]
   }

@@ -33,7 +33,7 @@ final class NFCDevice: Chip {
   var fieldOnSince: SuspendingClock.Instant?
   /// When the field was last switched off, even if it is on again.
   private(set) var fieldOffSince: SuspendingClock.Instant?
-  /// Whether the field is on, or may be.
+  /// True also if it may be on.
   var isFieldOn: Bool { fieldOnSince != nil }
 
   /// Commands of a PN53x (UM0701-02, 7).
@@ -50,7 +50,7 @@ final class NFCDevice: Chip {
     static let release: UInt8 = 0x52
   }
 
-  /// Opens the device, with the field off.
+  /// The field is off.
   static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> NFCDevice {
     guard let line = LibNFCLine(connectionString, context) else {
       throw Failure(
@@ -66,7 +66,7 @@ final class NFCDevice: Chip {
     }
   }
 
-  /// Switches the field of the chip behind `line` off.
+  /// Switches the field off.
   init(_ line: any ChipLine, _ connectionString: String) throws(Failure) {
     (self.line, self.connectionString) = (line, connectionString)
     // MxRtyATR, MxRtyPSL, MxRtyPassiveActivation: one look only, because the next one comes soon.
@@ -75,14 +75,14 @@ final class NFCDevice: Chip {
     try switchFieldOff()
   }
 
-  /// A libnfc context, which holds libnfc's settings. It lasts until `nfc_exit`.
+  /// libnfc's settings. The context lasts until `nfc_exit`.
   static func makeContext() -> OpaquePointer? {
     var context: OpaquePointer?
     nfc_init(&context)
     return context
   }
 
-  /// The devices that libnfc knows from its configuration or has found by looking.
+  /// From libnfc's configuration, or found by looking.
   static func list(_ context: OpaquePointer) -> [String] {
     let most = 16
     let strings = UnsafeMutablePointer<nfc_connstring>.allocate(capacity: most)
@@ -99,9 +99,9 @@ final class NFCDevice: Chip {
     try transmit([Command.exchange, target] + command)
   }
 
-  /// Sends a command of any length to the selected ISO-DEP card. It is sent in pieces if the chip does not take it at
-  /// once (UM0701-02, 7.3.8, MI). The answer's pieces are joined by libnfc. If `beforeEach` returns false before a
-  /// piece, the exchange is given up, and the card has to be selected again.
+  /// For the selected ISO-DEP card. The command may have any length. It is sent in pieces if the chip does not take it
+  /// at once (UM0701-02, 7.3.8, MI). libnfc joins the answer's pieces. If `beforeEach` returns false before a piece,
+  /// the exchange is given up, and the card has to be selected again.
   func exchangeLong(
     _ command: [UInt8], answerRoom room: Int, beforeEach: () -> Bool
   ) throws(Failure) -> Answer {
@@ -116,10 +116,10 @@ final class NFCDevice: Chip {
     return try transmit([Command.exchange, target] + rest, answerRoom: room + 1)
   }
 
-  /// The longest command that every reader takes at once (`ExchangeLimit` of Tags gives the reason).
+  /// In bytes: every reader takes this much at once (`ExchangeLimit` of Tags gives the reason).
   private static let piece = 250
   private static let moreInformation: UInt8 = 0x40
-  /// The time that the line and the chip take in addition to the tag.
+  /// Of the line and the chip, in addition to the tag's time.
   private static let transferTime = Duration.milliseconds(200)
 
   func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
@@ -161,7 +161,7 @@ final class NFCDevice: Chip {
     return .bytes(Array(bytes.dropFirst()))
   }
 
-  /// Whether the selected ISO-DEP card still answers: Diagnose, card presence detection.
+  /// For the selected ISO-DEP card: Diagnose, card presence detection.
   func isCardPresent() throws(Failure) -> Bool {
     try isDone([Command.diagnose, 0x06])
   }
@@ -171,13 +171,13 @@ final class NFCDevice: Chip {
     return false
   }
 
-  /// Releases the selected tag and takes its power, so that the next look finds every tag in its initial state.
+  /// Takes the power of all tags too, so that the next look finds every tag in its initial state.
   func release() throws(Failure) {
     try deselect()
     try switchFieldOff()
   }
 
-  /// Releases the selected tag, which sleeps until the next look.
+  /// The tag sleeps until the next look.
   func deselect() throws(Failure) {
     _ = try send([Command.release, 0x00])
   }
@@ -189,7 +189,7 @@ final class NFCDevice: Chip {
     timesOff += 1
   }
 
-  /// Sends a command that the chip executes by itself. No tag can make it refuse that.
+  /// The chip executes the command by itself. No tag can make it refuse that.
   @discardableResult
   func perform(_ command: [UInt8]) throws(Failure) -> [UInt8] {
     switch try send(command) {
@@ -241,14 +241,14 @@ extension NFCDevice {
   /// guard time of NFC-F). For the other technologies the chip itself waits long enough.
   private static let startUpFeliCa = Duration.milliseconds(20)
 
-  /// Looks for one tag, switching the field on if it is off, and activates it. Returns nil if there is none.
+  /// Switches the field on if it is off, and activates the tag. Nil if there is none.
   func select(_ modulation: Modulation) throws(Failure) -> TagActivation? {
     try list(modulation, atMost: 1).first
   }
 
-  /// Looks for tags, switching the field on if it is off. A single tag is selected afterwards; of two tags none is.
-  /// `most` is 1, or 2 if `Modulation.mayBeTwo`. The chip keeps no more. FeliCa cards are looked for by `systems`, all of
-  /// them if it is empty. The list may be long, so it is only tried if any card answers.
+  /// Switches the field on if it is off. A single tag is selected afterwards; of two tags none is. `most` is 1, or 2 if
+  /// `Modulation.mayBeTwo`. The chip keeps no more. FeliCa cards are looked for by `systems`, all of them if it is
+  /// empty. The list may be long, so it is only tried if any card answers.
   func list(
     _ modulation: Modulation, atMost most: UInt8, systems: [UInt16]? = nil
   ) throws(Failure) -> [TagActivation] {
@@ -267,16 +267,15 @@ extension NFCDevice {
     return []
   }
 
-  /// Looks for the tag that was found before. Returns nil if it is not there. For FeliCa and Type 1, another tag may
-  /// answer instead.
+  /// Nil if the tag is not there. For FeliCa and Type 1, another tag may answer instead.
   func selectAgain(_ tag: TagActivation) throws(Failure) -> TagActivation? {
     guard case .typeA(let activation) = tag else { return try choose(tag, orAlike: false) }
     let command = [Command.listPassiveTarget, 0x01, Modulation.typeA.rawValue]
     return try list(.typeA, command + Self.withCascadeTags(activation.uid)).first
   }
 
-  /// Takes every tag's power and selects this one again. The tag is then in its initial state and may have a new
-  /// identifier. Returns nil if it is not there.
+  /// Takes every tag's power first. The tag is then in its initial state and may have a new identifier. Nil if it is
+  /// not there.
   func selectAnew(_ tag: TagActivation) throws(Failure) -> TagActivation? {
     try release()
     if case .typeA = tag, !tag.mayChangeIdentifier { return try selectAgain(tag) }
@@ -332,7 +331,7 @@ extension NFCDevice {
     return again.tags
   }
 
-  /// Returns the tags that the chip has found, and whether they are as many as it says.
+  /// `isWhole`: whether the tags are as many as the chip says.
   private func look(
     _ modulation: Modulation, _ command: [UInt8]
   ) throws(Failure) -> (tags: [TagActivation], isWhole: Bool) {
@@ -373,7 +372,7 @@ extension NFCDevice {
   }
 }
 
-/// Runs `body` on the device and wraps its failure as `Interruption.deviceLost`.
+/// Wraps the failure of `body` as `Interruption.deviceLost`.
 func asking<Result>(
   _ device: NFCDevice, _ body: (NFCDevice) throws(NFCDevice.Failure) -> Result
 ) throws(Interruption) -> Result {

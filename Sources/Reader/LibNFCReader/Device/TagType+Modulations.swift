@@ -2,7 +2,7 @@ import Names
 import Tags
 
 extension TagType {
-  /// The modulations that find tags of this kind. A PN53x has none for Type 5.
+  /// A PN53x has none for Type 5.
   fileprivate var modulations: [Modulation] {
     switch self {
     case .type1: [.jewel]
@@ -15,27 +15,25 @@ extension TagType {
 }
 
 extension [TagType] {
-  /// The modulations that find these kinds of tags.
   var modulations: Set<Modulation> { Set(flatMap(\.modulations)) }
 
-  /// Whether a user who wants these kinds of tags wants this one too. The configuration cannot name `peer`, but a user
-  /// who wants phones is told about one that cannot be read.
+  /// Whether a user who wants these types wants this one too. The configuration cannot name `peer`, but for a user who
+  /// wants phones, a phone that cannot be read is reported.
   func include(_ type: TagType) -> Bool { contains(type) || type == .peer && contains(.type4A) }
 }
 
 extension Modulation {
-  /// Whether it may find tags of this kind.
   func mayHave(_ type: TagType) -> Bool { type.modulations.contains(self) }
 }
 
 extension TagActivation {
-  /// The system for which a FeliCa card has answered, alone; nil if it is not known.
+  /// The only system that a FeliCa card has answered for; nil if it is not known.
   var felicaSystem: [UInt16]? {
     guard case .felica(let card) = self, let code = card.systemCode else { return nil }
     return [code.reduce(0) { $0 << 8 | UInt16($1) }]
   }
 
-  /// The modulation that finds this tag again. Nil for Type 5, which a PN53x never finds.
+  /// Finds this tag again. Nil for Type 5, which a PN53x never finds.
   var modulation: Modulation? {
     switch self {
     case .typeA: .typeA

@@ -6,16 +6,14 @@ import Tags
 /// The channel to the selected tag through the chip.
 struct TargetChannel: TagChannel {
   let device: NFCDevice
-  /// The selected tag, with its latest activation.
+  /// With its latest activation.
   private(set) var tag: TagActivation
-  /// The number of exchanges so far.
   private(set) var exchanges: UInt64 = 0
   /// Why the device cannot be used any more, if that ended an exchange.
   private(set) var failure: NFCDevice.Failure?
 
   private let doubtsRepetitions: Bool
   private let beforeEach: () throws(TagChannelError) -> Void
-  /// The previous exchange.
   private var last: (command: [UInt8], answer: [UInt8])?
   /// The shortest answer that is compared with the previous one. A status word is shorter, and two equal ones in a row
   /// are normal.
@@ -71,7 +69,7 @@ struct TargetChannel: TagChannel {
     tag = found
   }
 
-  /// Runs `body`, which uses the device. Its failure ends the use of the channel.
+  /// A failure of the device ends the use of the channel.
   private mutating func asking<Value>(
     _ body: () throws(NFCDevice.Failure) -> Value
   ) throws(TagChannelError) -> Value {
@@ -114,7 +112,7 @@ enum AnswerTimeout {
   static let usual: UInt8 = 0x0A
   private static let longest: UInt8 = 0x10
 
-  /// Returns the code of the shortest timeout that is at least `time`, or of the longest timeout, 3.28 s.
+  /// For the shortest timeout that is at least `time`, or for the longest timeout, 3.28 s.
   static func code(atLeast time: Duration) -> UInt8 {
     (1..<longest).first { .microseconds(100 << Int64($0 - 1)) >= time } ?? longest
   }

@@ -7,8 +7,8 @@ enum TargetList {
   /// The answer does not have the form that the chip's manual gives.
   struct Malformed: Error {}
 
-  /// Parses the answer to a look: the data after the response code. It has the number of targets, then for each target
-  /// its number and the data that its technology defines.
+  /// `answer` is the data after the response code: the number of targets, then for each target its number and the data
+  /// that its technology defines.
   ///
   /// There are two targets at most, and more than one only for Type A or B. A second target that cannot be separated
   /// from the first is left out. Throws if a field is cut off or longer than its standard allows.
@@ -27,7 +27,7 @@ enum TargetList {
     }
   }
 
-  /// Parses two targets of Type A. Only the ATS of the first one, which comes from the tag, says where that one ends.
+  /// Of Type A. Only the ATS of the first target, which comes from the tag, says where that target ends.
   private static func pair(_ fields: [UInt8]) throws(Malformed) -> [TagActivation] {
     guard fields.count >= 4, fields.count >= 4 + Int(fields[3]) else { throw Malformed() }
     var end = 4 + Int(fields[3])
@@ -38,7 +38,7 @@ enum TargetList {
     return [first, .typeA(second)]
   }
 
-  /// Parses two targets of Type B. Each has 12 bytes, the length of the answer to ATTRIB, and that answer.
+  /// Of Type B. Each target has 12 bytes, the length of the answer to ATTRIB, and that answer.
   private static func pairB(_ fields: [UInt8]) throws(Malformed) -> [TagActivation] {
     let first = TagActivation.typeB(try typeB(fields))
     let end = 13 + Int(fields[12])
@@ -78,13 +78,13 @@ enum TargetList {
       systemCode: fields[0] == 20 ? Array(fields[18...19]) : nil, bitRate: bitRate)
   }
 
-  /// ATQA and the part of the UID that commands carry.
+  /// ATQA and the part of the UID that commands contain.
   private static func jewel(_ fields: [UInt8]) throws(Malformed) -> JewelActivation {
     guard fields.count >= 6 else { throw Malformed() }
     return JewelActivation(atqa: Array(fields[0...1]), uid: Array(fields[2...5]))
   }
 
-  /// Removes the cascade tags (88, ISO/IEC 14443-3, 6.5.4) that some firmware leaves in a double or triple size UID.
+  /// 88 (ISO/IEC 14443-3, 6.5.4). Some firmware leaves cascade tags in a double or triple size UID.
   private static func withoutCascadeTags(_ uid: [UInt8]) -> [UInt8] {
     switch uid.count {
     case 8 where uid[0] == 0x88: Array(uid[1...])

@@ -22,7 +22,7 @@ struct PollPlan {
     case pause(Duration)
   }
 
-  /// The largest share of time for which the field may be on.
+  /// The largest share of time with the field on.
   static let mostFieldTime = 0.4
   /// If windows start at least this far apart, each one looks for all technologies. A second look would then not be
   /// worth the field time.
@@ -49,10 +49,10 @@ struct PollPlan {
     case hold(Duration)
   }
 
-  /// The technologies to look for, most likely first. Every window looks for the first one.
+  /// Most likely first. Every window looks for the first one.
   let modulations: [Modulation]
-  /// The groups of technologies that windows look for in turn. FeliCa is a group because its tags need the field for
-  /// 20 ms before they listen.
+  /// Groups that windows look for in turn. FeliCa is a group because its tags need the field for 20 ms before they
+  /// listen.
   private let others: [[Modulation]]
   private let interval: Duration
   private let idleInterval: Duration
@@ -89,7 +89,7 @@ struct PollPlan {
     fieldTimes = []
   }
 
-  /// Returns the next step. Call it when the previous step is done.
+  /// Call it when the previous step is done.
   mutating func next(at now: Instant) -> Step {
     switch phase {
     case .on(var steps):
@@ -123,7 +123,7 @@ struct PollPlan {
     return ([first] + turns).map(WindowStep.look) + [.hold(distance / 4), .look(first)]
   }
 
-  /// Ends the window, and returns how long the field stays off.
+  /// Returns how long the field stays off.
   private mutating func endWindow(at now: Instant) -> Duration {
     guard let windowBegan, let lastActivity else { return Self.resetTime }
     let elapsed = windowBegan.duration(to: now)

@@ -62,7 +62,7 @@ struct PresencePlan {
   private var known: [UInt64?] = []
   private var lastChange: Instant?
   private var idleness = Idleness.awake
-  /// How long the last look in idle mode took.
+  /// Of the last look in idle mode.
   private var lookTime = Duration.zero
 
   var isIdle: Bool { if case .awake = idleness { false } else { true } }
@@ -85,10 +85,10 @@ struct PresencePlan {
     idleness = .awake
   }
 
-  /// Skips the next pause, because a check has failed and the tag may be gone.
+  /// A check has failed, so the tag may be gone, and the next pause is skipped.
   mutating func checkFailed() { hasPaused = true }
 
-  /// Returns the next step. Call it when the previous step is done. There is at least one resting tag.
+  /// Call it when the previous step is done. There is at least one resting tag.
   mutating func next(_ resting: [TargetField.Resting], selected: TagActivation?, at now: Instant) -> Step {
     let missed = resting.contains { $0.misses > 0 }
     if !missed, isQuiet(resting, at: now) { return idleStep(resting, at: now) }
@@ -120,7 +120,6 @@ struct PresencePlan {
     return .look(own, isAnew: false)
   }
 
-  /// Whether the resting tags have been the same for `PollPlan.idleAfter`.
   private mutating func isQuiet(_ resting: [TargetField.Resting], at now: Instant) -> Bool {
     let numbers = resting.map(\.number)
     guard let lastChange, numbers == known else {
@@ -176,7 +175,6 @@ enum PresenceCheck: Hashable {
     }
   }
 
-  /// Returns whether the tag answers.
   func perform(_ tag: TagActivation, on device: NFCDevice) throws(NFCDevice.Failure) -> Bool {
     switch self {
     case .exchange(let command):

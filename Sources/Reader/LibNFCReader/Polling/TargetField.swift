@@ -9,20 +9,19 @@ import Tags
 /// A placement outlasts interruptions by the reader: a pause in scanning, a field that was off, or a look that missed
 /// the tag.
 struct TargetField {
-  /// A tag that lies on the reader.
   struct Resting {
     fileprivate(set) var tag: TagActivation
-    /// The placement number; nil if this kind of tag is not wanted.
+    /// Of the placement; nil if this kind of tag is not wanted.
     let number: UInt64?
     /// Whether the tag must not get any command, not even a presence check.
     fileprivate(set) var isSuspect = false
     /// Looks for its technology since one last found the tag.
     fileprivate(set) var misses = 0
-    /// Whether the tag has been without power since a look last found it.
+    /// Without power since a look last found the tag.
     fileprivate var hasLostPower = false
-    /// Whether the tag failed a presence check and no look has found it since.
+    /// No look has found the tag since.
     fileprivate var hasFailedCheck = false
-    /// The tag's content, kept if the tag may change its identifier, in order to recognise it.
+    /// Kept to recognise the tag if it may change its identifier.
     fileprivate var content: TagReport.Content?
 
     /// Whether `other` may be this tag with a new identifier. A phone that is moved can lose power without the field
@@ -42,15 +41,13 @@ struct TargetField {
 
   /// The number of looks that have to miss a tag until it is gone. A single look may miss a tag that is there.
   static let missesUntilAway = 2
-  /// The most tags tracked at a time.
+  /// Tags tracked at a time.
   static let most = ReaderLimits.tags
 
-  /// The tags that lie on the reader.
   private(set) var resting: [Resting] = []
-
   private var modulations: Set<Modulation>
   private var isWanted: (TagType) -> Bool
-  /// The number of the newest placement. Each new placement gets the next number.
+  /// Of the newest placement. Each new placement gets the next number.
   private(set) var lastNumber: UInt64
   /// The looks that announce no tag, because no one knows which tags lay there before (`KnownTags.includesFirst`).
   /// There are `missesUntilAway` of them per technology, because a single look may miss a tag.
@@ -97,17 +94,15 @@ struct TargetField {
     }
   }
 
-  /// Records that the selected tag failed its presence check.
   mutating func checkFailed(_ tag: TagActivation) {
     for index in resting.indices where resting[index].tag.isSameTag(as: tag) { resting[index].hasFailedCheck = true }
   }
 
-  /// Records that the field was off: a tag with a random identifier may have a new one.
+  /// A tag with a random identifier may have a new one.
   mutating func fieldWentOff() {
     for index in resting.indices { resting[index].hasLostPower = true }
   }
 
-  /// Records that a look for `modulation` found `tags`.
   mutating func looked(for modulation: Modulation, found tags: [TagActivation]) -> [Outcome] {
     let isFirst = isFirst(modulation)
     first.looked(for: modulation)
@@ -170,7 +165,7 @@ struct TargetField {
     return [isFirst ? .known(lastNumber, tag) : .arrived(lastNumber, tag)]
   }
 
-  /// Counts a look for the expected tags, and returns those without remaining looks as gone.
+  /// Counts a look, and returns the expected tags without remaining looks as gone.
   private mutating func miss(after modulation: Modulation) -> [Outcome] {
     var missed: [Outcome] = []
     for index in expected.indices.reversed() where expected[index].looks.include(modulation) {
@@ -180,23 +175,22 @@ struct TargetField {
     return missed
   }
 
-  /// Stops tracking a tag because its reading was stopped. The tag is new when it is found again.
+  /// The tag's reading was stopped. The tag is new when it is found again.
   mutating func unread(_ number: UInt64) {
     if let tag = resting.first(where: { $0.number == number })?.tag { unread(tag) }
     resting.removeAll { $0.number == number }
   }
 
-  /// The same for a tag that may be a resting tag. The resting tag keeps its state.
+  /// Like `unread(_:)`, for a tag that may be a resting tag. The resting tag keeps its state.
   mutating func unread(_ tag: TagActivation) { interrupted.add(tag) }
 
-  /// Stores the new activation of a tag that was selected again.
   mutating func reselected(_ number: UInt64, _ tag: TagActivation) {
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
     resting[index].tag = tag
     resting[index].hasLostPower = false
   }
 
-  /// Records that a tag was read, or why it cannot be read.
+  /// The tag was read, or `content` says why it cannot be.
   mutating func examined(_ number: UInt64, _ tag: TagActivation, _ content: TagReport.Content) {
     interrupted.forget(tag)
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
@@ -204,8 +198,7 @@ struct TargetField {
     if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
   }
 
-  /// Records that a tag was read that may be the resting tag `old`. Returns whether it is. If not, its placement is
-  /// `number`.
+  /// The tag was read and may be the resting tag `old`. Returns whether it is. If not, its placement is `number`.
   mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
   {
     guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
@@ -215,8 +208,8 @@ struct TargetField {
     return isSame
   }
 
-  /// Records that the device failed while a tag was read, or could not select it again. The tag is new when it is found
-  /// again, unless this has happened too often. The tag is then treated as read, and the result is true.
+  /// The device failed while a tag was read, or could not select it again. The tag is new when it is found again,
+  /// unless this has happened too often. Then the tag is treated as read, and the result is true.
   mutating func interrupted(_ number: UInt64) -> Bool {
     guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
     if interrupted.isTooOften(tag) { return true }
@@ -224,8 +217,9 @@ struct TargetField {
     return false
   }
 
-  /// The same for a tag that may be the resting tag `old`. The resting tag keeps its state unless this has happened too
-  /// often. The tag is then treated as a different one that was read, with `number`, and the result is true.
+  /// Like `interrupted(_:)`, for a tag that may be the resting tag `old`. The resting tag keeps its state unless this
+  /// has happened too often. Then the tag is treated as a different one that was read, with `number`, and the result is
+  /// true.
   mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
     guard let index = resting.firstIndex(where: { $0.number == old }), interrupted.isTooOften(tag) else { return false }
     resting[index] = Resting(tag: tag, number: number)
@@ -234,14 +228,13 @@ struct TargetField {
 
   // MARK: Changes of the goal or the reader
 
-  /// Continues numbering after the placements of a reader session.
+  /// A reader session used the numbers up to this one.
   mutating func `continue`(after number: UInt64) { lastNumber = max(lastNumber, number) }
 
-  /// Whether the next look for `modulation` announces no tag.
+  /// The next look for `modulation` announces no tag.
   func isFirst(_ modulation: Modulation) -> Bool { first.include(modulation) }
 
-  /// Records that scanning stops. It may start again for another user, so a tag that was not read becomes known.
-  /// Returns the outcomes to report to the daemon.
+  /// Scanning stops. It may start again for another user, so a tag that was not read becomes known.
   mutating func stop() -> [Outcome] {
     interrupted.takeAll().flatMap { tag -> [Outcome] in
       if let index = resting.firstIndex(where: { $0.tag.isSamePlacement(as: tag) }) {
@@ -256,8 +249,8 @@ struct TargetField {
     }
   }
 
-  /// Changes the technologies to look for. Tags of technologies that are no longer polled are forgotten here, but the
-  /// daemon still knows them. The other resting tags keep their state, even if their kind becomes wanted.
+  /// Forgets tags of technologies that are no longer polled, but the daemon still knows them. The other resting tags
+  /// keep their state, even if their kind becomes wanted.
   mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) {
     let leftOut = self.modulations.subtracting(modulations)
     (self.modulations, self.isWanted) = (modulations, isWanted)
@@ -267,7 +260,7 @@ struct TargetField {
     expectAgain()
   }
 
-  /// Forgets the resting tags, because the reader was unplugged or replaced.
+  /// The reader was unplugged or replaced, so the resting tags are forgotten.
   ///
   /// Interrupted tags are kept, and so are known tags that no look has found yet. Otherwise there could be an endless
   /// loop: a tag makes the reader or the process fail, the reader disappears for a moment, and the tag is new again.
@@ -294,7 +287,6 @@ extension TargetField {
     /// A tag of a kind that is not wanted.
     case unwanted(TagActivation)
 
-    /// Whether the tag has to be read.
     var isToBeRead: Bool {
       switch self {
       case .arrived, .uncertain: true
@@ -304,28 +296,22 @@ extension TargetField {
   }
 }
 
-/// The number of remaining looks per technology for which a condition lasts. It starts at
-/// `TargetField.missesUntilAway`.
+/// How many more looks a condition lasts, per technology. It starts at `TargetField.missesUntilAway`.
 struct RemainingLooks {
   private var counts: [Modulation: Int] = [:]
-
-  /// Whether no looks remain.
   var areOver: Bool { counts.isEmpty }
 
-  /// Whether the next look for a technology is one of the remaining ones.
   func include(_ modulation: Modulation) -> Bool { counts[modulation] != nil }
 
-  /// Starts the count for these technologies.
   mutating func begin(_ modulations: some Sequence<Modulation>) {
     for modulation in modulations { counts[modulation] = TargetField.missesUntilAway }
   }
 
-  /// Drops technologies that are no longer polled.
+  /// They are no longer polled.
   mutating func leaveOut(_ modulations: some Sequence<Modulation>) {
     for modulation in modulations { counts[modulation] = nil }
   }
 
-  /// Counts a look.
   mutating func looked(for modulation: Modulation) {
     counts[modulation] = counts[modulation].flatMap { $0 > 1 ? $0 - 1 : nil }
   }
@@ -339,11 +325,9 @@ struct InterruptedTags {
 
   private var entries: [(tag: TagActivation, count: Int, misses: Int)] = []
 
-  /// Adds a tag that was not read.
   mutating func add(_ tag: TagActivation) { set(tag, count: count(of: tag)) }
 
-  /// Records that the device failed while the tag was read. Returns whether it has failed too often. The tag is then
-  /// forgotten.
+  /// The device failed while the tag was read. If this has happened too often, the tag is forgotten.
   mutating func isTooOften(_ tag: TagActivation) -> Bool {
     let count = 1 + count(of: tag)
     guard count < Self.most else {
@@ -354,10 +338,9 @@ struct InterruptedTags {
     return false
   }
 
-  /// Forgets a tag that was read.
   mutating func forget(_ tag: TagActivation) { entries.removeAll { $0.tag.isSamePlacement(as: tag) } }
 
-  /// Records a look. The count of a tag that is gone starts again at zero when it returns.
+  /// The count of a tag that is gone starts again at zero when it returns.
   mutating func looked(for modulation: Modulation, found tags: [TagActivation]) {
     for index in entries.indices where entries[index].tag.modulation == modulation {
       let isThere = tags.contains { $0.isSamePlacement(as: entries[index].tag) }
@@ -366,7 +349,6 @@ struct InterruptedTags {
     entries.removeAll { $0.misses >= TargetField.missesUntilAway }
   }
 
-  /// Forgets the tags of technologies that are no longer polled.
   mutating func leaveOut(_ modulations: Set<Modulation>) {
     entries.removeAll { $0.tag.modulation.map(modulations.contains) ?? false }
   }

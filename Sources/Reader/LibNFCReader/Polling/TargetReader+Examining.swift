@@ -4,9 +4,7 @@ import ReaderKit
 import ReaderProtocol
 import Tags
 
-/// Reading new tags.
 extension TargetReader {
-  /// Reads a tag and announces its content.
   func examine(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device else { return }
     let placement = Placement(number, tag)
@@ -32,8 +30,7 @@ extension TargetReader {
     }
   }
 
-  /// Reads a tag that may be the resting tag `resting`, which was announced. If both hold the same content, the tag is
-  /// not announced again.
+  /// `resting` was announced. If both tags hold the same content, the tag is not announced again.
   func compare(_ tag: TagActivation, _ number: UInt64, with resting: UInt64) throws(Interruption) {
     guard let device else { return }
     let placement = Placement(number, tag)
@@ -67,15 +64,15 @@ extension TargetReader {
     try report(.tag(epoch: epoch, TagReport(placement: Placement(number, examined.tag), content: examined.content)))
   }
 
-  /// Handles a device failure while a tag was read. A single failure may be a bad frame. The user gets an error if it
-  /// happens `InterruptedTags.most` times in a row with the same tag.
+  /// A device failure while a tag was read. A single failure may be a bad frame. The user gets an error if it happens
+  /// `InterruptedTags.most` times in a row with the same tag.
   private func interrupt(_ placement: Placement, _ failure: NFCDevice.Failure) throws(Interruption) {
     guard field.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
     try reportUnreadable(placement, failure)
   }
 
-  /// The same for a tag that may be the resting tag `resting`. That one keeps its state unless the failure repeats as
-  /// often.
+  /// Like `interrupt(_:_:)`, for a tag that may be the resting tag `resting`. That one keeps its state unless the
+  /// failure repeats as often.
   private func interrupt(
     _ placement: Placement, _ tag: TagActivation, inPlaceOf resting: UInt64, _ failure: NFCDevice.Failure
   ) throws(Interruption) {
@@ -96,7 +93,7 @@ extension TargetReader {
     let content: TagReport.Content
     let tag: TagActivation
 
-    /// The tag was read. `before` is the previous attempt.
+    /// `before` is the previous attempt.
     init(_ tag: TagActivation, _ reading: Reading, after before: Reading?) {
       self.tag = tag
       content = reading.finalContent(after: before)
@@ -123,8 +120,8 @@ extension TargetReader {
     case interrupted
   }
 
-  /// Reads a tag, and repeats a doubtful reading. `numbers` are the placements that the tag may belong to. A resting
-  /// tag with another number is a different tag, which was announced or is ignored.
+  /// Repeats a doubtful reading. `numbers` are the placements that the tag may belong to. A resting tag with another
+  /// number is a different tag, which was announced or is ignored.
   private func readAll(
     _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: NFCDevice
   ) throws(Interruption) -> Examination {
@@ -165,14 +162,14 @@ extension TargetReader {
     try release(device)
   }
 
-  /// Releases the selected tag and resets all tags, so that the next look finds them in their initial state.
+  /// All tags are reset, so that the next look finds them in their initial state.
   private func release(_ device: NFCDevice) throws(Interruption) {
     selected = nil
     mayListen = false
     try asking(device) { (device) throws(NFCDevice.Failure) in try device.release() }
   }
 
-  /// Reads the selected tag, and updates it if it is selected again. Returns nil if this process stopped the reading.
+  /// Updates `tag` if it is selected again. Nil if this process stopped the reading.
   private func read(
     _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: NFCDevice
   ) throws(Interruption) -> Reading? {
@@ -192,7 +189,7 @@ extension TargetReader {
     }
   }
 
-  /// Aborts the work on a tag if the daemon has changed the goal or is shutting this process down.
+  /// Fails if the daemon has changed the goal or is shutting this process down.
   func checkInterruption() throws(TagChannelError) {
     let isInterrupted: Bool
     do throws(Interruption) {

@@ -28,18 +28,17 @@ final class TargetReader {
   var device: NFCDevice?
   var last = LastDevice()
   var openedAt = SuspendingClock.now
-  /// The current goal, and whether this process has reported to the daemon that it is in force.
   var epoch: UInt64 = 0
   var goal = ReaderGoal.off
   var isReached = false
-  /// Whether the field has been switched off because the goal does not use it.
+  /// The field is off because the goal does not use it.
   var isAtRest = false
   /// The tag that the chip has selected. The field is on.
   var selected: TagActivation? {
     // Selecting a card resets it, so the client's application has to be selected again.
     didSet { session?.base.applicationIsDue = true }
   }
-  /// Whether a tag may be awake and listening, even if the chip has not selected it.
+  /// A tag may listen even if the chip has not selected it.
   var mayListen = false
   /// `NFCDevice.timesOff` at the last look.
   var timesOff = 0
@@ -63,7 +62,7 @@ final class TargetReader {
     let presence: PresencePlan
   }
 
-  /// Serves the daemon until it sends `shutDown`, or until another process has to take over.
+  /// Until the daemon sends `shutDown`, or another process has to take over.
   func run() throws(Interruption) {
     defer { finish() }
     try daemon.report(.log(.debug, confinement.summary))
@@ -80,7 +79,6 @@ final class TargetReader {
     }
   }
 
-  /// Performs one step towards the goal.
   private func serve() throws(Interruption) {
     try takeGoal()
     let isToLook = daemon.takeLookForDevice()
@@ -103,8 +101,7 @@ final class TargetReader {
     }
   }
 
-  /// Ends the work for the previous goal and takes over the new one. The daemon sends its known tags with each goal,
-  /// and may send them again with the same goal.
+  /// The daemon sends its known tags with each goal, and may send them again with the same goal.
   private func takeGoal() throws(Interruption) {
     let isNew = daemon.epoch != epoch || daemon.goal != goal
     if isNew {
@@ -127,14 +124,12 @@ final class TargetReader {
     if session == nil { field.know(known) } else { session?.background.field.know(known) }
   }
 
-  /// Reports once that the goal is in force.
   func reach() throws(Interruption) {
     guard !isReached else { return }
     isReached = true
     try daemon.report(.reached(epoch: epoch))
   }
 
-  /// Sleeps until the daemon sends a command.
   func sleep() throws(Interruption) {
     guard daemon.epoch == epoch, !daemon.isShuttingDown else { return }
     try daemon.promiseNothing()
@@ -162,7 +157,7 @@ final class TargetReader {
     device = nil
   }
 
-  /// Switches the field off and sleeps. If `isToAnswer`, the daemon wants to know whether the device is still there.
+  /// Switches the field off and sleeps. If `isToAnswer`, the daemon asks whether the device is still there.
   private func rest(_ device: NFCDevice, isToAnswer: Bool) throws(Interruption) {
     if !isAtRest {
       try asking(device) { (device) throws(NFCDevice.Failure) in
@@ -180,7 +175,7 @@ final class TargetReader {
     try sleep()
   }
 
-  /// Applies the daemon's polling options. A resting tag keeps its state if its technology is still polled.
+  /// A resting tag keeps its state if its technology is still polled.
   private func configure(_ polling: ReaderPolling) {
     options.take(polling)
     let technologies = options.technologies
@@ -207,12 +202,11 @@ final class TargetReader {
 
   func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
 
-  /// Whether the commands received so far require something else.
   func isInterrupted() throws(Interruption) -> Bool {
     try daemon.isInterrupted(epoch, yieldsToRequests: session != nil)
   }
 
-  /// Sleeps for `duration`, at most `ReaderTiming.longestPause`. The daemon does not allow a longer silence.
+  /// At most `ReaderTiming.longestPause`. The daemon does not allow a longer silence.
   func pause(_ duration: Duration) throws(Interruption) {
     try daemon.pause(min(duration, ReaderTiming.longestPause))
   }
@@ -282,8 +276,7 @@ extension TargetReader {
     if state.isAbsent { try handle(field.readerLeft()) }
   }
 
-  /// Handles a device that was plugged in again at `path`. The former device is gone, and only a new process may open
-  /// this one.
+  /// A device was plugged in again at `path`. The former device is gone, and only a new process may open this one.
   private func give(_ path: String) throws(Interruption) {
     last.areAway()
     try report(.state(.absent(reason: "\(path) was plugged in again")))
@@ -292,7 +285,7 @@ extension TargetReader {
     isOver = true
   }
 
-  /// Handles a different device: the tags of the former one do not lie on it.
+  /// A different device: the tags of the former one do not lie on it.
   private func changed() throws(Interruption) {
     if let leftOn = last.leftOn {
       try report(.log(.warning, "\(leftOn) failed earlier; its field may be on until it is unplugged"))
@@ -343,7 +336,6 @@ extension ReaderDeviceState {
 
 /// Polling for tags and watching resting tags.
 extension TargetReader {
-  /// Performs one step while no tag rests.
   func poll(_ device: NFCDevice) throws(Interruption) {
     switch plan.next(at: .now) {
     case .look(let modulation):
@@ -360,7 +352,6 @@ extension TargetReader {
     }
   }
 
-  /// Performs one step while tags rest.
   func watch(_ device: NFCDevice) throws(Interruption) {
     // The client may wait for the end of the round, so look for all technologies without a pause.
     if session?.round.isOpen == true { presence.begin() }
@@ -407,7 +398,7 @@ extension TargetReader {
     try selectAgain(resting.tag, device)
   }
 
-  /// Looks for several technologies. If `isAnew`, the field is switched off first.
+  /// If `isAnew`, the field is switched off first.
   private func list(
     _ modulations: [Modulation], isAnew: Bool, _ device: NFCDevice
   ) throws(Interruption) -> [TargetField.Outcome] {
@@ -429,7 +420,7 @@ extension TargetReader {
     return outcomes
   }
 
-  /// Reports the outcomes from before the device failed or the daemon interrupted the work. An unread tag is new when
+  /// The device failed, or the daemon interrupted the work. Reports the earlier outcomes. An unread tag is new when
   /// it is found again.
   private func giveUp(_ outcomes: [TargetField.Outcome]) throws(Interruption) {
     session?.round.brokeOff()
@@ -442,7 +433,7 @@ extension TargetReader {
     }
   }
 
-  /// Looks for one technology. A single tag is selected afterwards, unless the look was for two.
+  /// A single tag is selected afterwards, unless the look was for two.
   private func list(_ modulation: Modulation, _ device: NFCDevice) throws(Interruption) -> [TagActivation] {
     noticeFieldOff(device)
     let mayBeTwo =
@@ -460,13 +451,13 @@ extension TargetReader {
     return tags
   }
 
-  /// Records in `field` that the field was off: a tag with a random identifier then has a new one.
+  /// A tag with a random identifier then has a new one.
   private func noticeFieldOff(_ device: NFCDevice) {
     if device.timesOff != timesOff { field.fieldWentOff() }
     timesOff = device.timesOff
   }
 
-  /// Looks for a tag that was found before. Afterwards `selected` is that tag, another one that answered, or nil.
+  /// Afterwards `selected` is that tag, another one that answered, or nil.
   func selectAgain(_ tag: TagActivation, _ device: NFCDevice) throws(Interruption) {
     try letGo(device)
     selected = try asking(device) { (device) throws(NFCDevice.Failure) in try device.selectAgain(tag) }
@@ -488,7 +479,7 @@ extension TargetReader {
     return try asking(device) { (device) throws(NFCDevice.Failure) in try check.perform(tag, on: device) }
   }
 
-  /// Reports the outcomes of looks, then reads the new tags.
+  /// Reports the outcomes, then reads the new tags.
   func handle(_ outcomes: [TargetField.Outcome]) throws(Interruption) {
     var newcomers = outcomes.filter(\.isToBeRead)[...]
     for outcome in outcomes where !outcome.isToBeRead { try send(outcome) }

@@ -7,9 +7,9 @@ import Tags
 /// The state of a reader session, except for the part that is on the chip.
 struct TargetSession {
   var base: TagSession
-  /// The state from before the session, which is restored when it ends.
+  /// From before the session. It is restored when the session ends.
   var background: TargetReader.Background
-  /// The tags that were reported to the daemon and not removed since, by placement number.
+  /// Those not removed since, by placement number.
   var reported: [UInt64: SessionTag] = [:]
   /// The tags that lie there together.
   var round: TagRound
@@ -42,25 +42,23 @@ struct TargetSession {
 /// So the round of a single tag ends after one more look for each technology.
 struct TagRound {
   private let technologies: Set<Modulation>
-  /// The technologies of the looks in this round. Before a round begins, those of the present step.
+  /// Those of the looks in this round. Before a round begins, those of the present step.
   private var covered: Set<Modulation> = []
-  /// Whether a tag was reported since the last round ended.
+  /// A tag was reported since the last round ended.
   private(set) var isOpen = false
 
-  /// A round of tags of these technologies.
   init(_ technologies: Set<Modulation>) { self.technologies = technologies }
 
-  /// Records a look that found all tags that the chip can find.
+  /// The look found all tags that the chip can find.
   mutating func looked(for modulation: Modulation) { covered.insert(modulation) }
 
-  /// Records that a tag was reported.
   mutating func reported() { isOpen = true }
 
   /// Forgets the looks, because a command of the daemon came before their tags were reported. The next looks find these
   /// tags again.
   mutating func brokeOff() { covered = [] }
 
-  /// Ends a step: the tags of its looks are reported. Returns whether the round ends with it.
+  /// The tags of the step's looks are reported. Returns whether the round ends with it.
   mutating func settle() -> Bool {
     defer { if !isOpen { covered = [] } }
     guard isOpen, covered.isSuperset(of: technologies) else { return false }
@@ -76,7 +74,6 @@ extension TargetReader {
   /// works step by step sends its next command within this time.
   private static let checkInterval = Duration.milliseconds(150)
 
-  /// Performs one step of the reader session.
   func serve(_ options: TagSessionOptions, _ device: NFCDevice) throws(Interruption) {
     if session == nil { try begin(options, device) }
     try daemon.beat()
@@ -97,7 +94,7 @@ extension TargetReader {
     try reach()
   }
 
-  /// Forgets all tags and polls for these technologies and systems, at least every `ReaderTiming.pollInterval`.
+  /// Polls for these technologies and systems, at least every `ReaderTiming.pollInterval`.
   private func lookAnew(_ options: TagSessionOptions, _ device: NFCDevice) {
     session?.restart(options)
     device.declaredSystems = options.systemCodes
@@ -142,12 +139,11 @@ extension TargetReader {
 
   // MARK: Tags
 
-  /// Reports a tag of the session that was removed.
   func sendInSession(_ outcome: TargetField.Outcome) throws(Interruption) {
     if case .left(let number) = outcome { try missed(number) }
   }
 
-  /// Reports that the tag of a placement is gone, if the tag was reported before.
+  /// Only if the tag was reported before.
   private func missed(_ number: UInt64) throws(Interruption) {
     guard let session, session.reported[number] != nil else { return }
     self.session?.reported[number] = nil
@@ -155,7 +151,7 @@ extension TargetReader {
     try report(.sessionTagRemoved(epoch: epoch, placement: number))
   }
 
-  /// Reports a new tag, unless the client does not want it.
+  /// Unless the client does not want the tag.
   func reportNew(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device, var base = session?.base else { return }
     if base.searches(tag) {
@@ -178,13 +174,13 @@ extension TargetReader {
     session?.round.reported()
   }
 
-  /// Reports the end of a round, if all of its tags are reported.
+  /// If all tags of the round are reported.
   func settleRound() throws(Interruption) {
     guard session?.round.settle() == true else { return }
     try report(.sessionRoundEnded(epoch: epoch))
   }
 
-  /// Performs one step with the engaged tag. The tag gets no command except a presence check.
+  /// The engaged tag gets no command except a presence check.
   private func serve(_ tag: TagActivation, _ number: UInt64, _ device: NFCDevice) throws(Interruption) {
     let before = daemon.isToRestart || !daemon.requests.isEmpty
     if !before { try pause(Self.checkInterval) }
@@ -250,7 +246,7 @@ extension TargetReader: SessionServer {
     if field.resting.isEmpty { plan.begin(at: .now) }
   }
 
-  /// Returns nil if the tag is gone.
+  /// Nil if the tag is gone.
   private func select(
     _ tag: TagActivation, _ number: UInt64, _ device: NFCDevice
   ) throws(Interruption) -> TagActivation? {
