@@ -4,7 +4,6 @@ import ReaderProtocol
 
 /// Calls to pcscd for the card. The main thread waits for their end together with the daemon's commands.
 extension CardReader {
-  /// Why a call has no result.
   enum CallFailure: Error {
     case pcscd(PCSCError)
     /// The goal has changed, the process ends, or the daemon is gone. Nothing more is sent to the card.
@@ -13,18 +12,18 @@ extension CardReader {
     case late
   }
 
-  /// How long a call may wait for another program until the daemon is told.
+  /// How long a call may wait for another program until the daemon gets a report.
   static let waitingAllowance = Duration.milliseconds(300)
-  /// How long any other call may take until the daemon is told. A card may take 5 s for an answer (ISO/IEC 14443-4, 7.2:
-  /// FWI 14).
+  /// How long any other call may take until the daemon gets a report. A card may take 5 s for an answer (ISO/IEC
+  /// 14443-4, 7.2: FWI 14).
   static let answerAllowance = Duration.seconds(6)
   /// What pcscd and the driver may take in addition to the time that a client gives its tag.
   static let transferAllowance = Duration.milliseconds(500)
   /// How long an ending process waits for a call that ends by itself.
   static let endingAllowance = Duration.seconds(1)
 
-  /// Makes a call and waits for its result. With a `limit`, a longer call is abandoned, and the card is reset. A call that may
-  /// have waited for another program fails with a sharing violation instead.
+  /// With a `limit`, a longer call is abandoned, and the card is reset. A call that may have waited for another program
+  /// fails with a sharing violation instead.
   ///
   /// No call begins after the goal has changed, or after pcscd has reported that the card or the reader is gone.
   func call(_ call: CardCall, within limit: Duration? = nil) throws(CallFailure) -> [UInt8] {
@@ -77,7 +76,7 @@ extension CardReader {
     }
   }
 
-  /// Waits for news, at most `limit`, and takes it. Fails if the goal has changed.
+  /// At most `limit`. Fails if the goal has changed.
   func pause(_ limit: Duration?) throws(CallFailure) {
     let nap = min(limit ?? Self.waitingAllowance, Self.waitingAllowance)
     let isUsable = try onLink { () throws(Interruption) in
@@ -98,10 +97,10 @@ extension CardReader {
     guard !hasLeft else { throw .pcscd(.removedCard) }
   }
 
-  /// Whether pcscd has reported that the card in use was removed.
+  /// pcscd has reported that the card in use was removed.
   private var hasLeft: Bool { slot.isGone || slot.card?.serial != cardInUse }
 
-  /// Waits for pcscd's report that the card in use was removed. Returns whether it came.
+  /// Waits for pcscd's report that the card in use was removed.
   func isRemoved() throws(CallFailure) -> Bool {
     let end = SuspendingClock.now + Self.removalAllowance
     while true {
@@ -124,22 +123,21 @@ extension CardReader {
 
   // MARK: The connection to the card
 
-  /// Connects to the card and begins a transaction. With a `limit`, it waits no longer for another program.
+  /// Begins a transaction too. `limit` bounds the wait for another program.
   func open(within limit: Duration? = nil) throws(CallFailure) {
     guard let name else { throw .pcscd(.readerUnavailable) }
     _ = try call(.open(name), within: limit)
     isConnected = true
   }
 
-  /// Connects to the reader itself, whatever the state of its card. With a `limit`, it waits no longer for another
-  /// program.
+  /// Connects to the reader itself, in any state of its card. `limit` bounds the wait for another program.
   func openReader(within limit: Duration? = nil) throws(CallFailure) {
     guard let name else { throw .pcscd(.readerUnavailable) }
     _ = try call(.openReader(name), within: limit)
     isConnected = true
   }
 
-  /// Ends the transaction and the connection, and does not wait for that. The card stays as it is.
+  /// Does not wait. The card stays as it is.
   func disconnect() {
     guard isConnected, case .open(_, let thread) = service else { return }
     isConnected = false
@@ -157,7 +155,7 @@ extension CardReader {
     }
   }
 
-  /// Leaves the card before the process ends. pcscd would reset a card whose transaction is open.
+  /// Leaves the card before the process ends. pcscd would reset a card with an open transaction.
   func finish() {
     disconnect()
     guard case .open(_, let thread) = service else { return }
@@ -170,7 +168,7 @@ extension CardReader {
 }
 
 extension CardCall {
-  /// From when on a call takes longer than usual, and the probable reason.
+  /// The probable reason, and from when on a call takes longer than usual.
   fileprivate var delay: (allowance: Duration, reason: String) {
     if waitsForOthers { return (CardReader.waitingAllowance, "another program uses the card") }
     return (
@@ -184,11 +182,11 @@ extension CardCall {
 /// A class, so that its user sees why a command has failed.
 final class CardHandle: CardConnection {
   private unowned let reader: CardReader
-  /// Why the last command failed; nil if it did not.
+  /// Nil if the last command did not fail.
   private(set) var failure: CardFailure?
-  /// How long the card may take to answer; nil for as long as pcscd waits.
+  /// For the card's answer; nil for as long as pcscd waits.
   var limit: Duration?
-  /// Whether a transparent session of the reader was opened. It ends with the connection, or before.
+  /// A transparent session ends with the connection, or before.
   private(set) var hasOpenedSession = false
 
   init(_ reader: CardReader) { self.reader = reader }
@@ -203,12 +201,12 @@ final class CardHandle: CardConnection {
     _ = try run(.reset, within: nil)
   }
 
-  /// Sends a command to the driver.
+  /// To the driver.
   func control(_ code: UInt32, _ command: [UInt8] = []) throws(CardFailure) -> [UInt8] {
     try run(.control(code, command), within: nil)
   }
 
-  /// Asks for the card's answer to reset (SCARD_ATTR_ATR_STRING). Not `SCardStatus`: see `PCSCContext`.
+  /// SCARD_ATTR_ATR_STRING. Not `SCardStatus`: see `PCSCContext`.
   func answerToReset() throws(CardFailure) -> [UInt8] { try run(.attribute(0x9_0303), within: nil) }
 
   private func run(_ call: CardCall, within limit: Duration?) throws(CardFailure) -> [UInt8] {

@@ -5,13 +5,12 @@ import ReaderModels
 import ReaderProtocol
 import Tags
 
-/// Reading new tags.
 extension CardReader {
   /// How long pcscd's report of a removal may follow the first failed exchange. Drivers that are asked for it are asked
   /// every 400 ms.
   static let removalAllowance = Duration.milliseconds(600)
-  /// How often the work on a card begins again because another program has reset it. A program that does not know a card
-  /// may reset it without end.
+  /// How often the work on a card begins again because another program has reset it. A program that does not know a
+  /// card may reset it without end.
   static let mostResets = 5
 
   /// The end of the work on a card.
@@ -24,7 +23,7 @@ extension CardReader {
     case stopped(Setback)
   }
 
-  /// Identifies the card, reads it, and announces its content.
+  /// Reads the card if it can be identified, and announces its content.
   func examine() throws(Interruption) {
     guard let card = slot.card, let number = slot.begin() else { return }
     cardInUse = card.serial
@@ -45,8 +44,8 @@ extension CardReader {
     }
   }
 
-  /// The end of a transparent session may look like a removal and an insertion. Else a tag that could not be read, or has
-  /// no message, is read again when it comes back.
+  /// The end of a transparent session may look like a removal and an insertion. Else a tag that could not be read, or
+  /// has no message, is read again when it comes back.
   private func expectReturn(_ content: TagReport.Content, _ handle: CardHandle) {
     guard !handle.hasOpenedSession else { return slot.expectReturn(at: .now) }
     guard case .message = content else { return slot.expectReturn(false, at: .now) }
@@ -73,7 +72,7 @@ extension CardReader {
     }
   }
 
-  /// Announces a card without an identifier, and why it cannot be read, unless the daemon knows it.
+  /// Announces a card without an identifier, with the reason, unless the daemon knows it.
   private func announce(
     _ type: TagType, _ reason: String, _ number: UInt64, _ handle: CardHandle
   ) throws(Interruption) {
@@ -103,19 +102,19 @@ extension CardReader {
     case identify
   }
 
-  /// What is known from earlier attempts.
+  /// The knowledge from earlier attempts.
   private struct Study {
     var beginning = Beginning.connect
     var attempt = 1
     var resets = 0
-    /// The tag, once the slot knows it.
+    /// Nil until the slot knows it.
     var tag: TagActivation?
     var reading: Reading?
-    /// The time limit since the last connection, because the wait for another program does not count.
+    /// Counted since the last connection, because the wait for another program does not count.
     var end = SuspendingClock.now
   }
 
-  /// Reads the card, and repeats a doubtful reading.
+  /// Repeats a doubtful reading.
   private func study(_ card: CardSlot.Card, _ number: UInt64, _ handle: CardHandle) throws(Interruption) -> Ending {
     var study = Study()
     while true {
@@ -152,14 +151,14 @@ extension CardReader {
     }
   }
 
-  /// The result if all attempts have failed.
+  /// All attempts have failed.
   private func conclude(_ study: Study, _ reason: String) -> Ending {
     let words = Reading.failed(reason)
     guard let tag = study.tag else { return .unidentified(.type2, reason: words) }
     return .read(tag, study.reading?.finalContent() ?? .problem(reason: words))
   }
 
-  /// Makes one attempt. Returns nil if there is another one.
+  /// Nil if there is another attempt.
   private func attempt(
     _ study: inout Study, _ card: CardSlot.Card, _ number: UInt64, _ handle: CardHandle
   ) throws(Setback) -> Ending? {
@@ -197,7 +196,7 @@ extension CardReader {
     return nil
   }
 
-  /// Makes the card ready for commands. Returns its kind.
+  /// Makes the card ready for commands.
   private func begin(
     _ beginning: Beginning, _ card: CardSlot.Card, _ handle: CardHandle
   ) throws(Setback) -> CardKind {
@@ -216,13 +215,12 @@ extension CardReader {
     }
   }
 
-  /// The way to the connected card.
   func makeLink(_ handle: CardHandle) throws(Setback) -> CardLink<CardHandle> {
     let traits = try traits(handle)
     return CardLink(handle, model: traits.model, takesExtendedAPDUs: traits.takesExtendedAPDUs)
   }
 
-  /// What is known about the reader. Asks its driver the first time.
+  /// Asks the driver the first time.
   func traits(_ handle: CardHandle) throws(Setback) -> ReaderTraits {
     if let traits { return traits }
     do throws(CardFailure) {
@@ -234,7 +232,7 @@ extension CardReader {
     }
   }
 
-  /// Whether the tag is to be read. Otherwise the slot has taken note of it.
+  /// Whether to read the tag. Otherwise the slot has noted it.
   private func isNew(_ tag: TagActivation, _ number: UInt64) throws(Interruption) -> Bool {
     let (identity, outcomes) = slot.identified(tag, at: .now)
     try report(outcomes)
@@ -253,7 +251,6 @@ extension CardReader {
     return false
   }
 
-  /// Reads the tag once.
   private func read(
     _ tag: TagActivation, _ link: CardLink<CardHandle>, _ handle: CardHandle, until end: SuspendingClock.Instant
   ) throws(Setback) -> (Reading, TagActivation) {
@@ -267,8 +264,8 @@ extension CardReader {
     }
   }
 
-  /// Identifies the card again if pcscd has reported another one since the tag's own commands have reset it. Returns the
-  /// tag as it is now. Without this, the card would be announced a second time.
+  /// Identifies the card again if pcscd has reported another one since the tag's own commands have reset it. Without
+  /// this, the card would be announced a second time.
   private func confirm(
     _ channel: CardChannel<CardHandle>, _ handle: CardHandle
   ) throws(Setback) -> TagActivation {
@@ -281,7 +278,7 @@ extension CardReader {
     return channel.tag
   }
 
-  /// Returns the result of an exchange, or the tag's own error. Throws if the connection has failed.
+  /// The tag's own error is a result. Throws if the connection has failed.
   func asking<Value>(
     _ handle: CardHandle, _ body: () throws(TagChannelError) -> Value
   ) throws(Setback) -> Result<Value, TagChannelError> {

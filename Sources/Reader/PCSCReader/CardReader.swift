@@ -13,10 +13,9 @@ import Tags
 /// `CardThread` makes the calls, and both wake this thread. So it sends heartbeats and obeys the daemon at any time.
 ///
 /// The field of such a reader cannot be switched off. A goal that uses no field means that this process is connected to
-/// no card and sends it no command. It keeps its connections to pcscd, also while the reader is lent: they claim neither the
-/// reader nor the card, and after its confinement the process could not connect again.
+/// no card and sends it no command. It keeps its connections to pcscd, also while the reader is lent: they claim
+/// neither the reader nor the card, and after its confinement the process could not connect again.
 final class CardReader {
-  /// Whether pcscd has the reader.
   enum Presence: Equatable {
     /// pcscd has not reported it yet. Can transition to: `.absent`, `.unavailable`, `.present`.
     case unknown
@@ -24,46 +23,44 @@ final class CardReader {
     case absent
     /// pcscd has it, and its driver cannot reach it. Can transition to: `.absent`, `.present`.
     case unavailable
-    /// It can be used, under this name. Can transition to: `.absent`, `.unavailable`.
+    /// Can be used, under this name. Can transition to: `.absent`, `.unavailable`.
     case present(ReaderName)
   }
 
-  /// The reader's name from the arguments, with or without pcscd's numbers.
+  /// From the arguments, with or without pcscd's numbers.
   let wanted: String
   let daemon: DaemonConnection
   let wake: Signal
   var socket: ServiceSocket
-  /// Whether something near the socket has changed since the last attempt to connect.
+  /// Since the last attempt to connect.
   var socketHasChanged = false
   var service = Service.closed(nil)
-  /// When the process connected to pcscd.
+  /// To pcscd.
   var connectedAt = SuspendingClock.now
   /// Another process has to take over.
   var isOver = false
 
   var slot = CardSlot()
   var presence = Presence.unknown
-  /// The name under which pcscd has the reader, if it has.
+  /// pcscd's name of the reader, if it has the reader.
   var name: ReaderName?
-  /// What is known about the reader; nil until the first connection.
+  /// Nil until the first connection.
   var traits: ReaderTraits?
-  /// Events that are handled when the work on the present card has ended.
+  /// Handled when the work on the present card has ended.
   var backlog: [SlotEvent] = []
-  /// The slot's serial number of the card on which this process works.
+  /// The slot's serial number of the card.
   var cardInUse: UInt64?
-  /// Whether this process is connected to the card, with a transaction.
+  /// With a transaction.
   var isConnected = false
   /// The latest state, also if the daemon does not want to know it.
   private var state: ReaderDeviceState?
-  /// The reason that was reported last for waiting; empty if this process does not wait.
+  /// The last reason that was reported; empty if this process does not wait.
   private var waitingReason = ""
 
-  /// The current goal, and whether this process has reported to the daemon that it is in force.
   var epoch: UInt64 = 0
   var goal = ReaderGoal.off
   var isReached = false
   var session: CardSession?
-  /// Whether the reader shows with its LED and buzzer how a tap ended.
   var givesFeedback = false
 
   init(
@@ -75,7 +72,7 @@ final class CardReader {
     daemon = DaemonConnection(link, ReaderTiming(device: Names.PCSC.devicePrefix + wanted))
   }
 
-  /// Serves the daemon until it sends `shutDown`, or until another process has to take over.
+  /// Until the daemon sends `shutDown`, or another process has to take over.
   func run() throws(Interruption) {
     defer { finish() }
     // First read the commands that the daemon has already sent: the goal and the known tags.
@@ -83,7 +80,6 @@ final class CardReader {
     while !daemon.isShuttingDown && !isOver { try serve() }
   }
 
-  /// Performs one step towards the goal.
   private func serve() throws(Interruption) {
     try takeGoal()
     wake.drain()
@@ -132,8 +128,7 @@ final class CardReader {
     }
   }
 
-  /// Ends the work for the previous goal and takes over the new one. The daemon sends its known tags with each goal, and
-  /// may send them again with the same goal.
+  /// The daemon sends its known tags with each goal, and may send them again with the same goal.
   private func takeGoal() throws(Interruption) {
     let isNew = daemon.epoch != epoch || daemon.goal != goal
     if isNew {
@@ -156,7 +151,6 @@ final class CardReader {
     }
   }
 
-  /// Performs one step while the goal is to scan.
   private func scan() throws(Interruption) {
     try reach()
     switch slot.next(at: .now) {
@@ -183,14 +177,13 @@ final class CardReader {
     }
   }
 
-  /// Reports once that the goal is in force.
   func reach() throws(Interruption) {
     guard !isReached else { return }
     isReached = true
     try report(.reached(epoch: epoch))
   }
 
-  /// Reports the state of the reader. While it is lent, the daemon does not want to know it.
+  /// While the reader is lent, the state is not reported.
   func setState(_ state: ReaderDeviceState) throws(Interruption) {
     self.state = state
     // A state ends the wait for another program.
@@ -198,14 +191,14 @@ final class CardReader {
     if goal != .lent { try report(.state(state)) }
   }
 
-  /// Reports that another program keeps this process from the card; an empty reason ends that.
+  /// Another program keeps this process from the card; an empty reason ends that.
   func wait(for reason: String) throws(Interruption) {
     guard reason != waitingReason else { return }
     waitingReason = reason
     try report(.waiting(reason: reason))
   }
 
-  /// Sleeps until the daemon sends a command or an event comes, or until this time.
+  /// Until the daemon sends a command, an event comes, or `end`.
   func sleep(until end: SuspendingClock.Instant? = nil) throws(Interruption) {
     guard daemon.epoch == epoch, daemon.goal == goal, !daemon.isShuttingDown else { return }
     guard let end else {
@@ -222,11 +215,11 @@ extension CardReader {
   /// The control codes for commands to the reader itself: those of libccid and of ACS's own driver.
   private static let escapeCodes = [ReaderProperties.controlCode(1), ReaderProperties.controlCode(3500)]
 
-  /// How long another program may keep this process from showing which reader this is.
+  /// How long another program may delay the signal.
   private static let identificationAllowance = Duration.seconds(1)
 
   /// Shows the result of a reading. Sends the commands that the model may know, until the reader accepts one. A reader
-  /// that accepts none shows nothing.
+  /// that accepts none shows no result.
   ///
   /// A card that cannot be read is no longer connected, or never was. The commands then go to the reader's driver.
   func signal(_ content: TagReport.Content, _ handle: CardHandle) {
@@ -238,7 +231,7 @@ extension CardReader {
     show(feedback, handle, hasCard: hasCard)
   }
 
-  /// Shows which reader this is, as after a successful tap. No card may be connected.
+  /// As after a successful tap. No card may be connected.
   func identify() {
     cardInUse = slot.card?.serial
     defer { disconnect() }
@@ -259,13 +252,11 @@ extension CardReader {
   }
 }
 
-/// What is known about the reader.
 struct ReaderTraits {
   let model: ReaderModel
-  /// Whether the reader takes APDUs with extended lengths.
   let takesExtendedAPDUs: Bool
 
-  /// The model by USB vendor and product, else by name.
+  /// By USB vendor and product, else by name.
   init(_ properties: ReaderProperties, _ name: ReaderName) {
     var found: ReaderModel?
     if let vendor = properties.vendor, let product = properties.product {
@@ -277,7 +268,7 @@ struct ReaderTraits {
 }
 
 extension CardHandle {
-  /// Asks the driver for the reader's properties. They are empty if it has none.
+  /// Empty if the driver has no properties.
   func properties() throws(CardFailure) -> ReaderProperties {
     do throws(CardFailure) {
       let features = try control(ReaderProperties.featureRequest)
@@ -326,7 +317,7 @@ enum Setback: Error {
     }
   }
 
-  /// What to tell the user, as the end of a sentence.
+  /// For the user, as the end of a sentence.
   var reason: String {
     switch self {
     case .interrupted: "the work was interrupted"
@@ -375,7 +366,7 @@ extension CardReader {
 
   // MARK: Connecting
 
-  /// Connects to pcscd if that is due, else sleeps until it is.
+  /// If that is due, else sleeps until it is.
   func connect(_ retry: Retry?) throws(Interruption) {
     if let retry, retry.time.map({ $0 <= .now }) != true {
       guard socketHasChanged, let start = retry.socketCounts else { return try sleep(until: retry.time) }
@@ -397,7 +388,6 @@ extension CardReader {
     }
   }
 
-  /// Handles the end of the attempt to connect, or waits for it.
   func settle(_ opening: ServiceOpening) throws(Interruption) {
     switch opening.take() {
     case nil:
@@ -438,7 +428,7 @@ extension CardReader {
     }
   }
 
-  /// Why this process cannot use pcscd, although it is connected to it.
+  /// This process is connected to pcscd, but cannot use it.
   private struct Obstacle: Error {
     let reason: String
   }
@@ -465,15 +455,14 @@ extension CardReader {
 
   // MARK: Events
 
-  /// Handles the events of the slot.
   func takeEvents(_ watcher: SlotWatcher) throws(Interruption) {
     let events = backlog + watcher.takeEvents()
     backlog = []
     for event in events { try handle(event) }
   }
 
-  /// Takes the events during a call for a card. All but changes of the slot wait until the work on the card has ended.
-  /// Returns whether the reader can still be used.
+  /// For a call during the work on a card. Changes of the slot are taken; all other events wait until the work has
+  /// ended. Returns whether the reader can still be used.
   func takeEventsInCall() throws(Interruption) -> Bool {
     guard case .open(let watcher, _) = service else { return false }
     for event in watcher.takeEvents() {
@@ -523,8 +512,8 @@ extension CardReader {
     try report(slot.readerLeft())
   }
 
-  /// pcscd has closed the connection for cards. If it has not ended, it does not allow the access to the card: polkit's
-  /// refusal looks like that. The state is reported after the work on the card has ended, so that the daemon
+  /// pcscd has closed the connection for cards. If pcscd has not ended, it does not allow the access to the card:
+  /// polkit's refusal looks like that. The state is reported after the work on the card has ended, so that the daemon
   /// sees which tag was on the reader.
   func loseCards(_ error: PCSCError, _ call: CardCall) throws(Interruption) {
     let end = SuspendingClock.now + Self.endAllowance

@@ -6,7 +6,7 @@ import ReaderProtocol
 
 /// The program `tagroute-reader-pcsc`.
 package enum CardReaderProgram {
-  /// Runs the program with an argument vector, whose first element is the program's name, and returns the exit code.
+  /// The first argument is the program's name. Returns the exit code.
   package static func run(_ arguments: [String]) -> Int32 {
     let options: ReaderOptions
     let reader: String

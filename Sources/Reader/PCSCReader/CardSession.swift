@@ -26,26 +26,24 @@ struct CardSession {
     case ignored(UInt64)
   }
 
-  /// A reported card.
   struct Found {
-    /// The slot's serial number of the card.
+    /// Of the card in the slot.
     let serial: UInt64
-    /// The placement.
     let number: UInt64
     let kind: CardKind
     let report: SessionTag
-    /// The tag, with its latest activation.
+    /// With its latest activation.
     var tag: TagActivation
   }
 
   var base: TagSession
   var standing = Standing.waiting
-  /// When to connect to the card with this serial number.
+  /// Of the card with this serial number.
   private(set) var approach: (serial: UInt64, CardApproach)?
   /// The card that has to lose its power before it is reported again, because polling was restarted.
   private(set) var resetIsDue: UInt64?
 
-  /// The way to the card while it is connected.
+  /// Nil if the card is not connected.
   var channel: CardChannel<CardHandle>?
   let handle: CardHandle
   /// The end of the last operation.
@@ -56,8 +54,8 @@ struct CardSession {
     self.handle = handle
   }
 
-  /// The session forgets its card and looks for those of other options, a part of `options`. `card` is the serial number
-  /// of the card that lies there.
+  /// The session forgets its card and looks for those of other options, a part of `options`. `card` is the serial
+  /// number of the present card.
   mutating func restart(_ options: TagSessionOptions, card: UInt64?) {
     base.polled = options
     standing = .waiting
@@ -65,13 +63,12 @@ struct CardSession {
     resetIsDue = card
   }
 
-  /// The card has lost its power, as a restart requires.
+  /// As a restart requires.
   mutating func wasReset() { resetIsDue = nil }
 
-  /// The reported card.
   var found: Found? { if case .reported(let found) = standing { found } else { nil } }
 
-  /// When to connect to this card; nil if the session has done with it.
+  /// Nil if the session does not use this card.
   mutating func start(_ card: CardSlot.Card, at now: Instant) -> Instant? {
     switch standing {
     case .reported(let found) where found.serial == card.serial: return nil
@@ -85,8 +82,7 @@ struct CardSession {
     return first.notBefore ?? now
   }
 
-  /// An attempt to use the card has failed. After the last one the session leaves it alone. Returns whether there is
-  /// another attempt.
+  /// After the last attempt the session leaves the card alone. Returns whether there is another attempt.
   mutating func failed(_ card: CardSlot.Card, isMute: Bool, at now: Instant) -> Bool {
     var next = approach?.1 ?? CardApproach()
     let isTriedAgain = isMute ? next.wasMute(at: now) : next.wasRefused(at: now)
@@ -98,7 +94,6 @@ struct CardSession {
 
 /// Reader sessions. The card is reported to the client instead of read. The client's requests then operate on it.
 extension CardReader {
-  /// Performs one step of the reader session.
   func serve(_ options: TagSessionOptions) throws(Interruption) {
     if session == nil {
       session = CardSession(options, CardHandle(self))
@@ -125,7 +120,6 @@ extension CardReader {
     if end <= now { release() } else { try sleep(until: end) }
   }
 
-  /// Ends the connection to the session's card.
   func release() {
     session?.channel = nil
     disconnect()
@@ -146,7 +140,6 @@ extension CardReader {
 
   // MARK: The card
 
-  /// Reports a card that was removed.
   private func noticeRemoval() throws(Interruption) {
     guard let session else { return }
     switch session.standing {
@@ -156,7 +149,8 @@ extension CardReader {
     }
   }
 
-  /// Reports that the reported card is gone, if there is one. A card that still lies there is new when it is found again.
+  /// Reports that the reported card is gone, if there is one. A card that still lies there is new when it is found
+  /// again.
   private func forget() throws(Interruption) {
     release()
     guard let found = session?.found else { return }
@@ -164,7 +158,7 @@ extension CardReader {
     try report(.sessionTagRemoved(epoch: epoch, placement: found.number))
   }
 
-  /// Reports a new card, unless the client does not want it.
+  /// Unless the client does not want it.
   private func reportNew(_ card: CardSlot.Card) throws(Interruption) {
     let setback: Setback
     do throws(Setback) {
@@ -219,7 +213,7 @@ extension CardReader {
     return true
   }
 
-  /// Identifies a connected card, as a card of one of the session's systems if it names any.
+  /// As a card of one of the session's systems, if it names any.
   private func identify(
     _ kind: CardKind, _ link: inout CardLink<CardHandle>, _ session: CardSession
   ) throws(Setback) -> CardIdentification {
@@ -233,7 +227,7 @@ extension CardReader {
     }
   }
 
-  /// Connects to a card. Returns its kind.
+  /// Connects to the card.
   private func reach(_ card: CardSlot.Card, _ session: CardSession) throws(Setback) -> CardKind {
     do throws(CallFailure) { try open() } catch { throw Setback(error) }
     do throws(CardFailure) {
@@ -251,7 +245,7 @@ extension CardReader {
 }
 
 extension TagActivation {
-  /// Whether it is a card of one of these FeliCa systems, or of any if there are none.
+  /// True for any system if there are none.
   fileprivate func isOfSystem(_ systems: [UInt16]) -> Bool {
     guard case .felica(let card) = self, !systems.isEmpty else { return true }
     guard let code = card.systemCode else { return false }
@@ -318,7 +312,7 @@ extension CardReader: SessionServer {
     if let card = slot.card { _ = session?.failed(card, isMute: false, at: .now) }
   }
 
-  /// The outcome of an operation that the connection to the card has made impossible.
+  /// The connection to the card has made the operation impossible.
   private func outcome(_ setback: Setback) throws(Interruption) -> SessionOutcome {
     release()
     session?.base.isOutOfStep = true
@@ -337,7 +331,7 @@ extension CardReader: SessionServer {
     return .result(.failed(failure, reason: setback.reason))
   }
 
-  /// Makes the reported card ready for a command: connected, and in a known state.
+  /// Afterwards the card is connected, and in a known state.
   private func engage(_ found: CardSession.Found) throws(Setback) {
     guard let session else { throw .interrupted }
     if !isConnected || session.channel == nil {
@@ -352,7 +346,7 @@ extension CardReader: SessionServer {
     if session.base.isOutOfStep { try selectAgain() }
   }
 
-  /// Takes the card's power for a moment, and selects it again.
+  /// Takes the card's power for a moment.
   private func selectAgain() throws(Setback) {
     guard let session, var channel = session.channel else { throw .failed("the card is not connected") }
     self.session?.base.applicationIsDue = true

@@ -3,15 +3,15 @@ import ReaderKit
 import ReaderProtocol
 import Tags
 
-/// Decides what happens with the card on the reader: pcscd's events and the daemon's goals go in, steps and reports come
-/// out. It has no connection and no clock.
+/// Decides what happens with the card on the reader: pcscd's events and the daemon's goals go in, steps and reports
+/// come out. It has no connection and no clock.
 ///
-/// A placement is one value of pcscd's counter, unless the reader reports a card again after this process has reset it. It
-/// begins once and ends once. A card that came while the reader did not scan is never announced, as if it lay there before.
+/// A placement is one value of pcscd's counter, unless the reader reports a card again after this process has reset it.
+/// It begins once and ends once. A card that came while the reader did not scan is never announced, as if it lay there
+/// before.
 struct CardSlot {
   typealias Instant = SuspendingClock.Instant
 
-  /// A card that lies on the reader.
   struct Card: Hashable {
     /// Distinguishes this card from earlier ones, also after the counter has wrapped.
     let serial: UInt64
@@ -27,16 +27,16 @@ struct CardSlot {
       return card
     }
 
-    /// Whether its kind is unknown, because it has no power.
+    /// Without power, the card's kind is unknown.
     var isWithoutPower: Bool { state.isMute || state.atr.isEmpty }
   }
 
-  /// What is left to do with a card.
+  /// The remaining work on a card.
   struct Work: Hashable {
-    /// Whether the card is only identified and reported as known, not read.
+    /// The card is only identified and reported as known, not read.
     var isSilent: Bool
     var approach = CardApproach()
-    /// The tag, if it was identified before its reading was interrupted.
+    /// If it was identified before its reading was interrupted.
     var tag: TagActivation?
     /// The tag that rested there before. If it is this one, the reader has only reported it again.
     var echo: Echo?
@@ -46,13 +46,13 @@ struct CardSlot {
   struct Examination: Hashable {
     let number: UInt64
     var work: Work
-    /// The tag, once its placement was reported.
+    /// Once its placement was reported.
     var tag: TagActivation?
-    /// What has happened in the slot since the card left it; nil if it is still there.
+    /// The events in the slot since the card left it; nil if the card is still there.
     var successor: Successor?
     /// Until when an insertion may be the same card, reported again; nil if it may not.
     var mayReturnUntil: Instant?
-    /// The state of a card that came until then. It is the same card if it has the same identity.
+    /// The state of a card that came before that. It is the same card if it has the same identity.
     var returned: SlotState?
   }
 
@@ -75,8 +75,8 @@ struct CardSlot {
     case noReader
     /// No card lies there. Can transition to: `.noReader`, `.unread`, `.ignored`.
     case empty
-    /// A card to work on while the reader scans. Another program may have it exclusively: the work then waits until that
-    /// ends. Can transition to: every state.
+    /// A card to work on while the reader scans. Another program may have it exclusively: the work then waits until
+    /// that ends. Can transition to: every state.
     case unread(Card, Work)
     /// Work on the card goes on. Events wait until it ends. Can transition to: every state.
     case examining(Card, Examination)
@@ -89,29 +89,26 @@ struct CardSlot {
     case ignored(Card, isIdentified: Bool)
   }
 
-  /// A report for the daemon.
   enum Outcome: Hashable {
-    /// The tag of this placement was removed.
     case removed(UInt64)
     /// A tag lies there that is not announced.
     case known(UInt64, TagActivation)
   }
 
-  /// What to do next.
   enum Step: Hashable {
-    /// Wait for an event, at most until then.
+    /// Wait for an event, at most until this time.
     case wait(until: Instant?)
     /// Connect to the card: call `begin()`.
     case examine
   }
 
-  /// How long after this process has reset a card, or has ended the reader's transparent session, an insertion may be the
-  /// same card. Some readers report a card that they power again as another one.
+  /// How long after this process has reset a card, or has ended the reader's transparent session, an insertion may be
+  /// the same card. Some readers report a card that they power again as another one.
   static let returnAllowance = Duration.seconds(1)
 
   var state = State.noReader
   private var lastSerial: UInt64 = 0
-  /// The number of the newest placement. Each new placement gets the next number.
+  /// Of the newest placement. Each new placement gets the next number.
   var lastNumber: UInt64 = 0
   var isScanning = false
   var wanted = Set(TagType.readable)
@@ -119,7 +116,7 @@ struct CardSlot {
   var key = TagFingerprint.Key(low: 0, high: 0)
   /// The daemon's known tags that may be the card that lies there.
   var expected: [KnownTag] = []
-  /// Whether pcscd has reported the reader since this process began.
+  /// Since this process began.
   private(set) var hasSeenReader = false
   /// Whether the card that lies there at first is known (`KnownTags.includesFirst`).
   var includesFirst = false
@@ -128,8 +125,8 @@ struct CardSlot {
 
   // MARK: Events
 
-  /// pcscd no longer has the reader. Known tags that were not found yet stay known: otherwise a tag that makes the reader
-  /// fail would be announced each time it comes back.
+  /// pcscd no longer has the reader. Known tags that were not found yet stay known: otherwise a tag that makes the
+  /// reader fail would be announced each time it comes back.
   mutating func readerLeft() -> [Outcome] {
     switch state {
     case .examining(let card, var examination):
@@ -235,7 +232,6 @@ struct CardSlot {
 
   // MARK: The card
 
-  /// The card that lies there, of whatever kind.
   private var present: Card? {
     switch state {
     case .noReader, .empty: nil
@@ -246,17 +242,16 @@ struct CardSlot {
   /// The card that a reader session may use; nil if there is none, or if it may have contacts.
   var card: Card? { present.flatMap { $0.mayBeContactless ? $0 : nil } }
 
-  /// Whether the card on which this process works has left the slot.
+  /// The card on which this process works has left the slot.
   var isGone: Bool { if case .examining(_, let examination) = state { examination.successor != nil } else { false } }
 
-  /// A tag rests now. If this process has taken its power, the reader may report it again.
+  /// If this process has taken the tag's power, the reader may report it again.
   mutating func rest(_ card: Card, _ examination: Examination, _ tag: TagActivation) {
     guard let end = examination.mayReturnUntil else { return }
     let wasReported = examination.work.echo != nil
     echo = Echo(tag: tag, answerToReset: card.state.atr, until: end, wasReported: wasReported)
   }
 
-  /// The number of a new placement.
   mutating func newNumber() -> UInt64 {
     lastNumber += 1
     return lastNumber
@@ -276,14 +271,12 @@ extension CardSlot.Examination {
 }
 
 extension CardSlot.Card {
-  /// The kind of card that the answer to reset describes.
+  /// From the answer to reset.
   var kind: CardKind { AnswerToReset(state.atr).kind }
 
-  /// Whether the card may be connected to. A card without power does not tell its kind. A slot for contactless cards has
-  /// no others.
+  /// A card without power does not tell its kind, and is accepted. A slot for contactless cards has no others.
   var mayBeContactless: Bool { isWithoutPower || kind.isContactless }
 
-  /// Whether the card may be a tag of one of these types.
   func mayBe(_ wanted: Set<TagType>) -> Bool {
     if isWithoutPower { return true }
     return kind.types.map { types in !wanted.isDisjoint(with: types) } ?? true
@@ -303,7 +296,7 @@ extension CardSlot.Card {
 }
 
 extension CardKind {
-  /// The types of tags that it may be; nil if the answer to reset does not tell.
+  /// Nil if the answer to reset does not tell.
   fileprivate var types: [TagType]? {
     switch self {
     case .contact, .unknown: []
@@ -333,7 +326,7 @@ extension CardSlot {
     self.wanted = wanted
   }
 
-  /// The reader no longer scans. It may scan again for another user, so a card that was not read is not announced.
+  /// The reader may scan again for another user, so a card that was not read is not announced.
   mutating func stop() -> [Outcome] {
     isScanning = false
     guard case .unread(let card, var work) = state else { return [] }
@@ -347,7 +340,7 @@ extension CardSlot {
     return []
   }
 
-  /// The daemon has sent its known tags. Each of them that cannot be the card that lies there was removed.
+  /// Each known tag that cannot be the card that lies there was removed.
   mutating func know(_ known: KnownTags) -> [Outcome] {
     key = known.key
     var own: UInt64?
@@ -368,7 +361,6 @@ extension CardSlot {
 
   // MARK: Work on one card
 
-  /// The next step.
   mutating func next(at now: Instant) -> Step {
     guard isScanning, case .unread(let card, let work) = state else { return .wait(until: nil) }
     guard card.mayBe(wanted) else {
@@ -380,7 +372,7 @@ extension CardSlot {
     return .wait(until: start)
   }
 
-  /// Begins the work on the card. Returns the number of its placement; nil if there is no card to work on.
+  /// The number of the placement; nil if there is no card to work on.
   mutating func begin() -> UInt64? {
     guard case .unread(let card, let work) = state else { return nil }
     let number = newNumber()
@@ -395,7 +387,7 @@ extension CardSlot {
     state = .examining(card, examination)
   }
 
-  /// Until when the card that has left the slot may come back; nil if it has not left, or will not.
+  /// Nil if the card has not left, or will not come back.
   var mayReturnUntil: Instant? {
     guard case .examining(_, let examination) = state, case .state? = examination.successor else { return nil }
     return examination.mayReturnUntil
@@ -407,7 +399,7 @@ extension CardSlot {
     return examination.returned != nil
   }
 
-  /// The card was identified again. Returns whether it is the same one. Another one, or none, is its successor.
+  /// Another card, or none, is the successor.
   mutating func verify(_ isSame: Bool) -> Bool {
     guard case .examining(var card, var examination) = state else { return false }
     if isSame, let returned = examination.returned { card = Card(serial: card.serial, state: returned) }
@@ -417,7 +409,7 @@ extension CardSlot {
     return isSame
   }
 
-  /// The card has power after all. Returns its kind.
+  /// The card has power after all.
   mutating func powered(_ atr: [UInt8]) -> CardKind {
     guard case .examining(let card, let examination) = state else { return .unknown }
     let powered = card.powered(atr)
@@ -437,7 +429,7 @@ extension CardSlot {
     case unwanted
   }
 
-  /// The card was identified. Unless it is new, the work on it is over.
+  /// Unless the card is new, the work on it is over.
   mutating func identified(_ tag: TagActivation, at now: Instant) -> (Identity, [Outcome]) {
     guard case .examining(let card, var examination) = state else { return (.unwanted, []) }
     let index = expected.firstIndex { $0.identifies(tag, key) } ?? expected.firstIndex { $0.mayBe(tag) }
@@ -460,8 +452,7 @@ extension CardSlot {
     return (.new, others)
   }
 
-  /// The card has no identifier. If the daemon knows a card of this type without one, the work is over. Returns nil if it
-  /// does not.
+  /// If the daemon knows a card of this type without an identifier, the work is over. Nil if it does not.
   mutating func recognized(_ type: TagType, at now: Instant) -> [Outcome]? {
     guard case .examining(let card, _) = state else { return [] }
     let fingerprint = TagFingerprint(type, [], key)
@@ -482,7 +473,6 @@ extension CardSlot {
     return end(.resting(card, number: examination.number), at: now)
   }
 
-  /// The goal has changed before the card was read.
   mutating func interrupted(at now: Instant) -> [Outcome] {
     guard case .examining(let card, let examination) = state else { return [] }
     var work = examination.work
@@ -490,7 +480,7 @@ extension CardSlot {
     return giveUp(examination) + end(.unread(card, work), at: now)
   }
 
-  /// Another program has the card exclusively. Returns whether there is another attempt before that ends.
+  /// Returns whether there is another attempt before the exclusive use ends.
   mutating func refused(at now: Instant) -> (isTriedAgain: Bool, [Outcome]) {
     guard case .examining(let card, let examination) = state else { return (true, []) }
     var work = examination.work
@@ -498,10 +488,10 @@ extension CardSlot {
     return (isTriedAgain, giveUp(examination) + end(.unread(card, work), at: now))
   }
 
-  /// Whether a card lies there unread because another program has it exclusively, and no attempt is due.
+  /// A card lies there unread because another program has it exclusively, and no attempt is due.
   var isHeld: Bool { if case .unread(_, let work) = state { work.approach.isOver } else { false } }
 
-  /// The card could not be used: it was removed and pcscd has not said so yet, or the reader is gone.
+  /// The card was removed and pcscd has not reported it yet, or the reader is gone.
   mutating func failed(at now: Instant) -> [Outcome] {
     guard case .examining(let card, let examination) = state else { return [] }
     var work = examination.work
@@ -509,7 +499,7 @@ extension CardSlot {
     return giveUp(examination) + end(next, at: now)
   }
 
-  /// The card gets no power. Returns nil if there is no other attempt. The work goes on then: report the problem.
+  /// The card gets no power. Nil if there is no other attempt. The work goes on then: report the problem.
   mutating func mute(at now: Instant) -> [Outcome]? {
     guard case .examining(let card, let examination) = state else { return [] }
     var work = examination.work
@@ -517,25 +507,24 @@ extension CardSlot {
     return end(.unread(card, work), at: now)
   }
 
-  /// The card is left alone without a report, because it cannot be identified.
+  /// Without a report, because the card cannot be identified.
   mutating func ignore(at now: Instant) -> [Outcome] {
     guard case .examining(let card, let examination) = state else { return [] }
     return giveUp(examination) + end(.ignored(card, isIdentified: false), at: now)
   }
 
-  /// Whether the card on which this process works is only identified.
   var isSilent: Bool { if case .examining(_, let examination) = state { examination.work.isSilent } else { true } }
 
-  /// The daemon was told that the tag is being read, and gets no content.
+  /// The daemon has a report that the tag is being read, and gets no content.
   private func giveUp(_ examination: Examination) -> [Outcome] {
     examination.tag == nil ? [] : [.removed(examination.number)]
   }
 
-  /// Ends the work on the card. Then come the events that have happened meanwhile.
+  /// Then handles the events that have happened meanwhile.
   private mutating func end(_ next: State, at now: Instant) -> [Outcome] {
     guard case .examining(_, let examination) = state else { return [] }
     state = next
-    // A card that came after a reset, and was not identified again, counts as another one.
+    // A card that came after a reset, and was not identified again, is treated as another one.
     switch examination.successor ?? examination.returned.map(Successor.state) {
     case nil: return []
     case .state(let new)?: return handle(new, at: now)

@@ -15,15 +15,14 @@ struct ReaderListing {
 
   let socket: ServiceSocket
 
-  /// The names of the present readers.
   static func names() throws(PCSCError) -> [String] {
     let context = try PCSCContext.establish()
     defer { context.release() }
     return try context.readers().map(\.text)
   }
 
-  /// Sends lists to the daemon, until it closes the link or `end` is readable. Returns false if the system has no thread
-  /// left.
+  /// Sends lists to the daemon, until it closes the link or `end` is readable. Returns false if the system has no
+  /// thread left.
   func watch(link: Int32, end: Int32) -> Bool {
     do throws(SystemError) {
       // Calls to pcscd block, and only the end of the process ends them.
@@ -79,7 +78,7 @@ struct ReaderListing {
     }
   }
 
-  /// Waits until another attempt makes sense. `socket` is nil if no change near it is a reason for one.
+  /// `socket` is nil if no change near it is a reason for another attempt.
   private static func wait(for socket: ServiceSocket?, atMost limit: Duration) {
     var entry = pollfd(fd: socket?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
     // A socket without a pcscd may begin to work without any change near it.
@@ -93,7 +92,7 @@ struct ReaderListing {
     if rest > .zero { usleep(UInt32(rest / .microseconds(1))) }
   }
 
-  /// The list, and whether the USB numbers of each reader are known. `known` holds the readers of the list before.
+  /// `isWhole`: the USB numbers of each reader are known. `known` holds the readers of the list before.
   private static func list(
     _ names: [ReaderName], _ known: inout [ReaderName: PCSCReader], _ context: PCSCContext
   ) -> (list: ReaderList, isWhole: Bool) {

@@ -1,6 +1,5 @@
 /// What pcscd knows about a reader's slot (`SCARD_READERSTATE`).
 struct SlotState: Hashable, Sendable {
-  /// Whether a card is there.
   var isPresent: Bool
   /// The number of insertions and removals so far. It wraps. Another number is another card, or the same one after it
   /// was away.
@@ -8,9 +7,9 @@ struct SlotState: Hashable, Sendable {
   /// The card's answer to reset, which tells its kind; at most 33 bytes. Empty if there is no card, or if it has no
   /// power.
   var atr: [UInt8]
-  /// Whether the card is there and the reader could not give it power.
+  /// The card is there, but the reader could not give it power.
   var isMute: Bool
-  /// Whether another program has the card for itself. pcscd does not report each change of this.
+  /// pcscd does not report each change of this.
   var isExclusive: Bool
 
   init(isPresent: Bool, counter: UInt16, atr: [UInt8] = [], isMute: Bool = false, isExclusive: Bool = false) {
@@ -49,7 +48,6 @@ struct SlotState: Hashable, Sendable {
 enum SlotEvent: Hashable, Sendable {
   /// pcscd has the reader, under this name. A state follows.
   case reader(ReaderName)
-  /// The state of the reader's slot.
   case state(SlotState)
   /// pcscd has the reader, and its driver cannot reach it.
   case unavailable
@@ -71,20 +69,18 @@ struct CardApproach: Hashable {
   static let sharingPauses: [Duration] = [.milliseconds(700), .milliseconds(1300)]
   /// The pause before each attempt to give power to a card that has none. It may still be moving.
   static let powerPause = Duration.milliseconds(200)
-  /// The attempts to give a card power.
   static let powerAttempts = 2
 
-  /// When to connect; nil for at once.
+  /// Nil for at once.
   private(set) var notBefore: Instant?
   /// Whether the card is left to another program: all attempts have failed, and the next one waits for `retryAtOnce()`.
   private(set) var isOver = false
   private var refusals = 0
   private var powerFailures = 0
 
-  /// The card has no power.
   mutating func awaitPower(at now: Instant) { notBefore = now + Self.powerPause }
 
-  /// An attempt has failed, because another program has the card. Returns whether there is another attempt.
+  /// Another program has the card. Returns whether there is another attempt.
   mutating func wasRefused(at now: Instant) -> Bool {
     isOver = refusals >= Self.sharingPauses.count
     guard !isOver else { return false }
@@ -93,7 +89,7 @@ struct CardApproach: Hashable {
     return true
   }
 
-  /// An attempt has failed, because the card gets no power. Returns whether there is another attempt.
+  /// The card gets no power. Returns whether there is another attempt.
   mutating func wasMute(at now: Instant) -> Bool {
     powerFailures += 1
     guard powerFailures < Self.powerAttempts else { return false }

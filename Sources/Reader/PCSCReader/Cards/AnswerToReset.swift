@@ -1,6 +1,7 @@
 import Names
 
-/// The kind of card that an answer to reset describes (PC/SC part 3 and its supplement for contactless cards, 3.1.3.2.3).
+/// The kind of card that an answer to reset describes (PC/SC part 3 and its supplement for contactless cards,
+/// 3.1.3.2.3).
 enum CardKind: Sendable, Hashable {
   /// A contactless memory card, such as a tag of Type 2. The reader made up the answer to reset.
   case storage(StorageCard)
@@ -16,7 +17,7 @@ enum CardKind: Sendable, Hashable {
   /// No valid answer to reset. No command is sent.
   case unknown
 
-  /// Whether the card may be connected to.
+  /// Only such a card may be connected to.
   var isContactless: Bool {
     switch self {
     case .storage, .isoDEPTypeA, .isoDEPTypeB: true
@@ -33,8 +34,8 @@ enum CardKind: Sendable, Hashable {
 ///
 /// SS is the standard, NN the name of the card. TCK is the exclusive or of the bytes from the second one on.
 ///
-/// The historical bytes come from the card, so that a card of ISO-DEP may imitate a memory card. It then fails to be read
-/// as one.
+/// The historical bytes come from the card, so that a card of ISO-DEP may imitate a memory card. It then fails to be
+/// read as one.
 struct AnswerToReset: Sendable, Hashable {
   /// Direct convention, then inverse convention (ISO/IEC 7816-3, 8.1).
   private static let conventions: Set<UInt8> = [0x3B, 0x3F]
@@ -43,11 +44,9 @@ struct AnswerToReset: Sendable, Hashable {
   /// Tag, length, and the identifier of the PC/SC workgroup.
   private static let storage: [UInt8] = [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06]
   private static let storageSize = 15
-
-  /// The kind of card.
   let kind: CardKind
 
-  /// Bytes from a reader, which may have any length and content.
+  /// From a reader: any length and content.
   init(_ bytes: [UInt8]) { kind = Self.kind(of: bytes) }
 
   private static func kind(of bytes: [UInt8]) -> CardKind {
@@ -70,9 +69,8 @@ struct AnswerToReset: Sendable, Hashable {
     return .isoDEPTypeA(historicalBytes: historicalBytes)
   }
 
-  /// Whether the bytes have the form of an answer to request of Type B. Three of its bits are reserved and zero, and one
-  /// announces ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4). The last byte has the card's number, which is 0, in its low
-  /// half (7.11).
+  /// The form of an answer to request of Type B. Three of its bits are reserved and zero, and one announces ISO/IEC
+  /// 14443-4 (ISO/IEC 14443-3, 7.9.4). The last byte has the card's number, which is 0, in its low half (7.11).
   private static func isTypeB(_ bytes: [UInt8]) -> Bool {
     bytes.count == 8 && bytes[4] & 0x08 == 0 && bytes[5] & 0x09 == 0x01 && bytes[7] & 0x0F == 0
   }
@@ -80,7 +78,7 @@ struct AnswerToReset: Sendable, Hashable {
 
 /// A contactless memory card, as the reader describes it in an answer to reset (PC/SC part 3, supplemental document).
 struct StorageCard: Sendable, Hashable {
-  /// The standard of the card: the byte SS.
+  /// The byte SS.
   enum Standard: Sendable, Hashable {
     case notReported
     /// ISO/IEC 14443 A, part 1, 2 or 3.
@@ -88,14 +86,13 @@ struct StorageCard: Sendable, Hashable {
     /// ISO/IEC 14443 B, part 1, 2 or 3.
     case typeB
     case iso15693
-    /// A card with contacts: I²C, two or three wires.
+    /// I²C, two or three wires.
     case contactMemory
     case feliCa
     case lowFrequency
     /// A value that the document does not define.
     case other(UInt8)
 
-    /// The standard for a byte SS.
     init(_ byte: UInt8) {
       switch byte {
       case 0x00: self = .notReported
@@ -111,14 +108,8 @@ struct StorageCard: Sendable, Hashable {
   }
 
   let standard: Standard
-  /// The name of the card: the bytes NN, high byte first. It is a hint: 0000 and unknown values occur.
+  /// The bytes NN, high byte first. It is a hint: 0000 and unknown values occur.
   let name: UInt16
-
-  /// A card of this standard and name.
-  init(standard: Standard, name: UInt16) {
-    self.standard = standard
-    self.name = name
-  }
 
   /// How to treat a card, as far as its answer to reset tells.
   enum Treatment: Sendable, Hashable {
@@ -130,11 +121,11 @@ struct StorageCard: Sendable, Hashable {
     case feliCa(bitRate: Int)
     /// A Type 2 tag if its page 3 is a capability container.
     case probe
-    /// No tag that can be read. The reason is the end of a sentence.
+    /// The reason is the end of a sentence.
     case none(reason: String)
   }
 
-  /// How to treat this card. The standard decides first, then the name.
+  /// The standard decides first, then the name.
   var treatment: Treatment {
     switch standard {
     case .iso15693 where Self.picoPass.contains(name): .none(reason: "it is a PicoPass or iCLASS card, not an NFC tag")
@@ -158,7 +149,7 @@ struct StorageCard: Sendable, Hashable {
     case 0x0038, 0x0039: .none(reason: "it is a MIFARE Plus in security level 2, which requires a key")
     // MIFARE Ultralight, and every NTAG; Infineon my-d move and my-d NFC; Ultralight C and EV1.
     case 0x0003, 0x0027, 0x0028, 0x003A, 0x003D: .tag(.type2)
-    // Jewel, Topaz. An ACR122U uses a name of its own.
+    // Jewel, Topaz. An ACR122U uses its own name.
     case 0x002F, 0x0030, 0xF004: .tag(.type1)
     case 0x003B, 0xF011: .feliCa(bitRate: 212)
     case Self.feliCa424: .feliCa(bitRate: 424)

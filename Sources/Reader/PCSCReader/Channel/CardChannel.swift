@@ -8,22 +8,21 @@ import Tags
 /// `TransparentSession.endCommand` before the connection ends.
 struct CardChannel<Connection: CardConnection>: TagChannel {
   var link: CardLink<Connection>
-  /// The tag as it was found, or as it is after the last reselection: its identifier may be random.
+  /// As found, or as it is after the last reselection: its identifier may be random.
   private(set) var tag: TagActivation
-  /// The number of commands and reselections until now.
   private(set) var exchanges = 0
 
-  /// A channel to a tag that `CardLink.identify` has found.
+  /// `CardLink.identify` has found the tag.
   init(_ link: CardLink<Connection>, tag: TagActivation) {
     self.link = link
     self.tag = tag
   }
 
-  /// Why the last transmission failed; nil if it succeeded.
+  /// Nil if the last transmission succeeded.
   var failure: CardFailure? { link.failure }
 
-  /// Sends a command, in the form that the type has in `TagChannel`. Fails with `unsupported`, without a transmission, if
-  /// the model cannot send it. That includes any APDU of class FF.
+  /// Fails with `unsupported`, without a transmission, if the model cannot send the command. That includes any APDU of
+  /// class FF.
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     exchanges += 1
     let command = withoutAddress(command)
@@ -48,7 +47,7 @@ struct CardChannel<Connection: CardConnection>: TagChannel {
     guard try isSameTag() else { throw TagChannelError(.noAnswer, "the tag was removed") }
   }
 
-  /// Asks the card for its identifier. Returns whether it still is the same card.
+  /// Asks the card for its identifier.
   mutating func isSameTag() throws(TagChannelError) -> Bool {
     // A reader with an open session need not take other pseudo-APDUs.
     link.endSession()
@@ -57,7 +56,7 @@ struct CardChannel<Connection: CardConnection>: TagChannel {
     return true
   }
 
-  /// Whether the reader can send a command, and no other command does the same with less risk.
+  /// False also if another command does the same with less risk.
   func canSend(_ command: [UInt8]) -> Bool {
     let model = link.model
     let command = withoutAddress(command)
@@ -67,8 +66,8 @@ struct CardChannel<Connection: CardConnection>: TagChannel {
     return link.transparentSession != .refused || !model.needsSession(command, for: tag.type)
   }
 
-  /// A request of ISO/IEC 15693-3 without the UID of this tag (7.3.1: the address flag, and the UID in reverse order), if
-  /// the reader itself addresses the tag. Other commands are returned as they are.
+  /// If the reader itself addresses the tag, removes the UID of this tag from a request of ISO/IEC 15693-3 (7.3.1: the
+  /// address flag, and the UID in reverse order). Other commands are returned as they are.
   private func withoutAddress(_ command: [UInt8]) -> [UInt8] {
     guard case .blocks = link.model.type5, tag.type == .type5, command.count >= 10, command[0] & ~0x40 == 0x22,
       command[2..<10].elementsEqual(tag.identifier.reversed())
@@ -79,11 +78,10 @@ struct CardChannel<Connection: CardConnection>: TagChannel {
 
 /// A connection to one card through a PC/SC reader.
 protocol CardConnection {
-  /// Sends an APDU. Returns the answer with its status word, unchecked: it may have any content, and up to 65,538 bytes.
+  /// The answer includes its status word and is unchecked: it may have any content, and up to 65,538 bytes.
   mutating func transmit(_ command: [UInt8]) throws(CardFailure) -> [UInt8]
 
-  /// Takes the card's power and restores it, so that the card is in its initial state: SCardReconnect with
-  /// SCARD_UNPOWER_CARD.
+  /// Takes the card's power, so that the card is in its initial state: SCardReconnect with SCARD_UNPOWER_CARD.
   mutating func reset() throws(CardFailure)
 }
 

@@ -23,9 +23,9 @@ extension CardLink {
 /// A command of a Type 1 tag as a pseudo-APDU.
 struct Type1Request {
   let apdu: PseudoAPDU
-  /// The address, block or segment.
+  /// An address, block or segment.
   let operand: UInt8
-  /// The bytes of data in the answer; nil for an answer without an address.
+  /// Nil for an answer without an address.
   let answerSize: Int?
 
   /// Code, block, data and UID.
@@ -82,7 +82,7 @@ extension CardLink {
     }
   }
 
-  /// Four pages, as READ returns them. A reader may return fewer at once.
+  /// As READ returns them. A reader may return fewer at once.
   private mutating func readPages(from page: Int) throws(TagChannelError) -> [UInt8] {
     var bytes = try fetch(.read(page, UInt8(Self.readSize)))
     while bytes.count < Self.readSize {
@@ -151,7 +151,7 @@ extension CardLink {
     guard answer.status.isSuccess else { throw answer.status.error }
   }
 
-  /// Loads a key into the reader, unless it is there. Returns its place.
+  /// If the key is not there yet. Returns its place.
   private mutating func load(_ key: [UInt8], _ slot: UInt8) throws(TagChannelError) -> UInt8 {
     let places: [UInt8] =
       switch model.classic {
@@ -177,7 +177,7 @@ extension CardLink {
 }
 
 extension StatusWord {
-  /// Whether the reader may know the command in another form.
+  /// The reader may know the command in another form.
   fileprivate var isUnknownForm: Bool {
     isUnknownCommand || [StatusWord(0x67, 0x00), StatusWord(0x6A, 0x81), StatusWord(0x6B, 0x00)].contains(self)
   }

@@ -3,11 +3,11 @@ import Tags
 
 /// The transparent session of PC/SC part 3's supplement: raw frames to the tag, for readers that can do that.
 ///
-/// Published programs use it on an ACR1552U with tags of Type 2 and Type 5. The ACM1252U-Y3's manual (5.2.3) has it for the
-/// family of the ACR1252U. Nobody has tried it here. While a session is open, the reader does not look for cards, so it
+/// Published programs use it on an ACR1552U with tags of Type 2 and Type 5. The ACM1252U-Y3's manual (5.2.3) has it for
+/// the family of the ACR1252U. It is untested here. While a session is open, the reader does not look for cards, so it
 /// does not notice a removal.
 enum TransparentSession: Hashable {
-  /// No session is open. Can transition to: `.open`, `.refused`.
+  /// Can transition to: `.open`, `.refused`.
   case closed
   /// The reader speaks this protocol. Can transition to: `.open` with another protocol, `.closed`.
   case open(Technology?)
@@ -40,10 +40,10 @@ enum TransparentSession: Hashable {
   static let end = manage(0x82)
   static let turnFieldOn = manage(0x84)
 
-  /// The command that ends a session. Send it before a connection ends, else the reader looks for no card.
+  /// Send it before a connection ends, else the reader looks for no card.
   static var endCommand: [UInt8] { end.bytes }
 
-  /// Whether a session is open after this command to the reader; nil if the command does not change that.
+  /// After this command to the reader; nil if the command does not change that.
   static func isOpen(after command: [UInt8]) -> Bool? {
     command == start.bytes ? true : command == end.bytes ? false : nil
   }
@@ -52,12 +52,12 @@ enum TransparentSession: Hashable {
     PseudoAPDU(0xC2, 0x00, 0x02, data: [0x8F, 0x02] + technology.parameters)
   }
 
-  /// The longest frame. With the other objects, it fits into a short APDU.
+  /// Of a frame. With the other objects, it fits into a short APDU.
   static let mostBytes = 240
   private static let withoutCheck: UInt8 = 0x02
 
-  /// TRANSCEIVE with flags and a timer in microseconds, low byte first. Without the timer, some readers wait only 302 µs
-  /// (ACM1252U-Y3 manual, 5.2.3.3.6).
+  /// TRANSCEIVE with flags and a timer in microseconds, low byte first. Without the timer, some readers wait only 302
+  /// µs (ACM1252U-Y3 manual, 5.2.3.3.6).
   static func transceive(
     _ frame: [UInt8], _ technology: Technology, checksAnswer: Bool, within microseconds: UInt32
   ) -> PseudoAPDU {
@@ -70,10 +70,10 @@ enum TransparentSession: Hashable {
 }
 
 extension CardLink {
-  /// Sends a raw frame, and waits for the answer. Opens a session before the first one. The reader adds the CRC and
-  /// removes it from the answer, unless `checksAnswer` is false.
+  /// Opens a session before the first frame. The reader adds the CRC and removes it from the answer, unless
+  /// `checksAnswer` is false.
   ///
-  /// An answer of four bits is the byte 0A if it is an acknowledgement. Any other counts as no answer.
+  /// An answer of four bits is the byte 0A if it is an acknowledgement. Any other is treated as no answer.
   mutating func transceive(
     _ frame: [UInt8], _ technology: TransparentSession.Technology, checksAnswer: Bool = true,
     within microseconds: UInt32
@@ -125,7 +125,7 @@ extension CardLink {
     TagChannelError(.unsupported, "this reader does not pass on raw commands")
   }
 
-  /// The data objects of an answer. Fails with the error that one of them reports.
+  /// Fails with the error that an object reports.
   private func objects(in answer: CardAnswer) throws(TagChannelError) -> DataObjects {
     guard answer.status.isSuccess else { throw answer.status.error }
     guard let objects = DataObjects(answer.data) else {
@@ -156,7 +156,7 @@ struct DataObjects {
 
   private var values: [UInt16: [UInt8]] = [:]
 
-  /// Nil if an object is cut off. Of two objects with one tag, the first counts.
+  /// Nil if an object is cut off. Of two objects with one tag, the first is used.
   init?(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while let first = rest.popFirst() {

@@ -109,15 +109,15 @@ extension CardLink {
 struct FeliCaRequest {
   let code: UInt8
   let idm: [UInt8]
-  /// Service codes as on the air: low byte first.
+  /// As on the air: low byte first.
   let services: [[UInt8]]
-  /// Block numbers, all of the first service.
+  /// All of the first service.
   let blocks: [UInt8]
   let data: [UInt8]
-  /// What follows IDm, without the two numbers of elements.
+  /// The services and blocks, without the two numbers of elements.
   let list: [UInt8]
 
-  /// Nil if it is another command, or has other block elements than those of two bytes: 80 and the number.
+  /// Nil for another command, or for other block elements than those of two bytes: 80 and the number.
   init?(_ command: [UInt8]) {
     guard let code = command.first, code == 0x06 || code == 0x08, command.count > 9 else { return nil }
     self.code = code

@@ -100,8 +100,8 @@ extension CardLink {
     return Array(data.prefix(type5Block?.size ?? data.count))
   }
 
-  /// A reader may return several blocks for an Le of 0, its answer `data`. If so, the first bytes are one block of a usual
-  /// size, and the next block follows them.
+  /// A reader may return several blocks for an Le of 0, its answer `data`. If so, the first bytes are one block of a
+  /// usual size, and the next block follows them.
   private mutating func size(of data: [UInt8], from block: Int) throws(TagChannelError) -> Type5Block {
     for size in Self.usualBlocks {
       if try areBlocks(of: size, data, from: block) { return Type5Block(expected: size, size: Int(size)) }
@@ -109,7 +109,7 @@ extension CardLink {
     return Type5Block(expected: 0, size: data.count)
   }
 
-  /// Whether the bytes are two blocks of this size or more.
+  /// Two blocks of this size or more.
   private mutating func areBlocks(
     of expected: UInt8, _ data: [UInt8], from block: Int
   ) throws(TagChannelError) -> Bool {

@@ -7,28 +7,27 @@ import Tags
 struct CardLink<Connection: CardConnection> {
   private(set) var connection: Connection
   let model: ReaderModel
-  /// Whether the reader takes APDUs with extended lengths. It reports this as dwMaxAPDUDataSize (PC/SC part 10, 2.6.14).
+  /// As dwMaxAPDUDataSize reports it (PC/SC part 10, 2.6.14).
   let takesExtendedAPDUs: Bool
-  /// Why the last transmission failed; nil if it succeeded.
+  /// Nil if the last transmission succeeded.
   private(set) var failure: CardFailure?
-  /// The identifier that the reader reported for the card. It may be that of another system of a FeliCa card than the
-  /// activation's.
+  /// As the reader reported it. It may be that of another system of a FeliCa card than the activation's.
   var identifier: [UInt8] = []
 
-  /// The keys that are loaded into the reader, by their place.
+  /// By their place in the reader.
   var loadedKeys: [UInt8: [UInt8]] = [:]
-  /// How many keys were loaded: the next one takes the other place.
+  /// The next key takes the other place.
   var nextKeySlot = 0
   var transparentSession = TransparentSession.closed
-  /// The way to a FeliCa card that worked.
+  /// The way that worked.
   var confirmedFeliCa: ReaderModel.FeliCaAccess?
-  /// Whether the NDEF system of a FeliCa card answers, on a reader that cannot poll.
+  /// On a reader that cannot poll.
   var hasNDEFSystem = false
-  /// The service that a SpringCard reader uses for the next commands.
+  /// Used by a SpringCard reader for the next commands.
   var feliCaService: [UInt8]?
-  /// How FF B0 reads one block of a Type 5 tag, after a read has succeeded.
+  /// Nil until a read has succeeded.
   var type5Block: Type5Block?
-  /// Whether the reader passes on requests of ISO/IEC 15693; nil before the first one.
+  /// Requests of ISO/IEC 15693; nil before the first one.
   var passesRequestsOn: Bool?
 
   init(_ connection: Connection, model: ReaderModel, takesExtendedAPDUs: Bool = false) {
@@ -37,7 +36,7 @@ struct CardLink<Connection: CardConnection> {
     self.takesExtendedAPDUs = takesExtendedAPDUs
   }
 
-  /// Sends an APDU unchanged.
+  /// Unchanged.
   mutating func transmit(_ command: [UInt8]) throws(TagChannelError) -> CardAnswer {
     let bytes: [UInt8]
     do throws(CardFailure) {
@@ -53,8 +52,8 @@ struct CardLink<Connection: CardConnection> {
     return answer
   }
 
-  /// Sends a pseudo-APDU. If the reader asks for another length, sends the command again with it. If it holds the answer
-  /// back, as with the protocol T=0, fetches it. That makes three transmissions at most.
+  /// If the reader asks for another length, sends the command again with it. If it holds the answer back, as with the
+  /// protocol T=0, fetches it. That makes three transmissions at most.
   mutating func ask(_ command: PseudoAPDU) throws(TagChannelError) -> CardAnswer {
     var answer = try transmit(command.bytes)
     if let length = answer.status.rightLength, command.expected != nil {
@@ -67,7 +66,7 @@ struct CardLink<Connection: CardConnection> {
     return CardAnswer(data: answer.data + rest.data, status: rest.status)
   }
 
-  /// Sends a pseudo-APDU, and fails if it does not succeed. Returns the data.
+  /// Fails if the command does not succeed. Returns the data.
   @discardableResult
   mutating func fetch(_ command: PseudoAPDU) throws(TagChannelError) -> [UInt8] {
     let answer = try ask(command)
@@ -77,7 +76,6 @@ struct CardLink<Connection: CardConnection> {
     return answer.data
   }
 
-  /// Takes the card's power and restores it.
   mutating func reset() throws(TagChannelError) {
     endSession()
     (loadedKeys, nextKeySlot, feliCaService) = ([:], 0, nil)
@@ -90,7 +88,7 @@ struct CardLink<Connection: CardConnection> {
     failure = nil
   }
 
-  /// Ends a transparent session, so that the reader looks for cards again. It keeps `failure`.
+  /// The reader then looks for cards again. Keeps `failure`.
   mutating func endSession() {
     guard case .open = transparentSession else { return }
     transparentSession = .closed
@@ -102,10 +100,9 @@ struct CardLink<Connection: CardConnection> {
 }
 
 extension CardFailure {
-  /// Whether no later exchange over the connection can succeed as if nothing had happened.
+  /// No later exchange over the connection can succeed as if no failure had happened.
   var endsConnection: Bool { if case .exchange = self { false } else { true } }
 
-  /// The same failure of a channel to a tag.
   var channelError: TagChannelError {
     switch self {
     case .removed: TagChannelError(.noAnswer, "the tag was removed")
@@ -117,21 +114,20 @@ extension CardFailure {
   }
 }
 
-/// What was found out about a card.
 enum CardIdentification: Sendable, Hashable {
   case tag(TagActivation)
-  /// No tag that can be read. The reason is the end of a sentence: "it is a card with contacts".
+  /// The reason is the end of a sentence: "it is a card with contacts".
   case notSupported(reason: String)
 }
 
 /// Finding out which tag it is. A PC/SC reader has already activated the tag. It reports neither SAK nor ATQA nor ATS.
 extension CardLink {
-  /// The NDEF system of a FeliCa card (Type 3 Tag, 4.3).
+  /// Type 3 Tag, 4.3.
   private static var ndefSystem: UInt16 { 0x12FC }
   private static var everySystem: UInt16 { 0xFFFF }
 
-  /// Asks for the identifier of a contactless card, and for more if the answer to reset leaves a doubt. Sends nothing to
-  /// a card with contacts.
+  /// Asks for the identifier of a contactless card, and for more if the answer to reset leaves a doubt. Sends no
+  /// command to a card with contacts.
   ///
   /// `systems` are the system codes to poll a FeliCa card for, in this order. The reader itself has polled for every
   /// system, so that it knows the identifier of the first one only.
@@ -193,8 +189,8 @@ extension CardLink {
     }
   }
 
-  /// Whether it still is the same tag, after a reset. A random UID (ISO/IEC 14443-3, 6.5.4: 08 first) or a PUPI may have
-  /// changed. Returns the tag as it is now, or nil.
+  /// After a reset. A random UID (ISO/IEC 14443-3, 6.5.4: 08 first) or a PUPI may have changed. Returns the tag as it
+  /// is now; nil if it is another one.
   mutating func identifyAgain(_ tag: TagActivation) throws(TagChannelError) -> TagActivation? {
     if case .jewel(let jewel) = tag { return try rid() == jewel ? tag : nil }
     let now = try reportedIdentifier()
@@ -298,7 +294,7 @@ extension CardLink {
       systemCode: answer.count >= 19 ? Array(answer[17..<19]) : nil, bitRate: bitRate)
   }
 
-  /// Whether block 0 of the NDEF service can be read.
+  /// Block 0 of the NDEF service.
   private mutating func hasNDEFBlock() throws(TagChannelError) -> Bool {
     let check = [0x06] + identifier + [0x01, 0x0B, 0x00, 0x01, 0x80, 0x00]
     guard let answer = try answerOrNil(check) else { return false }
@@ -323,7 +319,7 @@ extension CardLink {
   /// SELECT, READ BINARY and UPDATE BINARY.
   private static var fileInstructions: Set<UInt8> { [0xA4, 0xB0, 0xB1, 0xD6, 0xD7] }
 
-  /// Returns the whole answer, with its status word. Fails if the reader reports a failed exchange in a status word.
+  /// With the status word. Fails if the reader reports a failed exchange in a status word.
   mutating func exchangeType4(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     var answer = try transmit(command)
     if let length = answer.status.rightLength, let corrected = Self.with(length, command) {
@@ -346,21 +342,21 @@ extension CardLink {
     return CardAnswer(data: data, status: status).bytes
   }
 
-  /// Whether the status word is the reader's, for an exchange that failed. No card answers a command for files with 63 00
+  /// The status word is the reader's, for an exchange that failed. No card answers a command for files with 63 00
   /// (ISO/IEC 7816-4, 11.2 and 11.3). To other commands, such as VERIFY, the word may be the card's.
   private func isFailure(_ status: StatusWord, of command: [UInt8]) -> Bool {
     guard model.hasOneFailureWord, status == .anyFailure, command.count >= 2 else { return false }
     return command[0] & 0x80 == 0 && Self.fileInstructions.contains(command[1])
   }
 
-  /// The class of GET RESPONSE: that of the command, without the bits for secure messaging and chaining (ISO/IEC 7816-4,
+  /// For GET RESPONSE: the class of the command, without the bits for secure messaging and chaining (ISO/IEC 7816-4,
   /// 5.1.1). The class of a maker's command does not apply.
   private static func responseClass(_ byte: UInt8) -> UInt8 {
     if byte & 0xE0 == 0 { return byte & 0x03 }
     return byte & 0xC0 == 0x40 ? byte & 0x4F : 0x00
   }
 
-  /// The command with another Le; nil if it is not a short one that has a place for Le.
+  /// Another Le; nil if the command is not a short one with a place for Le.
   private static func with(_ length: UInt8, _ command: [UInt8]) -> [UInt8]? {
     guard command.count >= 4 else { return nil }
     return switch command.count {

@@ -17,7 +17,7 @@ final class PassThroughChip<Connection: CardConnection>: Chip {
   private static var wrongKey: UInt8 { 0x14 }
 
   private(set) var link: CardLink<Connection>
-  /// Why the last command did not reach the reader.
+  /// Nil if the last command reached the reader.
   private(set) var error: TagChannelError?
 
   init(_ link: CardLink<Connection>) { self.link = link }
@@ -74,11 +74,11 @@ final class PassThroughChip<Connection: CardConnection>: Chip {
 }
 
 extension UInt16 {
-  /// The address of a register, the high byte first.
+  /// The high byte first.
   fileprivate var bytes: [UInt8] { [UInt8(truncatingIfNeeded: self >> 8), UInt8(truncatingIfNeeded: self)] }
 }
 
-/// Chip commands (UM0701-02, 7).
+/// UM0701-02, 7.
 private enum ChipCommand {
   static let readRegister: UInt8 = 0x06
   static let writeRegister: UInt8 = 0x08
@@ -88,7 +88,6 @@ private enum ChipCommand {
 }
 
 extension CardLink {
-  /// Sends a command with the framing that a PN53x needs for this kind of tag.
   mutating func exchange(
     _ command: [UInt8], with framing: some ChipFraming
   ) throws(TagChannelError) -> [UInt8] {

@@ -7,7 +7,7 @@ import Tags
 /// this class is refused before it leaves.
 struct PseudoAPDU {
   static let classByte: UInt8 = 0xFF
-  /// The most data bytes in a short APDU.
+  /// Bytes in a short APDU.
   static let mostData = 255
 
   private let header: [UInt8]
@@ -27,7 +27,7 @@ struct PseudoAPDU {
     return header + body + (expected.map { [$0] } ?? [])
   }
 
-  /// The UID, IDm or PUPI.
+  /// UID, IDm or PUPI.
   static let identifier = PseudoAPDU(0xCA, expected: 0)
   /// The answer to select of a Type A card. For other cards, readers report an error.
   static let answerToSelect = PseudoAPDU(0xCA, 0x01, expected: 0)
@@ -54,7 +54,7 @@ struct PseudoAPDU {
     PseudoAPDU(0x86, data: [0x01, 0x00, block, slot, number])
   }
 
-  /// AUTHENTICATE of PC/SC 2.01, which has no length byte.
+  /// PC/SC 2.01, without a length byte.
   static func authenticateInOldForm(_ block: UInt8, slot: UInt8, number: UInt8) -> [UInt8] {
     [classByte, 0x88, 0x00, block, slot, number]
   }
@@ -64,7 +64,7 @@ struct PseudoAPDU {
   }
 }
 
-/// The answer to an APDU: data, and a status word behind them (ISO/IEC 7816-4, 5.1).
+/// Data, and a status word behind them (ISO/IEC 7816-4, 5.1).
 struct CardAnswer: Sendable, Hashable {
   /// The data of the longest answer to an extended APDU, and the status word.
   static let mostBytes = 65_538
@@ -84,7 +84,7 @@ struct CardAnswer: Sendable, Hashable {
     self.status = status
   }
 
-  /// The data and the status word.
+  /// With the status word.
   var bytes: [UInt8] { data + [status.high, status.low] }
 }
 
@@ -93,36 +93,35 @@ struct StatusWord: Sendable, Hashable, CustomStringConvertible {
   let high: UInt8
   let low: UInt8
 
-  /// SW1 and SW2.
   init(_ high: UInt8, _ low: UInt8) {
     self.high = high
     self.low = low
   }
 
   static let success = StatusWord(0x90, 0x00)
-  /// There were fewer bytes than requested.
+  /// Fewer bytes than requested.
   static let endOfData = StatusWord(0x62, 0x82)
   /// The word of ACS's readers for every failure. Some cards have it for a wrong password (ISO/IEC 7816-4, VERIFY).
   static let anyFailure = StatusWord(0x63, 0x00)
 
   var isSuccess: Bool { self == .success }
 
-  /// How many bytes GET RESPONSE can get, 1 to 256; nil if there are none.
+  /// By GET RESPONSE, 1 to 256; nil if there are none.
   var remaining: Int? { high == 0x61 ? (low == 0 ? 256 : Int(low)) : nil }
 
-  /// The Le that the command should have had; nil if that was not the error.
+  /// The correct Le; nil if Le was not the error.
   var rightLength: UInt8? { high == 0x6C ? low : nil }
 
-  /// Whether the instruction or the class is unknown. The reader then did not send anything to the tag.
+  /// The instruction or the class is unknown. The reader then sent no command to the tag.
   var isUnknownCommand: Bool { (high == 0x6D || high == 0x6E) && low == 0 }
 
-  /// Two hexadecimal bytes: "6A 82".
+  /// For example "6A 82".
   var description: String { Hexadecimal.text(high) + " " + Hexadecimal.text(low) }
 
-  /// The error for a pseudo-APDU with this status word.
+  /// For a pseudo-APDU.
   ///
-  /// A word other than 90 00 does not tell if the tag refuses the command, was removed, or cannot be reached: ACS answers
-  /// 63 00 to each of them. Only an unknown command is certain to have left the tag as it was.
+  /// A word other than 90 00 does not tell if the tag refuses the command, was removed, or cannot be reached: ACS
+  /// answers 63 00 to each of them. Only an unknown command is certain to have left the tag as it was.
   var error: TagChannelError {
     isUnknownCommand
       ? TagChannelError(.unsupported, "the reader does not know this command (status \(self))")

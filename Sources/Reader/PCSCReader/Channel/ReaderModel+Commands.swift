@@ -4,17 +4,17 @@ import ReaderModels
 
 /// Which commands of tags a model can send.
 extension ReaderModel {
-  /// The longest command that the commands of a PN532 take.
+  /// In bytes, through the commands of a PN532.
   private static let mostForPN532 = 250
-  /// The longest short APDU: header, Lc, 255 bytes, Le.
+  /// Header, Lc, 255 bytes, Le.
   private static let mostForShortAPDU = 261
   /// Header, Lc of three bytes, 65,535 bytes, Le of two bytes.
   private static let mostForExtendedAPDU = 65_544
-  /// How many blocks of a Type 5 tag are read at once. With more, the answer and its data objects may not fit into that of
-  /// a short APDU.
+  /// How many blocks of a Type 5 tag are read at once. With more, the answer and its data objects may not fit into that
+  /// of a short APDU.
   private static let mostBlocks = 32
 
-  /// Why a command in the form of `TagChannel` cannot be sent, as the end of a sentence; nil if it can.
+  /// The end of a sentence; nil if the command, in the form of `TagChannel`, can be sent.
   func obstacle(to command: [UInt8], for type: TagType, takesExtendedAPDUs: Bool = false) -> String? {
     guard let code = command.first else { return "the command is empty" }
     return switch type {
@@ -28,7 +28,7 @@ extension ReaderModel {
     }
   }
 
-  /// Whether another command does the same with less risk.
+  /// Another command does the same with less risk.
   ///
   /// A transparent session is not needed to read pages. While it is open, the reader does not notice a removal, and at
   /// its end the reader may report the card as new. And a long answer of a Type 5 tag may not fit.
@@ -40,7 +40,7 @@ extension ReaderModel {
     }
   }
 
-  /// Whether a command goes through a transparent session alone.
+  /// Only a transparent session takes the command.
   func needsSession(_ command: [UInt8], for type: TagType) -> Bool {
     switch type {
     case .type2: rawFrames == .transparent && !Self.isReadOrWrite(command)
@@ -121,7 +121,7 @@ extension ReaderModel {
 
   private static let tooLong = "the command is too long for this reader"
 
-  /// How many blocks READ MULTIPLE BLOCKS requests.
+  /// Of READ MULTIPLE BLOCKS.
   private static func blocks(of command: [UInt8]) -> Int {
     let count = command.dropFirst(command[1] & 0x10 == 0 ? 3 : 4)
     return 1 + count.prefix(2).reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -129,8 +129,7 @@ extension ReaderModel {
 }
 
 extension ReaderModel {
-  /// The commands that show how a tap ended; empty if the model has no means for it. Try them in this order until the
-  /// reader accepts one.
+  /// Try them in this order until the reader accepts one. Empty if the model has no means.
   func commands(for feedback: Feedback) -> [Feedback.Command] {
     switch self.feedback {
     case .none: []
@@ -143,9 +142,9 @@ extension ReaderModel {
 }
 
 extension Feedback {
-  /// Bits of P2, in pairs for red and green, from bit 0 on: the final state, whether it changes, the first state, whether
-  /// it blinks. The data are the two parts of a blink in units of 100 ms, the number of blinks, and where to beep. 01 is
-  /// the first part.
+  /// Bits of P2, in pairs for red and green, from bit 0 on: the final state, whether it changes, the first state,
+  /// whether it blinks. The data are the two parts of a blink in units of 100 ms, the number of blinks, and when to
+  /// beep: 01 is the first part.
   fileprivate var lightAndBuzzer: [UInt8] {
     switch self {
     case .success: PseudoAPDU(0x00, 0x40, 0b1010_1110, data: [0x01, 0x00, 0x01, 0x01]).bytes

@@ -8,13 +8,12 @@ import Glibc
 /// the call. Nothing interrupts it then, but the thread drops its result and ends the connection to the card.
 final class CardThread: Sendable {
   private struct State {
-    /// The call to make.
     var next: CardCall?
-    /// Whether a call is to be made, or is being made.
+    /// A call is to be made, or is being made.
     var isBusy = false
-    /// How to end the connection after the present call, whose result is not wanted; nil if it is.
+    /// How to end the connection after the present call; nil if its result is wanted.
     var abandonment: CardDisposition?
-    /// The result of the last call, until it is taken.
+    /// Of the last call, until it is taken.
     var result: Result<[UInt8], PCSCError>?
   }
 
@@ -22,18 +21,17 @@ final class CardThread: Sendable {
   private let work: Signal
   private let wake: Signal
 
-  /// Starts the thread, which takes over the context. It sends `wake` after each call. Fails if the system has no
-  /// thread left.
+  /// Takes over the context. The thread sends `wake` after each call. Fails if the system has no thread left.
   init(_ context: PCSCContext, work: Signal, wake: Signal) throws(SystemError) {
     self.work = work
     self.wake = wake
     try DedicatedThread.start { [self] in run(context) }
   }
 
-  /// Whether a call is running, abandoned or not.
+  /// True also for an abandoned call.
   var isBusy: Bool { state.withLock { $0.isBusy } }
 
-  /// Begins a call. The thread must not be busy.
+  /// The thread must not be busy.
   func begin(_ call: CardCall) {
     state.withLock { state in
       state.next = call
@@ -43,7 +41,7 @@ final class CardThread: Sendable {
     work.send()
   }
 
-  /// The result of the call that was begun; nil while it runs.
+  /// Nil while the call runs.
   func takeResult() -> Result<[UInt8], PCSCError>? {
     state.withLock { state in
       defer { state.result = nil }
@@ -51,7 +49,7 @@ final class CardThread: Sendable {
     }
   }
 
-  /// Ends the connection without waiting for it. The result of a call that still runs is dropped.
+  /// Does not wait. The result of a call that still runs is dropped.
   func abandon(_ disposition: CardDisposition) {
     state.withLock { state in
       if !state.isBusy { state.next = .close(disposition) }
@@ -103,9 +101,9 @@ enum CardCall: Sendable {
   case open(ReaderName)
   /// Connect to the reader itself, for control codes and attributes alone. The card gets no power and no transaction.
   case openReader(ReaderName)
-  /// Send a command to the card. The result is its answer.
+  /// The result is the card's answer.
   case transmit([UInt8])
-  /// Send a command to the driver. The result is its answer.
+  /// To the driver. The result is its answer.
   case control(UInt32, [UInt8])
   /// Ask for an attribute of the reader or of the connection to the card.
   case attribute(UInt32)
@@ -114,7 +112,7 @@ enum CardCall: Sendable {
   /// End the transaction and the connection.
   case close(CardDisposition)
 
-  /// Whether pcscd makes the call wait while another program has a transaction with the card.
+  /// pcscd makes the call wait while another program has a transaction with the card.
   var waitsForOthers: Bool {
     switch self {
     case .open, .openReader: true
@@ -131,7 +129,7 @@ enum CardDisposition: Sendable {
   case reset
 }
 
-/// A pipe by which one thread wakes another. It carries no data: those are behind locks.
+/// Wakes one thread from another through a pipe. It carries no data: those are behind locks.
 final class Signal: Sendable {
   /// Readable after `send()`, until `drain()`.
   let descriptor: Int32
@@ -165,7 +163,7 @@ final class Signal: Sendable {
     while read(descriptor, &bytes, bytes.count) == bytes.count {}
   }
 
-  /// Waits for a signal, at most this many milliseconds; -1 waits forever.
+  /// -1 waits forever.
   func wait(milliseconds: Int32 = -1) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     _ = poll(&entry, 1, milliseconds)

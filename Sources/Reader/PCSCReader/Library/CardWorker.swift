@@ -6,7 +6,7 @@ struct CardWorker {
   private var card: SCARDHANDLE?
   private var activeProtocol: DWORD = 0
   private var hasTransaction = false
-  /// Whether the reader is in a transparent session, in which it looks for no card.
+  /// In a session, the reader looks for no card.
   private var isInSession = false
   private var answer = [UInt8](repeating: 0, count: Self.longestAnswer)
 
@@ -17,7 +17,7 @@ struct CardWorker {
 
   init(_ context: PCSCContext) { self.context = context }
 
-  /// Makes a call. `isAbandoned` tells whether its result is no longer wanted.
+  /// `isAbandoned`: the result is no longer wanted.
   mutating func perform(_ call: CardCall, isAbandoned: () -> Bool) throws(PCSCError) -> [UInt8] {
     switch call {
     case .open(let reader):
@@ -98,7 +98,7 @@ struct CardWorker {
     try PCSCContext.check(result)
   }
 
-  /// Ends the transaction and the connection, whatever state they are in.
+  /// Ends the transaction and the connection in any state.
   mutating func close(_ disposition: CardDisposition) {
     guard let card else { return }
     if isInSession { _ = try? transmit(TransparentSession.endCommand) }
@@ -113,7 +113,6 @@ struct CardWorker {
     hasTransaction = false
   }
 
-  /// Sends a command to the driver of a connected reader.
   static func control(_ card: SCARDHANDLE, _ code: UInt32, _ command: [UInt8]) throws(PCSCError) -> [UInt8] {
     var answer = [UInt8](repeating: 0, count: longestControlAnswer)
     var size: DWORD = 0
@@ -123,7 +122,6 @@ struct CardWorker {
     return Array(answer.prefix(Int(clamping: size)))
   }
 
-  /// Asks for an attribute of a connected reader.
   static func attribute(_ card: SCARDHANDLE, _ number: UInt32) throws(PCSCError) -> [UInt8] {
     // The most that pcscd accepts, MAX_BUFFER_SIZE of pcsclite.h.
     var value = [UInt8](repeating: 0, count: 264)

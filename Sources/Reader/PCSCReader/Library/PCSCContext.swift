@@ -2,14 +2,14 @@ import CPCSC
 
 /// A connection to pcscd (`SCardEstablishContext`). Only one thread at a time may use it.
 ///
-/// libpcsclite before 2.0.2 keeps one list of reader states for all threads, without a lock. So in this process only one
-/// thread calls `SCardListReaders` and `SCardGetStatusChange`.
+/// libpcsclite before 2.0.2 keeps one list of reader states for all threads, without a lock. So in this process only
+/// one thread calls `SCardListReaders` and `SCardGetStatusChange`.
 struct PCSCContext: Sendable {
   let handle: SCARDCONTEXT
 
-  /// Connects to pcscd. Blocks until pcscd answers, possibly forever. Retries a connection that is closed at once: pcscd
-  /// may be ending. If pcscd refuses it, the next attempts fail too. A refusal in words is retried as well, because
-  /// libpcsclite 1.9.9 has the same error for a connection that was reset.
+  /// Connects to pcscd. Blocks until pcscd answers, possibly forever. Retries a connection that is closed at once:
+  /// pcscd may be ending. If pcscd refuses it, the next attempts fail too. A refusal in words is retried as well,
+  /// because libpcsclite 1.9.9 has the same error for a connection that was reset.
   static func establish() throws(PCSCError) -> PCSCContext {
     var handle: SCARDCONTEXT = 0
     var attempt = 1
@@ -23,7 +23,6 @@ struct PCSCContext: Sendable {
 
   func release() { _ = SCardReleaseContext(handle) }
 
-  /// The present readers.
   func readers() throws(PCSCError) -> [ReaderName] {
     // A reader may appear between the two calls.
     for _ in 0..<Self.mostLists {
@@ -61,7 +60,7 @@ struct PCSCError: Error, Hashable, Sendable {
 
   init(_ code: UInt32) { self.code = code }
 
-  /// The result of a call; nil for success. pcsc-lite's `LONG` has the code in its low 32 bits, on every architecture.
+  /// Nil for success. pcsc-lite's `LONG` has the code in its low 32 bits, on every architecture.
   init?(result: Int) {
     code = UInt32(truncatingIfNeeded: result)
     if code == 0 { return nil }
@@ -91,7 +90,7 @@ struct PCSCError: Error, Hashable, Sendable {
   /// and pcscd before 2.0 closes a connection that polkit refuses.
   var endsContext: Bool { [.communication, .noService, .serviceStopped, .securityViolation].contains(self) }
 
-  /// Whether the reader could not give the card power.
+  /// The reader could not give the card power.
   var isMute: Bool { self == .unresponsiveCard || self == .unpoweredCard }
 }
 
@@ -113,7 +112,7 @@ extension PCSCError: CustomStringConvertible {
 }
 
 extension CardFailure {
-  /// The failure of a call that concerns the connected card.
+  /// For a call that concerns the connected card.
   init(_ error: PCSCError) {
     switch error {
     case .noCard, .removedCard: self = .removed

@@ -15,7 +15,7 @@ final class ServiceOpening: Sendable {
   private let result = Locked<Result<Contexts, PCSCError>?>(nil)
   let since = SuspendingClock.now
 
-  /// Starts the thread, which sends `wake` at its end. Fails if the system has no thread left.
+  /// The thread sends `wake` at its end. Fails if the system has no thread left.
   init(wake: Signal) throws(SystemError) {
     try DedicatedThread.start { [self] in
       let opened = Result { () throws(PCSCError) in try Self.open() }
@@ -34,13 +34,13 @@ final class ServiceOpening: Sendable {
     }
   }
 
-  /// The result; nil while the thread runs.
+  /// Nil while the thread runs.
   func take() -> Result<Contexts, PCSCError>? { result.withLock { $0 } }
 }
 
 /// Why this process has no connection to pcscd.
 extension PCSCProblem {
-  /// Why `SCardEstablishContext` failed.
+  /// For `SCardEstablishContext`.
   init(_ error: PCSCError) {
     switch error {
     case .noService:
@@ -61,8 +61,8 @@ extension PCSCProblem {
 
   static var refusedByPolkit: PCSCProblem { PCSCProblem(.refused, "pcscd refuses the connection; " + permission) }
 
-  /// How long to wait for the next attempt, if no event ends the problem. pcscd writes a line into the log for each
-  /// connection that it refuses.
+  /// Before the next attempt, if no event ends the problem. pcscd writes a line into the log for each connection that
+  /// it refuses.
   var pause: Duration { [.refused, .closed].contains(kind) ? .seconds(60) : .seconds(30) }
 
   private static let permission =
@@ -71,7 +71,6 @@ extension PCSCProblem {
 
 /// pcscd's socket, and a watch that tells when it appears. With it, a process without pcscd needs no timer.
 struct ServiceSocket {
-  /// The path of the socket.
   let path: String
   /// Readable when something near the socket has changed; -1 if the system has no inotify instance left.
   let descriptor: Int32
@@ -83,7 +82,8 @@ struct ServiceSocket {
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
   }
 
-  /// Watches the socket's folder, or the nearest folder above it that exists. Returns whether a change will be reported.
+  /// Watches the socket's folder, or the nearest folder above it that exists. Returns whether a change will be
+  /// reported.
   mutating func watch() -> Bool {
     guard descriptor >= 0 else { return false }
     var folder = path
@@ -100,14 +100,14 @@ struct ServiceSocket {
     return false
   }
 
-  /// Ends the watch. The descriptor stays open, and is not readable any more.
+  /// The descriptor stays open, and is not readable any more.
   mutating func stopWatching() {
     for watch in watches { inotify_rm_watch(descriptor, watch) }
     watches = []
     _ = drain()
   }
 
-  /// Discards the reports so far. Returns whether there were any.
+  /// Returns whether there were any reports.
   func drain() -> Bool {
     guard descriptor >= 0 else { return false }
     var bytes = [UInt8](repeating: 0, count: 4096)
@@ -116,6 +116,5 @@ struct ServiceSocket {
     return hasChanged
   }
 
-  /// Whether the socket is there.
   var exists: Bool { access(path, F_OK) == 0 }
 }

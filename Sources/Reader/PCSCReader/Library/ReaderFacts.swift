@@ -54,12 +54,12 @@ enum ReaderFacts {
   }
 }
 
-/// The name by which pcscd knows a reader. It comes from the driver or from the device, so it may have any bytes.
+/// pcscd's name of a reader. It comes from the driver or from the device, so it may have any bytes.
 struct ReaderName: Hashable, Sendable {
-  /// The name without its terminator.
+  /// Without the terminator.
   let bytes: [UInt8]
 
-  /// The name as text. Bytes that are not UTF-8, and control characters, are replaced.
+  /// Bytes that are not UTF-8, and control characters, are replaced.
   var text: String {
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
@@ -74,7 +74,6 @@ struct ReaderName: Hashable, Sendable {
     }
   }
 
-  /// The name for C.
   var terminated: [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 
   /// The names in a list of terminated strings, which an empty string ends (`SCardListReaders`).
@@ -96,7 +95,6 @@ struct ReaderName: Hashable, Sendable {
 
 /// What a driver tells about its reader: the properties of PC/SC part 10, version 2.02.09, 2.6.14.
 struct ReaderProperties: Hashable, Sendable {
-  /// The USB vendor and product.
   var vendor: UInt16?
   var product: UInt16?
   /// The most bytes of an APDU's data. 0 means that the reader takes only short APDUs.
@@ -104,8 +102,8 @@ struct ReaderProperties: Hashable, Sendable {
 
   init() {}
 
-  /// Parses the driver's answer: a tag, a length and a value for each property, the lowest byte of the value first. What
-  /// follows a malformed property is ignored.
+  /// Parses the driver's answer: a tag, a length and a value for each property, the lowest byte of the value first.
+  /// What follows a malformed property is ignored.
   init(_ answer: [UInt8]) {
     var rest = answer[...]
     while let tag = rest.popFirst(), let length = rest.popFirst(), rest.count >= length {

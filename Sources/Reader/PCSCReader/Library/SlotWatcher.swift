@@ -5,8 +5,8 @@ import Names
 
 /// A thread that waits for changes of one reader's slot. It never connects to a card.
 ///
-/// pcscd wakes it, so it costs no processor time while nothing happens. The thread ends only with the process, or if
-/// pcscd ends: a call that waits cannot be interrupted safely, because pcsc-lite forgets an `SCardCancel` that comes too
+/// pcscd wakes it, so it costs no processor time between changes. The thread ends only with the process, or if pcscd
+/// ends: a call that waits cannot be interrupted safely, because pcsc-lite forgets an `SCardCancel` that comes too
 /// early.
 final class SlotWatcher: Sendable {
   private let events = Locked<[SlotEvent]>([])
@@ -25,7 +25,7 @@ final class SlotWatcher: Sendable {
     }
   }
 
-  /// The events since the last call, in order.
+  /// Since the last call, in order.
   func takeEvents() -> [SlotEvent] {
     events.withLock { events in
       defer { events = [] }
@@ -56,7 +56,7 @@ final class SlotWatcher: Sendable {
     }
   }
 
-  /// Returns the reader with exactly this name, or the first one that the name means without its numbers.
+  /// The reader with exactly this name, or the first one that the name means without its numbers.
   private static func find(_ wanted: String, in readers: [ReaderName]) -> ReaderName? {
     readers.first { $0.text == wanted } ?? readers.first { Names.PCSC.means(wanted, $0.text) }
   }
@@ -92,15 +92,15 @@ final class SlotWatcher: Sendable {
 ///
 /// pcsc-lite before 2.3.0 compares only the number of readers at the beginning of a call with that at its end. A reader
 /// that comes between listing and waiting is missed. So the list is read again soon after each change. Later versions
-/// count the changes and lose none. No call has a time limit, because an event at the moment of a timeout may
-/// confuse libpcsclite 1.9.9 (compare issue 160 of pcsc-lite).
+/// count the changes and lose none. No call has a time limit: an event at the moment of a timeout may confuse
+/// libpcsclite 1.9.9 (compare issue 160 of pcsc-lite).
 struct ListWatch {
   private let context: PCSCContext
-  /// The list after the last wait.
+  /// As of the last wait.
   private(set) var readers: [ReaderName] = []
   /// `dwEventState` of the last call, with the count of later versions in its high half.
   private var word: UInt32 = 0
-  /// The number of waits since the list last changed.
+  /// Since the list last changed.
   private var waits = 0
 
   private static let pseudoReader = "\\\\?PnP?\\Notification"
@@ -110,7 +110,6 @@ struct ListWatch {
   /// thread busy.
   static func pauseBriefly() { usleep(200_000) }
 
-  /// Reads the list.
   init(_ context: PCSCContext) throws(PCSCError) {
     self.context = context
     readers = try context.readers()
