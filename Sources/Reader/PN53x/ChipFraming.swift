@@ -3,7 +3,7 @@ package import Tags
 
 /// Sends the commands of one kind of tag through a PN53x, in the format that `TagChannel` defines.
 package protocol ChipFraming {
-  /// Sends a command to the selected tag. Command and answer have the format of `TagChannel`.
+  /// For the selected tag. Command and answer have the format of `TagChannel`.
   func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer
 }
 
@@ -60,27 +60,26 @@ package enum ChipAnswer {
   case silence
   /// The tag does not have that key.
   case wrongKey
-  /// Any other result, with libnfc's number for it.
+  /// With libnfc's number for the result.
   case refused(Int32)
 }
 
 /// The commands of a PN53x for an exchange with the selected tag.
 package protocol Chip {
-  /// Sends a command to the selected tag with the firmware's method for its kind (UM0701-02, 7.3.8).
+  /// To the selected tag, with the firmware's method for its kind (UM0701-02, 7.3.8).
   func exchange(_ command: [UInt8]) throws(ChipFailure) -> ChipAnswer
 
-  /// Sends a raw frame to the selected tag. The chip adds the CRC and removes it from the answer (UM0701-02, 7.3.9).
+  /// To the selected tag. The chip adds the CRC and removes it from the answer (UM0701-02, 7.3.9).
   func communicateThru(_ frame: [UInt8]) throws(ChipFailure) -> ChipAnswer
 
   /// Sets how long the chip waits for a tag's answer to a raw frame (RFConfiguration, item 2). Code n means
   /// 100 µs × 2^(n − 1). The chip starts with 0A, 51.2 ms.
   func setAnswerTimeout(code: UInt8) throws(ChipFailure)
 
-  /// Reads registers of the chip in the given order (UM0701-02, 7.2.4). Returns one byte for each address, and none if
-  /// the chip refuses.
+  /// In the given order (UM0701-02, 7.2.4). Returns one byte for each address, and none if the chip refuses.
   func readRegisters(_ addresses: [UInt16]) throws(ChipFailure) -> [UInt8]
 
-  /// Writes registers of the chip in the given order (UM0701-02, 7.2.5).
+  /// In the given order (UM0701-02, 7.2.5).
   func writeRegisters(_ writes: [(address: UInt16, value: UInt8)]) throws(ChipFailure)
 }
 

@@ -17,7 +17,6 @@ package struct Type1Framing: ChipFraming {
     static let bitFraming: UInt16 = 0x633D
   }
 
-  /// Values for these registers.
   private enum Value {
     static let transmit: UInt8 = 0x04
     static let noChange: UInt8 = 0x07
@@ -85,7 +84,7 @@ package struct Type1Framing: ChipFraming {
     return writes + [(Register.command, Value.receive)]
   }
 
-  /// Removes the parity bits. Returns nil if a parity bit is wrong.
+  /// Nil if a parity bit is wrong.
   private static func withoutParity(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
     let bits = bytes.flatMap { byte in (0..<8).map { byte >> UInt8($0) & 1 } }
     var result: [UInt8] = []

@@ -33,14 +33,14 @@ package struct Type2Framing: ChipFraming {
     }
   }
 
-  /// Whether a tag answers a command with four bits: WRITE and the like, and the second packet of COMPATIBILITY_WRITE.
-  /// No other command has 16 bytes.
+  /// A tag answers these with four bits: WRITE and the like, and the second packet of COMPATIBILITY_WRITE. No other
+  /// command has 16 bytes.
   package static func isAcknowledged(_ command: [UInt8]) -> Bool {
     guard let code = command.first else { return false }
     return code == write || acknowledged.contains(code) || command == sectorSelect || command.count == 16
   }
 
-  /// Whether it is the second packet of SECTOR SELECT. No other command has four bytes.
+  /// The second packet of SECTOR SELECT. No other command has four bytes.
   package static func isConfirmedBySilence(_ command: [UInt8]) -> Bool {
     guard command.count == 4, let code = command.first else { return false }
     return code != read && code != write && !acknowledged.contains(code)
