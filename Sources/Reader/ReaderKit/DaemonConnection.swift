@@ -9,26 +9,25 @@ package final class DaemonConnection {
   private let now: () -> SuspendingClock.Instant
   private var lastBeat: SuspendingClock.Instant?
   private var state: ReaderDeviceState?
-  /// How long the operations of this thread may take.
+  /// For the operations of this thread.
   package var timing: ReaderTiming
 
-  /// How much longer than usual the current commands may take.
+  /// In addition to the usual time of the current commands.
   private var allowance = Duration.zero
 
   /// The daemon's goal, and the known tags that came with it.
   package private(set) var epoch: UInt64 = 0
   package private(set) var goal = ReaderGoal.off
   private var known: KnownTags?
-  /// The pending requests of the reader session.
+  /// Of the reader session.
   package private(set) var requests: ArraySlice<Request> = []
-  /// The options of the polling restart that is due; nil if none is.
+  /// Nil if none is due.
   private var restart: TagSessionOptions?
   package private(set) var isShuttingDown = false
   /// Whether this thread should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
   private var isToLookForDevice = false
   private var isToIdentify = false
 
-  /// An operation on a tag of the reader session.
   package struct Request {
     package let number: UInt64
     package let placement: UInt64
@@ -57,19 +56,18 @@ package final class DaemonConnection {
     try send(message)
   }
 
-  /// Sends a heartbeat if one is due.
   package func beat() throws(Interruption) {
     if let lastBeat, now() - lastBeat < ReaderTiming.beatInterval { return }
     try promise(min(timing.promise + allowance, ReaderTiming.longestPromise))
   }
 
-  /// Allows each command to take this much longer than usual. The heartbeat before the next command informs the daemon.
+  /// In addition to the usual time of each command. The heartbeat before the next command informs the daemon.
   package func allow(_ more: Duration) {
     allowance = more
     lastBeat = nil
   }
 
-  /// Promises the daemon another heartbeat within `duration`.
+  /// Another heartbeat follows within `duration`.
   package func promise(_ duration: Duration) throws(Interruption) {
     Confinement.putOffAlarm(duration)
     // The next `beat` replaces a long promise, because the daemon cannot detect a stuck thread before the promise ends.
@@ -77,16 +75,16 @@ package final class DaemonConnection {
     try send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
   }
 
-  /// Reports that this thread sleeps until the daemon sends a command.
+  /// The thread sleeps until the daemon sends a command.
   package func promiseNothing() throws(Interruption) {
     lastBeat = nil
     try send(.heartbeat(within: 0))
   }
 
-  /// Forgets the last reported state, so that the state after a loan is always reported.
+  /// The state after a loan is then always reported.
   package func forgetState() { state = nil }
 
-  /// Returns the tags that the daemon knows, once per goal command.
+  /// Once per goal command.
   package func takeKnown() -> KnownTags? {
     defer { known = nil }
     return known
@@ -94,7 +92,6 @@ package final class DaemonConnection {
 
   package func takeRequest() -> Request? { requests.popFirst() }
 
-  /// Whether a polling restart is due.
   package var isToRestart: Bool { restart != nil }
 
   package func takeRestart() -> TagSessionOptions? {
@@ -102,7 +99,7 @@ package final class DaemonConnection {
     return restart
   }
 
-  /// Drops the pending requests of the reader session, because the device has failed or the goal has changed.
+  /// The device has failed or the goal has changed.
   package func dropRequests() { (requests, restart) = ([], nil) }
 
   package func takeLookForDevice() -> Bool {
@@ -115,8 +112,7 @@ package final class DaemonConnection {
     return isToIdentify
   }
 
-  /// Sleeps for `duration`, or until the daemon sends a command or another thread wakes this one. Nil means without a
-  /// time limit.
+  /// Ends early if the daemon sends a command or another thread wakes this one. Nil means without a time limit.
   package func sleep(_ duration: Duration?) throws(Interruption) {
     for command in try onLink({ (link) throws(ReaderLinkError) in try link.commands(within: duration) }) {
       switch command {
@@ -138,7 +134,7 @@ package final class DaemonConnection {
     }
   }
 
-  /// Runs `body` on the link and wraps its error as `Interruption.daemonGone`.
+  /// Wraps an error of the link as `Interruption.daemonGone`.
   private func onLink<Result>(
     _ body: (inout DaemonChannel) throws(ReaderLinkError) -> Result
   ) throws(Interruption) -> Result {
@@ -149,7 +145,7 @@ package final class DaemonConnection {
     }
   }
 
-  /// Sleeps between two steps, or until the daemon sends a command. A long sleep is announced to the daemon first.
+  /// Ends early if the daemon sends a command. A long sleep is announced to the daemon first.
   package func pause(_ duration: Duration) throws(Interruption) {
     if duration > ReaderTiming.shortSleep { try promise(duration + timing.promise) } else { try beat() }
     try sleep(duration)
@@ -172,19 +168,19 @@ package struct DaemonChannel: ~Copyable {
   private let end: Int32
   private let wakes: [Int32]
   private var decoder = FrameDecoder()
-  /// The most bytes per read. A command that writes an NDEF message is long.
+  /// Per read. A command that writes an NDEF message is long.
   private static let mostAtOnce = 32 * 1024
 
   /// `descriptor` is a connected stream socket that stays open while the process lives. `end` becomes readable when the
-  /// process should exit, as if the daemon had sent `shutDown`; -1 for none. While one of `wakes` is readable, `commands`
-  /// does not wait, because the process has other news. The caller reads these descriptors.
+  /// process should exit, as if the daemon had sent `shutDown`; -1 for none. While one of `wakes` is readable,
+  /// `commands` does not wait, because the process has other news. The caller reads these descriptors.
   package init(descriptor: Int32, end: Int32 = -1, wakes: [Int32] = []) {
     self.descriptor = descriptor
     self.end = end
     self.wakes = wakes
   }
 
-  /// Sends the frame of a message. Blocks until the socket has room. Fails if the daemon is gone.
+  /// Blocks until the socket has room. Fails if the daemon is gone.
   package func send(_ frame: [UInt8]) throws(ReaderLinkError) {
     var rest = frame[...]
     while !rest.isEmpty {
@@ -196,8 +192,8 @@ package struct DaemonChannel: ~Copyable {
   }
 
   /// Waits for the first command, and returns all that have arrived, in order. A timeout of zero does not wait, nil
-  /// waits forever. The result is empty if no command arrived in time, or if one of `wakes` is readable. Once the process
-  /// should exit, each call returns only `shutDown`.
+  /// waits forever. The result is empty if no command arrived in time, or if one of `wakes` is readable. Once the
+  /// process should exit, each call returns only `shutDown`.
   ///
   /// Fails if the daemon is gone or does not speak this protocol.
   package mutating func commands(within timeout: Duration?) throws(ReaderLinkError) -> [ReaderCommand] {

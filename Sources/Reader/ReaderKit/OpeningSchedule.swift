@@ -32,11 +32,11 @@ package struct OpeningSchedule {
   /// A device that worked this long is opened again at once. Any other device has to wait.
   package static let provenAfter = Duration.seconds(3)
 
-  /// Whether udev follows the device.
+  /// By udev.
   package let isFollowed: Bool
   private var failures = 0
   private var failedAt: Instant?
-  /// Whether the device was absent at the last attempt.
+  /// At the last attempt.
   private var isAbsent = false
   /// When the last attempt reset the port; nil if it did not.
   private var lastReset: Instant?
@@ -49,8 +49,7 @@ package struct OpeningSchedule {
   /// Whether enough attempts in a row have failed to assume that the device stays unavailable.
   package var hasFailedForLong: Bool { failures >= Self.pauses.count }
 
-  /// Returns the next step. `isFieldInDoubt` means that the device failed with its field on. Only opening the device
-  /// switches the field off.
+  /// `isFieldInDoubt`: the device failed with its field on. Only opening the device switches the field off.
   package func step(wantsScanning: Bool, isFieldInDoubt: Bool = false, at now: Instant) -> Step {
     if failedAt != nil, isFollowed, hasFailedForLong, isAbsent || !(wantsScanning || isFieldInDoubt) { return .sleep }
     let next = failedAt.map { $0 + pause(wantsScanning: wantsScanning) } ?? lastReset.map { $0 + Self.resetInterval }
@@ -66,8 +65,8 @@ package struct OpeningSchedule {
     return max(last, min(longest, last * (1 << min(index - pauses.count + 1, 8))))
   }
 
-  /// Records that `device` could not be opened; nil if there was none to open. `isAbsent` means that the device is
-  /// absent, rather than present but not working.
+  /// `device` could not be opened; nil if there was none to open. `isAbsent`: the device is absent, rather than present
+  /// but not working.
   package mutating func failed(_ device: String?, isAbsent: Bool = false, at now: Instant) {
     self.isAbsent = isAbsent
     failedAt = now
@@ -75,19 +74,19 @@ package struct OpeningSchedule {
     failures += 1
   }
 
-  /// Records that the open device failed.
+  /// The open device failed.
   package mutating func lost(_ device: String?, openedAt opened: Instant, at now: Instant) {
     if opened.duration(to: now) >= Self.provenAfter { failures = 0 }
     failed(device, at: now)
   }
 
-  /// Advice for the user if retries have not helped. A reader that a port reset does not restart has to lose its power.
+  /// If retries have not helped. A reader that a port reset does not restart has to lose its power.
   package func advice(on device: String) -> String {
     guard hasFailedForLong && Self.resetsPort(of: device) else { return "" }
     return "; if no other program uses it, unplug it and plug it in again"
   }
 
-  /// Retries at once, because a device was plugged in or released, or because tags are wanted now.
+  /// A device was plugged in or released, or tags are wanted now.
   package mutating func retryAtOnce() {
     failures = 0
     failedAt = nil

@@ -2,13 +2,12 @@ package import Names
 package import ReaderProtocol
 package import Tags
 
-/// Performing a session's operations on a tag.
 extension ReaderOperation {
   /// The longest FeliCa command without its length byte, and the longest raw command, in bytes. Every reader takes this
   /// much at once.
   private static let mostAtOnce = 250
 
-  /// Why the operation is refused for a tag without an attempt; nil if it is attempted.
+  /// Without an attempt; nil if the operation is attempted.
   package func refusal(for tag: TagActivation) -> ReaderOperationResult? {
     guard tag.isProper else {
       return .failed(.refused, reason: "the card's answer to select (ATS) is malformed")
@@ -23,8 +22,7 @@ extension ReaderOperation {
     return nil
   }
 
-  /// Performs the operation, except for `.read`, for which there is another method, and `.transceive`, which each
-  /// program performs in its own way.
+  /// Not for `.read`, which has another method, and not for `.transceive`, which each program performs in its own way.
   package func perform(
     on tag: TagActivation, over channel: inout some TagChannel
   ) throws(TagChannelError) -> ReaderOperationResult {
@@ -40,8 +38,8 @@ extension ReaderOperation {
     }
   }
 
-  /// Performs `.read`. Repeats a doubtful reading. `tag` returns the channel's tag, which may have another identifier
-  /// after each selection.
+  /// Repeats a doubtful reading. `tag` returns the channel's tag, which may have another identifier after each
+  /// selection.
   package static func read<Channel: TagChannel>(
     over channel: inout Channel, tag: (Channel) -> TagActivation
   ) throws(TagChannelError) -> ReaderOperationResult {
@@ -117,7 +115,7 @@ extension TagWriteError {
 package struct ProgressChannel<Channel: TagChannel>: TagChannel {
   package enum Direction { case reading, writing }
 
-  /// The shortest time between two reports.
+  /// Between two reports.
   package static var interval: Duration { .milliseconds(250) }
 
   package private(set) var channel: Channel
@@ -164,7 +162,7 @@ package struct ProgressChannel<Channel: TagChannel>: TagChannel {
 }
 
 extension TagType {
-  /// The number of bytes of the tag's memory in an answer.
+  /// Bytes of the tag's memory in an answer.
   fileprivate func bytesRead(_ command: [UInt8], _ count: Int) -> Int {
     switch (self, command.first) {
     case (.type1, 0x02), (.type1, 0x10): count - 1
@@ -179,7 +177,7 @@ extension TagType {
     }
   }
 
-  /// The number of bytes of the tag's memory that a command writes.
+  /// Bytes of the tag's memory that a command writes.
   fileprivate func bytesWritten(_ command: [UInt8]) -> Int {
     switch (self, command.first) {
     case (.type1, 0x54), (.type1, 0x1B): 8

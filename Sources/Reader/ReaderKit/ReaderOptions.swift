@@ -12,7 +12,7 @@ package struct ReaderOptions: Equatable {
     case serve(link: Int32)
   }
 
-  /// An error in the arguments, with a description for the user.
+  /// The description is for the user.
   package struct Mistake: Error, Equatable {
     package let description: String
 
@@ -37,7 +37,7 @@ package struct ReaderOptions: Equatable {
   package var idlePollInterval = ReaderTiming.idlePollInterval
   package var technologies = TagType.readable
 
-  /// Applies the options that can change while the process runs. Intervals are clamped to the configurable range.
+  /// Only those that can change while the process runs. Intervals are clamped to the configurable range.
   package mutating func take(_ polling: ReaderPolling) {
     func bounded(_ interval: Duration) -> Duration {
       min(max(interval, .milliseconds(Names.pollIntervals.lowerBound)), .milliseconds(Names.pollIntervals.upperBound))
@@ -79,7 +79,7 @@ package struct ReaderOptions: Equatable {
 
 /// libnfc's names of devices: a driver, and what that driver needs to find the device.
 package enum ConnectionString {
-  /// The file in a connection string such as `pn532_uart:/dev/ttyUSB0:115200`; nil if it names none.
+  /// The file in a connection string such as `pn532_uart:/dev/ttyUSB0:115200`; nil if there is none.
   package static func path(of connectionString: String) -> String? {
     let parts = connectionString.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count >= 2, parts[1].hasPrefix("/") else { return nil }

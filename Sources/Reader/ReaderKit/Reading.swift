@@ -7,7 +7,7 @@ package struct Reading {
   /// The most attempts to read a tag with doubtful data: it may still be moving towards the reader, or a frame may have
   /// been lost.
   package static let attempts = 3
-  /// The time limit for reading one tag, all attempts together.
+  /// For one tag, all attempts together.
   package static let allowance = Duration.seconds(10)
 
   package let content: TagReport.Content
@@ -45,13 +45,11 @@ package struct Reading {
     self.doubt = doubt
   }
 
-  /// A failed attempt.
   package init(problem: String, doubt: Doubt = .damage) {
     content = .problem(reason: problem)
     self.doubt = doubt
   }
 
-  /// An attempt that ended with a failed exchange.
   package init(failure error: TagChannelError) {
     let reason = "unsupported: \(error.reason)"
     if error.code == .unsupported {
@@ -64,25 +62,26 @@ package struct Reading {
     }
   }
 
-  /// What to tell the user about a tag that could not be read. `reason` is the end of a sentence.
+  /// For the user. `reason` is the end of a sentence.
   package static func failed(_ reason: String) -> String {
     "damaged: reading failed: \(reason); hold it to the reader again"
   }
 
-  /// An attempt that was not made, because the card's answer to select does not conform to its standard. Nil if it does.
+  /// An attempt that was not made, because the card's answer to select does not conform to its standard. Nil if it
+  /// does.
   package init?(improper tag: TagActivation) {
     guard !tag.isProper else { return nil }
     self.init(problem: "damaged: the card's answer to select (ATS) is malformed")
   }
 
-  /// The content of the last attempt. A tag whose reading is still doubtful is not taken for one without a message.
-  /// `before` is the previous attempt.
+  /// A tag whose reading is still doubtful does not get the result "without a message". `before` is the previous
+  /// attempt.
   package func finalContent(after before: Reading? = nil) -> TagReport.Content {
     guard case .bare(let reason) = content, isDoubtful(after: before) else { return content }
     return .problem(reason: reason)
   }
 
-  /// Whether another attempt may give a different result. `before` is the previous attempt.
+  /// Another attempt may give a different result. `before` is the previous attempt.
   package func isDoubtful(after before: Reading? = nil) -> Bool {
     switch doubt {
     case .none: false
@@ -93,20 +92,19 @@ package struct Reading {
 }
 
 extension TagActivation {
-  /// Whether the tag speaks ISO/IEC 14443-4.
+  /// The tag speaks ISO/IEC 14443-4.
   package var isISODEP: Bool { type == .type4A || type == .type4B }
 
-  /// Whether the card's answer to select conforms to its standard, so that the chip speaks its protocol with it. Also
-  /// true if the reader itself speaks the protocol and does not report the answer.
+  /// The card's answer to select conforms to its standard, so that the chip speaks its protocol with it. Also true if
+  /// the reader itself speaks the protocol and does not report the answer.
   package var isProper: Bool {
     guard case .typeA(let tag) = self, tag.type == .type4A else { return true }
     return tag.hasValidATS && (tag.sak == nil || !tag.ats.isEmpty)
   }
 
-  /// The identifier in hexadecimal digits, for the log.
+  /// Hexadecimal, for the log.
   package var digits: String { Hexadecimal.text(identifier).lowercased() }
 
-  /// The report of the tag for the daemon.
   package func sessionTag(_ number: UInt64, application: Int?) -> SessionTag {
     var tag = SessionTag(placement: Placement(number, self), initialApplication: application)
     switch self {
@@ -136,13 +134,13 @@ extension Placement {
 
 /// Comparing tags. An identifier does not prove identity: some tags choose a new one whenever they get power.
 extension TagActivation {
-  /// Whether the identifier may change each time the field comes on.
+  /// Each time the field comes on.
   package var mayChangeIdentifier: Bool { KnownTag.mayChange(type, identifier) }
 
-  /// Whether it is the same tag, by its kind and its identifier.
+  /// By kind and identifier.
   package func isSameTag(as other: TagActivation) -> Bool { type == other.type && identifier == other.identifier }
 
-  /// Whether it may be the same tag with another identifier: the rest of the activation is equal.
+  /// Only the identifier may differ.
   package func isAlike(_ other: TagActivation) -> Bool {
     guard mayChangeIdentifier, other.mayChangeIdentifier else { return false }
     switch (self, other) {
@@ -156,18 +154,18 @@ extension TagActivation {
     }
   }
 
-  /// Whether it is or may be the same tag, as far as can be determined without reading it.
+  /// The same tag, or maybe the same, as far as can be determined without reading it.
   package func isSamePlacement(as other: TagActivation) -> Bool { isSameTag(as: other) || isAlike(other) }
 }
 
 /// Recognizing a tag that the daemon knows.
 extension KnownTag {
-  /// Whether it identifies this tag. `key` is the key of the list.
+  /// `key` is the key of the list.
   package func identifies(_ tag: TagActivation, _ key: TagFingerprint.Key) -> Bool {
     fingerprint == TagFingerprint(tag.type, tag.identifier, key)
   }
 
-  /// Whether it may be this tag with another random identifier.
+  /// With another random identifier.
   package func mayBe(_ tag: TagActivation) -> Bool {
     mayHaveChanged && technology == tag.type && tag.mayChangeIdentifier
   }

@@ -5,16 +5,16 @@ package import Tags
 package protocol SessionServer: AnyObject {
   var daemon: DaemonConnection { get }
 
-  /// The tag of a placement that was reported to the client; nil if it was removed.
+  /// Reported to the client; nil if it was removed.
   func reportedTag(_ placement: UInt64) -> TagActivation?
 
-  /// Selects a reported tag, unless it is selected, and performs the operation with `DaemonConnection.perform`.
+  /// Selects a reported tag, unless it is selected, and calls `DaemonConnection.perform`.
   func operate(_ request: DaemonConnection.Request, on tag: TagActivation) throws(Interruption) -> SessionOutcome
 
-  /// Takes the tag's power for a moment, and selects it again. Returns nil if it is selected, in its initial state.
+  /// Takes the tag's power for a moment. Nil if the tag is selected, in its initial state.
   func selectAnew(_ tag: TagActivation, _ placement: UInt64) throws(Interruption) -> SessionOutcome?
 
-  /// Ends the placement of a tag that no longer answers. The tag is new when it is found again.
+  /// The tag no longer answers. It is new when it is found again.
   func loseTag(_ placement: UInt64) throws(Interruption)
 }
 
@@ -30,7 +30,6 @@ package enum SessionOutcome {
 }
 
 extension SessionServer {
-  /// Performs a client's operation on a tag of the session, and reports the result.
   package func perform(_ request: DaemonConnection.Request) throws(Interruption) {
     var outcome = SessionOutcome.removed
     let tag = reportedTag(request.placement)
@@ -55,15 +54,15 @@ extension SessionServer {
 
 /// The channel to the selected tag of a reader session.
 package protocol SessionChannel: TagChannel {
-  /// The tag, with its latest activation.
+  /// With its latest activation.
   var tag: TagActivation { get }
 
-  /// Sends a client's command as it is. Fails if the tag takes longer than `timeout` to answer.
+  /// As it is. Fails if the tag takes longer than `timeout` to answer.
   mutating func transceive(_ command: [UInt8], within timeout: Duration) throws(TagChannelError) -> [UInt8]
 }
 
 extension DaemonConnection {
-  /// Performs a request on the selected tag. `application` is selected before a raw command.
+  /// On the selected tag. `application` is selected before a raw command.
   package func perform(
     _ request: Request, selecting application: [UInt8]?, over channel: inout some SessionChannel
   ) throws(TagChannelError) -> ReaderOperationResult {
@@ -90,24 +89,23 @@ extension DaemonConnection {
 
 /// The state of a reader session that does not depend on the reader.
 package struct TagSession {
-  /// The options that the session began with.
+  /// As at the start of the session.
   package let options: TagSessionOptions
   /// The options since the last restart of polling: a part of `options`.
   package var polled: TagSessionOptions
-  /// Whether the selected card needs a SELECT of its application before it gets a raw command.
+  /// Needed before the selected card gets a raw command.
   package var applicationIsDue = false
-  /// Whether the selected tag may ignore the next command, because it has refused the last one.
+  /// The selected tag has refused the last command, and may ignore the next one.
   package var isOutOfStep = false
 
   package init(_ options: TagSessionOptions) { (self.options, polled) = (options, options) }
 
-  /// Whether `examine` sends commands to this tag.
+  /// `examine` sends commands to this tag.
   package func searches(_ tag: TagActivation) -> Bool {
     tag.isISODEP && tag.isProper && !polled.applicationIdentifiers.isEmpty
   }
 
-  /// Selects the first of the session's applications that a new card has. Returns the report of the tag; nil if the
-  /// client does not want it.
+  /// Selects the first of the session's applications that a new card has. Nil if the client does not want the tag.
   package mutating func examine(
     _ tag: TagActivation, _ number: UInt64, over channel: inout some TagChannel, _ daemon: DaemonConnection
   ) throws(TagChannelError) -> SessionTag? {
@@ -138,7 +136,7 @@ package struct TagSession {
     return tag.sessionTag(number, application: application)
   }
 
-  /// The application of this tag that has to be selected before the operation.
+  /// To be selected before the operation.
   package mutating func application(for operation: ReaderOperation, on tag: SessionTag?) -> [UInt8]? {
     defer { applicationIsDue = !operation.isTransceive }
     guard operation.isTransceive, applicationIsDue, let index = tag?.initialApplication,
@@ -149,7 +147,7 @@ package struct TagSession {
 }
 
 extension TagChannel {
-  /// Selects an application of an ISO-DEP card by its name (ISO/IEC 7816-4, 11.2.2). Returns whether the card accepts.
+  /// By its name (ISO/IEC 7816-4, 11.2.2). Returns whether the card accepts.
   fileprivate mutating func select(_ application: [UInt8]) throws(TagChannelError) -> Bool {
     let header: [UInt8] = [0x00, 0xA4, 0x04, 0x00, UInt8(truncatingIfNeeded: application.count)]
     return try exchange(header + application + [0x00]).suffix(2) == [0x90, 0x00]
@@ -159,6 +157,6 @@ extension TagChannel {
 extension ReaderOperation {
   package var isTransceive: Bool { if case .transceive = self { true } else { false } }
 
-  /// Whether it leaves the tag as it is.
+  /// Leaves the tag as it is.
   package var isReading: Bool { self == .read || self == .query }
 }

@@ -8,21 +8,21 @@ import ReaderProtocol
 /// There are two steps, because libnfc reads its configuration between them. `begin()` comes first. Creating a value of
 /// this type then restricts the process for good.
 package struct Confinement {
-  /// The restrictions in force, as text for the log.
+  /// As text for the log.
   package let summary: String
-  /// The restrictions that are not in force, and why; nil if all of them are.
+  /// The missing restrictions, and why; nil if all are in force.
   package let gap: String?
   /// Why no device may be touched: the kernel's filter against a compromised process is not in force. Nil if one may.
   package let refusal: String?
   private let files: FileConfinement
 
-  /// Restricts the process, which itself uses a single thread, to what a device needs. `device` is libnfc's connection
-  /// string; nil if libnfc is to search for a device.
+  /// `device` is libnfc's connection string; nil if libnfc is to search for a device. The process itself uses a single
+  /// thread.
   package init(device: String?, _ circumstances: ConfinementPlan.Circumstances = .own) {
     self.init(ConfinementPlan(device: device, circumstances), circumstances)
   }
 
-  /// Restricts the process to a plan. It has a single thread: the threads that it starts later are restricted too.
+  /// The process has a single thread: the threads that it starts later are restricted too.
   package init(_ plan: ConfinementPlan, _ circumstances: ConfinementPlan.Circumstances = .own) {
     // A crash should end the process by its signal, which the daemon sees. Swift's own handler would start another
     // program to print more.
@@ -68,7 +68,7 @@ package struct Confinement {
 
   private static let crashes = [SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGQUIT]
 
-  /// Returns nil, or why the limit is not in force.
+  /// Nil, or why the limit is not in force.
   private static func apply(_ limit: ConfinementPlan.Limit) -> String? {
     let (resource, most) =
       switch limit {
@@ -155,7 +155,6 @@ package struct Confinement {
 }
 
 extension ConfinementPlan.Circumstances {
-  /// The circumstances of this process.
   package static var own: Self {
     let outputs = [STDOUT_FILENO, STDERR_FILENO]
     return Self(
@@ -172,7 +171,6 @@ extension ConfinementPlan.Circumstances {
 
 /// The privileges that a confined reader process keeps, by its driver. This is only a value; other types enforce it.
 package struct ConfinementPlan: Equatable {
-  /// The kinds of devices that a process may use.
   package enum DeviceKind: CaseIterable {
     case terminal, usb, i2c, spi
   }
@@ -223,7 +221,6 @@ package struct ConfinementPlan: Equatable {
   /// Whether libusb 1 may start a thread, and receive the messages of the kernel and of udev about plugged devices
   /// (NETLINK_KOBJECT_UEVENT). Their socket is the only one in addition to the link, which is already open.
   package private(set) var usesLibusb1 = false
-  /// Whether the process may start threads.
   package private(set) var startsThreads = false
   /// Whether the process may connect to local sockets, and wait for one to appear. Such a process can also reach the
   /// system bus, as the daemon's user.
@@ -248,7 +245,6 @@ package struct ConfinementPlan: Equatable {
     limits = Self.limits(circumstances, startsThreads: startsThreads)
   }
 
-  /// The ways in which a process uses pcscd.
   package enum PCSCDUse: CaseIterable {
     /// It uses cards, over connections to pcscd that exist already. It needs no other socket and no file.
     case cards

@@ -6,9 +6,9 @@ import Glibc
 /// A rule applies to the file that has the path when the rule is made. A device that is plugged in again is a new file,
 /// which a confined process can never open. `newDevice` then returns the path, and another process takes over.
 struct FileConfinement {
-  /// The version of Landlock that is in force; nil if none is.
+  /// Nil if Landlock is not in force.
   private(set) var version: Int32?
-  /// Why Landlock is not in force, or only in part.
+  /// Nil if Landlock is fully in force.
   private(set) var obstacle: String?
   /// The device files, as they were when the rules were made. The node is nil if there was no file.
   private var devices: [(path: String, node: Node?)] = []
@@ -75,7 +75,7 @@ struct FileConfinement {
     }
   }
 
-  /// Restricts the process to the files of a plan for good. A missing file is left out.
+  /// For good. A missing file is left out.
   init(_ rules: [ConfinementPlan.FileRule]) {
     let version = tagroute_landlock_version()
     guard version > 0 else {
@@ -104,7 +104,7 @@ struct FileConfinement {
     self.version = version
   }
 
-  /// Returns the file that the rule applies to; nil if there is none.
+  /// The file that the rule applies to; nil if there is none.
   private static func allow(
     _ rule: ConfinementPlan.FileRule, in set: Int32, _ bounded: UInt64, failed: (String) -> Void
   ) -> Node? {
@@ -119,8 +119,7 @@ struct FileConfinement {
     return Node(status)
   }
 
-  /// The path of a device that is there now, but is not the one from when the rules were made; nil if there is no such
-  /// device.
+  /// The path of a device that was replaced since the rules were made; nil if there is none.
   var newDevice: String? {
     guard version != nil else { return nil }
     return devices.first { device in

@@ -17,7 +17,6 @@ struct SystemCallPolicy: Equatable {
     case kill
   }
 
-  /// A condition on an argument.
   enum Condition: Equatable {
     case equal(argument: UInt32, UInt64)
     case notEqual(argument: UInt32, UInt64)
@@ -91,7 +90,7 @@ struct SystemCallPolicy: Equatable {
     .masked(argument: 1, mask: 0xFFFF_FFFF, UInt64(request))
   }
 
-  /// The ioctl requests for a kind of device, allowed with any argument.
+  /// Allowed with any argument.
   private static func requests(of kind: ConfinementPlan.DeviceKind) -> [UInt32] {
     let store: (UnsafeMutablePointer<UInt32>?, Int32) -> Int32
     switch kind {
@@ -228,7 +227,6 @@ struct SystemCallPolicy: Equatable {
 
 /// Enforces a policy on system calls, by seccomp.
 enum SystemCallFilter {
-  /// The result of applying a policy.
   enum Outcome: Equatable {
     /// The filter is in force, except for these rules, which libseccomp rejected. Their calls are not allowed.
     case inForce(missing: [String])
