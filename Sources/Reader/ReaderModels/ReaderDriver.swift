@@ -4,16 +4,15 @@ package struct ReaderDriver: Sendable, Hashable {
   package let bundle: String
   /// `CFBundleShortVersionString`; nil if it is missing.
   package let version: String?
-  /// The name of each model. pcscd begins the names of its readers with it. Of a model that is listed twice, the first
-  /// name counts.
+  /// By model. pcscd begins the names of its readers with it. Of a model that is listed twice, the first name is used.
   package let names: [ReaderModel.Identifier: String]
 
-  /// The longest Info.plist that is read. libccid's has some 60,000 bytes.
+  /// In bytes. libccid's has some 60,000.
   package static let longestFile = 1 << 20
-  /// The most models of a driver. libccid has 560.
+  /// libccid has 560.
   package static let mostModels = 8192
 
-  /// `text` are the contents of the bundle's Info.plist. pcscd takes the lists of vendors, products and names as they
+  /// `text` is the contents of the bundle's Info.plist. pcscd takes the lists of vendors, products and names as they
   /// are, and so does this (`hotplug_libudev.c`, `HPReadBundleValues`; `tokenparser.l`).
   package init(bundle: String, propertyList text: String) {
     self.bundle = bundle
@@ -40,10 +39,10 @@ package struct ReaderDriver: Sendable, Hashable {
     return version.map { "\(name) \($0)" }
   }
 
-  /// The name that the driver gives this model; nil if it does not know the model.
+  /// Nil if the driver does not know the model.
   package func name(vendor: UInt16, product: UInt16) -> String? { names[ReaderModel.Identifier(vendor, product)] }
 
-  /// Whether the version is below this one, `major.minor.patch`; false if one of them is unknown.
+  /// By `major.minor.patch`; false if a version is unknown.
   package func isOlder(than other: String) -> Bool {
     guard let own = version.flatMap(Self.numbers(of:)), let other = Self.numbers(of: other) else { return false }
     return own < other
@@ -55,13 +54,13 @@ package struct ReaderDriver: Sendable, Hashable {
     return (major, minor, parts.count > 2 ? parts[2] ?? 0 : 0)
   }
 
-  /// A number as pcscd reads it: hexadecimal digits, with or without `0x`.
+  /// As pcscd reads it: hexadecimal digits, with or without `0x`.
   private static func number(_ text: String) -> UInt16? {
     let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : Substring(text)
     return UInt16(digits, radix: 16)
   }
 
-  /// The strings of each key's array, or its only string. Everything else is skipped.
+  /// Of each key's array, or its only string. Everything else is skipped.
   private static func values(of text: String) -> [String: [String]] {
     var values: [String: [String]] = [:]
     var key: String?

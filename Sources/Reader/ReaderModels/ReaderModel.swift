@@ -1,17 +1,15 @@
 package import Names
 
-/// What is known of a model of PC/SC reader: how it is recognised, and which commands it knows beyond those that every
-/// reader has.
+/// A model of PC/SC reader: how it is recognised, and which commands it knows beyond those that every reader has.
 ///
 /// The rows are in `ReaderModel.all`. They come from the makers' manuals, from the drivers' lists of readers and from
 /// published programs. No row was ever tried on hardware.
 package struct ReaderModel: Sendable, Hashable {
-  /// The numbers of a USB device.
+  /// Of a USB device.
   package struct Identifier: Sendable, Hashable {
     package let vendor: UInt16
     package let product: UInt16
 
-    /// The device with these numbers.
     package init(_ vendor: UInt16, _ product: UInt16) {
       self.vendor = vendor
       self.product = product
@@ -42,7 +40,7 @@ package struct ReaderModel: Sendable, Hashable {
     /// `FF C2`, switched to FeliCa.
     case transparent
 
-    /// Whether the card can be polled for a system.
+    /// The card can be polled for a system.
     var canPoll: Bool {
       switch self {
       case .pn532, .frame, .transparent: true
@@ -90,7 +88,7 @@ package struct ReaderModel: Sendable, Hashable {
 
   /// How pcscd names the slots of the device.
   package enum Slots: Sendable, Hashable {
-    /// There is one slot, or the name of every other slot says what it is for.
+    /// There is one slot, or the name of every other slot tells its purpose.
     case single
     /// There are several, and the name of the slot with the antenna says so.
     case named
@@ -98,28 +96,27 @@ package struct ReaderModel: Sendable, Hashable {
 
   /// For people: "ACS ACR1252U".
   package let title: String
-  /// The USB devices of this model; empty if one shares its numbers with a reader without an antenna.
+  /// USB devices; empty if one shares its numbers with a reader without an antenna.
   package let identifiers: [Identifier]
-  /// Parts of the names that pcscd has for the model.
+  /// Parts of pcscd's names of the model.
   package let names: [String]
 
   package internal(set) var rawFrames = RawFrames.none
-  /// The ways to a FeliCa card, the most likely one first; empty if there are none.
+  /// The most likely one first; empty if there are none.
   package internal(set) var feliCa: [FeliCaAccess] = []
   package internal(set) var type1 = Type1Access.none
   package internal(set) var classic = ClassicAccess.keys
   package internal(set) var type5 = Type5Access.none
-  /// The last page of a Type 2 tag that FF B0 reads.
+  /// Of a Type 2 tag, with FF B0.
   package internal(set) var lastType2Page = 0xFF
-  /// Whether the reader answers every failed exchange with 63 00, also with a Type 4 card.
+  /// 63 00 for every failed exchange, also with a Type 4 card.
   package internal(set) var hasOneFailureWord = false
   package internal(set) var feedback = Feedback.Means.none
   package internal(set) var slots = Slots.single
-  /// What users should know, as a sentence without a full stop; empty if there is nothing.
+  /// For users, as a sentence without a full stop; empty if there is none.
   package internal(set) var note = ""
 
-  /// A row of the table: a model with these names and numbers that knows the commands of every reader. `change` adds
-  /// what else it knows.
+  /// A row of the table. `change` adds what the model knows beyond the commands of every reader.
   init(
     _ title: String, _ identifiers: [Identifier] = [], _ names: [String] = [], _ change: (inout Self) -> Void = { _ in }
   ) {
@@ -129,11 +126,10 @@ package struct ReaderModel: Sendable, Hashable {
     change(&self)
   }
 
-  /// Whether a FeliCa card can be polled for a system.
+  /// A FeliCa card can be polled for a system.
   package var canPoll: Bool { feliCa.contains(where: \.canPoll) }
 
-  /// The types of tags that can be read on the reader, in the order of all lists. A Type 5 or FeliCa tag on a reader that
-  /// is not known is only a try.
+  /// In the order of all lists. A Type 5 or FeliCa tag on a reader that is not known is only a try.
   package var types: [TagType] {
     TagType.readable.filter { type in
       switch type {
@@ -147,7 +143,7 @@ package struct ReaderModel: Sendable, Hashable {
 }
 
 extension ReaderModel {
-  /// A model that is not known: the commands of PC/SC part 3, and a transparent session for FeliCa cards.
+  /// An unknown model: the commands of PC/SC part 3, and a transparent session for FeliCa cards.
   package static let generic = ReaderModel("PC/SC reader", [], [], triesAll)
 
   /// Adds the access that is tried with an unknown reader.
@@ -156,16 +152,15 @@ extension ReaderModel {
     model.type5 = .blocks(lock: .partThree)
   }
 
-  /// All known models.
   package static let all: [ReaderModel] = acs + others
 
-  /// The model of a USB device; nil if it is not known, or if the numbers do not show that it is a contactless reader.
+  /// Nil if the model is not known, or if the numbers do not show that it is a contactless reader.
   package static func find(vendor: UInt16, product: UInt16) -> ReaderModel? {
     let identifier = Identifier(vendor, product)
     return all.first { $0.identifiers.contains(identifier) }
   }
 
-  /// The model of a reader with this name, as pcscd has it; nil if it is not known.
+  /// As pcscd has it; nil if the model is not known.
   package static func find(readerName: String) -> ReaderModel? {
     let name = SlotName(readerName)
     var best: (model: ReaderModel, length: Int)?
@@ -180,7 +175,7 @@ extension ReaderModel {
 
 /// Models that are newer than the libccid of some supported distributions.
 extension ReaderModel {
-  /// The first version of libccid with a driver for a device; nil if every supported one has it, or none.
+  /// Nil if every supported version has a driver for the device, or none.
   package static func firstCCID(vendor: UInt16, product: UInt16) -> String? {
     // The ACR1552U (ChangeLog of CCID 1.5.3). Its other devices are in the list of ACS's driver alone.
     [Identifier(0x072F, 0x2303), Identifier(0x072F, 0x2308)].contains(Identifier(vendor, product)) ? "1.5.3" : nil
@@ -199,24 +194,24 @@ extension ReaderModel {
   static let unusable: [Identifier] =
     broadcom.map { Identifier(0x0A5C, $0) } + [Identifier(0x076B, 0x502A), Identifier(0x076B, 0x5125)]
 
-  /// Parts of the names that pcscd has for them.
+  /// Parts of pcscd's names of these.
   static let unusableNames = ["Broadcom Corp", "OMNIKEY 5025", "CardMan 5125"]
 }
 
 /// Which readers and slots have an antenna. Tagroute leaves all others alone.
 extension ReaderModel {
-  /// Words for a slot with an antenna.
+  /// In the name of a slot with an antenna.
   private static let antenna: Set<String> = ["picc", "cl", "nfc", "rfid", "contactless", "cless"]
-  /// Words for a slot of a security module, or of a card with contacts in a device with several slots.
+  /// In the name of a slot of a security module, or of a card with contacts in a device with several slots.
   private static let module: Set<String> = ["sam", "icc", "sim"]
   private static let contacts: Set<String> = ["contact", "contacted"]
-  /// Words of security keys, besides those that end with "key". Some name NFC: another reader can read them.
+  /// In names of security keys, besides words that end with "key". Some name NFC: another reader can read them.
   private static let tokens: Set<String> = ["token", "fido", "fido2", "u2f", "epass", "epass2003"]
   /// Yubico makes no readers.
   private static let yubico: UInt16 = 0x1050
 
-  /// Whether a reader in pcscd's list has an antenna, as far as its name tells: `ACS ACR1252 Dual Reader [ACR1252 Dual
-  /// Reader PICC] 00 00`. False for the slots of security modules and contact cards.
+  /// As far as its name tells: `ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00`. False for the slots of
+  /// security modules and contact cards.
   package static func isContactlessName(_ name: String) -> Bool {
     let slot = SlotName(name)
     guard !unusableNames.contains(where: slot.contains), !isToken(slot) else { return false }
@@ -224,8 +219,7 @@ extension ReaderModel {
     return find(readerName: name)?.slots == .single
   }
 
-  /// Whether a USB device is a contactless reader. `names` are the names of it that are known: the one that pcscd's
-  /// driver has for it, and the one that the device itself tells.
+  /// `names` are its known names: the one in pcscd's driver, and the one that the device itself tells.
   ///
   /// It is for the decision to start pcscd. That takes the device from other programs, such as GnuPG, so a security key
   /// or a reader for contact cards alone must not cause it.
@@ -239,7 +233,7 @@ extension ReaderModel {
     }
   }
 
-  /// Nil if the words do not tell. A word for a module counts if it comes last: `ACR1252 1S CL Reader SAM`.
+  /// Nil if the words do not tell. A word for a module is used only if it comes last: `ACR1252 1S CL Reader SAM`.
   private static func hasAntenna(_ words: [String]) -> Bool? {
     let positive = words.lastIndex { antenna.contains($0) || isNumberWithCL($0) }
     let negative = words.lastIndex { word in
@@ -262,14 +256,15 @@ extension ReaderModel {
   }
 }
 
-/// The name of a reader, as pcscd composes it: `FRIENDLY [interface] (serial) 00 01`. The parts in brackets may be missing.
+/// The name of a reader, as pcscd composes it: `FRIENDLY [interface] (serial) 00 01`. The parts in brackets may be
+/// missing.
 ///
 /// Names may have any content. A device can choose its own, so a name is a hint and no proof.
 struct SlotName {
   private let text: [UInt8]
-  /// The words of the interface's name, in lower case.
+  /// Of the interface's name, in lower case.
   let interface: [String]
-  /// The words in front of the brackets, in lower case.
+  /// In front of the brackets, in lower case.
   let friendly: [String]
 
   init(_ name: String) {
@@ -281,7 +276,7 @@ struct SlotName {
     friendly = Self.words(text[..<end])
   }
 
-  /// Whether a part is in the name. It begins where a word does, and no digit follows it.
+  /// The part begins at the start of a word, and no digit follows it.
   func contains(_ part: String) -> Bool {
     let part = Array(part.lowercased().utf8)
     guard let first = part.first, part.count <= text.count else { return false }
@@ -304,24 +299,23 @@ struct SlotName {
   }
 }
 
-/// How a tap ended, for the reader's LED and buzzer.
+/// The result of a tap, for the reader's LED and buzzer.
 package enum Feedback: Sendable, Hashable, CaseIterable {
-  /// One short beep, and a green light where the reader has one.
+  /// One short beep, and a green light if the reader has one.
   case success
-  /// Two beeps, or a long one if the reader cannot repeat it, and a red light where the reader has one.
+  /// Two beeps, or a long one if the reader cannot repeat it, and a red light if the reader has one.
   case failure
 
   /// A command to the reader. Its effect is over after half a second.
   package enum Command: Sendable, Hashable {
-    /// An APDU for the connected card's slot. A reader that knows it answers 90 and a second byte, which is the state of
-    /// its lights.
+    /// An APDU for the connected card's slot. A reader that knows it answers 90 and a second byte, which is the state
+    /// of its lights.
     case apdu([UInt8])
     /// For SCardControl: SCARD_CTL_CODE(1) with libccid, SCARD_CTL_CODE(3500) with ACS's own driver. libccid refuses it
     /// unless the administrator has allowed such commands.
     case escape([UInt8])
   }
 
-  /// What a model has to show it with.
   package enum Means: Sendable, Hashable {
     case none
     /// `FF 00 40` (ACR122U API 2.04, 6.2).
@@ -455,8 +449,8 @@ extension ReaderModel {
 
   private static func products(_ products: UInt16...) -> [Identifier] { products.map { Identifier(0x072F, $0) } }
 
-  /// The PN532 in it is open to programs (ACR122U API 2.04). A Touchatag is the same, but has the numbers and the name of
-  /// a reader for contact cards, 072F:90CC, so that it cannot be recognised.
+  /// The PN532 in it is open to programs (ACR122U API 2.04). A Touchatag is the same, but has the numbers and the name
+  /// of a reader for contact cards, 072F:90CC, so that it cannot be recognised.
   private static let acr122 = ReaderModel(
     "ACS ACR122U", products(0x2200, 0x0102, 0x0103), ["ACR122", "ACR122U", "AET62"]
   ) {
