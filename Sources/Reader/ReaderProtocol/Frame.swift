@@ -37,12 +37,11 @@ package enum ReaderLimits {
 
 /// An error of the link: the received data are not a valid message, or the other end is gone.
 package struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The error as a phrase, for example "a frame of 0 bytes". It completes "it sent …" unless the throwing method says
-  /// otherwise.
+  /// A phrase, for example "a frame of 0 bytes". It completes "it sent …" unless the throwing method says otherwise.
   package let description: String
 
-  /// Whether the frame has another version of the protocol. The two programs then belong to different installations,
-  /// and another process of the same program would not help.
+  /// The frame has another version of the protocol. The two programs then belong to different installations, and
+  /// another process of the same program would not help.
   package let isOtherVersion: Bool
 
   package init(_ description: String, isOtherVersion: Bool = false) {
@@ -57,7 +56,6 @@ package struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertib
 // version. If a daemon starts a reader process of another version, its error says what to do.
 package let frameVersion: UInt8 = 8
 
-/// Builds one frame.
 struct FrameWriter {
   private var fields: [UInt8]
 
@@ -74,7 +72,7 @@ struct FrameWriter {
     fields += bytes
   }
 
-  /// Writes as many whole Unicode scalars as fit into `limit` bytes.
+  /// As many whole Unicode scalars as fit into `limit` bytes.
   mutating func write(text: String, _ limit: Int) {
     var bytes: [UInt8] = []
     for scalar in text.unicodeScalars {
@@ -96,7 +94,7 @@ struct FrameWriter {
   }
 }
 
-/// Parses one frame, without its length field. Every byte sequence either decodes or throws.
+/// Without its length field. Every byte sequence either decodes or throws.
 struct FrameReader {
   let kind: UInt8
   private var rest: ArraySlice<UInt8>
@@ -160,15 +158,12 @@ struct FrameReader {
   }
 }
 
-/// Splits a stream of bytes into frames.
 package struct FrameDecoder: Sendable {
   private var buffer: [UInt8] = []
   private var start = 0
 
-  /// A decoder at the beginning of a frame.
   package init() {}
 
-  /// Adds received bytes.
   package mutating func append(_ bytes: some Sequence<UInt8>) {
     if start > 0 {
       buffer.removeFirst(start)
@@ -177,8 +172,8 @@ package struct FrameDecoder: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next whole frame without its length; nil if more bytes are needed. Fails if the length is below 2 or above
-  /// `ReaderLimits.frame`. The rest of the stream cannot be read then.
+  /// Without its length; nil if more bytes are needed. Fails if the length is below 2 or above `ReaderLimits.frame`.
+  /// The rest of the stream cannot be read then.
   package mutating func next() throws(ReaderLinkError) -> ArraySlice<UInt8>? {
     let available = buffer[start...]
     guard available.count >= 4 else { return nil }

@@ -4,14 +4,14 @@ package import Names
 package struct KnownTag: Sendable, Hashable {
   /// Its placement. If the process that receives the list found the tag itself, this is that process's own number.
   package let number: UInt64
-  /// The hash of its technology and UID, with the key of the list.
+  /// With the key of the list.
   package let fingerprint: TagFingerprint
-  /// Its technology.
   package let technology: TagType
-  /// Whether a tag of the same technology with another random UID may be this tag, because it may have made a new UID.
+  /// True if the tag may have made a new random UID. A tag of the same technology with another UID may then be this
+  /// tag.
   package let mayHaveChanged: Bool
-  /// Whether a process or its reader failed while the tag was read. The process then sends it no commands, not even to
-  /// check whether it is present.
+  /// A process or its reader failed while the tag was read. The process then sends it no commands, not even to check
+  /// whether it is present.
   package let isSuspect: Bool
 
   package init(
@@ -25,7 +25,7 @@ package struct KnownTag: Sendable, Hashable {
     self.isSuspect = isSuspect
   }
 
-  /// Whether a tag may have another UID each time the field comes on, so that only its technology identifies it.
+  /// Each time the field comes on, so that only its technology identifies the tag.
   ///
   /// Type A: four bytes that begin with 08 (ISO/IEC 14443-3, 6.5.4). Type B: always, because a PUPI does not show
   /// whether it is random (7.9.2). FeliCa: 01FE is a device's NFCID2 (NFC Forum Digital Protocol, SENSF_RES), 02FE a
@@ -42,12 +42,12 @@ package struct KnownTag: Sendable, Hashable {
 
 /// The known tags on a reader: the daemon's list, which it sends to a reader process with each goal.
 package struct KnownTags: Sendable, Hashable {
-  /// The key of all fingerprints.
+  /// Of all fingerprints.
   package let key: TagFingerprint.Key
   /// At most `ReaderLimits.knownTags`.
   package var tags: [KnownTag]
-  /// Whether the process treats all tags that its first polls find as known. The daemon sets this if it cannot know
-  /// which tags lie there: after a loan or a reader session, and if a process ended before it confirmed a stop.
+  /// The process treats all tags that its first polls find as known. The daemon sets this if it cannot know which tags
+  /// lie there: after a loan or a reader session, and if a process ended before it confirmed a stop.
   package var includesFirst: Bool
 
   package init(key: TagFingerprint.Key = .random(), tags: [KnownTag] = [], includesFirst: Bool = false) {
@@ -103,22 +103,19 @@ package struct TagFingerprint: Sendable, Hashable {
     /// The other eight bytes.
     package let high: UInt64
 
-    /// An existing key.
     package init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
 
-    /// A new random key. The system's generator is getrandom(2).
+    /// From getrandom(2).
     package static func random() -> Key {
       Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max))
     }
   }
 
-  /// The hash.
   package let value: UInt64
 
-  /// An existing fingerprint.
   package init(value: UInt64) { self.value = value }
 
-  /// The hash of a tag's technology and UID, with the key of the list that the fingerprint belongs to.
+  /// With the key of the list that the fingerprint belongs to.
   package init(_ technology: TagType, _ uid: [UInt8], _ key: Key) {
     self.init(value: Self.hash(Array(technology.rawValue.utf8) + [0] + uid, key))
   }

@@ -38,7 +38,6 @@ extension ReaderCommand {
     }
   }
 
-  /// The frame with this command.
   package var frame: [UInt8] {
     var writer = FrameWriter(kind: kind.rawValue)
     switch self {
@@ -57,7 +56,7 @@ extension ReaderCommand {
     return writer.frame
   }
 
-  /// Parses the payload of a frame, without its length. Fails if it is not a command of this version.
+  /// Without the frame's length. Fails if it is not a command of this version.
   package init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     var reader = try FrameReader(payload)
     switch Kind(rawValue: reader.kind) {
@@ -94,7 +93,7 @@ package enum ReaderGoal: Sendable, Hashable {
   /// Keep the device closed, so that another program can open it.
   case lent
 
-  /// Whether the field is on while this goal is in force.
+  /// While this goal is in force.
   package var usesField: Bool {
     switch self {
     case .scan, .session: true
@@ -102,7 +101,7 @@ package enum ReaderGoal: Sendable, Hashable {
     }
   }
 
-  /// The options of the reader session; nil for other goals.
+  /// Nil for other goals.
   package var session: TagSessionOptions? { if case .session(let options) = self { options } else { nil } }
 
   package var isScan: Bool { if case .scan = self { true } else { false } }
@@ -135,18 +134,17 @@ extension FrameReader {
   }
 }
 
-/// How often a reader process polls for tags to announce, and for which technologies.
+/// How often a reader process polls for tags to announce, and the technologies.
 package struct ReaderPolling: Sendable, Hashable {
   /// From the start of one poll to the start of the next, in whole milliseconds.
   package var interval: Duration
   /// The same after minutes without a change.
   package var idleInterval: Duration
-  /// The technologies to read, in the order of `TagType`.
+  /// In the order of `TagType`.
   package var technologies: [TagType]
-  /// Whether the reader shows with its LED and buzzer how a tap ended.
+  /// With LED and buzzer.
   package var feedback: Bool
 
-  /// Polling with these properties, by default for all technologies and without feedback.
   package init(
     interval: Duration = ReaderTiming.pollInterval, idleInterval: Duration = ReaderTiming.idlePollInterval,
     technologies: [TagType] = TagType.readable, feedback: Bool = false
@@ -182,7 +180,7 @@ extension FrameReader {
 package struct TagSessionOptions: Sendable, Hashable {
   /// Distinguishes this session from every other one of the daemon. It is never reused.
   package let number: UInt64
-  /// The technologies to report, in the order of `TagType`.
+  /// In the order of `TagType`.
   package let technologies: [TagType]
   /// Application identifiers of 5 to 16 bytes. The process selects them on an ISO-DEP card, in this order, until one
   /// answers 90 00 (ISO/IEC 7816-4, 11.2.2). A card without any of them is reported only with `reportsUndeclaredCards`.
@@ -191,11 +189,10 @@ package struct TagSessionOptions: Sendable, Hashable {
   /// The systems that FeliCa cards are polled for, without a wildcard (FF as either byte). A card without any of them
   /// is not reported. If the list is empty, every card is reported.
   package let systemCodes: [UInt16]
-  /// Whether to report ISO-DEP cards that have none of `applicationIdentifiers`.
+  /// If false, ISO-DEP cards without any of `applicationIdentifiers` are not reported.
   package let reportsUndeclaredCards: Bool
 
-  /// Options with these properties, by default for all technologies. There are at most `ReaderLimits.applications`
-  /// applications and `ReaderLimits.systemCodes` systems.
+  /// At most `ReaderLimits.applications` applications and `ReaderLimits.systemCodes` systems.
   package init(
     number: UInt64, technologies: [TagType] = TagType.readable, applicationIdentifiers: [[UInt8]] = [],
     systemCodes: [UInt16] = [], reportsUndeclaredCards: Bool = false
@@ -207,7 +204,7 @@ package struct TagSessionOptions: Sendable, Hashable {
     self.reportsUndeclaredCards = reportsUndeclaredCards
   }
 
-  /// Whether a code names exactly one system (JIS X 6319-4: FF matches any byte).
+  /// Names exactly one system (JIS X 6319-4: FF matches any byte).
   package static func isExact(_ code: UInt16) -> Bool { code >> 8 != 0xFF && code & 0xFF != 0xFF }
 }
 

@@ -14,7 +14,7 @@ package enum ReaderList: Sendable, Hashable {
 
   private enum Kind: UInt8 { case devices = 1, readers, problem }
 
-  /// The frame with this list. A list is cut to the first `most`.
+  /// A list is cut to the first `most`.
   package var frame: [UInt8] {
     var writer: FrameWriter
     switch self {
@@ -38,9 +38,9 @@ package enum ReaderList: Sendable, Hashable {
     return writer.frame
   }
 
-  /// Parses the payload of a frame, without its length. Fails if it is not a list of this version.
+  /// Without the frame's length. Fails if it is not a list of this version.
   ///
-  /// It repeats what drivers and devices say, so one odd reader must not hide the others. A reader that comes twice, or
+  /// Drivers and devices give the names, so one odd reader must not hide the others. A reader that comes twice, or
   /// whose name cannot be printed, is left out.
   package init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     var reader = try FrameReader(payload)
@@ -72,7 +72,7 @@ package enum ReaderList: Sendable, Hashable {
 }
 
 extension FrameWriter {
-  /// Writes two numbers, or none.
+  /// Two numbers, or none.
   fileprivate mutating func write(_ pair: [UInt16]) {
     write(!pair.isEmpty)
     for number in pair { write(number) }
@@ -89,39 +89,35 @@ extension FrameReader {
 
 /// A reader in pcscd's list. A device with several slots is several readers.
 package struct PCSCReader: Sendable, Hashable {
-  /// The USB device that it is, if its driver tells.
+  /// The USB device, if the driver tells.
   package struct Identity: Sendable, Hashable {
     /// `idVendor` of the device descriptor (USB 2.0, 9.6.1).
     package let vendor: UInt16
     /// `idProduct` of the device descriptor.
     package let product: UInt16
 
-    /// The device with these numbers.
     package init(vendor: UInt16, product: UInt16) {
       self.vendor = vendor
       self.product = product
     }
   }
 
-  /// Where it is plugged in, if its driver tells.
+  /// The USB bus, and the device's number on it, if the driver tells.
   package struct Place: Sendable, Hashable {
-    /// The number of the USB bus.
     package let bus: Int
-    /// The device's number on that bus.
     package let number: Int
 
-    /// The place with these numbers.
     package init(bus: Int, number: Int) {
       self.bus = bus
       self.number = number
     }
   }
 
-  /// The name by which pcscd knows it (`Names.PCSC.isReaderName`).
+  /// pcscd's name (`Names.PCSC.isReaderName`).
   package let name: String
-  /// Its maker and model; nil if unknown.
+  /// Nil if unknown.
   package let identity: Identity?
-  /// Its place; nil if unknown.
+  /// Nil if unknown.
   package let place: Place?
 
   package init(name: String, identity: Identity? = nil, place: Place? = nil) {
@@ -147,9 +143,8 @@ package struct PCSCProblem: Sendable, Hashable {
     case other
   }
 
-  /// What kind of problem it is.
   package let kind: Kind
-  /// The reason in words, for a person; may be empty.
+  /// For a person; may be empty.
   package let text: String
 
   package init(_ kind: Kind, _ text: String = "") {

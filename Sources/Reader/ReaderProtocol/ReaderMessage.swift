@@ -3,8 +3,8 @@ package import Names
 
 /// A message of a reader process to the daemon.
 ///
-/// A report about a tag belongs to the epoch of the goal for which the tag was found. A placement has one number, which
-/// no other epoch uses, so `examining`, `known` and `removed` need no epoch.
+/// A report about a tag belongs to the epoch of the goal in force when the tag was found. A placement has one number,
+/// which no other epoch uses, so `examining`, `known` and `removed` need no epoch.
 package enum ReaderMessage: Sendable, Hashable {
   /// The device appeared, disappeared or failed.
   case state(ReaderDeviceState)
@@ -14,11 +14,9 @@ package enum ReaderMessage: Sendable, Hashable {
   /// The process is about to read a tag. Sent before the first exchange, so that the daemon can name a tag that crashes
   /// the process.
   case examining(Placement)
-  /// The contents of a tag.
   case tag(epoch: UInt64, TagReport)
   /// A tag lies there that is not announced: it was not read before scanning stopped, or the first polls found it.
   case known(Placement)
-  /// The tag of this placement was removed.
   case removed(placement: UInt64)
   /// The thread with the link is alive and will send a message within this many milliseconds. 0 means that it sleeps
   /// until the daemon sends a command.
@@ -43,8 +41,9 @@ package enum ReaderMessage: Sendable, Hashable {
   /// The device is present, but this process has confined itself and may not open it. The process exits, so that its
   /// successor can open the device. Only heartbeats may follow.
   case successorWanted
-  /// The open device works, but another program holds it or its card, and the process waits for that program. The reason
-  /// says which one, if known, and what to do. An empty reason ends the wait. A change of the device's state ends it, too.
+  /// The open device works, but another program holds it or its card, and the process waits for that program. The
+  /// reason says which one, if known, and what to do. An empty reason ends the wait. A change of the device's state
+  /// ends it, too.
   case waiting(reason: String)
 }
 
@@ -66,7 +65,7 @@ extension ReaderMessage {
     case sessionPollingRestarted, waiting, bare, damaged
   }
 
-  /// The frame with this message. Texts are cut to their limits.
+  /// Texts are cut to their limits.
   package var frame: [UInt8] {
     switch self {
     case .state(.absent(let reason)): Self.frame(.absent) { $0.write(text: reason, ReaderLimits.text) }
@@ -147,8 +146,8 @@ extension ReaderMessage {
     return writer.frame
   }
 
-  /// Parses the payload of a frame, without its length. The sender is not trusted, so every field is checked. Fails if
-  /// it is not a message of this version, or exceeds `ReaderLimits`.
+  /// Without the frame's length. The sender is not trusted, so every field is checked. Fails if it is not a message of
+  /// this version, or exceeds `ReaderLimits`.
   package init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     var reader = try FrameReader(payload)
     switch Kind(rawValue: reader.kind) {
@@ -216,7 +215,6 @@ extension ReaderMessage {
 package struct Placement: Sendable, Hashable {
   /// Distinguishes this placement from every other one on the same reader, also across restarts of the reader process.
   package let number: UInt64
-  /// The tag's technology.
   package let technology: TagType
   /// The tag's UID as read, 4, 7 or 10 bytes for Type A. It is not an identity: four bytes that begin with 08 are
   /// random and new each time.
@@ -231,23 +229,20 @@ package struct Placement: Sendable, Hashable {
 
 /// The result of reading a tag, once per placement.
 package struct TagReport: Sendable, Hashable {
-  /// The contents of a tag, or why they cannot be read.
   package enum Content: Sendable, Hashable {
     /// An NDEF message, complete and decodable.
     case message([UInt8])
-    /// The tag was read well enough to know that it has no NDEF message: it is blank, not formatted, a card for payment or
-    /// transit, or a tag of which the reader can only tell the UID. The reason is for a person.
+    /// The tag was read well enough to know that it has no NDEF message: it is blank, not formatted, a card for payment
+    /// or transit, or its UID is all that the reader can read. The reason is for a person.
     case bare(reason: String)
-    /// The tag was read more than once, and its contents contradict each other: the bytes that are no message, as far as
-    /// they are known. The reason is for a person.
+    /// The tag was read more than once, and its contents contradict each other. `contents` are the undecodable bytes,
+    /// as far as they are known. The reason is for a person.
     case damaged(reason: String, contents: [UInt8])
     /// The tag could not be read. The reason is for a person.
     case problem(reason: String)
   }
 
-  /// The placement that this report is about.
   package let placement: Placement
-  /// The contents of the tag.
   package let content: Content
 
   package init(placement: Placement, content: Content) {
@@ -260,7 +255,6 @@ package struct TagReport: Sendable, Hashable {
 ///
 /// Data that a kind of tag does not have are empty or nil.
 package struct SessionTag: Sendable, Hashable {
-  /// Its placement.
   package let placement: Placement
   /// Answer to request of Type A, two bytes: `00 44` for an Ultralight (ISO/IEC 14443-3, 6.5.2).
   package var atqa: [UInt8]
@@ -281,7 +275,6 @@ package struct SessionTag: Sendable, Hashable {
   /// The index, from 0, of the application identifier that is selected, in the options that the session began with.
   package var initialApplication: Int?
 
-  /// A tag with these data.
   package init(
     placement: Placement, atqa: [UInt8] = [], sak: UInt8? = nil, historicalBytes: [UInt8] = [],
     applicationData: [UInt8] = [], protocolInfo: [UInt8] = [], idm: [UInt8] = [], pmm: [UInt8] = [],
@@ -299,7 +292,6 @@ package struct SessionTag: Sendable, Hashable {
     self.initialApplication = initialApplication
   }
 
-  /// The same tag with another placement.
   package func at(_ placement: Placement) -> SessionTag {
     SessionTag(
       placement: placement, atqa: atqa, sak: sak, historicalBytes: historicalBytes, applicationData: applicationData,

@@ -16,18 +16,15 @@ package enum ReaderOperation: Sendable, Hashable {
   /// allowed. Result: `answer`.
   case transceive([UInt8], timeout: UInt32)
 
-  /// The range of the timeout of `transceive`, in milliseconds: how long the tag may take to answer, as far as the chip
-  /// supports it.
+  /// In milliseconds, for `transceive`: how long the tag may take to answer, as far as the chip supports it.
   package static let timeouts: ClosedRange<UInt32> = 1...5000
 }
 
-/// The result of an operation.
 package enum ReaderOperationResult: Sendable, Hashable {
-  /// Whether the tag can be read and written, and the size limit of an NDEF message on it, in bytes.
+  /// The capacity is the size limit of an NDEF message, in bytes.
   case status(TagAccess, capacity: UInt32)
   /// The NDEF message, complete and decodable.
   case message([UInt8])
-  /// The operation succeeded.
   case done
   /// The tag's answer: for FeliCa from the response code on, for ISO-DEP with its status word.
   case answer([UInt8])
@@ -39,9 +36,7 @@ package enum ReaderOperationResult: Sendable, Hashable {
 package enum TagAccess: UInt8, Sendable, Hashable, CaseIterable {
   /// The tag cannot hold a message, or is not formatted.
   case notSupported
-  /// It can be read and written.
   case readWrite
-  /// It can only be read.
   case readOnly
 }
 
@@ -51,7 +46,6 @@ package enum ReaderOperationFailure: UInt8, Sendable, Hashable, CaseIterable {
   case tagLost
   /// This kind of tag does not support the operation, or the tag is not formatted for NDEF.
   case notSupported
-  /// The tag is read-only.
   case readOnly
   /// The message, or the command, is too long for the tag or the reader.
   case tooLong
@@ -59,17 +53,14 @@ package enum ReaderOperationFailure: UInt8, Sendable, Hashable, CaseIterable {
   case refused
   /// The tag is present, but did not answer in time. The process selected it again, which reset its state.
   case timeout
-  /// Too many operations are waiting already.
   case busy
   /// The process read back something else than it wrote.
   case notAsWritten
-  /// The tag cannot be made read-only.
   case cannotLock
   /// The tag is formatted and has no message.
   case empty
   /// The reader or its process failed.
   case deviceLost
-  /// The session has ended, or does not exist.
   case sessionEnded
   /// The tag is blank, and the operation was not to format it.
   case notFormatted
@@ -157,7 +148,7 @@ extension FrameReader {
     }
   }
 
-  /// An NDEF message that decodes. The process has checked this, but the daemon does not forward unchecked data.
+  /// It decodes. The process has checked this, but the daemon does not forward unchecked data.
   mutating func ndefMessage() throws(ReaderLinkError) -> [UInt8] {
     let bytes = try bytes(1...ReaderLimits.message, "an NDEF message")
     guard (try? NDEFMessage(decoding: bytes)) != nil else { throw ReaderLinkError("an NDEF message that is none") }

@@ -1,13 +1,14 @@
 /// The time limits of a reader process, how long the daemon waits for it, and the reason for each number.
 ///
 /// A chip that answers does so within milliseconds. The limits are for a chip that answers late or not at all. libnfc
-/// cannot be interrupted while it waits, and its thread has the link, too. Ending a process too early leaves its field on, or restarts a working reader.
+/// cannot be interrupted while it waits, and its thread has the link, too. Ending a process too early leaves its field
+/// on, or restarts a working reader.
 package struct ReaderTiming: Sendable, Hashable {
   /// The longest time that libnfc may wait for the chip, in each step of a command.
   package static let longestWait = Duration.milliseconds(700)
   /// How often a working process sends a heartbeat.
   package static let beatInterval = Duration.milliseconds(400)
-  /// The longest sleep that needs no heartbeat of its own, because those before and after it cover it.
+  /// It needs no heartbeat of its own, because the heartbeats before and after cover it.
   package static let shortSleep = Duration.milliseconds(200)
   /// The daemon adds this to the time that a process promises for its next message, because the machine may be busy.
   package static let grace = Duration.milliseconds(400)
@@ -15,7 +16,6 @@ package struct ReaderTiming: Sendable, Hashable {
   package static let pollInterval = Duration.milliseconds(125)
   /// The same after minutes without a change.
   package static let idlePollInterval = Duration.milliseconds(250)
-  /// The longest pause between two polls that can be configured.
   package static let longestPause = Duration.seconds(10)
   /// The longest time that a process may promise for its next message: a pause, and a command of the slowest driver.
   package static let longestPromise = Duration.seconds(20)
@@ -30,7 +30,7 @@ package struct ReaderTiming: Sendable, Hashable {
   /// milliseconds. With `kill` and the time for the bus, this is far below the 90 seconds that systemd gives a service
   /// (`TimeoutStopSec`).
   package static let stop = Duration.seconds(15)
-  /// How long an operation on a tag of a reader session may take.
+  /// On a tag of a reader session.
   package static let operation = Duration.seconds(30)
   /// How long the daemon finally waits for a killed process. A process inside a driver that hangs dies only when the
   /// driver returns, which may be never.
@@ -49,12 +49,12 @@ package struct ReaderTiming: Sendable, Hashable {
 
   /// The longest time that libnfc may take for one command to the chip.
   package let command: Duration
-  /// The longest time that it may take to open the device and set the chip up.
+  /// The longest time for opening the device and setting the chip up.
   package let opening: Duration
   /// The longest time for turning the field off and closing the device.
   package let closing: Duration
 
-  /// `device` is a device string, `pn532_uart:/dev/ttyUSB0` or `pcsc:NAME`; nil for a device of any of libnfc's drivers.
+  /// `pn532_uart:/dev/ttyUSB0` or `pcsc:NAME`; nil for a device of any of libnfc's drivers.
   package init(device: String?) {
     // From the source of libnfc 1.8.0: each driver waits in several steps, each for up to `longestWait` (W) or its own
     // second.
