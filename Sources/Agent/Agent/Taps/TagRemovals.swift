@@ -1,3 +1,4 @@
+import NDEF
 import Handlers
 import Routing
 

@@ -1,6 +1,6 @@
-import Names
 import Bus
 import NDEF
+import Names
 
 /// A tag read, and the session whose user it is announced to.
 struct DetectedTap: Hashable, Sendable {

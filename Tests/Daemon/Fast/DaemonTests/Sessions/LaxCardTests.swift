@@ -1,5 +1,5 @@
-import Names
 import Bus
+import Names
 import Rig
 import Testing
 
