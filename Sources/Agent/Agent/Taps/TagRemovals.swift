@@ -1,5 +1,5 @@
-import NDEF
 import Handlers
+import NDEF
 import Routing
 
 /// Decides what happens when the tag of a tap is taken away: a rule's `OnRemove=`, or a call of the app.

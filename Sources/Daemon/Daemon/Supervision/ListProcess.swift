@@ -16,18 +16,18 @@ actor ListProcess {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// How long a process may live after it or the daemon has closed the link.
-  static let endAllowance = Duration.seconds(1)
-
   private nonisolated let loop: EventLoop
+  /// How long a process may live after it or the daemon has closed the link.
+  private let endAllowance: Duration
   private let handler: @Sendable (Event) -> Void
   private var link: ReaderLinkEnd?
   private var child: pid_t?
   /// Nil if it was not killed.
   private var cause: String?
 
-  init(on loop: EventLoop, handler: @escaping @Sendable (Event) -> Void) {
+  init(on loop: EventLoop, endAllowance: Duration = .seconds(1), handler: @escaping @Sendable (Event) -> Void) {
     self.loop = loop
+    self.endAllowance = endAllowance
     self.handler = handler
   }
 
@@ -61,7 +61,7 @@ actor ListProcess {
   }
 
   private func killLater(_ cause: String) {
-    loop.schedule(after: Self.endAllowance) { self.assumeIsolated { $0.kill(cause) } }
+    loop.schedule(after: endAllowance) { self.assumeIsolated { $0.kill(cause) } }
   }
 
   private func closeLink() {

@@ -72,7 +72,7 @@ struct HotplugTests {
 
     /// The reader processes, without the short-lived process that asks libnfc for the readers in its configuration.
     func readerProcesses() throws -> [ForeignProcess] {
-      try daemon.children().filter { $0.commandLine.contains("--link") }
+      try daemon.children().filter { $0.commandLine.contains("--link") && !$0.commandLine.contains("--list") }
     }
 
     func objectSignals(_ member: String) async throws -> SignalStream {

@@ -213,7 +213,7 @@ private final class Watch {
     if !isRunning { await rig.pcscd.kill() }
     let loop = EventLoop(label: "daemon")
     let (events, continuation) = AsyncStream.makeStream(of: ListProcess.Event.self)
-    let process = ListProcess(on: loop) { continuation.yield($0) }
+    let process = ListProcess(on: loop, endAllowance: .seconds(60)) { continuation.yield($0) }
     let (program, environment) = (
       try BuiltProducts.program(Names.Files.pcscReaderProgram), rig.environment.map { "\($0.key)=\($0.value)" }
     )

@@ -44,7 +44,9 @@ struct TagRemovalsTests {
     #expect(removals.handle(.ended(offer.id, .delivered)) == [])
     let actions = removals.handle(.removed(offer.id))
     #expect(Self.words(actions) == ["/bin/true off"])
-    for case .run(_, let click) in actions { #expect(click.tapID == offer.id && click.tag == offer.read.withoutContents) }
+    for case .run(_, let click) in actions {
+      #expect(click.tapID == offer.id && click.tag == offer.read.withoutContents)
+    }
     #expect(removals.handle(.removed(offer.id)) == [])
     #expect(removals.count == 0)
   }
