@@ -105,7 +105,7 @@ enum AgentAnswers {
     tap.message = stored.read.bytes
     tap.reason = reason
     // A rule may act on a damaged tag, and the inbox then stores no reason.
-    let damage = stored.reason == .none ? TagRead.damage(of: stored.read.bytes) : ""
+    let damage = stored.reason == .none && stored.read.message == nil ? TagRead.damage(of: stored.read.bytes) : ""
     let reason = damage.isEmpty ? stored.reason : TapReason(.damaged, detail: damage)
     tap.stateReason = reason.words
     tap.stateReasonCode = reason.code.rawValue

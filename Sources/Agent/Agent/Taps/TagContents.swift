@@ -1,5 +1,6 @@
 import Handlers
 import NDEF
+import Names
 import Notifications
 import Routing
 
@@ -112,4 +113,18 @@ enum UserLanguages {
   private static let scriptOfCountry = [
     "zh-CN": "zh-Hans", "zh-SG": "zh-Hans", "zh-TW": "zh-Hant", "zh-HK": "zh-Hant", "zh-MO": "zh-Hant",
   ]
+}
+
+/// A tag's identity: its UID, or its contents if the UID changes at each activation.
+enum TagIdentity: Sendable, Hashable {
+  case uid([UInt8])
+  case message([UInt8])
+}
+
+extension TagRead {
+  var tag: TagIdentity {
+    // The contents of bare tags are all the same.
+    if isBare { return uid.isEmpty ? .message(Array(id.utf8)) : .uid(uid) }
+    return uid.isEmpty || UIDText.isRandom(uid) ? .message(bytes) : .uid(uid)
+  }
 }
