@@ -113,6 +113,9 @@ final class CardWalk {
 
   /// Takes a card away. The next placement that ends has to be its placement, and no tag may be announced before that.
   private func takeAway(_ id: TagID, _ placement: Placement, _ step: WalkStep) async throws {
+    // After a flicker, the process may be connected to the card before pcscd's own thread has noticed it. That thread
+    // would not notice the removal either.
+    try await rig.wait(for: "pcscd's reports") { [slot = rig.slot] in $0.isReported(in: slot) }
     await rig.remove(id)
     let removed = try await rig.next("the removal") { event -> UInt64? in
       if case .tag(let report, _) = event { Issue.record("\(step): a second announcement: \(report)") }
