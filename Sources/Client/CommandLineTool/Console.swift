@@ -11,11 +11,15 @@ package struct Console: Sendable {
 
   package init(json: Bool) { self.json = json }
 
-  /// Prints a command's result: the value as JSON, or the lines.
-  package func answer(_ value: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String] = [])
-    throws(Failure)
-  {
-    if json { try object(value()) } else { try self.lines(lines()) }
+  /// Prints a command's result: the value as JSON, or the lines. A terminal shows the verdict at the beginning of a
+  /// line in its colour.
+  package func answer(
+    _ value: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String] = [],
+    verdicts: [(String, Colour)] = []
+  ) throws(Failure) {
+    if json { return try object(value()) }
+    let colours = Colour.isShown(isTerminal: isatty(STDOUT_FILENO) == 1, ProcessEnvironment.current) ? verdicts : []
+    try Console.write(lines().map { Colour.painted(Console.printable($0), colours) + "\n" }.joined())
   }
 
   /// Prints a line on standard output. Line breaks and control characters in it are printed as escapes.
@@ -124,6 +128,26 @@ struct JSON: Encodable, Sendable, ExpressibleByDictionaryLiteral {
 extension OrNull: Sendable where Value: Sendable {}
 
 extension OrNull: Equatable where Value: Equatable {}
+
+/// The colour of a verdict on a terminal: a parameter of SGR (ECMA-48, 8.3.117).
+package enum Colour: Int, Sendable {
+  case red = 31
+  case green = 32
+  case yellow = 33
+
+  /// Whether output has colours. A `NO_COLOR` that is not empty switches them off (https://no-color.org).
+  static func isShown(isTerminal: Bool, _ environment: [String: String]) -> Bool {
+    isTerminal && environment["NO_COLOR", default: ""].isEmpty
+      && !["", "dumb"].contains(environment["TERM", default: ""])
+  }
+
+  /// The line, which is escaped already, with the longest verdict at its beginning in colour.
+  static func painted(_ line: String, _ verdicts: [(String, Colour)]) -> String {
+    let found = verdicts.map { (Console.printable($0), $1) }.filter { line.hasPrefix($0.0) }
+    guard let (verdict, colour) = found.max(by: { $0.0.count < $1.0.count }) else { return line }
+    return "\u{1B}[\(colour.rawValue)m\(verdict)\u{1B}[m\(line.dropFirst(verdict.count))"
+  }
+}
 
 enum Terminal {
   /// The width in cells; nil if `descriptor` is not a terminal, or its width is unknown.

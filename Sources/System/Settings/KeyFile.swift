@@ -363,7 +363,6 @@ package struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 
   /// `file:line: problem: remedy`: the format that compilers print and editors can jump to.
-  package var description: String {
-    "\(file)\(line.map { ":\($0)" } ?? ""): \(problem): \(remedy)"
-  }
+  package var description: String { "\(place): \(problem): \(remedy)" }
+  package var place: String { file + (line.map { ":\($0)" } ?? "") }
 }

@@ -92,7 +92,9 @@ extension Command {
 
   /// Prints problems, and returns the exit code.
   private static func report(_ problems: [HandlerDescription], _ console: Console) throws(Failure) -> Int32 {
-    try console.answer(problems, problems.map { "\($0.place): \($0.problem ?? "")" })
+    try console.answer(
+      problems, problems.map { "\($0.place): \($0.problem ?? "")" },
+      verdicts: problems.map { ($0.place, .red) })
     return problems.isEmpty ? 0 : 1
   }
 }

@@ -41,7 +41,8 @@ extension Command {
     }
     let problems =
       arguments.words.isEmpty ? files.read().problems : arguments.words.flatMap { RuleFiles.check($0).problems }
-    try console.answer(problems.map(RuleProblem.init), problems.map(\.description))
+    try console.answer(
+      problems.map(RuleProblem.init), problems.map(\.description), verdicts: problems.map { ($0.place, .red) })
     return problems.isEmpty ? 0 : 1
   }
 

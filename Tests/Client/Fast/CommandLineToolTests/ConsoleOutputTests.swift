@@ -49,6 +49,29 @@ struct ConsoleOutputTests {
   }
 }
 
+@Suite struct ColourTests {
+  @Test(arguments: [
+    (["TERM": "xterm"], true), (["TERM": "xterm", "NO_COLOR": ""], true), (["TERM": "xterm", "NO_COLOR": "0"], false),
+    (["TERM": "dumb"], false), (["TERM": ""], false), ([:], false),
+  ])
+  func `only a terminal shows colours, and the user can switch them off`(environment: [String: String], isShown: Bool) {
+    #expect(Colour.isShown(isTerminal: true, environment) == isShown)
+    #expect(!Colour.isShown(isTerminal: false, environment))
+  }
+
+  @Test(arguments: [
+    ("scanning", "\u{1B}[32mscanning\u{1B}[m"), ("not scanning: off", "\u{1B}[31mnot scanning\u{1B}[m: off"),
+    ("a.conf:12: not a key", "\u{1B}[31ma.conf:12\u{1B}[m: not a key"), ("0: reader", "0: reader"), ("", ""),
+  ])
+  func `the longest verdict at the beginning of a line gets a colour`(line: String, painted: String) {
+    let verdicts: [(String, Colour)] = [
+      ("scanning", .green), ("not scanning", .red), ("a.conf:1", .green), ("a.conf:12", .red),
+    ]
+    #expect(Colour.painted(line, verdicts) == painted)
+    #expect(Colour.painted(line, []) == line)
+  }
+}
+
 /// Records as `read`, `inbox show` and `inbox export` print them.
 @Suite struct HostileRecordTests {
   private func printed(_ report: RecordReport) throws -> (line: String, json: String) {
