@@ -319,32 +319,8 @@ package struct KeyFileSchema: Sendable, Hashable {
 
   private func suggestion(for name: String, among known: [String], _ shown: (String) -> String) -> String {
     let all = known.map(shown).joined(separator: ", ")
-    let nearest = known.map { ($0, editDistance(name.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
-    guard let nearest, nearest.1 <= max(2, nearest.0.count / 3) else { return "the known ones are \(all)" }
-    return "did you mean \(shown(nearest.0))?"
+    return Spelling.suggestion(for: name, among: known, shown) ?? "the known ones are \(all)"
   }
-}
-
-/// Optimal string alignment distance: the insertions, deletions, changes and swaps of neighbours from `a` to `b`. For
-/// names over 64 characters, longer than any of ours, the result is the length of the longer name.
-func editDistance(_ a: String, _ b: String) -> Int {
-  let a = Array(a), b = Array(b)
-  guard a.count <= 64, b.count <= 64 else { return max(a.count, b.count) }
-  var rows = [[Int]](repeating: [Int](repeating: 0, count: b.count + 1), count: a.count + 1)
-  for i in 0...a.count {
-    for j in 0...b.count {
-      if i == 0 || j == 0 {
-        rows[i][j] = max(i, j)
-        continue
-      }
-      let change = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
-      rows[i][j] = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, change)
-      if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
-        rows[i][j] = min(rows[i][j], rows[i - 2][j - 2] + 1)
-      }
-    }
-  }
-  return rows[a.count][b.count]
 }
 
 package struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -202,6 +202,15 @@ import Testing
     #expect(try mistake(text) == expected)
   }
 
+  @Test(arguments: [
+    ("stauts", "status"), ("STATUS", "status"), ("of", "off"), ("no", "on"), ("ls", nil), ("x", nil), ("", nil),
+    ("monitoring", nil), ("handler", nil),
+  ])
+  func `only a near name is suggested, and a short one only for one mistake`(name: String, nearest: String?) {
+    let known = ["status", "on", "off", "monitor"]
+    #expect(Spelling.suggestion(for: name, among: known) == nearest.map { "did you mean \($0)?" })
+  }
+
   @Test func `edit distances count a swap of two letters as one change`() {
     #expect(editDistance("", "") == 0)
     #expect(editDistance("abc", "") == 3)
