@@ -14,7 +14,7 @@ package enum DaemonProgram {
     do throws(DaemonOptions.Mistake) {
       options = try DaemonOptions(Array(arguments.dropFirst()))
     } catch {
-      complain(error.description)
+      complain("\(error.description); see tagrouted --help")
       return Names.ExitCode.usage
     }
     switch options.mode {
@@ -150,12 +150,12 @@ struct DaemonOptions: Hashable, Sendable {
       case "--check": mode = .check
       case "--config":
         guard let file = rest.popFirst(), !file.isEmpty else {
-          throw Mistake(description: "--config needs a file: --config FILE")
+          throw Mistake(description: "--config needs a file")
         }
         configuration = file
       default:
         guard argument.hasPrefix("--config="), argument.utf8.count > "--config=".utf8.count else {
-          throw Mistake(description: "unknown argument \(argument): see tagrouted --help")
+          throw Mistake(description: "unknown argument \(argument)")
         }
         configuration = String(argument.dropFirst("--config=".count))
       }

@@ -13,7 +13,7 @@ package enum SimulatorProgram {
     signal(SIGPIPE, SIG_IGN)
     let options: SimulatorArguments
     do throws(SimulatorError) { options = try SimulatorArguments(arguments) } catch {
-      return complain(error, usage)
+      return complain("\(error); see tagroute-simulator --help", usage)
     }
     let console = ControlChannel(input: FileDescriptor(owning: 0), output: FileDescriptor(owning: 1))
     if options.wantsHelp {
@@ -24,7 +24,7 @@ package enum SimulatorProgram {
       try await run(options, console)
       return 0
     } catch {
-      return complain(error, failure)
+      return complain("\(error)", failure)
     }
   }
 
@@ -73,8 +73,8 @@ package enum SimulatorProgram {
     return isatty(input.rawValue) == 1 || kind == S_IFIFO || kind == S_IFSOCK
   }
 
-  private static func complain(_ error: SimulatorError, _ code: Int32) -> Int32 {
-    let text = Array("tagroute-simulator: \(error)\n".utf8)
+  private static func complain(_ mistake: String, _ code: Int32) -> Int32 {
+    let text = Array("tagroute-simulator: \(mistake)\n".utf8)
     _ = write(2, text, text.count)
     return code
   }

@@ -182,10 +182,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--config"], "--config needs a file: --config FILE"),
-    (["--config="], "unknown argument --config=: see tagrouted --help"),
-    (["-x"], "unknown argument -x: see tagrouted --help"),
-    (["run"], "unknown argument run: see tagrouted --help"),
+    (["--config"], "--config needs a file"),
+    (["--config="], "unknown argument --config="),
+    (["-x"], "unknown argument -x"),
+    (["run"], "unknown argument run"),
   ])
   func `a wrong option is reported with a hint`(arguments: [String], expected: String) {
     let mistake = #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(arguments) }

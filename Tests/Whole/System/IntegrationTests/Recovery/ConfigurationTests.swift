@@ -54,7 +54,7 @@ import Testing
     #expect(run.log == ["\(program): /nonexistent/tagroute.conf: does not exist: name a file that does"])
   }
 
-  @Test(arguments: ["tagrouted", "tagroute-agent", "tagroute"])
+  @Test(arguments: ["tagrouted", "tagroute-agent", "tagroute-mqtt", "tagroute"])
   func `each program prints help and its version, and rejects an unknown option`(program: String) async throws {
     let path = try BuiltProducts.program(program)
     let help = try await ChildProcess.run(path, ["--help"], environment: [:])
@@ -80,7 +80,7 @@ import Testing
     #expect(help.output.hasPrefix("usage: tagroute-simulator"))
     let wrong = try await ChildProcess.run(path, ["--loud"], environment: [:])
     #expect(wrong.status == .exited(Names.ExitCode.usage))
-    #expect(wrong.log == ["tagroute-simulator: --loud: no such option"])
+    #expect(wrong.log == ["tagroute-simulator: --loud: no such option; see tagroute-simulator --help"])
   }
 }
 
