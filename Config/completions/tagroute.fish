@@ -1,6 +1,7 @@
 # fish completion for tagroute
 
-set --local commands status doctor monitor on off session read write info lock transceive run resolve handlers rules inbox demo
+set --local topics status doctor monitor on off session read write info lock transceive run resolve handlers rules inbox demo
+set --local commands $topics help
 set --local handlers verify prefer block forget
 set --local inbox show open dismiss export clear
 
@@ -43,6 +44,8 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a handlers 
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a rules -d 'list, check, add and remove the rules for tags'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a inbox -d 'list, open, export and remove taps'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d 'try Tagroute with a simulated reader'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a help -d 'explain a command'
+complete -c tagroute -n "__tagroute_bare help $topics" -a "$topics"
 
 complete -c tagroute -n '__tagroute_bare session lock unlock' -a 'lock unlock'
 
