@@ -1,4 +1,5 @@
 import Names
+import Settings
 
 package struct Command: Sendable {
   let name: String
@@ -10,10 +11,8 @@ package struct Command: Sendable {
   let details: String
   /// The options of a command with a single form.
   var options: [Option] = []
-  /// The forms of a command with several. The first one has no word.
+  /// The forms of a command with several.
   var severalForms: [Form] = []
-  /// How many words may follow the command.
-  let words: ClosedRange<Int>
   let run: @Sendable (Arguments, Console) async throws(Failure) -> Int32
 
   var forms: [Form] { severalForms.isEmpty ? [Form(nil, arguments, summary, options)] : severalForms }
@@ -22,7 +21,7 @@ package struct Command: Sendable {
   struct Form: Sendable {
     /// The word after the command's name; nil if the form has none.
     let word: String?
-    /// The arguments after the name and the word.
+    /// The arguments after the name and the word, as the help shows them: `ID [DOMAIN]`, or `FILE…` for one or more.
     let arguments: String
     /// One line, which starts with a verb.
     let summary: String
@@ -42,14 +41,19 @@ package struct Command: Sendable {
     /// What the help calls the value, or both values with a space in between; nil if the option takes none.
     let argument: String?
     let help: String
+    /// Replaces the arguments of the form; nil if they stay as they are.
+    let formArguments: String?
 
-    init(_ name: String, _ help: String) { (self.name, argument, self.help) = (name, nil, help) }
-
-    init(_ name: String, _ argument: String, _ help: String) {
-      (self.name, self.argument, self.help) = (name, argument, help)
+    init(_ name: String, _ help: String, formArguments: String? = nil) {
+      (self.name, argument, self.help, self.formArguments) = (name, nil, help, formArguments)
     }
 
-    fileprivate var valueCount: Int { argument?.split(separator: " ").count ?? 0 }
+    init(_ name: String, _ argument: String, _ help: String, formArguments: String? = nil) {
+      (self.name, self.argument, self.help, self.formArguments) = (name, argument, help, formArguments)
+    }
+
+    var valueCount: Int { argument?.split(separator: " ").count ?? 0 }
+    var synopsis: String { "--\(name)" + (argument.map { " \($0)" } ?? "") }
 
     static let common = [Option("json", "print JSON"), Option("help", "print this help")]
   }
@@ -58,101 +62,125 @@ package struct Command: Sendable {
     ("Status", [.status, .doctor, .monitor, .on, .off, .session]),
     ("Tags", [.read, .write, .info, .lock, .transceive, .run]),
     ("Links, apps and taps", [.resolve, .handlers, .rules, .inbox]),
-    ("Try it", [.demo]),
+    ("Try it", [.demo, .help]),
   ]
   static var all: [Command] { groups.flatMap(\.commands) }
 
-  /// Parses what follows the command's name. An option that belongs to another form is a usage failure.
-  package func parse(_ arguments: [String]) throws(Failure) -> Arguments {
-    let options = Option.common + forms.flatMap(\.options)
-    let parsed = try Arguments(
-      arguments, flags: Set(options.filter { $0.valueCount == 0 }.map(\.name)),
-      valued: Set(options.filter { $0.valueCount == 1 }.map(\.name)),
-      paired: Set(options.filter { $0.valueCount == 2 }.map(\.name)))
-    guard !parsed.has("help") else { return parsed }
-    let form = forms.first { $0.word == parsed.words.first } ?? forms[0]
-    let allowed = Set((Option.common + form.options).map(\.name))
-    if let other = parsed.options.keys.sorted().first(where: { !allowed.contains($0) }) {
-      throw .usage("tagroute \(name)\(form.word.map { " \($0)" } ?? "") has no option --\(other)")
+  /// The command that the first word of a command line names.
+  static func named(_ name: String) throws(Failure) -> Command {
+    if let command = all.first(where: { $0.name == name }) { return command }
+    guard name.hasPrefix("-") else {
+      throw .usage("there is no command \(name)", Spelling.suggestion(for: name, among: all.map(\.name)))
     }
+    let options = Option.common + [Option.version]
+    throw .usage("there is no option \(name)", Option.suggestion(for: name, among: options))
+  }
+
+  /// Runs the command, or prints its help. A usage failure names that help. `work` replaces what the command does.
+  package func invoke(
+    _ arguments: [String], _ work: (@Sendable (Arguments, Console) async throws(Failure) -> Int32)? = nil
+  ) async throws(Failure) -> Int32 {
+    do throws(Failure) {
+      let parsed = try parse(arguments)
+      let console = Console(json: parsed.has("json"))
+      guard !parsed.has("help") else {
+        try console.page(Help.text(for: self))
+        return 0
+      }
+      return try await (work ?? run)(parsed, console)
+    } catch {
+      throw error.pointing(to: "tagroute \(name)")
+    }
+  }
+
+  /// Parses what follows the command's name, and checks its options and the number of its arguments. With `--help`, it
+  /// checks nothing.
+  func parse(_ arguments: [String]) throws(Failure) -> Arguments {
+    let parsed = try Arguments(arguments, Option.common + forms.flatMap(\.options))
+    if !parsed.has("help") { try form(of: parsed).check(parsed, in: self) }
     return parsed
   }
-}
 
-package struct Arguments {
-  /// The words that are not options.
-  private(set) var words: [String] = []
-  /// Options by their long name, without the dashes; the value is empty if the option takes none.
-  package private(set) var options: [String: String] = [:]
-  /// All options in their order, with all their values.
-  private(set) var given: [(name: String, values: [String])] = []
-
-  /// Parses arguments without the program's name. The value of an option in `valued` is the next word, or follows `=`.
-  /// An option in `paired` has two values.
-  init(
-    _ arguments: [String], flags: Set<String>, valued: Set<String> = [], paired: Set<String> = []
-  ) throws(Failure) {
-    var rest = arguments[...]
-    var onlyWords = false
-    while let argument = rest.popFirst() {
-      guard !onlyWords, argument.hasPrefix("-"), argument != "-" else {
-        words.append(argument)
-        continue
-      }
-      if argument == "--" {
-        onlyWords = true
-        continue
-      }
-      let body = argument == "-h" ? "help" : String(argument.drop { $0 == "-" })
-      let equals = body.firstIndex(of: "=")
-      let name = equals.map { String(body[..<$0]) } ?? body
-      let attached = equals.map { String(body[body.index(after: $0)...]) }
-      if flags.contains(name) && (argument.hasPrefix("--") || argument == "-h") {
-        guard attached == nil else { throw .usage("--\(name) takes no value") }
-        options[name] = ""
-        given.append((name, []))
-      } else if (valued.contains(name) || paired.contains(name)) && argument.hasPrefix("--") {
-        guard let value = attached ?? rest.popFirst() else { throw .usage("--\(name) needs a value") }
-        var values = [value]
-        if paired.contains(name) {
-          guard let second = rest.popFirst() else { throw .usage("--\(name) needs two values") }
-          values.append(second)
-        }
-        options[name] = value
-        given.append((name, values))
-      } else {
-        throw .usage("unknown option \(argument)")
-      }
+  private func form(of arguments: Arguments) throws(Failure) -> Form {
+    guard !severalForms.isEmpty else { return forms[0] }
+    let wordless = forms.first { $0.word == nil }
+    guard let word = arguments.words.first else {
+      if let wordless { return wordless }
+      throw .usage("a subcommand is missing: use \(Help.alternatives(forms, of: self))")
     }
+    let isArgument = wordless.map { !Argument.all(in: $0.arguments(with: arguments)).isEmpty } ?? false
+    if let wordless, isArgument, !forms.contains(where: { $0.word == word }) { return wordless }
+    return try form(word)
   }
 
-  package func has(_ option: String) -> Bool { options[option] != nil }
-
-  /// The number of an option; nil if the option was not given.
-  func number(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
-    guard let text = options[option] else { return nil }
-    guard let number = Int(text), range.contains(number) else {
-      throw .usage("--\(option) takes a number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return number
+  /// The form with this word after the command's name.
+  func form(_ word: String) throws(Failure) -> Form {
+    if let form = forms.first(where: { $0.word == word }) { return form }
+    throw .usage(
+      "\(name) has no subcommand \(word)",
+      Spelling.suggestion(for: word, among: forms.compactMap(\.word)))
   }
 }
 
-/// Why a command failed: a message for a person, and an exit code for a script.
-package struct Failure: Error, Equatable {
-  /// `what: why`, without the program's name.
-  package let message: String
-  package let exitCode: Int32
-  /// The message for the sheet of a reader session, in the user's language; nil if there is none.
-  var sheet: String?
-
-  package init(message: String, exitCode: Int32, sheet: String? = nil) {
-    self.message = message
-    self.exitCode = exitCode
-    self.sheet = sheet
+extension Command.Form {
+  /// The arguments, given the options on the command line.
+  func arguments(with given: Arguments) -> String {
+    options.first { given.has($0.name) && $0.formArguments != nil }?.formArguments ?? arguments
   }
 
-  package static func usage(_ message: String) -> Failure {
-    Failure(message: "\(message); see tagroute --help", exitCode: Names.ExitCode.usage)
+  /// Fails unless the options belong to this form and the number of the arguments is right.
+  func check(_ given: Arguments, in command: Command) throws(Failure) {
+    let title = [command.name, word].compactMap(\.self).joined(separator: " ")
+    let own = Command.Option.common + options
+    let wrong =
+      given.unknown + given.given.map(\.name).filter { name in !own.contains { $0.name == name } }.map { "--\($0)" }
+    if let option = wrong.first {
+      throw .usage("\(title) has no option \(option)", Command.Option.suggestion(for: option, among: own))
+    }
+    let exclusive = options.filter { $0.formArguments != nil && given.has($0.name) }.map { "--\($0.name)" }
+    guard exclusive.count < 2 else {
+      throw .usage("use only one of \(exclusive.joined(separator: " and "))")
+    }
+    let words = word == nil ? given.words : Array(given.words.dropFirst())
+    let expected = Argument.all(in: arguments(with: given))
+    let usage = Help.alternatives([self], of: command)
+    if let missing = expected.dropFirst(words.count).first, !missing.isOptional {
+      // The option may have taken a word that was meant as the argument.
+      let last = given.given.last { !$0.values.isEmpty }
+      let value = last.map { " (\($0.values.joined(separator: " ")) is the value of --\($0.name))" } ?? ""
+      throw .usage("\(missing.name) is missing\(value): use \(usage)")
+    }
+    if words.count > expected.count, expected.last?.isRepeated != true {
+      throw .usage("the argument \(words[expected.count]) is one too many: use \(usage)")
+    }
+    // A variable that is not set gives an empty word. On the bus, an empty text may mean all.
+    if let empty = zip(expected, words).first(where: { $0.1.isEmpty && !$0.0.isRepeated }) {
+      throw .usage("\(empty.0.name) is empty: use \(usage)")
+    }
+  }
+}
+
+extension Command.Option {
+  static let version = Command.Option("version", "print the version")
+
+  /// `name` may have dashes.
+  static func suggestion(for name: String, among options: [Command.Option]) -> String? {
+    Spelling.suggestion(for: String(name.drop { $0 == "-" }), among: options.map(\.name)) { "--\($0)" }
+  }
+}
+
+/// An argument in the notation of the help.
+private struct Argument {
+  let name: String
+  let isOptional: Bool
+  let isRepeated: Bool
+
+  /// `-- COMMAND…` has one, `ID [DOMAIN]` two, the second of which is optional.
+  static func all(in synopsis: String) -> [Argument] {
+    synopsis.split(separator: " ").filter { $0 != "--" }.map { word in
+      Argument(
+        name: String(word.filter { !"[]…".contains($0) }), isOptional: word.contains("["),
+        isRepeated: word.contains("…"))
+    }
   }
 }

@@ -15,22 +15,21 @@ package enum CommandLineTool {
     do throws(Failure) {
       return try await dispatch(arguments)
     } catch {
-      Console.report(error)
-      return error.exitCode
+      let failure = error.pointing(to: "tagroute")
+      Console.report(failure)
+      return failure.exitCode
     }
   }
 
   private static func dispatch(_ arguments: [String]) async throws(Failure) -> Int32 {
     // --json may come before the command or after it.
     let leading = arguments.prefix { $0 == "--json" }
-    let arguments = Array(arguments.dropFirst(leading.count))
-    guard let name = arguments.first else {
+    guard let name = arguments.dropFirst(leading.count).first else {
       throw .usage("no command given")
     }
+    let rest = Array(arguments.dropFirst(leading.count + 1))
     switch name {
-    case "--help", "-h", "help":
-      try Console(json: false).page(Help.overview)
-      return 0
+    case "--help", "-h": return try await Command.help.invoke(leading + rest)
     case "--version":
       try Console(json: false).line("tagroute \(Names.version)")
       return 0
@@ -38,26 +37,36 @@ package enum CommandLineTool {
       // For Packaging/check-options. Tabs separate the columns.
       try Console.write(Help.options.map { $0 + "\n" }.joined())
       return 0
-    case ForeignCommand.word: try ForeignCommand.become(Array(arguments.dropFirst()))
-    default: break
+    case ForeignCommand.word: try ForeignCommand.become(rest)
+    default: return try await Command.named(name).invoke(leading + rest)
     }
-    guard let command = Command.all.first(where: { $0.name == name }) else {
-      throw .usage("unknown command \(name)")
-    }
-    let parsed = try command.parse(Array(leading) + arguments.dropFirst())
-    if parsed.has("help") {
-      try Console(json: false).page(Help.text(for: command))
-      return 0
-    }
-    guard command.words.contains(parsed.words.count) else {
-      throw .usage("tagroute \(name): wrong number of arguments")
-    }
-    return try await command.run(parsed, Console(json: parsed.has("json")))
+  }
+}
+
+extension Command {
+  static let help = Command(
+    name: "help", summary: "explain a command", arguments: "[COMMAND [SUBCOMMAND]]",
+    details: "Prints the same as tagroute COMMAND --help; without COMMAND, lists the commands."
+  ) { arguments, console throws(Failure) in
+    try console.page(Help.page(arguments.words))
+    return 0
   }
 }
 
 /// The texts of `--help`.
-package enum Help {
+enum Help {
+  /// What `tagroute help` prints, for a command and its subcommand if there are any.
+  static func page(_ words: [String]) throws(Failure) -> String {
+    guard let name = words.first else { return overview }
+    let command = try Command.named(name)
+    do throws(Failure) {
+      if let word = words.dropFirst().first { _ = try command.form(word) }
+    } catch {
+      throw error.pointing(to: "tagroute \(name)")
+    }
+    return text(for: command)
+  }
+
   /// What `tagroute --help` prints.
   static var overview: String {
     let width = Command.all.map(\.name.count).max() ?? 0
@@ -82,11 +91,11 @@ package enum Help {
   }
 
   /// What `tagroute COMMAND --help` prints.
-  package static func text(for command: Command) -> String {
-    let usages = command.forms.map { usage($0, of: command) }
+  static func text(for command: Command) -> String {
+    let usages = command.forms.flatMap { usages(of: $0, in: command) }
     let isSingle = command.forms.count == 1
     let rows = command.forms.flatMap { form in
-      (isSingle ? [] : [("  \(usage(form, of: command, withOptions: false))", form.summary)])
+      (isSingle ? [] : [("  \(joined(command.name, form.word, form.arguments))", form.summary)])
         + form.options.map { row($0, indent: isSingle ? 2 : 6) }
     }
     let sentence = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
@@ -104,7 +113,7 @@ package enum Help {
   /// What `tagroute --print-options` prints, for scripts: a line for each form and each option. Tabs separate the form,
   /// the option, its argument and the help.
   static var options: [String] {
-    let common = Command.Option.common + [Command.Option("version", "print the version")]
+    let common = Command.Option.common + [.version]
     return common.map { line("", $0) }
       + Command.all.flatMap { command in
         command.forms.flatMap { form in
@@ -125,14 +134,27 @@ package enum Help {
     ("78", "wrong configuration"),
   ]
 
-  private static func usage(_ form: Command.Form, of command: Command, withOptions: Bool = true) -> String {
-    [command.name, form.word ?? "", withOptions && !form.options.isEmpty ? "[OPTION…]" : "", form.arguments]
-      .filter { !$0.isEmpty }.joined(separator: " ")
+  /// The usage of the forms, for a message: `tagroute inbox export ID FILE, or tagroute inbox export --all FILE`.
+  static func alternatives(_ forms: [Command.Form], of command: Command) -> String {
+    forms.flatMap { usages(of: $0, in: command, withOptions: false) }.map { "tagroute \($0)" }.joined(
+      separator: ", or ")
+  }
+
+  /// The usage of a form, and another one for each option that changes its arguments.
+  private static func usages(of form: Command.Form, in command: Command, withOptions: Bool = true) -> [String] {
+    let options = form.options.contains { $0.formArguments == nil } && withOptions ? "[OPTION…]" : nil
+    return [joined(command.name, form.word, options, form.arguments)]
+      + form.options.filter { $0.formArguments != nil }.map { option in
+        joined(command.name, form.word, options, option.synopsis, option.formArguments)
+      }
+  }
+
+  private static func joined(_ words: String?...) -> String {
+    words.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " ")
   }
 
   private static func row(_ option: Command.Option, indent: Int = 2) -> (String, String) {
-    let argument = option.argument.map { " \($0)" } ?? ""
-    return (String(repeating: " ", count: indent) + "--\(option.name)\(argument)", option.help)
+    (String(repeating: " ", count: indent) + option.synopsis, option.help)
   }
 
   /// Two aligned columns. A long entry on the left gets a separate line.
@@ -162,7 +184,7 @@ package enum Help {
 }
 
 extension Console {
-  package func page(_ text: String) throws(Failure) {
+  func page(_ text: String) throws(Failure) {
     try lines(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
   }
 }

@@ -27,7 +27,7 @@ extension Command {
       .init("screenshot", "FILE", "store a picture of the notification; only with --unattended"),
       .init("uri", "URI", "tap a tag with this link, for an app of yours"),
       .init("handler", "APP", "open this app, one of those that claim the link; required if there are several"),
-    ], words: 0...0
+    ]
   ) { arguments, _ throws(Failure) in
     // The simulator's program, because this one cannot start test readers.
     guard let program = simulator else {

@@ -11,8 +11,7 @@ extension Command {
       when its tag is removed. With --json each line is an object with the key
       "event": "status", "daemon-gone", "tap", "tap-closed", "tag-removed" or
       "inbox-cleared".
-      """,
-    words: 0...0
+      """
   ) { _, console throws(Failure) in
     let loop = EventLoop(label: "tagroute")
     let daemon = try await DaemonClient.own(on: loop)

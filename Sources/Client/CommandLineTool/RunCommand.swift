@@ -31,7 +31,7 @@ extension Command {
       reached, 75 the reader is in use or there is none, 77 not allowed. 75 and 77
       also replace the code of a COMMAND that failed without the reader.
       """,
-    options: [TagCommand.readerOption], words: 1...4096
+    options: [TagCommand.readerOption]
   ) { arguments, _ throws(Failure) in
     let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     let program = try ProgramSearch.path(of: arguments.words[0], in: ProcessEnvironment.current["PATH"])

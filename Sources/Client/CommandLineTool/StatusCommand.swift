@@ -10,8 +10,7 @@ extension Command {
       Also lists the readers, with their numbers and states, and the agent of this
       session. With MQTT, also the taps that wait to be sent, and the connection to
       the broker. Fails with 69 if the daemon is not running.
-      """,
-    words: 0...0
+      """
   ) { _, console throws(Failure) in
     let report = try await StatusReport.current(on: EventLoop(label: "tagroute"))
     try console.answer(report, report.lines(.current))

@@ -13,8 +13,7 @@ extension Command {
         Applies to the whole machine. polkit decides who may do this: by default, the
         user at the machine. Fails with 69 if the daemon is not running, with 75 while
         polkit still asks the user, and with 77 if it is not allowed.
-        """,
-      words: 0...0
+        """
     ) { _, console throws(Failure) in
       let client = try await DaemonClient.own()
       let status = try await Failure.asking(.daemon) { () throws(BusError) in
@@ -37,7 +36,7 @@ extension Command {
 
 extension Command {
   static let session = Command(
-    name: "session", summary: "report that the screen is locked or unlocked", arguments: "lock|unlock",
+    name: "session", summary: "report that the screen is locked or unlocked",
     details: """
       For swaylock, hyprlock, i3lock and other lockers that do not report it
       themselves. tagroute(1), section LOCKERS, has the lines for their configuration.
@@ -50,15 +49,15 @@ extension Command {
       running, and with 75 if the daemon did not get the report within five seconds.
       The agent then keeps trying.
       """,
-    words: 1...1
+    severalForms: [
+      .init("lock", "", "report that the screen is locked"), .init("unlock", "", "report that it is unlocked"),
+    ]
   ) { arguments, console throws(Failure) in
-    guard let word = arguments.words.first, ["lock", "unlock"].contains(word) else {
-      throw .usage("use tagroute session lock, or tagroute session unlock")
-    }
+    let isLocked = arguments.words.first == "lock"
     let agent = try await AgentClient.own()
-    try await Failure.asking(.agent) { () throws(BusError) in try await agent.setLocked(word == "lock") }
+    try await Failure.asking(.agent) { () throws(BusError) in try await agent.setLocked(isLocked) }
     // As reported. Another locker may still have the session locked.
-    try console.answer(["locked": word == "lock"])
+    try console.answer(["locked": isLocked])
     return 0
   }
 }

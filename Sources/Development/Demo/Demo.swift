@@ -16,13 +16,7 @@ package enum DemoProgram {
     // If the reader of the output closes it, end by SIGPIPE and without a core dump.
     signal(SIGPIPE, SIG_DFL)
     do throws(Failure) {
-      let parsed = try Command.demo.parse(arguments)
-      let console = Console(json: parsed.has("json"))
-      if parsed.has("help") {
-        try console.page(Help.text(for: .demo))
-        return 0
-      }
-      return try await run(parsed, console)
+      return try await Command.demo.invoke(arguments, run)
     } catch {
       Console.report(error)
       return error.exitCode

@@ -13,8 +13,7 @@ extension Command {
 
       Exit code 0: no problem found; 1: at least one line is wrong. tagroute(1) lists
       the subjects and the keys of --json.
-      """,
-    words: 0...0
+      """
   ) { _, console throws(Failure) in
     let findings = Diagnosis(await Examination.make(on: EventLoop(label: "tagroute"))).findings
     let reports = findings.map { finding -> JSON in

@@ -23,43 +23,35 @@ extension Command {
       """,
     severalForms: [
       .init(
-        nil, "[--check [FILE]]", "list the apps, their links and your choices",
-        [.init("check", "read the desktop entries again, and print only errors")]),
+        nil, "", "list the apps, their links and your choices",
+        [.init("check", "read the desktop entries again, and print only errors", formArguments: "[FILE]")]),
       .init(
-        "verify", "[ID]", "ask each domain that the app claims whether it names the app",
+        "verify", "ID", "ask each domain that the app claims whether it names the app",
         [
           .init("server", "ADDRESS:PORT", "ask this server instead of the domains, and keep no answers"),
           .init("authorities", "FILE", "use these certificate authorities (PEM), and keep no answers"),
-          .init("due", "without ID: ask all domains with an expired answer, for apps from a store"),
+          .init("due", "ask all domains with an expired answer, for apps from a store", formArguments: ""),
         ]),
       .init("prefer", "ID DOMAIN", "open such links with this app, without a question"),
       .init("block", "ID [DOMAIN]", "never offer the app for such links, or for any link"),
       .init(
-        "forget", "[ID [DOMAIN]]", "undo the choices about an app",
+        "forget", "ID [DOMAIN]", "undo the choices about an app",
         [
-          .init("domain", "DOMAIN", "undo the choices about such links, for all apps"),
-          .init("all", "undo all choices"),
+          .init("domain", "DOMAIN", "undo the choices about such links, for all apps", formArguments: ""),
+          .init("all", "undo all choices", formArguments: ""),
         ]),
-    ], words: 0...3
+    ]
   ) { arguments, console throws(Failure) in
-    let choice = try HandlerChoice(arguments)
-    let isVerification = arguments.words.first == "verify"
     let checks = arguments.has("check")
-    guard
-      choice != nil
-        || (isVerification
-          ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.count <= (checks ? 1 : 0))
-    else {
-      throw .usage("use tagroute handlers, or tagroute handlers verify, prefer, block or forget")
-    }
     if checks, let file = arguments.words.first {
       let problems = HandlerCheck.problems(in: file) + [HandlerCheck.missing(for: file)].compactMap(\.self)
       return try report(problems.map(HandlerDescription.init), console)
     }
+    let fetching = try AssociationFetcher.Options(arguments)
     let agent = try await AgentClient.own()
-    if let choice { return try await choice.make(with: agent, console: console) }
-    if isVerification {
-      let verification = try HandlerVerification(agent: agent, arguments, console: console)
+    if let choice = HandlerChoice(arguments) { return try await choice.make(with: agent, console: console) }
+    if arguments.words.first == "verify" {
+      let verification = try HandlerVerification(agent: agent, fetching, console: console)
       guard let id = arguments.words.dropFirst().first else { return try await verification.refreshDue() }
       return try await verification.verify(id)
     }
@@ -113,22 +105,15 @@ enum HandlerChoice: Equatable {
   case block(handler: String, claim: String?)
   case forget(handler: String?, claim: String?)
 
-  /// Nil for another command.
-  init?(_ arguments: Arguments) throws(Failure) {
-    guard let action = arguments.words.first, ["prefer", "block", "forget"].contains(action) else { return nil }
-    let handler = arguments.words.dropFirst().first
-    let claim = arguments.words.dropFirst(2).first
-    let (domain, isAll) = (arguments.options["domain"], arguments.has("all"))
-    // On the bus, an empty text means all. A shell variable that is not set must not mean that.
-    if handler == "" || claim == "" || domain == "" { throw .usage("an argument is empty") }
-    switch (action, handler, claim) {
+  /// Nil for another command. The arguments are those of the form, so a handler is nil only with `--domain` or `--all`.
+  init?(_ arguments: Arguments) {
+    let (handler, claim) = (arguments.words.dropFirst().first, arguments.words.dropFirst(2).first)
+    switch (arguments.words.first, handler, claim) {
     case ("prefer", let handler?, let claim?): self = .prefer(handler: handler, claim: claim)
-    case ("prefer", _, _): throw .usage("use tagroute handlers prefer ID DOMAIN")
     case ("block", let handler?, let claim): self = .block(handler: handler, claim: claim)
-    case ("block", _, _): throw .usage("use tagroute handlers block ID [DOMAIN]")
-    case (_, let handler?, let claim) where domain == nil && !isAll: self = .forget(handler: handler, claim: claim)
-    case (_, nil, nil) where isAll != (domain != nil): self = .forget(handler: nil, claim: domain)
-    default: throw .usage("use tagroute handlers forget with ID [DOMAIN], with --domain DOMAIN or with --all")
+    case ("forget", let handler, let claim):
+      self = .forget(handler: handler, claim: claim ?? arguments.options["domain"])
+    default: return nil
     }
   }
 

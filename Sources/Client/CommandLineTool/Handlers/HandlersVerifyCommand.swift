@@ -17,17 +17,11 @@ struct HandlerVerification {
   private let refresh: AssociationRefresh
   private let isTrial: Bool
 
-  /// Arguments that name a test server or authorities make it a trial, which keeps no answer. Fails if there is no
-  /// place for the answers.
-  init(agent: AgentClient, _ arguments: Arguments, console: Console) throws(Failure) {
+  /// A test server or authorities make it a trial, which keeps no answer. Fails if there is no place for the answers.
+  init(agent: AgentClient, _ options: AssociationFetcher.Options, console: Console) throws(Failure) {
     self.agent = agent
     self.console = console
-    isTrial = arguments.has("server") || arguments.has("authorities")
-    var options = AssociationFetcher.Options()
-    options.server = arguments.options["server"]
-    // An address that the user names may be private.
-    options.allowsPrivateAddresses = options.server != nil
-    options.authorities = arguments.options["authorities"]
+    isTrial = options.server != nil || options.authorities != nil
     let store = isTrial ? nil : AssociationStore(environment: ProcessEnvironment.current)
     guard isTrial || store != nil else {
       throw Failure(
@@ -111,6 +105,21 @@ struct HandlerVerification {
   }
 
   private static func now() -> Int64 { Int64(time(nil)) }
+}
+
+extension AssociationFetcher.Options {
+  init(_ arguments: Arguments) throws(Failure) {
+    self.init()
+    server = arguments.options["server"]
+    // An address that the user names may be private.
+    allowsPrivateAddresses = server != nil
+    authorities = arguments.options["authorities"]
+    guard let server else { return }
+    let parts = server.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count > 1, let port = parts.last.flatMap({ UInt16($0) }), port > 0, parts.first != "" else {
+      throw .usage("--server takes an address and a port, such as 127.0.0.1:8443, not \(server)")
+    }
+  }
 }
 
 /// A domain's answer about a handler; scripts depend on its keys.

@@ -13,8 +13,9 @@ extension Command {
       .init("technology", "TECHNOLOGY", "ask for a tag of this technology, such as type-2"),
       .init("reader", "NUMBER", "ask for a tag on this reader"),
       .init("type", "TYPE", "add an empty record of this media type or external type to the tag"),
-      .init("message", "FILE", "ask for a tag with this NDEF message, instead of URI; - is standard input"),
-    ], words: 0...1
+      .init(
+        "message", "FILE", "ask for a tag with this NDEF message; - is standard input", formArguments: ""),
+    ]
   ) { arguments, console throws(Failure) in
     let uid = try TagToResolve.uid(arguments)
     let message = try await TagToResolve.message(arguments)
@@ -54,7 +55,7 @@ private enum TagToResolve {
   static func message(_ arguments: Arguments) async throws(Failure) -> [UInt8]? {
     let (link, type) = (arguments.words.first, arguments.options["type"])
     if let file = arguments.options["message"] {
-      guard link == nil, type == nil else { throw .usage("--message replaces URI and --type") }
+      guard type == nil else { throw .usage("use only one of --message and --type") }
       return try await MessageToWrite.message(inFile: file)
     }
     var records = link.map { NDEFMessage.uri($0).records } ?? []

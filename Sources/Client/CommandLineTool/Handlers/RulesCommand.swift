@@ -19,26 +19,19 @@ extension Command {
       """,
     severalForms: [
       .init(
-        nil, "[--check [FILE…]]", "list the rules, in the order in which they are tried",
-        [.init("check", "print only errors")]),
-      .init("add", "NAME [ARGUMENT…]", "write a rule for one tag, or for an app", RulesAdd.options),
+        nil, "", "list the rules, in the order in which they are tried",
+        [.init("check", "print only errors", formArguments: "[FILE…]")]),
+      .init("add", "NAME", "write a rule for one tag, or for an app", RulesAdd.options),
       .init("remove", "NAME", "remove a rule of yours from its file"),
-    ], words: 0...100
+    ]
   ) { arguments, console throws(Failure) in
     let files = RuleFiles()
-    if arguments.words.first == "remove", !arguments.has("check") {
-      guard arguments.words.count == 2 else { throw .usage("use tagroute rules remove NAME") }
-      return try remove(arguments.words[1], from: files, console)
+    switch arguments.words.first {
+    case "add": return try await RulesAdd(arguments, files).run(arguments, console)
+    case "remove": return try remove(arguments.words[1], from: files, console)
+    default: break
     }
-    if arguments.words.first == "add", !arguments.has("check") {
-      return try await RulesAdd(arguments, files).run(arguments, console)
-    }
-    guard arguments.has("check") else {
-      guard arguments.words.isEmpty else {
-        throw .usage("use tagroute rules, tagroute rules add NAME, or tagroute rules remove NAME")
-      }
-      return try list(files.read(), console)
-    }
+    guard arguments.has("check") else { return try list(files.read(), console) }
     let problems =
       arguments.words.isEmpty ? files.read().problems : arguments.words.flatMap { RuleFiles.check($0).problems }
     try console.answer(
@@ -116,7 +109,9 @@ struct RulesAdd: Sendable {
       .init("handler", "ID", "all tags that this app opens without a question"),
       .init("contents", "with --wait: only while the tag holds the message that it holds now"),
       .init("open", "ID", "open the link in this app, or in the default one"),
-      .init("run", "PROGRAM", "run a program with the ARGUMENTs; write -- before one that begins with -"),
+      .init(
+        "run", "PROGRAM", "run a program with the ARGUMENTs; write -- before one that begins with -",
+        formArguments: "NAME [ARGUMENT…]"),
       .init("show", "show what is on the tag"),
       .init("ignore", "do nothing"),
       .init("no-ask", "open or run without a click, unless the session is locked"),
@@ -126,9 +121,8 @@ struct RulesAdd: Sendable {
     let actions = ["open", "run", "show", "ignore"].filter(arguments.has)
     let words = arguments.words.dropFirst()
     guard let name = words.first, actions.count == 1, let action = actions.first else {
-      throw .usage("use tagroute rules add NAME, with one of --open, --run, --show and --ignore")
+      throw .usage("give one of --open, --run, --show and --ignore")
     }
-    guard words.count == 1 || action == "run" else { throw .usage("only --run takes arguments") }
     guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
       throw .usage("the name of a rule is one line")
     }

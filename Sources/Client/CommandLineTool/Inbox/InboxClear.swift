@@ -18,9 +18,6 @@ struct InboxClear: Equatable {
     days = try arguments.number("older-than", in: 0...36_500)
     fromScreen = arguments.has("all")
     isConfirmed = arguments.has("yes")
-    guard [!ids.isEmpty, days != nil, fromScreen].count(where: { $0 }) <= 1 else {
-      throw .usage("use at most one of IDs, --older-than and --all")
-    }
     guard ids.count <= InboxAction.maximumIDs else {
       throw .usage("at most \(InboxAction.maximumIDs) ids at once; use --older-than or --all")
     }

@@ -34,20 +34,20 @@ extension Command {
         ]),
       .init("dismiss", "ID", "remove a tap from the screen"),
       .init(
-        "export", "[ID] FILE", "write the NDEF message of a tap; - is standard output",
+        "export", "ID FILE", "write the NDEF message of a tap; - is standard output",
         [
-          .init("all", "without ID: write all taps, one per line, as inbox show --json prints them"),
+          .init("all", "write all taps, one per line, as inbox show --json prints them", formArguments: "FILE"),
           .init("record", "NUMBER", "with ID: write only the data of this record, as inbox show numbers it"),
           .init("force", "overwrite FILE"),
         ]),
       .init(
         "clear", "[ID…]", "remove these taps for good, or all that are not on the screen",
         [
-          .init("older-than", "DAYS", "only taps that were read more than this many days ago"),
-          .init("all", "also remove taps on the screen; a tap that is being opened stays"),
+          .init("older-than", "DAYS", "only taps that were read more than this many days ago", formArguments: ""),
+          .init("all", "also remove taps on the screen; a tap that is being opened stays", formArguments: ""),
           .init("yes", "do not ask; required if standard input is not a terminal"),
         ]),
-    ], words: 0...(InboxAction.maximumIDs + 1)
+    ]
   ) { arguments, console throws(Failure) in
     let action = try InboxAction(arguments)
     try action.checkBeforehand(console)
@@ -77,35 +77,25 @@ enum InboxAction: Equatable {
 
   /// The most ids in one command.
   static let maximumIDs = 500
-  private static let actions = ["show", "open", "dismiss", "export", "clear"]
 
+  /// The arguments are those of the form.
   init(_ arguments: Arguments) throws(Failure) {
-    let action = arguments.words.first
-    let words = arguments.words.dropFirst()
-    guard action.map(Self.actions.contains) ?? true else {
-      throw .usage("use tagroute inbox, or tagroute inbox \(Self.actions.joined(separator: ", "))")
-    }
-    // A variable that is not set gives an empty argument.
-    let values = Command.inbox.forms.flatMap(\.options).filter { $0.argument != nil }.map { arguments.options[$0.name] }
-    guard !words.contains(""), !values.contains("") else { throw .usage("an argument is empty") }
-    let isAll = arguments.has("all")
-    switch (action, words.first, words.count) {
-    case (nil, _, _):
+    let words = Array(arguments.words.dropFirst())
+    switch (arguments.words.first, words.first) {
+    case ("show", let id?): self = .show(id)
+    case ("open", let id?): self = .open(id, handler: arguments.options["handler"])
+    case ("dismiss", let id?): self = .dismiss(id)
+    case ("export", let first?):
+      let isAll = arguments.has("all")
+      guard !isAll || !arguments.has("record") else { throw .usage("use only one of --all and --record") }
+      self = .export(
+        isAll ? nil : first, record: try arguments.number("record", in: 1...100_000),
+        OutputFile(path: words.last ?? first, overwrites: arguments.has("force")))
+    case ("clear", _): self = .clear(try InboxClear(words, arguments))
+    default:
       self = .list(
         state: arguments.options["state"], limit: try arguments.number("limit", in: 1...100_000) ?? 100,
         before: arguments.options["before"])
-    case ("show", let id?, 1): self = .show(id)
-    case ("open", let id?, 1): self = .open(id, handler: arguments.options["handler"])
-    case ("dismiss", let id?, 1): self = .dismiss(id)
-    case ("export", let file?, 1) where isAll && !arguments.has("record"):
-      self = .export(nil, record: nil, OutputFile(path: file, overwrites: arguments.has("force")))
-    case ("export", let id?, 2) where !isAll:
-      self = .export(
-        id, record: try arguments.number("record", in: 1...100_000),
-        OutputFile(path: arguments.words[2], overwrites: arguments.has("force")))
-    case ("export", _, _): throw .usage("use tagroute inbox export ID FILE, or tagroute inbox export --all FILE")
-    case ("clear", _, _): self = .clear(try InboxClear(Array(words), arguments))
-    case (let action?, _, _): throw .usage("use tagroute inbox \(action) ID")
     }
   }
 

@@ -11,7 +11,7 @@ extension Command {
 
       \(TagCommand.exitHelp)
       """,
-    options: TagCommand.options, words: 0...0
+    options: TagCommand.options
   ) { arguments, console throws(Failure) in
     let options = ReaderSessionOptions(message: SheetMessages.any)
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in

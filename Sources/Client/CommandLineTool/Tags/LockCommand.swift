@@ -15,8 +15,7 @@ extension Command {
 
       \(TagCommand.exitHelp)
       """,
-    options: [.init("yes", "do not ask; required if standard input is not a terminal")] + TagCommand.options,
-    words: 0...0
+    options: [.init("yes", "do not ask; required if standard input is not a terminal")] + TagCommand.options
   ) { arguments, console throws(Failure) in
     let options = ReaderSessionOptions(
       message: SheetMessages.lock, access: .write)

@@ -13,7 +13,7 @@ extension Command {
       \(TagCommand.exitHelp)
       """,
     options: [.init("follow", "read one tag after the other, until interrupted or the time is over")]
-      + TagCommand.options, words: 0...0
+      + TagCommand.options
   ) { arguments, console throws(Failure) in
     let isFollowing = arguments.has("follow")
     let options = ReaderSessionOptions(message: SheetMessages.read)

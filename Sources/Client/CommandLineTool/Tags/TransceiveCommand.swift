@@ -29,7 +29,7 @@ extension Command {
       .init("system-code", "HEX,…", "declare systems of FeliCa cards"),
       .init("write", "allow commands that change the tag"),
       .init("answer-within", "MS", "wait this long for an answer, 1 to 5000 milliseconds; the default is 1000"),
-    ] + TagCommand.options, words: 1...256
+    ] + TagCommand.options
   ) { arguments, console throws(Failure) in
     let commands = try arguments.words.map { word throws(Failure) in try RawCommand(word) }
     let limit = try arguments.number("answer-within", in: 1...5000) ?? 1000

@@ -28,7 +28,7 @@ extension Command {
       .init("no-password", "the Wi-Fi network is open"),
       .init("format", "format a blank tag first"),
       .init("count", "NUMBER", "write this many tags, one after the other, 1 to 10000"),
-    ] + TagCommand.options, words: 0...0
+    ] + TagCommand.options
   ) { arguments, console throws(Failure) in
     let count = try arguments.number("count", in: 1...10_000)
     let (message, respelled) = try await MessageToWrite.build(arguments)
