@@ -166,7 +166,7 @@ let package = Package(
 
     // The user's agent.
     module("Associations", in: .agent, ["EventLoop", "Names", "Settings", "UniversalLinks"]),
-    module("Routing", in: .agent, ["NDEF", "UniversalLinks"], pure: true),
+    module("Routing", in: .agent, ["NDEF", "Names", "UniversalLinks"], pure: true),
     module(
       "Handlers", in: .agent,
       ["Bus", "CGIO", "CShims", "EventLoop", "NDEF", "Names", "Routing", "Settings", "UniversalLinks"]),

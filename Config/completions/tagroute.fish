@@ -17,6 +17,10 @@ function __tagroute_values
         string replace --filter --regex "^ *\"$argv[1]\" : \"?([A-Za-z0-9._][A-Za-z0-9._-]*)\"?,?\$" '$1' | head -n 500
 end
 
+function __tagroute_handlers
+    __tagroute_values id handlers | string replace --regex '\.desktop$' ''
+end
+
 # Whether the word before the completed one is one of the arguments.
 function __tagroute_behind
     contains -- (commandline -xpc 2>/dev/null; or commandline -opc)[-1] $argv
@@ -84,12 +88,12 @@ complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l message -r -F -
 
 complete -c tagroute -n '__tagroute_bare rules add remove' -a 'add remove'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l uid -x -d 'the tag with this UID'
-complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l handler -x -a '(__tagroute_values id handlers)' -d 'all tags that this app opens'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l handler -x -a '(__tagroute_handlers)' -d 'all tags that this app opens'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l reader -x -a '(__tagroute_values number status)' -d 'use this reader'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l timeout -x -d 'wait this many seconds for a tag'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l wait -d 'wait for the tag'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l contents -d 'only with the message that it holds now'
-complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l open -x -a '(__tagroute_values id handlers)' -d 'open the link in this app'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l open -x -a '(__tagroute_handlers)' -d 'open the link in this app'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l run -r -d 'run a program'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l show -d 'show what is on the tag'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l ignore -d 'do nothing'
@@ -99,7 +103,7 @@ complete -c tagroute -n '__fish_seen_subcommand_from rules; and __tagroute_behin
 
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -a "$handlers"
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -l check -F -d 'print only errors'
-complete -c tagroute -n '__fish_seen_subcommand_from handlers; and __tagroute_behind verify prefer block forget' -a '(__tagroute_values id handlers)'
+complete -c tagroute -n '__fish_seen_subcommand_from handlers; and __tagroute_behind verify prefer block forget' -a '(__tagroute_handlers)'
 complete -c tagroute -n '__fish_seen_subcommand_from verify' -l server -x -d 'ask this server instead of the domains'
 complete -c tagroute -n '__fish_seen_subcommand_from verify' -l authorities -r -F -d 'use these certificate authorities'
 complete -c tagroute -n '__fish_seen_subcommand_from verify' -l due -d 'ask all domains with an expired answer'
@@ -111,7 +115,7 @@ complete -c tagroute -n "__tagroute_bare inbox $inbox" -l state -x -d 'only taps
     -a 'received shown opening delivered dismissed failed expired'
 complete -c tagroute -n "__tagroute_bare inbox $inbox" -l limit -x -d 'list at most this many'
 complete -c tagroute -n "__tagroute_bare inbox $inbox" -l before -x -a '(__tagroute_values id inbox)' -d 'only taps before this one'
-complete -c tagroute -n '__fish_seen_subcommand_from inbox; and __fish_seen_subcommand_from open' -l handler -x -a '(__tagroute_values id handlers)' -d 'open it with this app'
+complete -c tagroute -n '__fish_seen_subcommand_from inbox; and __fish_seen_subcommand_from open' -l handler -x -a '(__tagroute_handlers)' -d 'open it with this app'
 complete -c tagroute -n '__fish_seen_subcommand_from inbox; and begin; __tagroute_behind show open dismiss export; or __fish_seen_subcommand_from clear; end' \
     -a '(__tagroute_values id inbox)'
 complete -c tagroute -n '__fish_seen_subcommand_from export' -l force -d 'overwrite the file'
@@ -124,4 +128,4 @@ complete -c tagroute -n '__fish_seen_subcommand_from demo' -l unattended -d 'als
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l examples -x -a '(__fish_complete_directories)' -d 'use the sample app from this folder'
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l screenshot -r -F -d 'store a picture of the notification'
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l uri -x -d 'tap a tag with this link, for an app of yours'
-complete -c tagroute -n '__fish_seen_subcommand_from demo' -l handler -x -a '(__tagroute_values id handlers)' -d 'open it with this app'
+complete -c tagroute -n '__fish_seen_subcommand_from demo' -l handler -x -a '(__tagroute_handlers)' -d 'open it with this app'

@@ -1,4 +1,4 @@
-// Modules: NDEF UniversalLinks Routing
+// Modules: Names NDEF UniversalLinks Routing
 // Libraries: libidn2 libpsl
 
 import NDEF

@@ -101,10 +101,11 @@ struct AgentService: Sendable {
     }
   }
 
-  /// From now on, the daemon's reader sessions can be cancelled, and Wi-Fi networks joined.
+  /// From now on, the daemon's reader sessions can be cancelled, its readers' names asked for, and Wi-Fi networks
+  /// joined.
   func use(_ link: DaemonLink, _ networkManager: NetworkManager) async {
     await screen.setDaemon(link)
-    await router.setNetworkManager(networkManager)
+    await router.use(link, networkManager)
     // An earlier tap may say that there is no NetworkManager.
     await desk.decideAgain(networks: true)
   }

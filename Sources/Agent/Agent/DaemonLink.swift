@@ -171,6 +171,16 @@ actor DaemonLink {
     } catch { log(.info, "the readers do not show themselves: \(error.message)") }
   }
 
+  /// The name and the device of a reader; empty if the daemon does not know it.
+  func names(ofReader path: String) async -> [String] {
+    guard let owner, let path = try? ObjectPath(path) else { return [] }
+    let reply = try? await connection.call(
+      owner, path, Self.properties, "GetAll", [.string(Names.Daemon.readerInterface)], timeout: .seconds(2),
+      autoStart: false)
+    let values = reply?.first?.asDictionary ?? [:]
+    return ["Name", "Device"].compactMap { values[$0]?.asString }.filter { !$0.isEmpty }
+  }
+
   func call(
     _ owner: String, _ member: String, _ arguments: [Value], timeout: Duration = .seconds(25)
   ) async throws(BusError) {

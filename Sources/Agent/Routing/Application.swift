@@ -1,3 +1,4 @@
+import Names
 package import UniversalLinks
 
 /// An installed application, as its desktop entry describes it.
@@ -39,6 +40,9 @@ package struct Application: Sendable, Hashable {
   /// What the desktop entry starts: its `Exec`, and whether it is D-Bus activatable. Only used for comparison: the
   /// user's permission does not apply to an entry that starts something else. Empty if unknown.
   package let launch: String
+
+  /// For people: `org.example.Menu`.
+  package var id: String { AppID.text(desktopID) }
 
   /// The desktop id includes `.desktop`.
   package init(

@@ -54,7 +54,7 @@ extension Candidate {
 
   /// With the reason for the trust, if the application won. A sentence without its full stop.
   package var sentence: String {
-    let id = application.desktopID
+    let id = application.id
     let why =
       switch outcome {
       case .only: "is the only one that claims \(claim)"

@@ -82,7 +82,7 @@ extension Registry {
   ) -> Route? {
     guard let first = winner(of: selection, steps: &steps) else { return nil }
     if first.trust == .vouchedFor {
-      steps.add("choice", "\(Self.domain(of: first.claim)) itself names \(first.application.desktopID) for this link")
+      steps.add("choice", "\(Self.domain(of: first.claim)) itself names \(first.application.id) for this link")
     }
     let alternative = policy.schemes.contains(uri.scheme) ? defaults[uri.scheme] : nil
     let claim = kind == .scheme ? "\(uri.scheme) links from tags" : first.claim
@@ -90,7 +90,7 @@ extension Registry {
       kind: kind, uri: uri, handler: first.application, candidates: selection.candidates.map(\.application),
       claimants: selection.candidates + steps.losers, claimantsLeftOut: steps.leftOut, question: selection.question,
       alternative: alternative, trusted: first.trust != .unconfirmed,
-      reason: "\(first.application.desktopID) claims \(claim)", steps: steps.steps)
+      reason: "\(first.application.id) claims \(claim)", steps: steps.steps)
   }
 
   /// The first candidate; nil if there is none. Records why each application won or lost.
@@ -117,11 +117,11 @@ extension Registry {
       steps.add("default", obstacle.message)
       return .none(uri, "no handler claims the link, and \(obstacle.message)", steps)
     }
-    steps.add("default", "\(application.desktopID) is the default application for \(uri.scheme)")
+    steps.add("default", "\(application.id) is the default application for \(uri.scheme)")
     return Route(
       kind: .default, uri: uri, handler: application, candidates: [application], claimants: steps.losers,
       claimantsLeftOut: steps.leftOut, trusted: true,
-      reason: "no handler claims the link; \(application.desktopID) is the default application for \(uri.scheme)",
+      reason: "no handler claims the link; \(application.id) is the default application for \(uri.scheme)",
       steps: steps.steps)
   }
 
@@ -135,7 +135,7 @@ extension Registry {
   }
 
   func list(_ applications: [Application]) -> String {
-    let shown = applications.prefix(8).map(\.desktopID).joined(separator: ", ")
+    let shown = applications.prefix(8).map(\.id).joined(separator: ", ")
     return applications.count > 8 ? shown + " and \(applications.count - 8) more" : shown
   }
 }

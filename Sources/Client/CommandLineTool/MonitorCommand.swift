@@ -64,7 +64,8 @@ extension Command {
     case .received(let id):
       // The tap may be cleared before the agent is asked. Then only its id is known.
       let tap = try? await agent.taps(id: id).first
-      return .tap(id, tap, await currentResolution(of: tap, agent))
+      let app = tap?.handler == nil ? nil : await KnownApps.of(agent).name(tap?.handler ?? "")
+      return .tap(id, tap, await currentResolution(of: tap, agent), app: app)
     case .closed(let id, let state): return .closed(id, state, try? await agent.taps(id: id).first)
     case .removed(let id): return .tagRemoved(id)
     case .cleared(let count): return .cleared(count)
@@ -96,7 +97,7 @@ struct MonitorEvent: Sendable {
   }
 
   static func status(_ report: StatusReport) -> MonitorEvent {
-    let readers = report.readers.map { "\($0.name.isEmpty ? $0.device : $0.name): \($0.state)" }
+    let readers = report.readers.map { "\(ReaderChoice.text(number: $0.number, name: $0.name)): \($0.state)" }
     return MonitorEvent(
       text: ([StatusReport.verdict(report.scanning, report.suspendReasons)] + [report.station].compactMap(\.self)
         + readers).joined(separator: "; "),
@@ -108,9 +109,13 @@ struct MonitorEvent: Sendable {
 
   static let daemonGone = MonitorEvent(text: "the daemon stopped", json: ["event": "daemon-gone"])
 
-  static func tap(_ id: String, _ known: TapDescription?, _ resolution: Resolution?) -> MonitorEvent {
+  /// `app` is the name of the handler; nil if it is not known.
+  static func tap(
+    _ id: String, _ known: TapDescription?, _ resolution: Resolution?, app: String? = nil
+  ) -> MonitorEvent {
     let tap = known ?? TapDescription()
-    let what = "tap \(id): \(tap.uri.isEmpty ? tap.title : tap.uri)\(tap.handler.map { " for \($0)" } ?? "")"
+    let goal = (app ?? tap.handler.map(AppID.text)).map { " for \($0)" } ?? ""
+    let what = "tap \(id): \(tap.uri.isEmpty ? tap.title : tap.uri)\(goal)"
     let reasons = [tap.reason].compactMap(\.self) + (resolution?.claimants ?? []).map(\.reason)
     return MonitorEvent(
       text: ([what] + reasons).joined(separator: "; "),

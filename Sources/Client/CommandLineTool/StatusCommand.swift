@@ -123,9 +123,8 @@ struct StatusReport: Encodable {
     lines += Self.refusal(configurationError)
     if readers.isEmpty { lines.append("no reader") }
     for reader in readers {
-      let name = reader.name.isEmpty ? "reader" : reader.name
-      let number = reader.number.map { "\($0): " } ?? ""
-      lines.append("\(number)\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
+      let name = ReaderChoice.text(number: reader.number, name: reader.name)
+      lines.append("\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
       if !reader.reason.isEmpty { lines.append("  \(reader.reason)") }
     }
     switch agent {

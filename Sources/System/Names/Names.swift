@@ -119,7 +119,7 @@ package enum Names {
 
     /// The environment variables of a started program: the values of `platform_data` as text.
     package enum Variable {
-      /// In the form of ``UIDText``.
+      /// In the form of ``UIDText/dashed(_:)``.
       package static let uid = "TAGROUTE_UID"
       package static let technology = "TAGROUTE_TECHNOLOGY"
       package static let reader = "TAGROUTE_READER"

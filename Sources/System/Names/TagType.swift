@@ -41,34 +41,25 @@ package enum MIFAREProduct: Sendable {
   }
 }
 
-/// The spelling of a tag's UID in files and on the command line: `04-A2-19-5A`.
+/// The spelling of a tag's UID for people, in files and on the command line: `04A2195A`.
 package enum UIDText {
   /// In bytes.
   package static let lengths = 4...10
 
-  package static func text(_ bytes: [UInt8]) -> String {
+  package static func text(_ bytes: [UInt8]) -> String { Hexadecimal.text(bytes) }
+
+  /// `04-A2-19-5A`, for programs: MQTT and `TAGROUTE_UID` have this form, as ESPHome does.
+  package static func dashed(_ bytes: [UInt8]) -> String {
     bytes.map { Hexadecimal.text($0) }.joined(separator: "-")
   }
 
-  /// Accepts hyphens, colons, or no separator; nil if the text is not a UID.
+  /// Accepts a hyphen, a colon or a space between bytes; nil if the text is not a UID.
   package static func bytes(_ text: String) -> [UInt8]? {
     guard text.utf8.count <= 3 * lengths.upperBound else { return nil }
-    let separated = text.utf8.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
-    let digits = Array(text.utf8)
     var bytes: [UInt8] = []
-    var index = 0
-    while index < digits.count {
-      guard index + 2 <= digits.count,
-        digits[index..<index + 2].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-        let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(byte)
-      index += 2
-      guard separated, index < digits.count else { continue }
-      guard digits[index] == UInt8(ascii: "-") || digits[index] == UInt8(ascii: ":"), index + 1 < digits.count else {
-        return nil
-      }
-      index += 1
+    for part in text.split(omittingEmptySubsequences: false, whereSeparator: { "-: ".contains($0) }) {
+      guard let part = Hexadecimal.bytes(String(part)) else { return nil }
+      bytes += part
     }
     return lengths.contains(bytes.count) ? bytes : nil
   }

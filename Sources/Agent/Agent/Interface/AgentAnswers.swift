@@ -181,7 +181,7 @@ enum AgentAnswers {
       $0.value > 0x20 && $0.value != 0x7F && !"[]/".unicodeScalars.contains($0)
     }
     guard !text.isEmpty, text.utf8.count <= 255, isPlain else { throw .invalidArgument("\(text) is no desktop id") }
-    return text.hasSuffix(".desktop") ? text : text + ".desktop"
+    return AppID.desktopID(text)
   }
 
   /// Nil if the text is empty.
@@ -202,7 +202,7 @@ enum AgentAnswers {
   static func alreadyDelivered(to handler: String?) -> BusError {
     BusError(
       name: Names.Errors.alreadyDelivered,
-      message: handler.map { "it was handed to \($0) already" } ?? "it was copied or joined already")
+      message: handler.map { "it was handed to \(AppID.text($0)) already" } ?? "it was copied or joined already")
   }
 
   static func error(_ error: InboxError) -> BusError {

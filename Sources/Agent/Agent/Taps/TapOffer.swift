@@ -175,7 +175,7 @@ extension TapOffer {
 
   /// For the log; nil if neither an app nor a program gets the tap.
   var receiver: String? {
-    handler?.desktopID ?? command.map { "the program of the rule “\($0.rule)”" } ?? (connects ? "NetworkManager" : nil)
+    handler?.id ?? command.map { "the program of the rule “\($0.rule)”" } ?? (connects ? "NetworkManager" : nil)
   }
 
   /// The same tap, opened by another application without a question. `whole` means that the app gets the whole message,
@@ -217,13 +217,13 @@ extension TapOffer {
   func distinctName(of application: Application) -> DisplayText {
     let name = TapOffer.name(of: application)
     guard namesakes.contains(application.desktopID) else { return name }
-    return DisplayText("\(DisplayText(name.string, limit: 30)) (\(DisplayText(application.desktopID, limit: 60)))")
+    return DisplayText("\(DisplayText(name.string, limit: 30)) (\(DisplayText(application.id, limit: 60)))")
   }
 
   /// Without quotation marks, because a question puts the name in such.
   static func name(of application: Application) -> DisplayText {
     let name = DisplayText(withoutQuotationMarks(application.name), limit: 60)
-    return name.isEmpty ? DisplayText(application.desktopID, limit: 60) : name
+    return name.isEmpty ? DisplayText(application.id, limit: 60) : name
   }
 
   /// So that the text can be quoted.

@@ -22,6 +22,7 @@ actor TapRouter {
   private let languages: [String]
   /// Nil until the system bus was reached.
   private(set) var networkManager: NetworkManager?
+  private var daemon: DaemonLink?
   private let now: @Sendable () -> Timestamp
   private let log: Log
   private nonisolated let loop: EventLoop
@@ -53,7 +54,7 @@ actor TapRouter {
     let policy = await currentPolicy()
     let offer = TapOffer(
       read, registry: await handlers.registry(for: read.message), policy: policy, languages: languages,
-      rules: await rules.rules)
+      rules: await rules(for: read))
     // Nobody is asked about other tags.
     guard let network = offer.network, network.obstacle == nil else { return offer }
     return offer.connecting(await networkManager?.availability() ?? .noNetworkManager)
@@ -75,7 +76,14 @@ actor TapRouter {
   func route(_ read: TagRead, digest: String) async -> Route {
     let policy = await currentPolicy()
     let registry = await handlers.registry(for: read.message)
-    return registry.route(for: read, digest: digest, rules: await rules.rules, policy: policy)
+    return registry.route(for: read, digest: digest, rules: await rules(for: read), policy: policy)
+  }
+
+  /// The rules, and the names of the reader if a rule has one. The daemon answers at once, and waits for no tap.
+  private func rules(for read: TagRead) async -> RuleSet {
+    var rules = await rules.rules
+    if rules.needsReaderNames { rules.readerNames = await daemon?.names(ofReader: read.reader) ?? [] }
+    return rules
   }
 
   /// With the user's choices and the handlers' problems.
@@ -97,7 +105,9 @@ actor TapRouter {
 
   func apply(_ change: HandlerChoices.Change) async throws(KeyFileError) { try await choices.apply(change) }
 
-  func setNetworkManager(_ networkManager: NetworkManager) { self.networkManager = networkManager }
+  func use(_ daemon: DaemonLink, _ networkManager: NetworkManager) {
+    (self.daemon, self.networkManager) = (daemon, networkManager)
+  }
 
   /// Returns whether the new settings may change decisions.
   func adopt(_ configuration: AgentConfiguration) async -> Bool {

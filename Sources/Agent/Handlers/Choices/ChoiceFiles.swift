@@ -76,7 +76,7 @@ struct ChoiceFiles: Sendable, Hashable {
         ids = Array(ids.prefix(most))
       }
       guard content.choices.count < HandlerChoices.maximumClaims else { return tooMany(file, &content) }
-      content.choices.preferred[claim] = ids.map(Self.desktopID)
+      content.choices.preferred[claim] = ids.map(AppID.desktopID)
     }
   }
 
@@ -94,7 +94,7 @@ struct ChoiceFiles: Sendable, Hashable {
         count = HandlerChoices.maximumClaims
       }
       count += blocked.count
-      content.choices.blocked[Self.desktopID(group.name), default: []].formUnion(blocked)
+      content.choices.blocked[AppID.desktopID(group.name), default: []].formUnion(blocked)
     }
     count = content.choices.count
     for group in file.groups {
@@ -104,7 +104,7 @@ struct ChoiceFiles: Sendable, Hashable {
       }
       count += claims.count
       guard count <= HandlerChoices.maximumClaims else { return tooMany(file, &content) }
-      let (id, place) = (Self.desktopID(group.name), HandlerChoices.Place(file: path, launch: launch))
+      let (id, place) = (AppID.desktopID(group.name), HandlerChoices.Place(file: path, launch: launch))
       let others = content.choices.allowed[id].flatMap { $0.place == place ? $0.claims : nil } ?? []
       content.choices.allowed[id] = .init(place: place, claims: claims.union(others))
     }
@@ -211,7 +211,7 @@ struct ChoiceFiles: Sendable, Hashable {
   }
 
   private func handlerEdits(_ new: HandlerChoices, over old: HandlerChoices, in file: KeyFile) -> [KeyFileEdit] {
-    let spellings = Dictionary(grouping: file.groups.map(\.name), by: Self.desktopID)
+    let spellings = Dictionary(grouping: file.groups.map(\.name), by: AppID.desktopID)
     let ids = [new, old].reduce(into: Set<String>()) { ids, choices in
       ids.formUnion(choices.allowed.keys)
       ids.formUnion(choices.blocked.keys)
@@ -240,11 +240,6 @@ struct ChoiceFiles: Sendable, Hashable {
   }
 
   // MARK: Claims as keys, handlers as groups
-
-  /// Users may omit the `.desktop` suffix.
-  private static func desktopID(_ written: String) -> String {
-    written.hasSuffix(".desktop") ? written : written + ".desktop"
-  }
 
   private static func key(ofClaim claim: String) -> String {
     if claim.hasSuffix(":") { return scheme + claim.dropLast() }

@@ -49,19 +49,19 @@ struct ApplicationScope {
       }
     }
     let text = String(String.UnicodeScalarView(line))
-    return text.isEmpty ? application.desktopID : text
+    return text.isEmpty ? AppID.text(application.desktopID) : text
   }
 
   /// `app-tagroute-ID-RANDOM.scope`, at most 255 bytes (systemd.unit(5)).
   static func name(of desktopID: String, random: UInt32) -> String {
-    let id = desktopID.hasSuffix(".desktop") ? desktopID.dropLast(".desktop".count) : desktopID[...]
+    let id = AppID.text(desktopID)
     let prefix = "app-tagroute-"
     let suffix = "-\(String(random, radix: 16)).scope"
     return prefix + escaped(id, atMost: 255 - prefix.utf8.count - suffix.utf8.count) + suffix
   }
 
   /// Escapes as systemd-escape(1) does, because an unescaped dash would end the id. An escape sequence is never cut.
-  private static func escaped(_ id: Substring, atMost limit: Int) -> String {
+  private static func escaped(_ id: String, atMost limit: Int) -> String {
     var result = ""
     for byte in id.utf8 {
       let isPlain =

@@ -13,7 +13,7 @@ struct BusHandOver {
   let timeout: Duration
   let application: Application
 
-  private var name: String { String(application.desktopID.dropLast(".desktop".count)) }
+  private var name: String { AppID.text(application.desktopID) }
 
   private var path: ObjectPath {
     get throws(BusError) { try ObjectPath("/" + String(name.map { $0 == "." ? "/" : $0 == "-" ? "_" : $0 })) }

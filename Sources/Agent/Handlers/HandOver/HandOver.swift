@@ -257,7 +257,7 @@ extension TagRead {
   /// The variables of a started program.
   var environment: [String: String] {
     var variables = [Names.Handler.Variable.time: String(time)]
-    if !uid.isEmpty { variables[Names.Handler.Variable.uid] = UIDText.text(uid) }
+    if !uid.isEmpty { variables[Names.Handler.Variable.uid] = UIDText.dashed(uid) }
     if Names.Handler.isTechnology(technology) { variables[Names.Handler.Variable.technology] = technology }
     if Names.Handler.isReader(reader) { variables[Names.Handler.Variable.reader] = reader }
     return variables

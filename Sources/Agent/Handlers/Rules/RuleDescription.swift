@@ -11,8 +11,10 @@ package struct RuleDescription: Sendable, Hashable, Codable {
   package let file: String
   /// Of its header.
   package let line: Int
-  /// As in the file.
+  /// For scripts: a UID has hyphens, and an app its `.desktop`.
   package let conditions: [String]
+  /// The conditions for people, as in a file.
+  package private(set) var words: [String] = []
   /// `open`, `open-default`, `run`, `show` or `ignore`.
   package let action: String
   /// The app that it opens, or the program and its arguments. Empty for other actions.
@@ -24,12 +26,17 @@ package struct RuleDescription: Sendable, Hashable, Codable {
   /// Empty for the usual sound.
   package let sound: String
 
+  private enum CodingKeys: CodingKey {
+    case name, origin, file, line, conditions, action, arguments, asks, onRemove, sound
+  }
+
   init(_ rule: TapRule) {
     name = rule.name
     origin = rule.origin.rawValue
     file = rule.file
     line = rule.line
-    conditions = rule.conditions.map { "\($0.key)=\($0.value)" }
+    conditions = rule.conditions.map { "\($0.key)=\($0.scriptValue)" }
+    words = rule.conditions.map { "\($0.key)=\($0.value)" }
     action = rule.action.kind
     arguments =
       switch rule.action {
@@ -49,14 +56,22 @@ extension RuleFiles.Content {
 }
 
 extension TapRule.Condition {
+  /// For people, and in a file.
   var value: String {
     switch self {
     case .uid(let uid): UIDText.text(uid)
     case .link(let link): link.text
     case .message(let digest): "sha256:\(digest)"
-    case .mimeType(let text), .externalType(let text), .text(let text), .technology(let text), .reader(let text),
-      .handler(let text):
-      text
+    case .handler(let id): AppID.text(id)
+    case .mimeType(let text), .externalType(let text), .text(let text), .technology(let text), .reader(let text): text
+    }
+  }
+
+  fileprivate var scriptValue: String {
+    switch self {
+    case .uid(let uid): UIDText.dashed(uid)
+    case .handler(let id): id
+    default: value
     }
   }
 }

@@ -203,7 +203,7 @@ struct RuleReader {
     case "Message": conditions.append(.message(try digest(entry)))
     case "Technology": conditions.append(.technology(try technology(entry)))
     case "Reader": conditions.append(.reader(try text(entry)))
-    case "Handler": conditions.append(.handler(try desktopID(entry, "write an id such as org.example.Menu.desktop")))
+    case "Handler": conditions.append(.handler(try desktopID(entry, "write an id such as org.example.Menu")))
     case "Open": actions.append(("Open", try open(entry)))
     case "Run": actions.append(("Run", .run(try arguments(entry))))
     case "Show": actions.append(("Show", try flagged(entry, .show)))
@@ -219,8 +219,7 @@ struct RuleReader {
   private func uid(_ entry: KeyFile.Entry) throws(KeyFileError) -> [UInt8] {
     guard let uid = UIDText.bytes(entry.raw) else {
       throw file.mistake(
-        entry, "\(KeyFile.quoted(entry)) is no UID", "write 4 to 10 bytes, such as 04-A2-19-5A, as tagroute read prints"
-      )
+        entry, "\(KeyFile.quoted(entry)) is no UID", "write 4 to 10 bytes, such as 04A2195A, as tagroute read prints")
     }
     guard !UIDText.isRandom(uid) else {
       throw file.mistake(
@@ -288,14 +287,14 @@ struct RuleReader {
 
   private func open(_ entry: KeyFile.Entry) throws(KeyFileError) -> TapRule.Action {
     guard entry.raw != "default" else { return .openDefault }
-    return .open(try desktopID(entry, "write default, or an id such as org.example.Menu.desktop"))
+    return .open(try desktopID(entry, "write default, or an id such as org.example.Menu"))
   }
 
   private func desktopID(_ entry: KeyFile.Entry, _ remedy: String) throws(KeyFileError) -> String {
     let id = entry.raw
     guard !id.isEmpty, id.utf8.count <= 255, !id.contains("/"), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { throw file.mistake(entry, "\(KeyFile.quoted(entry)) is no desktop id", remedy) }
-    return id.hasSuffix(".desktop") ? id : id + ".desktop"
+    return AppID.desktopID(id)
   }
 
   private func arguments(_ entry: KeyFile.Entry) throws(KeyFileError) -> [String] {

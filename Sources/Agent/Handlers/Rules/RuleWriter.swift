@@ -1,6 +1,7 @@
 import CGIO
 import EventLoop
 import Glibc
+import Names
 package import Routing
 package import Settings
 
@@ -192,7 +193,7 @@ package struct RuleDraft: Sendable, Hashable {
   var text: String {
     var lines = ["[Rule \(name)]"] + conditions.map { "\($0.key)=\($0.value)" }
     switch action {
-    case .open(let id): lines.append("Open=\(id)")
+    case .open(let id): lines.append("Open=\(AppID.text(id))")
     case .openDefault: lines.append("Open=default")
     case .run(let arguments): lines.append("Run=\(Self.list(arguments))")
     case .show: lines.append("Show=yes")

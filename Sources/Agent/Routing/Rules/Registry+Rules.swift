@@ -1,4 +1,5 @@
 package import NDEF
+import Names
 import UniversalLinks
 
 extension Registry {
@@ -84,7 +85,7 @@ extension Registry {
       why = "an external type goes to handlers only"
     }
     return route.decided(
-      by: rule, "the record", .failure(RoutingObstacle("\(found.application.desktopID) is no handler, and \(why)")))
+      by: rule, "the record", .failure(RoutingObstacle("\(found.application.id) is no handler, and \(why)")))
   }
 
   fileprivate typealias Target = (application: Application, isHandler: Bool)
@@ -101,7 +102,7 @@ extension Registry {
       } else if let application = installed(id) {
         found = .success((application, false))
       } else {
-        found = .failure(RoutingObstacle("\(id) is not installed, or cannot open \(kind)"))
+        found = .failure(RoutingObstacle("\(AppID.text(id)) is not installed, or cannot open \(kind)"))
       }
     } else {
       found = orDefault().map { ($0, false) }
@@ -109,7 +110,7 @@ extension Registry {
     guard case .success(let target) = found, policy.choices.isBlocked(target.application.desktopID) else {
       return found
     }
-    return .failure(RoutingObstacle("the user has blocked \(target.application.desktopID)"))
+    return .failure(RoutingObstacle("the user has blocked \(target.application.id)"))
   }
 }
 
@@ -138,7 +139,7 @@ extension Route {
     switch target {
     case .success(let target):
       var result = decided(
-        by: rule, "the rule \(rule.place) opens \(target.application.desktopID)", handler: target.application)
+        by: rule, "the rule \(rule.place) opens \(target.application.id)", handler: target.application)
       result.opensHandler = target.isHandler
       return result
     case .failure(let obstacle):

@@ -6,6 +6,8 @@ package struct RuleSet: Sendable, Hashable {
   package let rules: [TapRule]
   /// Those that rules name, by desktop id.
   package var applications: [String: NamedApplication] = [:]
+  /// Other names of the reader of the tap, besides its object path and its number.
+  package var readerNames: [String] = []
 
   /// Further rules are reported and ignored.
   package static let maximumRules = 1000
@@ -36,6 +38,15 @@ package struct RuleSet: Sendable, Hashable {
     }
   }
 
+  /// Whether a rule has the name or the device of a reader, so that ``readerNames`` are needed.
+  package var needsReaderNames: Bool {
+    rules.contains { rule in
+      rule.conditions.contains {
+        if case .reader(let text) = $0 { Int(text) == nil && !text.hasPrefix("/") } else { false }
+      }
+    }
+  }
+
   /// The first rule that matches, and the steps to it.
   package struct Decision: Sendable, Hashable {
     /// Nil if none matches.
@@ -55,7 +66,7 @@ package struct RuleSet: Sendable, Hashable {
   ) -> Decision {
     var steps: [Route.Step] = []
     var matching = link.map { LinkMatching($0, maximumSteps: maximumSteps) }
-    let subject = Subject(read, digest, handler)
+    let subject = Subject(read, digest, handler, readerNames)
     for rule in rules {
       switch subject.trial(of: rule, &matching) {
       case .matches:
@@ -93,7 +104,7 @@ private struct Subject {
   let readerNames: [String]
   let handler: String?
 
-  init(_ read: TagRead, _ digest: String, _ handler: String?) {
+  init(_ read: TagRead, _ digest: String, _ handler: String?, _ readerNames: [String]) {
     self.read = read
     self.digest = digest
     self.handler = handler
@@ -102,7 +113,7 @@ private struct Subject {
     mimeTypes = Set(types + types.filter { $0.contains("/") }.flatMap { RecordType.media($0).claims })
     externalTypes = Set(read.externalTypes)
     texts = Set(read.texts.map { Array($0.utf8) })
-    readerNames = [read.reader, String(read.reader.split(separator: "/").last ?? "")]
+    self.readerNames = [read.reader, String(read.reader.split(separator: "/").last ?? "")] + readerNames
   }
 
   /// Tries the conditions in their order. Patterns come last, because they take longest.

@@ -17,7 +17,7 @@ package struct TapRule: Sendable, Hashable {
     case message(String)
     /// The technology, such as `type-2`.
     case technology(String)
-    /// Its object path, or the last part of that.
+    /// Its number, object path, name or device.
     case reader(String)
     /// The desktop id of the handler that opens the tag without rules, and needs no permission for that.
     case handler(String)

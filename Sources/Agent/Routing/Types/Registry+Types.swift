@@ -51,12 +51,12 @@ extension Registry {
         claimants: selection.candidates + steps.losers, claimantsLeftOut: steps.leftOut,
         question: selection.question, alternative: try? typeDefault(of: type).get(),
         trusted: first.trust != .unconfirmed,
-        reason: "\(first.application.desktopID) declares \(first.claim)", steps: steps.steps)
+        reason: "\(first.application.id) declares \(first.claim)", steps: steps.steps)
     }
     if record.holdsWiFi { return self.route(forWiFi: record, in: message, reason, steps) }
     switch typeDefault(of: type) {
     case .success(let application):
-      let finding = "\(application.desktopID) is the default application for \(type)"
+      let finding = "\(application.id) is the default application for \(type)"
       steps.add("default", finding)
       return Route(
         kind: .recordDefault, uri: nil, handler: application, candidates: [application], claimants: steps.losers,

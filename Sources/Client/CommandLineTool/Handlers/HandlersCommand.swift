@@ -7,7 +7,7 @@ extension Command {
   static let handlers = Command(
     name: "handlers", summary: "list and check the apps that take tags, and choose between them",
     details: """
-      ID is an app's desktop id. DOMAIN is a domain, *. and a domain (for all hosts
+      ID is an app's id, such as org.example.Menu, or its name. DOMAIN is a domain, *. and a domain (for all hosts
       below it), a scheme and a colon, or a type of records. It must be within the
       app's claims. If two choices cover a link, the more exact DOMAIN wins. The agent
       keeps the choices.
@@ -73,7 +73,7 @@ extension Command {
   private static func lines(_ handler: HandlerDescription) -> [String] {
     let links = handler.domains + handler.schemes.map { "\($0):" }
     let claims = (links + handler.mimeTypes + handler.externalTypes).joined(separator: " ")
-    let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
+    let name = KnownApps([handler]).text(handler.id)
     let problem = handler.problem.map { "error, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
     let choices = [("preferred", handler.preferred), ("allowed", handler.allowed), ("blocked", handler.blocked)]
     return ["\(name): \(problem ?? claims)"]
@@ -117,17 +117,28 @@ enum HandlerChoice: Equatable {
     }
   }
 
+  /// As typed; nil for all.
+  private var handler: String? {
+    switch self {
+    case .prefer(let handler, _): handler
+    case .block(let handler, _): handler
+    case .forget(let handler, _): handler
+    }
+  }
+
   func make(with agent: AgentClient, console: Console) async throws(Failure) -> Int32 {
+    let apps = await KnownApps.of(agent)
+    let id = try handler.map { typed throws(Failure) in try apps.id(of: typed) } ?? ""
     let report = try await Failure.asking(.agent) { () async throws(BusError) -> JSON in
       switch self {
       case .prefer(let handler, let claim):
-        try await agent.prefer(handler, for: claim)
+        try await agent.prefer(id, for: claim)
         return ["action": "prefer", "handler": handler, "domain": claim]
       case .block(let handler, let claim):
-        try await agent.block(handler, for: claim)
+        try await agent.block(id, for: claim)
         return ["action": "block", "handler": handler, "domain": claim]
       case .forget(let handler, let claim):
-        try await agent.forget(handler, for: claim)
+        try await agent.forget(id, for: claim)
         return ["action": "forget", "handler": handler, "domain": claim]
       }
     }

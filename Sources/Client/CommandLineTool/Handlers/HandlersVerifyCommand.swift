@@ -34,23 +34,25 @@ struct HandlerVerification {
   /// Asks the domains of one handler, and prints their answers. Returns 0 if all of them name it, 1 if one does not,
   /// and 75 if one did not answer.
   func verify(_ id: String) async throws(Failure) -> Int32 {
-    let id = id.hasSuffix(".desktop") ? id : id + ".desktop"
+    let handlers = try await handlers()
+    let id = try KnownApps(handlers).id(of: id)
     // An entry with both valid and invalid parts is listed twice.
-    let known = try await handlers().filter { $0.id == id }
+    let known = handlers.filter { $0.id == id }
     guard let handler = known.first(where: { $0.problem == nil }) ?? known.first else {
       throw Failure(
-        message: "\(id): no such handler; tagroute handlers lists them", exitCode: Names.ExitCode.failure)
+        message: "\(AppID.text(id)): no such handler; tagroute handlers lists them", exitCode: Names.ExitCode.failure)
     }
     if let problem = handler.problem {
-      throw Failure(message: "\(id) has an error and is not used: \(problem)", exitCode: Names.ExitCode.failure)
+      throw Failure(
+        message: "\(AppID.text(id)) has an error and is not used: \(problem)", exitCode: Names.ExitCode.failure)
     }
     let domains = Self.domains(of: [handler])
     guard !domains.isEmpty else {
-      throw Failure(message: "\(id) claims no domain", exitCode: Names.ExitCode.failure)
+      throw Failure(message: "\(AppID.text(id)) claims no domain", exitCode: Names.ExitCode.failure)
     }
     guard domains.count <= Self.maximumDomains else {
       throw Failure(
-        message: "\(id) claims \(domains.count) domains; at most \(Self.maximumDomains) can be asked",
+        message: "\(AppID.text(id)) claims \(domains.count) domains; at most \(Self.maximumDomains) can be asked",
         exitCode: Names.ExitCode.failure)
     }
     let findings = await refresh.ask(domains)

@@ -9,9 +9,9 @@ extension Command {
     details: "The tag holds the link URI. Opens no app, and runs no program.",
     options: [
       .init("explain", "print every step, each rule that was tried, and why each app won or lost"),
-      .init("uid", "UID", "ask for the tag with this UID, such as 04-A2-19-5A"),
+      .init("uid", "UID", "ask for the tag with this UID, such as 04A2195A"),
       .init("technology", "TECHNOLOGY", "ask for a tag of this technology, such as type-2"),
-      .init("reader", "NUMBER", "ask for a tag on this reader"),
+      .init("reader", "READER", "ask for a tag on this reader: its number, name or device"),
       .init("type", "TYPE", "add an empty record of this media type or external type to the tag"),
       .init(
         "message", "FILE", "ask for a tag with this NDEF message; - is standard input", formArguments: ""),
@@ -19,17 +19,18 @@ extension Command {
   ) { arguments, console throws(Failure) in
     let uid = try TagToResolve.uid(arguments)
     let message = try await TagToResolve.message(arguments)
+    let reader = try await TagToResolve.reader(arguments)
     let link = arguments.words.first
     let isLinkAlone = !["uid", "technology", "reader", "type", "message"].contains(where: arguments.has)
     let agent = try await AgentClient.own()
     let resolution = try await Failure.asking(.agent) { () throws(BusError) in
       if isLinkAlone, let link { return try await agent.resolve(link) }
       return try await agent.resolve(
-        uid: uid, message: message, technology: arguments.options["technology"], reader: arguments.options["reader"])
+        uid: uid, message: message, technology: arguments.options["technology"], reader: reader)
     }
     let explanation = arguments.has("explain") ? explanation(of: resolution) : []
     try console.answer(
-      resolution, explanation + ["\(resolution.handler ?? resolution.kind): \(resolution.reason)"])
+      resolution, explanation + ["\(resolution.handler.map(AppID.text) ?? resolution.kind): \(resolution.reason)"])
     return 0
   }
 
@@ -47,8 +48,17 @@ extension Command {
 private enum TagToResolve {
   static func uid(_ arguments: Arguments) throws(Failure) -> [UInt8] {
     guard let text = arguments.options["uid"] else { return [] }
-    guard let uid = UIDText.bytes(text) else { throw .usage("--uid takes 4 to 10 bytes, such as 04-A2-19-5A") }
+    guard let uid = UIDText.bytes(text) else { throw .usage("--uid takes 4 to 10 bytes, such as 04A2195A") }
     return uid
+  }
+
+  /// The object path of a reader. The tag need not exist, nor its reader.
+  static func reader(_ arguments: Arguments) async throws(Failure) -> String? {
+    guard let text = arguments.options["reader"] else { return nil }
+    let readers = (try? await DaemonClient.own().status(timeout: .seconds(5)).readers) ?? []
+    guard readers.contains(where: { ReaderChoice.matches($0, text) }) else { return text }
+    var choice = ReaderChoice(text)
+    return try choice.choose(among: readers).string
   }
 
   /// Nil for a tag without a message.

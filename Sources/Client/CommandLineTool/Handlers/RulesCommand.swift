@@ -27,7 +27,11 @@ extension Command {
   ) { arguments, console throws(Failure) in
     let files = RuleFiles()
     switch arguments.words.first {
-    case "add": return try await RulesAdd(arguments, files).run(arguments, console)
+    case "add":
+      let apps =
+        ["open", "handler"].contains(where: arguments.has)
+        ? await KnownApps.of(try? AgentClient.own()) : KnownApps([])
+      return try await RulesAdd(arguments, files, apps).run(arguments, console)
     case "remove": return try remove(arguments.words[1], from: files, console)
     default: break
     }
@@ -43,7 +47,7 @@ extension Command {
     let rules = content.descriptions
     let lines = rules.flatMap { rule in
       [
-        "\(rule.name): \(effect(of: rule))", "  if \(rule.conditions.joined(separator: " and "))",
+        "\(rule.name): \(effect(of: rule))", "  if \(rule.words.joined(separator: " and "))",
         "  \(rule.file):\(rule.line)",
       ]
     }
@@ -56,7 +60,7 @@ extension Command {
   private static func effect(of rule: RuleDescription) -> String {
     let action =
       switch rule.action {
-      case "open": "open \(rule.arguments.joined())"
+      case "open": "open \(rule.arguments.map(AppID.text).joined())"
       case "open-default": "open the default application"
       case "run": "run \(rule.arguments.joined(separator: " "))"
       default: rule.action
@@ -100,11 +104,12 @@ struct RulesAdd: Sendable {
   private let name: String
   private let action: TapRule.Action
   private let asks: Bool
+  private let apps: KnownApps
   private let writer: RuleWriter
 
   static let options: [Command.Option] =
     [
-      .init("uid", "UID", "the tag with this UID, such as 04-A2-19-5A"),
+      .init("uid", "UID", "the tag with this UID, such as 04A2195A"),
       .init("wait", "wait for the tag, and use its UID"),
       .init("handler", "ID", "all tags that this app opens without a question"),
       .init("contents", "with --wait: only while the tag holds the message that it holds now"),
@@ -117,7 +122,8 @@ struct RulesAdd: Sendable {
       .init("no-ask", "open or run without a click, unless the session is locked"),
     ] + TagCommand.options
 
-  init(_ arguments: Arguments, _ files: RuleFiles) throws(Failure) {
+  /// The apps are those whose names may stand for ids.
+  init(_ arguments: Arguments, _ files: RuleFiles, _ apps: KnownApps) throws(Failure) {
     let actions = ["open", "run", "show", "ignore"].filter(arguments.has)
     let words = arguments.words.dropFirst()
     guard let name = words.first, actions.count == 1, let action = actions.first else {
@@ -127,10 +133,11 @@ struct RulesAdd: Sendable {
       throw .usage("the name of a rule is one line")
     }
     self.name = name
+    self.apps = apps
     switch action {
     case "open":
       let id = arguments.options["open"] ?? ""
-      self.action = id == "default" ? .openDefault : .open(Self.desktopID(id))
+      self.action = id == "default" ? .openDefault : .open(try apps.id(of: id))
     case "run": self.action = .run([arguments.options["run"] ?? ""] + words.dropFirst())
     case "show": self.action = .show
     default: self.action = .ignore
@@ -169,9 +176,9 @@ struct RulesAdd: Sendable {
   }
 
   private func conditions(_ arguments: Arguments) throws(Failure) -> [TapRule.Condition] {
-    if let id = arguments.options["handler"] { return [.handler(Self.desktopID(id))] }
+    if let id = arguments.options["handler"] { return [.handler(try apps.id(of: id))] }
     guard let uid = UIDText.bytes(arguments.options["uid"] ?? "") else {
-      throw .usage("--uid takes 4 to 10 bytes, such as 04-A2-19-5A")
+      throw .usage("--uid takes 4 to 10 bytes, such as 04A2195A")
     }
     return [try Self.condition(uid)]
   }
@@ -189,10 +196,6 @@ struct RulesAdd: Sendable {
         exitCode: Names.ExitCode.failure)
     }
     return .uid(uid)
-  }
-
-  private static func desktopID(_ written: String) -> String {
-    written.hasSuffix(".desktop") ? written : written + ".desktop"
   }
 
   private func write(_ conditions: [TapRule.Condition]) throws(Failure) -> TapRule {

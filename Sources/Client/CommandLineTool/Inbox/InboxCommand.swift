@@ -222,8 +222,5 @@ extension TapDescription {
   var shortID: String { String(id.prefix(8)) }
 
   /// The desktop id without `.desktop`; `-` if there is no app.
-  var app: String {
-    guard let handler else { return "-" }
-    return handler.hasSuffix(".desktop") ? String(handler.dropLast(".desktop".count)) : handler
-  }
+  var app: String { handler.map(AppID.text) ?? "-" }
 }

@@ -30,10 +30,12 @@ struct InboxTap {
 
   /// `inbox open`.
   func open(in handler: String?, _ console: Console) async throws(Failure) {
+    var app: String?
+    if let handler { app = try await KnownApps.of(inbox.agent).id(of: handler) }
     do throws(BusError) {
       // If a launcher started this program, its token brings the app to the front.
       let token = ProcessEnvironment.current["XDG_ACTIVATION_TOKEN"]
-      try await inbox.agent.open(tap.id, handler: handler, activationToken: token)
+      try await inbox.agent.open(tap.id, handler: app, activationToken: token)
     } catch {
       if error.name == Names.Errors.notPossible, handler == nil, let obstacle = await obstacle(error) { throw obstacle }
       throw await failure(error)
@@ -67,7 +69,7 @@ struct InboxTap {
     if ["none", "refused"].contains(resolution.kind) { return nobody(error) }
     guard !["nothing", ""].contains(resolution.question) else { return nil }
     let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""
-    let candidates = resolution.candidates.joined(separator: ", ") + others
+    let candidates = resolution.candidates.map(AppID.text).joined(separator: ", ") + others
     return Failure(
       message: "tap \(tap.shortID): choose the app that opens it: tagroute inbox open \(tap.shortID) "
         + "--handler APP, where APP is one of \(candidates)",
@@ -109,8 +111,8 @@ struct StoredTapReport: Encodable {
   /// The tap for a person: tag, link, state, app and records.
   var lines: [String] {
     var lines = ["\(tap.id): \(tap.title)"]
-    let tag = [tap.technology, Hexadecimal.text(tap.uid)].filter { !$0.isEmpty }.joined(separator: " ")
-    let reader = tap.reader.isEmpty ? "" : ", by \(tap.reader)"
+    let tag = [tap.technology, UIDText.text(tap.uid)].filter { !$0.isEmpty }.joined(separator: " ")
+    let reader = tap.reader.isEmpty ? "" : ", by \(ReaderChoice.text(forPath: tap.reader))"
     lines.append("read: \(LocalTime.second(tap.time)), \(tag)\(reader)")
     if !tap.uri.isEmpty { lines.append("link: \(tap.uri)") }
     let since = tap.stateTime.map { " since \(LocalTime.second($0))" } ?? ""
@@ -124,9 +126,9 @@ struct StoredTapReport: Encodable {
   }
 
   private var goal: String? {
-    if let reason = tap.reason { return "goes to: \(tap.handler ?? "no app"), \(reason)" }
-    if let now { return "would go to: \(now.handler ?? "no app"), \(now.reason)" }
-    return tap.handler.map { "\(tap.state == "delivered" ? "was handed to" : "goes to"): \($0)" }
+    if let reason = tap.reason { return "goes to: \(tap.handler.map(AppID.text) ?? "no app"), \(reason)" }
+    if let now { return "would go to: \(now.handler.map(AppID.text) ?? "no app"), \(now.reason)" }
+    return tap.handler.map { "\(tap.state == "delivered" ? "was handed to" : "goes to"): \(AppID.text($0))" }
   }
 
   func encode(to encoder: any Encoder) throws {

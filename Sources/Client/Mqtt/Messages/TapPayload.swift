@@ -100,7 +100,7 @@ enum HomeAssistantTagID {
   /// chooses a new one at each tap.
   static func ofUID(_ uid: [UInt8], key: [UInt8]?) -> String {
     guard !uid.isEmpty, !UIDText.isRandom(uid) else { return "" }
-    guard let key else { return UIDText.text(uid) }
+    guard let key else { return UIDText.dashed(uid) }
     return String(Digests.hmac(uid, key: key).prefix(32))
   }
 }

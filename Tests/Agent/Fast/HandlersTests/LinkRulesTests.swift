@@ -72,7 +72,7 @@ import Testing
     #expect(scan.handler(of: "https://menu.example.com/") == nil)
     let route = Registry(declarations: scan.declarations).route(for: "https://menu.example.com/")
     #expect(route.claimants.map(\.outcome) == [.unusableLinks])
-    let finding = "menu.desktop does not take it: its path rules cannot be used"
+    let finding = "menu does not take it: its path rules cannot be used"
     #expect(route.steps.contains { $0.finding.contains(finding) })
     #expect(scan.handler(of: "https://good.example/") == "good.desktop")
     // Rules apply to links of domains only.

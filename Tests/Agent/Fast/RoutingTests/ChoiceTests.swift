@@ -92,8 +92,8 @@ import UniversalLinks
       #expect(route.claimants.prefix(2).map(\.outcome) == [.offered, .offered])
       #expect(
         route.claimants.prefix(2).map(\.sentence) == [
-          "theirs.desktop is one of several to choose from, by its claim to *.example.com, and installed by the system",
-          "a.user.desktop is one of several to choose from, by its claim to a.menu.example.com, and not allowed yet by the user",
+          "theirs is one of several to choose from, by its claim to *.example.com, and installed by the system",
+          "a.user is one of several to choose from, by its claim to a.menu.example.com, and not allowed yet by the user",
         ])
       #expect(route.claimants.count { $0.application == theirs.application } == 1)
       #expect(route.claimants.count + route.claimantsLeftOut == declarations.count)

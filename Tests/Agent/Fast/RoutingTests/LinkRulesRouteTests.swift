@@ -40,10 +40,10 @@ import UniversalLinks
     let bill = registry.route(for: "https://a.example.com/bill").steps.map(\.description)
     #expect(
       bill.contains(
-        "links: menu.desktop does not take it: applinks.details[0].components[0] of its path rules excludes it"),
+        "links: menu does not take it: applinks.details[0].components[0] of its path rules excludes it"),
       "\(bill)")
     let other = registry.route(for: "https://a.example.com/x").steps.map(\.description)
-    #expect(other.contains("links: menu.desktop does not take it: none of its path rules covers it"), "\(other)")
+    #expect(other.contains("links: menu does not take it: none of its path rules covers it"), "\(other)")
   }
 
   @Test func `an excluded link never goes to the handler that excludes it`() throws {

@@ -22,53 +22,53 @@ import UniversalLinks
     arguments: [
       (
         "https://menu.example.com/7", .universalLink, "org.example.Menu", true,
-        "org.example.Menu.desktop claims menu.example.com"
+        "org.example.Menu claims menu.example.com"
       ),
       (
         "HTTP://MENU.example.com", .universalLink, "org.example.Menu", true,
-        "org.example.Menu.desktop claims menu.example.com"
+        "org.example.Menu claims menu.example.com"
       ),
       (
         "https://other.example.com/", .universalLink, "org.example.Wide", true,
-        "org.example.Wide.desktop claims *.example.com"
+        "org.example.Wide claims *.example.com"
       ),
       (
         "https://a.example.org/", .universalLink, "org.example.Menu", true,
-        "org.example.Menu.desktop claims *.example.org"
+        "org.example.Menu claims *.example.org"
       ),
       (
         "https://a.shop.example.org/", .universalLink, "org.example.Wide", true,
-        "org.example.Wide.desktop claims *.shop.example.org"
+        "org.example.Wide claims *.shop.example.org"
       ),
       (
         "https://mine.example/", .universalLink, "org.example.Mine", false,
-        "org.example.Mine.desktop claims mine.example"
+        "org.example.Mine claims mine.example"
       ),
       (
         "https://example.org/", .default, "browser", true,
-        "no handler claims the link; browser.desktop is the default application for https"
+        "no handler claims the link; browser is the default application for https"
       ),
       (
         "https://menu.example.com:8443/", .default, "browser", true,
-        "no handler claims the link; browser.desktop is the default application for https"
+        "no handler claims the link; browser is the default application for https"
       ),
       (
         "https://menu.example.com.evil.example/", .default, "browser", true,
-        "no handler claims the link; browser.desktop is the default application for https"
+        "no handler claims the link; browser is the default application for https"
       ),
       (
         "https://192.0.2.1/", .default, "browser", true,
-        "no handler claims the link; browser.desktop is the default application for https"
+        "no handler claims the link; browser is the default application for https"
       ),
       (
         "mailto:a@menu.example.com", .default, "mail", true,
-        "no handler claims the link; mail.desktop is the default application for mailto"
+        "no handler claims the link; mail is the default application for mailto"
       ),
       (
         "otpauth://totp/x", .scheme, "org.example.Codes", true,
-        "org.example.Codes.desktop claims otpauth links from tags"
+        "org.example.Codes claims otpauth links from tags"
       ),
-      ("tel:+1", .scheme, "org.example.Codes", true, "org.example.Codes.desktop claims tel links from tags"),
+      ("tel:+1", .scheme, "org.example.Codes", true, "org.example.Codes claims tel links from tags"),
       ("sms:+1", .none, nil, false, "no handler claims the link, and sms has no default application"),
       (
         "steam://run/1", .none, nil, false,
@@ -98,10 +98,10 @@ import UniversalLinks
     #expect(
       route.steps.map(\.description) == [
         "uri: it is well-formed",
-        "domain: menu.example.com matches menu.example.com, claimed by org.example.Menu.desktop, org.example.Mine.desktop",
-        "domain: *.example.com is less exact, claimed by org.example.Wide.desktop",
-        "choice: org.example.Menu.desktop is one of several to choose from, by its claim to menu.example.com, and installed by the system",
-        "choice: org.example.Mine.desktop is one of several to choose from, by its claim to menu.example.com, and not allowed yet by the user",
+        "domain: menu.example.com matches menu.example.com, claimed by org.example.Menu, org.example.Mine",
+        "domain: *.example.com is less exact, claimed by org.example.Wide",
+        "choice: org.example.Menu is one of several to choose from, by its claim to menu.example.com, and installed by the system",
+        "choice: org.example.Mine is one of several to choose from, by its claim to menu.example.com, and not allowed yet by the user",
       ])
   }
 

@@ -104,7 +104,7 @@ import Testing
     #expect(try await rig.state(1) == "failed")
     // The handler knows the content of the tag, so its text is shown but not logged.
     let agent = try await rig.agent
-    let line = try await agent.line(containing: "tap \(tapID(1)) was not handed to org.example.Menu.desktop: ")
+    let line = try await agent.line(containing: "tap \(tapID(1)) was not handed to org.example.Menu: ")
     #expect(line.hasSuffix(BusError.Name.failed))
     #expect(await agent.log().allSatisfy { !$0.contains("kitchen") || $0.hasPrefix("<7>") })
 

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import CommandLineTool
+@testable import TagrouteClient
 
 /// The forms of `handlers prefer`, `block` and `forget`.
 @Suite struct HandlerChoiceTests {
@@ -27,6 +28,33 @@ import Testing
   ])
   func `a wrong form is rejected`(words: String) {
     #expect(throws: Failure.self) { try choice(words) }
+  }
+}
+
+@Suite struct KnownAppsTests {
+  private func app(_ id: String, _ name: String) -> HandlerDescription {
+    var app = HandlerDescription()
+    (app.id, app.name) = (id, name)
+    return app
+  }
+
+  @Test func `an app is named by its id, its file or its name`() throws {
+    let apps = KnownApps([
+      app("org.example.Menu.desktop", "Menu"), app("org.example.Menu.desktop", ""), app("a.desktop", "Two"),
+      app("b.desktop", "two"), app("c.desktop", "a"), app("d.desktop", "The App"),
+    ])
+    for typed in ["org.example.Menu", "org.example.Menu.desktop", "Menu", "menu"] {
+      #expect(try apps.id(of: typed) == "org.example.Menu.desktop", "\(typed)")
+    }
+    // An id comes before a name.
+    #expect(try apps.id(of: "a") == "a.desktop" && apps.id(of: "The App") == "d.desktop")
+    // An app that is no handler has an id, too.
+    #expect(try apps.id(of: "firefox") == "firefox.desktop")
+    let failure = #expect(throws: Failure.self) { try apps.id(of: "Two") }
+    #expect(failure?.message.contains("2 apps are called Two: name one by its id: a, b") == true)
+    for typed in ["", "No App", "a/b"] { #expect(throws: Failure.self) { try apps.id(of: typed) } }
+    #expect(apps.text("org.example.Menu.desktop") == "Menu (org.example.Menu)" && apps.text("x.desktop") == "x")
+    #expect(apps.name("org.example.Menu.desktop") == "Menu" && apps.name("x.desktop") == nil)
   }
 }
 

@@ -22,6 +22,26 @@ import Testing
     #expect(failure?.message.contains("the reader a is gone") == true)
   }
 
+  @Test func `a reader is named in each form that status shows`() throws {
+    let readers = [reader(0, "a"), reader(1, "b")]
+    for text in ["1", "b", "/org/tagroute/Tagroute1/readers/1", "1: PN532"] {
+      var choice = ReaderChoice(text)
+      #expect(try choice.choose(among: readers) == "/org/tagroute/Tagroute1/readers/1", "\(text)")
+    }
+    var choice = ReaderChoice("PN532")
+    #expect(try choice.choose(among: [readers[0]]).string == readers[0].path)
+    choice = ReaderChoice("PN532")
+    let failure = #expect(throws: Failure.self) { try choice.choose(among: readers) }
+    #expect(
+      failure?.message.contains("0: PN532 (a), 1: PN532 (b)") == true && failure?.exitCode == Names.ExitCode.usage)
+    for text in ["", "2", "PN", "readers"] {
+      choice = ReaderChoice(text)
+      #expect(throws: Failure.self) { try choice.choose(among: readers) }
+    }
+    #expect(ReaderChoice.text(forPath: readers[1].path) == "reader 1")
+    #expect(ReaderChoice.text(for: readers[1]) == "1: PN532")
+  }
+
   @Test func `a loan is renewed for the same reader`() {
     let (first, second) = (reader(0, "a"), reader(1, "b"))
     #expect(ReaderLoan.reader("b", among: [first, second], of: 2) == second)

@@ -165,9 +165,9 @@ import Testing
     let doubles = try await BusOfDoubles(agent: true)
     #expect(
       try await run(["handlers"], on: doubles).output == """
-        org.example.Menu.desktop (Menu): menu.example.com x-menu:
+        Menu (org.example.Menu): menu.example.com x-menu:
           preferred for x-menu:
-        broken.desktop (Broken): error, line 3: no Exec
+        Broken (broken): error, line 3: no Exec
 
         """)
     let text = try await run(["handlers", "--json"], on: doubles).output
@@ -331,13 +331,13 @@ import Testing
     let doubles = try await BusOfDoubles(daemon: true, agent: true)
     #expect(try await completed(["tagroute", "read", "--reader", ""], on: doubles).output == "1\n")
     let apps = try await completed(["tagroute", "handlers", "prefer", "org"], on: doubles)
-    #expect(apps.output == "org.example.Menu.desktop\n")
+    #expect(apps.output == "org.example.Menu\n")
   }
 
   @Test(arguments: [["handlers", "prefer", ""], ["inbox", "show", ""], ["read", "--reader", ""]])
   func `completion prints no error if the daemon and the agent do not answer`(_ words: [String]) async throws {
     let result = try await completed(["tagroute"] + words, on: nil)
     #expect(result.log.isEmpty, "\(result.log)")
-    #expect(!result.output.contains(".desktop"))
+    #expect(!result.output.contains("org.example"))
   }
 }

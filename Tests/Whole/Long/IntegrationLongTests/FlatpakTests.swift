@@ -75,7 +75,7 @@ struct FlatpakTests {
     // A store's app needs permission.
     #expect(shown.actions.contains("allow"), "\(shown)")
     try await server.click(shown, action: "allow")
-    try await desktop.agent.line(containing: "was handed to \(id).desktop")
+    try await desktop.agent.line(containing: "was handed to \(id)")
     let lines = expected(tag.message)
     try await printed.line(containing: try #require(lines.last))
     #expect(await printed.log() == lines)

@@ -71,7 +71,7 @@ import Testing
     let shown = try await desktop.notification(on: server)
     // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
     try await server.click(shown, action: shown.actions.contains("allow") ? "allow" : "open")
-    try await desktop.agent.line(containing: "was handed to \(id).desktop")
+    try await desktop.agent.line(containing: "was handed to \(id)")
     // The handler prints to the output of the bus, as the page says.
     let printed = try await #require(desktop.installation.sessionBus).end(within: .seconds(30))
     #expect(printed.contains("link: \(link)"))

@@ -64,7 +64,7 @@ import Testing
         "link: \(link)", "tag: 04-00-00-00-00-00-01 type-2",
         "record 1: 1 U: .\(language.lowercased()).example.com/7", "record 2: 1 T: .en.[31m",
       ])
-    try await desktop.agent.line(containing: "was handed to \(id).desktop")
+    try await desktop.agent.line(containing: "was handed to \(id)")
     printed.signal(SIGKILL)
   }
 }

@@ -144,8 +144,8 @@ import Testing
     #expect(try await desktop.handed().message == tag.message)
     try await agent.line(containing: "opens without a click from now on")
     let text = String(decoding: try readFile(path), as: UTF8.self)
-    #expect(text.hasPrefix("[Rule Always: 04-00-00-00-00-00-01]\nUID=04-00-00-00-00-00-01\nMessage=sha256:"))
-    #expect(text.contains("\nHandler=\(HandlerStandIn.desktopID)\n"))
+    #expect(text.hasPrefix("[Rule Always: 04000000000001]\nUID=04000000000001\nMessage=sha256:"))
+    #expect(text.contains("\nHandler=org.example.Menu\n"))
     var information = stat()
     #expect(stat(path, &information) == 0 && information.st_mode & 0o777 == 0o600)
 
@@ -209,7 +209,7 @@ import Testing
     #expect(try await waiting.exit() == .exited(0))
     let text = String(decoding: try readFile(added), as: UTF8.self)
     #expect(text.contains("Run=/bin/true;-x;a\\;b;\nAsk=no\n"))
-    #expect(text.contains("[Rule menu]\nUID=04-00-00-00-00-00-02\nMessage=sha256:"))
+    #expect(text.contains("[Rule menu]\nUID=04000000000002\nMessage=sha256:"))
     for wrong in [["x"], ["x", "--uid", "04-A2-19-5A"], ["x", "--uid", "04-A2-19-5A", "--show", "--no-ask"]] {
       #expect(try await desktop.installation.tagroute(["rules", "add"] + wrong).status == .exited(64))
     }

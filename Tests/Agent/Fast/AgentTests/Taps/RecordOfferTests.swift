@@ -228,10 +228,10 @@ struct BareTagTests {
 
   @Test func `with BareTags=show the UID is shown and can be copied`() throws {
     let offer = try offer(shows: true)
-    #expect(offer.isShown && !offer.isOpenable && offer.copied == "04-A2-19-5A")
+    #expect(offer.isShown && !offer.isOpenable && offer.copied == "04A2195A")
     let notification = offer.notification(timeout: -1, canCopy: true)
     #expect(notification.summary.string == "Tag without a message")
-    #expect(notification.body.string == "04-A2-19-5A")
+    #expect(notification.body.string == "04A2195A")
     #expect(notification.buttons.map(\.label) == ["Copy", "Dismiss"])
     #expect(try !self.offer(uid: [], shows: true).isShown)
   }
@@ -243,9 +243,9 @@ struct BareTagTests {
   func `a rule can act on it`(condition: TapRule.Condition) throws {
     let run = try offer(condition)
     #expect(run.isOpenable && run.isShown && run.command?.arguments == ["/bin/true"])
-    #expect(run.notification(timeout: -1, canCopy: true).body.string == "04-A2-19-5A")
+    #expect(run.notification(timeout: -1, canCopy: true).body.string == "04A2195A")
     let shown = try offer(condition, .show)
-    #expect(shown.isShown && shown.text.string == "04-A2-19-5A")
+    #expect(shown.isShown && shown.text.string == "04A2195A")
     #expect(try !offer(shows: true, condition, .ignore).isShown)
     let opened = try offer(condition, .openDefault)
     #expect(!opened.isShown && opened.ending.state == .dismissed)

@@ -57,7 +57,7 @@ import UniversalLinks
   /// The reason names the app that was chosen, and neither reason nor steps have the password of a Wi-Fi network.
   private func expectReason(of route: Route, _ row: DecisionRow) {
     #expect(!route.reason.isEmpty && !route.steps.isEmpty, "\(row)")
-    if let handler = route.handler { #expect(route.reason.contains(handler.desktopID), "\(row): \(route.reason)") }
+    if let handler = route.handler { #expect(route.reason.contains(handler.id), "\(row): \(route.reason)") }
     #expect((route.steps.map(\.finding) + [route.reason]).allSatisfy { !$0.contains("visitors") }, "\(row)")
   }
 

@@ -33,7 +33,7 @@ import Testing
   @Test func `a new file and its directory are for the user only`() throws {
     let rule = try writer.add(draft("a", .openDefault))
     #expect(rule.file == path("added.conf") && rule.line == 1)
-    #expect(try text("added.conf") == "[Rule a]\nUID=04-A2-19-5A\nOpen=default\n")
+    #expect(try text("added.conf") == "[Rule a]\nUID=04A2195A\nOpen=default\n")
     var information = stat()
     #expect(stat(rule.file, &information) == 0 && information.st_mode & 0o777 == 0o600)
     #expect(stat(path(""), &information) == 0 && information.st_mode & 0o777 == 0o700)
@@ -76,7 +76,7 @@ import Testing
     let text = "# mine\r\n\n[Rule a]\nText = a\nShow=yes\n# on b\n\n[Rule b]\nText=b\nIgnore=maybe"
     try directory.write(text, to: "config/tagroute/rules.d/added.conf", mode: 0o644)
     let rule = try writer.add(draft("c"))
-    #expect(try self.text("added.conf") == text + "\n\n[Rule c]\nUID=04-A2-19-5A\nShow=yes\n")
+    #expect(try self.text("added.conf") == text + "\n\n[Rule c]\nUID=04A2195A\nShow=yes\n")
     #expect(try writer.remove(rule))
     #expect(try self.text("added.conf") == text + "\n")
     #expect(try !writer.remove(rule))
@@ -129,7 +129,7 @@ import Testing
   @Test func `a rule that always opens is for the UID and the message, and asks no more`() throws {
     try always.add(uid: Self.uid, message: [1, 2], action: .open("a.desktop"))
     let rule = try #require(files.read().rules.first)
-    #expect(rule.name == "Always: 04-A2-19-5A" && !rule.asks && rule.action == .open("a.desktop"))
+    #expect(rule.name == "Always: 04A2195A" && !rule.asks && rule.action == .open("a.desktop"))
     #expect(rule.conditions == [.uid(Self.uid), .message(MessageDigest.sha256([1, 2]))])
     #expect(always.owns(rule))
     // The same again has no effect, and another message replaces it.
@@ -155,7 +155,7 @@ import Testing
     }
     #expect(
       try text("always.conf").hasSuffix(
-        "\nMimeType=application/x-foo\nHandler=a.desktop\nOpen=a.desktop\nAsk=no\n"))
+        "\nMimeType=application/x-foo\nHandler=a\nOpen=a\nAsk=no\n"))
     #expect(try always.remove(try #require(files.read().rules.first)))
     #expect(files.read().rules.isEmpty)
   }
@@ -176,14 +176,14 @@ import Testing
   }
 
   @Test func `a rule that a person wrote stays`() throws {
-    let text = "# mine\n[Rule Always: 04-A2-19-5A]\nUID=04-A2-19-5A\nIgnore=yes\n"
+    let text = "# mine\n[Rule Always: 04A2195A]\nUID=04A2195A\nIgnore=yes\n"
     try directory.write(text, to: "config/tagroute/rules.d/always.conf")
     let mine = try #require(files.read().rules.first)
     #expect(!always.owns(mine))
     #expect(try !always.remove(mine))
     try always.add(uid: Self.uid, message: [1], action: .openDefault)
     let rules = files.read().rules
-    #expect(rules.map(\.name) == ["Always: 04-A2-19-5A", "Always: 04-A2-19-5A (2)"])
+    #expect(rules.map(\.name) == ["Always: 04A2195A", "Always: 04A2195A (2)"])
     #expect(try always.remove(try #require(rules.last)))
     #expect(try self.text("always.conf") == text)
   }

@@ -131,7 +131,7 @@ import Testing
     #expect(try await desktop.handed().message == tag.message)
     try await agent.line(containing: "opens without a click from now on")
     try await screen.empty()
-    #expect(String(decoding: try readFile(rules), as: UTF8.self).contains("UID=04-00-00-00-00-00-01\n"))
+    #expect(String(decoding: try readFile(rules), as: UTF8.self).contains("UID=04000000000001\n"))
 
     // Nobody clicks.
     try await desktop.remove()
