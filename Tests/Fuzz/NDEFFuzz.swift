@@ -40,6 +40,10 @@ private func checkViews(of record: NDEFRecord) {
     let again = try? WiFiRecord(written)
     require(again == networks, "a Wi-Fi network is the same when read again")
   }
+  if let card = ContactCard(record) {
+    require(card.phones.count <= ContactCard.mostNumbers, "a card is bounded")
+    require(max(card.name.utf8.count, card.organisation.utf8.count) <= 4 * ContactCard.readAtMost, "a name is bounded")
+  }
   if let poster = try? SmartPosterRecord(record) {
     let again = (try? poster.record()).flatMap { try? SmartPosterRecord($0) }
     let isComplete = poster.titles.allSatisfy { !$0.language.isEmpty }

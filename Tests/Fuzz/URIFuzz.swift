@@ -20,6 +20,11 @@ private func check(_ text: String) {
   require(string.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "a URI is visible ASCII: \(string)")
   require(string.utf8.count <= URI.maximumLength, "a URI is bounded: \(string)")
   require((try? URI(string)) == uri, "a URI is the same when read again: \(string)")
+  if let place = Place(uri) {
+    require(place.label.utf8.count <= URI.maximumLength, "a label is bounded: \(string)")
+    let again = Place(coordinates: "\(place.latitude),\(place.longitude)")
+    require(again?.latitude == place.latitude, "coordinates are the same when read again: \(string)")
+  }
   guard uri.isWeb else {
     require(uri.linkDomain == nil, "only the web has domains: \(string)")
     return

@@ -121,12 +121,14 @@ extension NDEFRecord {
     return type.hasPrefix(prefix) ? String(type.dropFirst(prefix.count)) : type
   }
 
-  /// Whether the record is of the given media type.
+  /// Whether the record is of the given media type. Parameters of the record's type are ignored (RFC 2045, section 5.1).
   ///
   /// - Parameter type: The media type without parameters, such as `image/png`; case has no meaning.
   /// - Returns: Whether the record has this type.
   public func isMedia(_ type: String) -> Bool {
-    typeNameFormat == .mediaType && self.type.elementsEqual(type.utf8) { $0.lowercased == $1.lowercased }
+    guard typeNameFormat == .mediaType else { return false }
+    let name = self.type.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+    return name.elementsEqual(type.utf8) { $0.lowercased == $1.lowercased }
   }
 }
 

@@ -54,7 +54,7 @@ enum TagContents {
   private static func media(_ type: String) -> DisplayText? {
     let name = type.prefix { $0 != ";" }.lowercased()
     switch name {
-    case "text/vcard", "text/x-vcard", "text/directory": return DisplayText(Messages.contactCard)
+    case _ where ContactCard.types.contains(name): return DisplayText(Messages.contactCard)
     case "text/calendar", "text/x-vcalendar": return DisplayText(Messages.calendarEntry)
     // Wi-Fi Simple Configuration 2.0.5, section 10.1.1.
     case "application/vnd.wfa.wsc": return DisplayText(Messages.wirelessSettings)

@@ -57,7 +57,7 @@ package enum RecordType: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The external type of Android application records. Each names an Android app for a phone (Android, "NFC basics").
-  static let androidApplication = "android.com:pkg"
+  package static let androidApplication = "android.com:pkg"
 
   /// Other names of a media type (shared-mime-info). Tags of Android have `text/x-vcard`.
   private static let aliases = [

@@ -126,10 +126,8 @@ extension TypedRecord {
 
   /// The first one, with its password. Nil if the message is not that of the same tap.
   package func network(in message: NDEFMessage) throws(NDEFError) -> WiFiNetwork? {
-    guard holdsWiFi, let payload = payload(in: message) else { return nil }
-    // The type on the tag may have parameters.
-    let record = NDEFRecord(typeNameFormat: .mediaType, type: Array(WiFiRecord.type.utf8), payload: payload)
-    return try WiFiRecord(record).networks.first
+    guard holdsWiFi, payload(in: message) != nil else { return nil }
+    return try WiFiRecord(message.records[number - 1]).networks.first
   }
 }
 

@@ -160,19 +160,10 @@ struct MessageToWrite {
 
   /// A place as a URI (RFC 5870). `text` is a latitude and a longitude in degrees.
   static func geoURI(_ text: String) throws(Failure) -> String {
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-    guard text.utf8.count <= 64, parts.count == 2, isNumber(parts[0], upTo: 90), isNumber(parts[1], upTo: 180) else {
+    guard text.utf8.count <= 64, text.split(separator: ",").count == 2, Place(coordinates: text) != nil else {
       throw .usage("--geo takes a latitude and a longitude in degrees, such as 48.2010,16.3695")
     }
     return "geo:\(text)"
-  }
-
-  private static func isNumber(_ text: Substring, upTo most: Double) -> Bool {
-    let digits = text.hasPrefix("-") ? text.dropFirst() : text
-    let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-    let isDecimal = parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-    guard (1...2).contains(parts.count), isDecimal, let number = Double(digits) else { return false }
-    return number <= most
   }
 }
 

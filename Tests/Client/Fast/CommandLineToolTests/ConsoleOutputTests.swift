@@ -95,6 +95,8 @@ struct ConsoleOutputTests {
     for sample in HostileText.samples {
       let comment = Comment(rawValue: sample.name)
       let bytes = Array(sample.text.utf8)
+      var network = WiFiNetwork(ssid: "?", passphrase: nil)
+      if !bytes.isEmpty { network.ssid = Array(bytes.prefix(32)) }
       try expectHarmless(
         [
           URIRecord(sample.text).record(), try TextRecord(sample.text, language: "en").record(),
@@ -102,6 +104,10 @@ struct ConsoleOutputTests {
           try SmartPosterRecord(uri: sample.text, titles: [TextRecord(sample.text, language: "e\u{1B}")]).record(),
           NDEFRecord(typeNameFormat: .mediaType, type: bytes, id: bytes, payload: bytes),
           NDEFRecord(typeNameFormat: .external, type: bytes, payload: bytes),
+          try .media("text/vcard", payload: Array("BEGIN:VCARD\nFN:\(sample.text)\nTEL:\(sample.text)".utf8)),
+          try .external("android.com:pkg", payload: bytes),
+          try WiFiRecord([network]).record(),
+          URIRecord("geo:1,2?q=\(sample.text)").record(),
         ], comment)
       #expect(HostileText.unsafe(in: Console.printable(sample.text)).isEmpty, comment)
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import NDEF
 import Names
 import TagrouteClient
 import TestKit
@@ -148,8 +149,12 @@ import Testing
   /// Returns the ids of three taps. The tag of the last one lies on the reader.
   private func tap(three desktop: Desktop, _ monitor: ChildProcess) async throws -> [String] {
     var ids: [String] = []
+    let others = [
+      try WiFiRecord([WiFiNetwork(ssid: "Guest", passphrase: "visitors")]).record(), URIRecord("geo:1,2").record(),
+      try .media("text/vcard", payload: Array("BEGIN:VCARD".utf8)),
+    ]
     for number in 1...3 {
-      try await desktop.place(try Tag(number))
+      try await desktop.place(try Tag(number, others: others))
       let line = try await monitor.line(containing: Tag.text(number))
       ids.append(try #require((try Self.value(line) as? [String: Any])?["id"] as? String))
     }

@@ -163,6 +163,42 @@ import Testing
       try await desktop.installation.tagroute(["write", "--wifi", "Guest"]).status == .exited(Names.ExitCode.usage))
   }
 
+  @Test func `read says in words what write has written`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
+    defer { withExtendedLifetime(polkit) {} }
+    try await desktop.place(try Tag(1))
+    let directory = desktop.installation.directory
+    let password = try directory.write("visitors\n", to: "tags/password")
+    let card = try directory.write(
+      "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada Lovelace\r\nORG:Engines\r\nTEL:+44 20\r\nEMAIL:ada@example.com\r\nEND:VCARD\r\n",
+      to: "tags/card.vcf")
+    let picture = try directory.write([1, 2, 3], to: "tags/a.png")
+    let written: [(options: [String], line: String)] = [
+      (["--uri", "example.com/menu"], "link: https://example.com/menu"),
+      (["--uri", "tel:+15550100"], "link: tel:+15550100"),
+      (["--text", "Grüß Gott", "--language", "de"], "text (de): Grüß Gott"),
+      (
+        ["--smart-poster", "https://example.com/", "--title", "A title"], "smart poster: https://example.com/ (A title)"
+      ),
+      (
+        ["--wifi", "Guest", "--password-file", password], "Wi-Fi network: Guest, WPA2, password: on the tag, not shown"
+      ),
+      (["--wifi", "Guest", "--no-password"], "Wi-Fi network: Guest, open, no password"),
+      (["--vcard", card], "contact: Ada Lovelace, Engines, phone +44 20, mail ada@example.com"),
+      (["--geo", "48.2010,16.5"], "place: latitude 48.2010, longitude 16.5"),
+      (["--mime", "image/png", picture], "file: image/png, 3 bytes"),
+      (["--external-text", "example.com:ticket", "ab"], "data: example.com:ticket, 2 bytes"),
+      (["--external-text", "android.com:pkg", "com.example.app"], "app for Android: com.example.app"),
+    ]
+    for (options, line) in written {
+      let result = try await desktop.installation.tagroute(["write"] + options)
+      try #require(result.status == .exited(0), "\(options): \(result.log)")
+      let lines = try await desktop.installation.output("read").split(separator: "\n").map(String.init)
+      #expect(lines.count == 2 && lines.last == "  \(line)", "\(lines)")
+      #expect(lines.first?.hasPrefix("type-2 04000000000001: read-write, ") == true, "\(lines)")
+    }
+  }
+
   @Test func `a batch writes one tag after the other`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
