@@ -1,19 +1,19 @@
 import Bus
 import Names
-import TagrouteClient
+package import TagrouteClient
 
 /// The apps that the agent knows, by their ids and by the names that people see.
-struct KnownApps: Sendable {
+package struct KnownApps: Sendable {
   private let handlers: [HandlerDescription]
 
   init(_ handlers: [HandlerDescription]) { self.handlers = handlers }
 
   /// None if the agent does not answer: then only ids are understood and shown.
-  static func of(_ agent: AgentClient?) async -> KnownApps { KnownApps((try? await agent?.handlers()) ?? []) }
+  package static func of(_ agent: AgentClient?) async -> KnownApps { KnownApps((try? await agent?.handlers()) ?? []) }
 
   /// The desktop id of an app as a person types it: `org.example.Menu`, `org.example.Menu.desktop`, or its name if no
   /// other app has it. An id need not be known, because an app that is no handler has one, too.
-  func id(of typed: String) throws(Failure) -> String {
+  package func id(of typed: String) throws(Failure) -> String {
     let id = AppID.desktopID(typed)
     if handlers.contains(where: { $0.id == id }) { return id }
     let named = Set(handlers.filter { !$0.name.isEmpty && $0.name.lowercased() == typed.lowercased() }.map(\.id))
@@ -29,7 +29,7 @@ struct KnownApps: Sendable {
   }
 
   /// An app for people: its name and its id, `Menu (org.example.Menu)`, or the id alone if the name is not known.
-  func text(_ desktopID: String) -> String {
+  package func text(_ desktopID: String) -> String {
     let id = AppID.text(desktopID)
     return name(desktopID).map { "\($0) (\(id))" } ?? id
   }

@@ -71,12 +71,13 @@ struct OwnAppDemo {
   private func tap(_ installation: Installation, _ message: [UInt8]) async throws -> DemoReport {
     let observer = try await DemoObserver(installation)
     try await observer.waitUntilScanning()
-    let app = try choose(try await observer.agent.resolve(uri))
+    let apps = await KnownApps.of(observer.agent)
+    let app = try choose(try await observer.agent.resolve(uri), apps)
     say("a tag on the reader: \(uri)")
     let file = try installation.directory.write(message, to: "tag.ndef")
     try await installation.simulate("tap --type 4 --ndef \(file)")
     let tap = try await observer.waitForNotification()
-    say("opening \(app)")
+    say("opening \(apps.text(app))")
     var report = DemoReport()
     var refusal: BusError?
     do throws(BusError) {
@@ -103,7 +104,7 @@ struct OwnAppDemo {
     return called + started
   }
 
-  private func choose(_ resolution: Resolution) throws(Failure) -> String {
+  private func choose(_ resolution: Resolution, _ apps: KnownApps) throws(Failure) -> String {
     let candidates = resolution.candidates
     guard resolution.kind == "universal-link" || resolution.kind == "scheme", !candidates.isEmpty else {
       throw Failure(
@@ -112,16 +113,18 @@ struct OwnAppDemo {
           + "errors in entries",
         exitCode: Names.ExitCode.failure)
     }
+    let list = candidates.map(AppID.text).joined(separator: ", ")
     if let handler {
-      guard let app = candidates.first(where: { $0 == handler || $0 == handler + ".desktop" }) else {
-        throw .usage("\(handler) does not claim \(uri); these apps do: \(candidates.joined(separator: ", "))")
+      let app = try apps.id(of: handler)
+      guard candidates.contains(app) else {
+        throw .usage("\(handler) does not claim \(uri); these apps do: \(list)")
       }
       return app
     }
     guard candidates.count == 1 || resolution.question != "which" else {
       throw Failure(
         message: "demo: several apps claim the link. Choose one with --handler APP: "
-          + candidates.joined(separator: ", "),
+          + list,
         exitCode: Names.ExitCode.tryAgain)
     }
     return resolution.handler ?? candidates[0]

@@ -130,7 +130,7 @@ extension HandlerCheck {
       !program.contains(where: { "\"'\\".contains($0) }), access(program, X_OK) != 0
     else { return nil }
     var problem = file.problem(
-      "Exec", in: serviceGroup, "\(absence(of: program)), which the bus starts for \(id): install it")
+      "Exec", in: serviceGroup, "\(absence(of: program)), which the bus starts for \(AppID.text(id)): install it")
     problem.desktopID = id
     return problem
   }

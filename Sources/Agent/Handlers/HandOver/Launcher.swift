@@ -247,7 +247,7 @@ package actor Launcher {
       } catch  where error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner {
         // The session has no systemd, so there are no units. The program leads a new session anyway.
       } catch {
-        report("\(application.desktopID) has no scope of its own: systemd said \(error.name)")
+        report("\(application.id) has no scope of its own: systemd said \(error.name)")
       }
     }
   }

@@ -297,7 +297,7 @@ import UniversalLinks
     #expect(await systemd.next() != nil)
     #expect(
       await lines.first { _ in true }
-        == "my-menu.desktop has no scope of its own: systemd said org.freedesktop.systemd1.UnitExists")
+        == "my-menu has no scope of its own: systemd said org.freedesktop.systemd1.UnitExists")
   }
 
   @Test func `a launch does not wait for systemd, and the process id is reserved until systemd replies`() async throws {

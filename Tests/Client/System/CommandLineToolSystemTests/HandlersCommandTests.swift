@@ -69,7 +69,7 @@ import Testing
       #expect(
         broken.output.hasSuffix(
           "/org.example.Menu.service:3: there is no program /nonexistent/menu, which the bus starts for "
-            + "org.example.Menu.desktop: install it\n"), "\(broken.output)")
+            + "org.example.Menu: install it\n"), "\(broken.output)")
       #expect(broken.output.contains(service.split(separator: "/").suffix(2).joined(separator: "/")))
       #expect(broken.status == .exited(1))
       // The check uses the next folder only if the ones before it have no service file.

@@ -62,7 +62,7 @@ import Testing
     #expect(asked.log.last?.contains("--handler APP") == true, "\(asked.log)")
     let (status, log) = try await demo(["--uri", "https://menu.example.com/", "--handler", "org.example.Other"])
     #expect(status == .exited(0))
-    #expect(log.contains("· opening org.example.Other.desktop"))
+    #expect(log.contains("· opening Menu (org.example.Other)"))
     #expect(log.contains("· the app prints: opened"))
   }
 
