@@ -39,7 +39,7 @@ extension Command {
     name: "session", summary: "report that the screen is locked or unlocked",
     details: """
       For swaylock, hyprlock, i3lock and other lockers that do not report it
-      themselves. tagroute(1), section LOCKERS, has the lines for their configuration.
+      themselves. docs/scanning.md in /usr/share/doc/tagroute has the lines for each.
 
       From lock to unlock the daemon treats the session as locked, even if the agent
       ends in between. By default readers do not scan then: see WhenLocked= in

@@ -11,7 +11,7 @@ extension Command {
       changes no other state. Paths in your home directory begin with ~, so you can
       attach the output to a report.
 
-      Exit code 0: no problem found; 1: at least one line is wrong. tagroute(1) lists
+      Exit code 0: no problem found; 1: at least one line is wrong. tagroute-doctor(1) lists
       the subjects and the keys of --json.
       """
   ) { _, console throws(Failure) in

@@ -6,13 +6,17 @@ import TagrouteClient
 import TestKit
 import Testing
 
-/// Compares the keys of `--json` in tagroute(1) with the keys that the real commands print.
+/// Compares the keys of `--json` in the manual pages with the keys that the real commands print.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct JSONKeysTests {
-  /// The keys of each command in the section of the page, by heading. A key of a nested object follows the key of that
+  /// The keys of each command in the sections JSON of the pages, by heading. A key of a nested object follows the key of that
   /// object and a dot.
   private static func listed() throws -> [String: Set<String>] {
-    let page = String(decoding: try readFile("\(repositoryRoot)/docs/man/tagroute.1.scd"), as: UTF8.self)
-    let section = try #require(page.split(separator: "\n# JSON\n").last?.split(separator: "\n# ").first)
+    let folder = "\(repositoryRoot)/docs/man"
+    let pages = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".1.scd") }
+    let section = try pages.sorted().compactMap { name in
+      let parts = String(decoding: try readFile("\(folder)/\(name)"), as: UTF8.self).split(separator: "\n# JSON\n")
+      return parts.count > 1 ? parts[1].split(separator: "\n# ").first : nil
+    }.joined(separator: "\n")
     var (keys, others): ([String: Set<String>], [(heading: String, key: String, command: String)]) = ([:], [])
     var (heading, row) = ("", [String]())
     for line in section.split(separator: "\n") {
@@ -66,7 +70,7 @@ import Testing
     await printed.add(heading, Self.objects(try Self.value(text)))
   }
 
-  /// Runs a command that must exit with one of `codes`, and records the printed keys under a heading of the page.
+  /// Runs a command that must exit with one of `codes`, and records the printed keys under a heading of the pages.
   private func run(
     _ heading: String, _ desktop: Desktop, _ arguments: String..., codes: [Int32] = [0]
   ) async throws {
@@ -75,7 +79,7 @@ import Testing
     try await note(heading, result.output)
   }
 
-  @Test func `the manual page lists exactly the keys that the commands print`() async throws {
+  @Test func `the manual pages list exactly the keys that the commands print`() async throws {
     let (desktop, _, _) = try await Desktop.sound()
     let monitor = try await desktop.installation.start("tagroute", ["monitor", "--json"])
     try await monitor.line(containing: #""event":"status""#)
