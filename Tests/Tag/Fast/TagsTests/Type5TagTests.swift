@@ -220,7 +220,7 @@ private struct HostileType5: CountingChannel {
   mutating func reselect() throws(TagChannelError) { count += 1 }
 }
 
-/// Compares the table for Type 5 in `docs/exchanges.md` with the specification and with counted exchanges.
+/// Compares the table for Type 5 in `docs/development/exchanges.md` with the specification and with counted exchanges.
 @Suite struct Type5ExchangeTests {
   struct Row {
     let tag: String
@@ -253,7 +253,7 @@ private struct HostileType5: CountingChannel {
   }
 
   private static func rows() throws -> [Row] {
-    let text = String(decoding: try readFile("\(repositoryRoot)/docs/exchanges.md"), as: UTF8.self)
+    let text = String(decoding: try readFile("\(repositoryRoot)/docs/development/exchanges.md"), as: UTF8.self)
     let rows = text.split(separator: "\n").compactMap { line -> Row? in
       let cells = line.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") }
       guard cells.count == 5, let size = Int(cells[2]), let atLeast = Int(cells[3]), let exchanges = Int(cells[4])

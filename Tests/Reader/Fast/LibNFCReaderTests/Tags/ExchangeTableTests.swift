@@ -5,7 +5,7 @@ import Testing
 
 @testable import LibNFCReader
 
-/// Compares the table in `docs/exchanges.md` with the specifications and with counted exchanges.
+/// Compares the table in `docs/development/exchanges.md` with the specifications and with counted exchanges.
 @Suite struct ExchangeTableTests {
   struct Row {
     let tag: String
@@ -15,7 +15,7 @@ import Testing
   }
 
   private static func rows() throws -> [Row] {
-    let text = String(decoding: try readFile("\(repositoryRoot)/docs/exchanges.md"), as: UTF8.self)
+    let text = String(decoding: try readFile("\(repositoryRoot)/docs/development/exchanges.md"), as: UTF8.self)
     let rows = text.split(separator: "\n").compactMap { line -> Row? in
       let cells = line.split(separator: "|").map { $0.trimmed }
       guard cells.count == 4, let size = Int(cells[1]), let atLeast = Int(cells[2]), let exchanges = Int(cells[3])

@@ -1,6 +1,6 @@
 /// The least number of exchanges that read a message, calculated from the specifications and using only their commands.
 enum LeastExchanges {
-  /// `size` is in bytes. `tag` is a name in `docs/exchanges.md`. Returns nil if the name is unknown.
+  /// `size` is in bytes. `tag` is a name in `docs/development/exchanges.md`. Returns nil if the name is unknown.
   static func reading(_ size: Int, from tag: String) -> Int? {
     switch tag {
     case "Topaz 96": type1(size, controls: 0)
