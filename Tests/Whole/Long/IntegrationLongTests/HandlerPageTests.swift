@@ -10,21 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct HandlerPageTests {
   /// Time to build a package with its dependencies while other tests run.
   private static let patience = Duration.seconds(600)
-  /// The code blocks of a language (`sh`, `text`) in a section of the page.
   private static func blocks(_ kind: String, of section: String) throws -> [String] {
-    let page = String(decoding: try readFile("\(repositoryRoot)/docs/handlers.md"), as: UTF8.self)
-    var blocks: [String] = []
-    var (isInSection, block) = (false, String?.none)
-    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
-      if let begun = block {
-        if line == "```" { (blocks, block) = (blocks + [begun], nil) } else { block = begun + line + "\n" }
-      } else if line.hasPrefix("## ") {
-        isInSection = line == "## \(section)"
-      } else if isInSection, line == "```\(kind)" {
-        block = ""
-      }
-    }
-    return blocks
+    try DocumentationPage("docs/handlers.md").texts(kind, of: section)
   }
 
   /// Prepares a home with the built programs, and with the sources at the path that the page uses. The session bus

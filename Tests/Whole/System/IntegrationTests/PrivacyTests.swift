@@ -138,10 +138,10 @@ import Testing
     var environment = desktop.installation.environment
     environment["PATH"] = "\(directory.file("bin")):/usr/bin:/bin"
 
-    let page = String(decoding: try readFile("\(repositoryRoot)/docs/privacy.md"), as: UTF8.self)
-    let commands = try #require(page.split(separator: "```sh\n").dropFirst().first?.split(separator: "```").first)
+    let page = try DocumentationPage("docs/privacy.md")
+    let commands = try #require(try page.texts("sh", of: "Deleting it all").first)
     let (status, _, log) = try await ChildProcess.run(
-      "/bin/sh", ["-eu", "-c", String(commands)], environment: environment)
+      "/bin/sh", ["-eu", "-c", commands], environment: environment)
     #expect(status == .exited(0), "\(log)")
 
     let left = Self.modes(below: directory.file("state")).merging(Self.modes(below: directory.file("config"))) { $1 }

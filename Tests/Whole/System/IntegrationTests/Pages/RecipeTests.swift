@@ -15,22 +15,18 @@ import Testing
     case lamp = "A lamp while the card rests"
   }
 
-  @Test func `each recipe of the page has a test`() throws {
-    let page = try RecipePage()
-    #expect(page.titles == Recipe.allCases.map(\.rawValue))
-    #expect(page.preparation.count == 2)
-  }
+  private static func page() throws -> DocumentationPage { try DocumentationPage("docs/recipes.md") }
 
-  @Test(arguments: [
-    "    tagroute rules", "```bash\ntagroute rules\n```", "```ini\n[Rule x]\n```", "```sh\ntagroute rules",
-    "1. ```sh\n   tagroute rules\n   ```", "## A jukebox\n## A jukebox",
-  ]) func `a block that no test would paste is an error`(text: String) {
-    #expect(throws: RigError.self) { try RecipePage("# Recipes\n\n\(text)\n") }
+  @Test func `each recipe of the page has a test`() throws {
+    let page = try Self.page()
+    #expect(page.titles == Recipe.allCases.map(\.rawValue))
+    #expect(try page.blocks(of: "").count == 2)
+    #expect(page.blocks.allSatisfy { $0.reason == nil })
   }
 
   @Test(arguments: Recipe.allCases) func `a pasted recipe does what the page says`(recipe: Recipe) async throws {
     let starter = "`a pasted recipe does what the page says`_\(recipe)"
-    let stage = try await RecipeStage(try RecipePage(), starter: starter)
+    let stage = try await PageStage(try Self.page(), starter: starter)
     switch recipe {
     case .jukebox: try await checkJukebox(stage)
     case .wifi: try await checkWiFi(stage)
@@ -41,7 +37,7 @@ import Testing
     }
   }
 
-  private func checkJukebox(_ stage: RecipeStage) async throws {
+  private func checkJukebox(_ stage: PageStage) async throws {
     let sleeve = try Tag(1)
     _ = try await stage.paste(Recipe.jukebox.rawValue, holding: sleeve)
     try await stage.desktop.place(sleeve)
@@ -57,7 +53,7 @@ import Testing
     #expect(try await stage.started(6).last == "mpc <--quiet> <play>")
   }
 
-  private func checkWiFi(_ stage: RecipeStage) async throws {
+  private func checkWiFi(_ stage: PageStage) async throws {
     let sticker = try await written(Recipe.wifi, on: stage)
     let agent = try await stage.desktop.agent
     // A click on the notification, and the second button.
@@ -88,7 +84,7 @@ import Testing
     }
   }
 
-  private func checkMuseum(_ stage: RecipeStage) async throws {
+  private func checkMuseum(_ stage: PageStage) async throws {
     let label = try await written(Recipe.museum, on: stage)
     try await stage.desktop.place(Tag(try Tag(1), message: label))
     #expect(try await stage.started(1) == ["browser <https://museum.example/paintings/42>"])
@@ -105,7 +101,7 @@ import Testing
     #expect(starts.first == starts.last)
   }
 
-  private func checkContact(_ stage: RecipeStage) async throws {
+  private func checkContact(_ stage: PageStage) async throws {
     let sticker = try await written(Recipe.contact, on: stage)
     try await stage.desktop.place(Tag(try Tag(1), message: sticker))
     let shown = try await stage.shown()
@@ -125,7 +121,7 @@ import Testing
     #expect(access(path, F_OK) != 0)
   }
 
-  private func checkHome(_ stage: RecipeStage) async throws {
+  private func checkHome(_ stage: PageStage) async throws {
     let message = try await written(Recipe.home, on: stage)
     let start =
       "curl <-fsS> <--max-time> <10> <--request> <POST> "
@@ -138,7 +134,7 @@ import Testing
     }
   }
 
-  private func checkLamp(_ stage: RecipeStage) async throws {
+  private func checkLamp(_ stage: PageStage) async throws {
     // The UID on the page.
     let card = try Tag(0xA219_5AC0_1180)
     let output = try await stage.paste(Recipe.lamp.rawValue, holding: card).output
@@ -152,7 +148,7 @@ import Testing
   }
 
   /// Pastes a recipe that writes a tag, and returns its message.
-  private func written(_ recipe: Recipe, on stage: RecipeStage) async throws -> [UInt8] {
+  private func written(_ recipe: Recipe, on stage: PageStage) async throws -> [UInt8] {
     try #require(try await stage.paste(recipe.rawValue).message)
   }
 }

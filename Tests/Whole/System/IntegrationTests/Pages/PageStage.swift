@@ -4,13 +4,13 @@ import TagrouteClient
 import TestKit
 import Testing
 
-/// A desktop on which a user pastes recipes. The programs of Tagroute are real. The other programs of the recipes are
-/// stand-ins, which report their arguments.
-struct RecipeStage {
+/// A desktop on which a user pastes the commands of a page. The programs of Tagroute are real. The other programs of the
+/// pages are stand-ins, which report their arguments.
+struct PageStage {
   let desktop: Desktop
   let server: NotificationServerStandIn
   let manager: NetworkManagerStandIn
-  private let page: RecipePage
+  private let page: DocumentationPage
   private let programs: TemporaryDirectory
   /// Prints a line for each start of a stand-in.
   private let starts: ChildProcess
@@ -27,16 +27,18 @@ struct RecipeStage {
     """
   }
 
-  init(_ page: RecipePage, starter: String) async throws {
+  init(_ page: DocumentationPage, starter: String) async throws {
     (self.page, self.starter) = (page, starter)
     programs = try TemporaryDirectory()
     let pipe = programs.file("starts")
     try #require(mkfifo(pipe, 0o600) == 0)
     // Its own writing end keeps the pipe open between two stand-ins.
     starts = try ChildProcess("/bin/sh", ["-c", "exec cat <> '\(pipe)'"], starter: starter)
-    for name in ["browser", "contacts", "curl", "mpc"] {
+    for name in ["browser", "contacts", "curl", "mpc", "nfc-list", "nfc-mfultralight", "opensc-tool"] {
       try programs.write(Self.standIn(pipe), to: name, mode: 0o755)
     }
+    // Installs no package. If a package is missing, a later command fails.
+    try programs.write("#!/bin/sh\n[ \"$1 $2\" = 'apt install' ]\n", to: "sudo", mode: 0o755)
     try #require(symlink(try BuiltProducts.program("tagroute"), programs.file("tagroute")) == 0)
 
     desktop = try await Desktop(environment: ["PATH": "\(programs.path):/usr/bin:/bin"], starter: starter)
@@ -64,7 +66,8 @@ struct RecipeStage {
   /// one, or a blank one if they write it.
   /// Returns the output of the commands, and the message that they have written on the tag.
   func paste(_ title: String, holding tag: Tag? = nil) async throws -> (output: String, message: [UInt8]?) {
-    let first = try #require(page.preparation.first)
+    let preparation = try page.blocks(of: "")
+    let first = try #require(preparation.first)
     #expect(try await paste(first, holding: nil).output.isEmpty)
     let blocks = try page.blocks(of: title)
     var output = ""
@@ -77,43 +80,85 @@ struct RecipeStage {
     let rules = blocks.reduce(0) { $0 + Self.ruleCount(of: $1) }
     if rules > 0 { try await desktop.agent.line(containing: "rules for taps in force: \(rules)") }
     // They print mistakes.
-    for check in page.preparation.dropFirst() { #expect(try await paste(check, holding: nil).output.isEmpty) }
+    for check in preparation.dropFirst() { #expect(try await paste(check, holding: nil).output.isEmpty) }
     return (output, message)
   }
 
-  private static func ruleCount(of block: RecipePage.Block) -> Int {
-    switch block {
+  /// Pastes these blocks of any page, with a tag on the reader that can be written, and checks the files that they have
+  /// left.
+  func paste(_ blocks: [DocumentationPage.Block]) async throws {
+    try await placeTagAndFiles()
+    for block in blocks {
+      switch block.contents {
+      case .commands(let text): _ = try await exit(of: try shell(text), text)
+      case .file(let text, let path): try write(text, to: path)
+      case .text: break
+      }
+    }
+    let check = "tagroute rules --check\ntagroute handlers --check\n"
+    _ = try await exit(of: try shell(check), "\(page.name): \(check)")
+  }
+
+  /// The files that the pages presuppose are below the home directory: entries of apps, and a message.
+  private func placeTagAndFiles() async throws {
+    let tag = try Tag(1)
+    try await desktop.place(tag)
+    _ = try await shown()
+    try desktop.installation.directory.write(tag.message, to: "home/card.ndef")
+    let entry = "\(repositoryRoot)/Config/examples/\(HandlerStandIn.desktopID)"
+    try desktop.installation.directory.write(try readFile(entry), to: "home/\(HandlerStandIn.desktopID)")
+  }
+
+  private static func ruleCount(of block: DocumentationPage.Block) -> Int {
+    switch block.contents {
     case .commands(let text): text.ranges(of: "tagroute rules add ").count
     case .file(let text, _): text.ranges(of: "[Rule ").count
+    case .text: 0
     }
   }
 
+  /// Starts commands in the home directory.
+  private func shell(_ text: String) throws -> ChildProcess {
+    try ChildProcess(
+      "/bin/bash", ["-e", "-c", "cd\n\(text)"], environment: desktop.installation.environment, starter: starter)
+  }
+
+  /// Waits until the commands have ended without an error. Returns their output.
+  private func exit(of shell: ChildProcess, _ text: String) async throws -> String {
+    let status = try await shell.exit()
+    let log = await shell.log()
+    try #require(status == .exited(0), "\(text)\(log.joined(separator: "\n"))")
+    return await shell.standardOutput()
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    try desktop.installation.directory.write(text, to: "home/\(path)")
+  }
+
   private func paste(
-    _ block: RecipePage.Block, holding tag: Tag?
+    _ block: DocumentationPage.Block, holding tag: Tag?
   ) async throws -> (output: String, message: [UInt8]?) {
-    switch block {
+    switch block.contents {
+    case .text(let text): throw RigError("\(page.name): no test pastes this block:\n\(text)")
     case .file(let text, let path):
-      try desktop.installation.directory.write(text, to: "home/\(path)")
+      try write(text, to: path)
       return ("", nil)
     case .commands(let text):
       let writes = text.contains("tagroute write ")
       let waits = writes || text.contains("--wait") || text.contains("tagroute info")
-      let shell = try ChildProcess(
-        "/bin/sh", ["-e", "-c", text], environment: desktop.installation.environment, starter: starter)
+      let shell = try shell(text)
       if waits {
         try await desktop.status { $0.suspendReasons == ["reader-session"] }
         if writes { try await placeBlankTag() } else { try await desktop.place(try #require(tag)) }
       }
-      let status = try await shell.exit()
-      let log = await shell.log()
-      try #require(status == .exited(0), "\(text)\(log.joined(separator: "\n"))")
+      let output = try await exit(of: shell, text)
       let message = writes ? try await messageOnReader() : nil
       if waits {
         try await desktop.installation.simulate("remove")
         try await desktop.scanning()
         try await desktop.lookedAround()
       }
-      return (await shell.standardOutput(), message)
+      return (output, message)
     }
   }
 
@@ -142,80 +187,5 @@ struct RecipeStage {
   /// The next notification of a tap. Skips those that ask for a tag.
   func shown() async throws -> NotificationServerStandIn.Shown {
     try await desktop.within("a notification of a tap") { [server] in try await server.nextTap() }
-  }
-}
-
-/// docs/recipes.md as its readers paste it.
-struct RecipePage {
-  enum Block: Hashable {
-    /// Commands for a shell.
-    case commands(String)
-    /// A file to write. The text before the block has named its path below the home directory.
-    case file(String, path: String)
-  }
-
-  /// The blocks before the first recipe: one to paste first, the others after a recipe.
-  private(set) var preparation: [Block] = []
-  /// The titles of the recipes, in their order.
-  private(set) var titles: [String] = []
-  private var blocks: [String: [Block]] = [:]
-
-  init() throws {
-    try self.init(String(decoding: try readFile("\(repositoryRoot)/docs/recipes.md"), as: UTF8.self))
-  }
-
-  /// Throws if there is a block that a reader could paste and a test would not.
-  init(_ text: String) throws {
-    var words = ""
-    var fence: (kind: String, contents: String)?
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      if let begun = fence {
-        guard line == "```" else {
-          fence?.contents += "\(line)\n"
-          continue
-        }
-        add(try Self.block(begun.kind, begun.contents, after: words))
-        (fence, words) = (nil, "")
-      } else if line.hasPrefix("```") {
-        fence = (String(line.dropFirst(3)), "")
-      } else if line.hasPrefix("## ") {
-        titles.append(String(line.dropFirst(3)))
-        words = ""
-      } else if line.hasPrefix("    ") || line.hasPrefix("\t") || line.contains("```") || line.hasPrefix("~~~") {
-        throw RigError("docs/recipes.md: write this as a block with ```sh or ```ini: \(line)")
-      } else {
-        words += "\(line)\n"
-      }
-    }
-    guard fence == nil else { throw RigError("docs/recipes.md: the last block has no end") }
-    guard Set(titles).count == titles.count else { throw RigError("docs/recipes.md: two recipes have one title") }
-  }
-
-  /// The blocks of a recipe, in their order.
-  func blocks(of title: String) throws -> [Block] {
-    guard let found = blocks[title], !found.isEmpty else {
-      throw RigError("docs/recipes.md has no recipe “\(title)” with something to paste")
-    }
-    return found
-  }
-
-  private mutating func add(_ block: Block) {
-    guard let title = titles.last else { return preparation.append(block) }
-    blocks[title, default: []].append(block)
-  }
-
-  private static func block(_ kind: String, _ contents: String, after words: String) throws -> Block {
-    switch kind {
-    case "sh": return .commands(contents)
-    case "ini":
-      // Every second part is between backticks.
-      let quoted = words.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-        .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
-      guard let path = quoted.last(where: { $0.hasPrefix("~/") }) else {
-        throw RigError("docs/recipes.md: the text before this block names no path below ~/:\n\(contents)")
-      }
-      return .file(contents, path: String(path.dropFirst(2)))
-    default: throw RigError("docs/recipes.md: no test pastes a block of the kind “\(kind)”")
-    }
   }
 }

@@ -1,0 +1,61 @@
+import Foundation
+import TestKit
+import Testing
+
+/// The commands of README.md and of the pages for users, pasted as they are printed, with the real daemon and the real
+/// agent.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct PageTests {
+  /// The pages and sections with a test of their own, which also checks what the commands do.
+  private static let others: [String: (test: String, sections: Set<String>?)] = [
+    "docs/handlers.md": ("HandlerPageTests", ["In Python", "In C", "In Swift", "Install and tap the app"]),
+    "docs/privacy.md": ("PrivacyPageTests", ["Deleting it all"]),
+    "docs/recipes.md": ("RecipeTests", nil),
+  ]
+
+  private static func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "\(repositoryRoot)/docs").filter { $0.hasSuffix(".md") }
+      .map { "docs/\($0)" }.sorted() + ["README.md"]
+  }
+
+  /// The blocks of a page that a test can paste and no other test pastes.
+  private static func blocks(of page: DocumentationPage) -> [DocumentationPage.Block] {
+    page.blocks.filter { block in
+      if case .text = block.contents { return false }
+      guard block.reason == nil else { return false }
+      guard let other = others[page.name] else { return true }
+      return other.sections.map { !$0.contains(block.section) } ?? false
+    }
+  }
+
+  @Test(arguments: [
+    "    tagroute rules", "```bash\ntagroute rules\n```", "```sh not run:\ntagroute rules\n```",
+    "```sh skipped\ntagroute rules\n```", "```sh\ntagroute rules", "1. ```sh\n   tagroute rules\n   ```",
+    "1. Run\n\n       tagroute rules", "## A jukebox\n## A jukebox",
+  ]) func `a block that no test would paste is an error`(text: String) {
+    #expect(throws: RigError.self) { try DocumentationPage("page", "# Page\n\n\(text)\n") }
+  }
+
+  @Test func `a block has a section, a path and a reason`() throws {
+    let page = try DocumentationPage(
+      "page",
+      "## A\n\n1. Run\n\n   ```sh not run: needs root\n   a\n\n     b\n   ```\n\nWrite `~/x.conf`:\n```ini\n[C]\n```\n")
+    #expect(
+      page.blocks == [
+        .init(section: "A", kind: "sh", contents: .commands("a\n\n  b\n"), reason: "needs root"),
+        .init(section: "A", kind: "ini", contents: .file("[C]\n", path: "x.conf"), reason: nil),
+      ])
+  }
+
+  @Test(arguments: try names()) func `the commands of a page work as they are printed`(name: String) async throws {
+    let page = try DocumentationPage(name)
+    for block in page.blocks {
+      if let reason = block.reason { print("not run: \(name), “\(block.section)”: \(reason)") }
+    }
+    let blocks = Self.blocks(of: page)
+    print("\(name): \(blocks.count) blocks pasted, \(page.blocks.count { $0.reason != nil }) not run")
+    guard !blocks.isEmpty else { return }
+    let stage = try await PageStage(
+      page, starter: "`the commands of a page work as they are printed`_\(name.replacing("/", with: "-"))")
+    try await stage.paste(blocks)
+  }
+}
