@@ -123,7 +123,7 @@ struct ReadersPageTests {
       return Row(
         title: cells[0],
         identifiers: Set(cells[1].split(separator: "`").map(String.init).filter { $0.contains(":") }),
-        types: cells[3], tried: cells.last ?? "")
+        types: cells[2], tried: cells.last ?? "")
     }
   }
 
