@@ -100,6 +100,9 @@ struct DocumentationPage {
       reason = String(given.1)
     }
     guard kind != "bash" && kind != "console" else { throw RigError("\(name): write “sh”: \(information)") }
+    guard kind == "sh" || !text.hasPrefix("$ ") else {
+      throw RigError("\(name): write “sh”, without a prompt: \(text)")
+    }
     // Every second part is between backticks.
     let path = words.split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)

@@ -34,7 +34,9 @@ struct PageStage {
     try #require(mkfifo(pipe, 0o600) == 0)
     // Its own writing end keeps the pipe open between two stand-ins.
     starts = try ChildProcess("/bin/sh", ["-c", "exec cat <> '\(pipe)'"], starter: starter)
-    for name in ["browser", "contacts", "curl", "mpc", "nfc-list", "nfc-mfultralight", "opensc-tool"] {
+    for name in [
+      "browser", "contacts", "curl", "menu", "mpc", "nfc-list", "nfc-mfultralight", "opensc-tool", "xdg-open",
+    ] {
       try programs.write(Self.standIn(pipe), to: name, mode: 0o755)
     }
     // Installs no package. If a package is missing, a later command fails.
@@ -43,7 +45,15 @@ struct PageStage {
 
     desktop = try await Desktop(environment: ["PATH": "\(programs.path):/usr/bin:/bin"], starter: starter)
     let directory = desktop.installation.directory
-    try #require(symlink(directory.file("config"), directory.file("home/.config")) == 0)
+    try directory.write("", to: "home/.local/empty")
+    try directory.write("", to: "home/share/empty")
+    for (target, path) in [("config", "home/.config"), ("home/share", "home/.local/share")] {
+      try #require(symlink(directory.file(target), directory.file(path)) == 0)
+    }
+    // The apps of the pages.
+    try directory.write(
+      HandlerStandIn.desktopEntry.replacing("Domains=", with: "Domains=*.example.org;"),
+      to: "share/applications/\(HandlerStandIn.desktopID)")
     for (id, name, program, type) in [
       ("web", "Web", "browser %u", "x-scheme-handler/https"), ("contacts", "Contacts", "contacts %f", "text/vcard"),
     ] {
@@ -107,6 +117,10 @@ struct PageStage {
     try desktop.installation.directory.write(tag.message, to: "home/card.ndef")
     let entry = "\(repositoryRoot)/Config/examples/\(HandlerStandIn.desktopID)"
     try desktop.installation.directory.write(try readFile(entry), to: "home/\(HandlerStandIn.desktopID)")
+    try write(
+      "[Desktop Entry]\nType=Application\nName=Cards\nExec=contacts %f\nImplements=org.tagroute.Handler1;\n\n"
+        + "[org.tagroute.Handler1]\nMimeTypes=text/vcard;image/*;\n",
+      to: "share/applications/org.example.Cards.desktop")
   }
 
   private static func ruleCount(of block: DocumentationPage.Block) -> Int {

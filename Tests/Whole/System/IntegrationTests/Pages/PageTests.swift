@@ -12,11 +12,6 @@ import Testing
     "docs/recipes.md": ("RecipeTests", nil),
   ]
 
-  private static func names() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: "\(repositoryRoot)/docs").filter { $0.hasSuffix(".md") }
-      .map { "docs/\($0)" }.sorted() + ["README.md"]
-  }
-
   /// The blocks of a page that a test can paste and no other test pastes.
   private static func blocks(of page: DocumentationPage) -> [DocumentationPage.Block] {
     page.blocks.filter { block in
@@ -46,7 +41,7 @@ import Testing
       ])
   }
 
-  @Test(arguments: try names()) func `the commands of a page work as they are printed`(name: String) async throws {
+  @Test(arguments: try pageNames()) func `the commands of a page work as they are printed`(name: String) async throws {
     let page = try DocumentationPage(name)
     for block in page.blocks {
       if let reason = block.reason { print("not run: \(name), “\(block.section)”: \(reason)") }
@@ -58,4 +53,10 @@ import Testing
       page, starter: "`the commands of a page work as they are printed`_\(name.replacing("/", with: "-"))")
     try await stage.paste(blocks)
   }
+}
+
+/// README.md and the pages for users.
+private func pageNames() throws -> [String] {
+  let names = try FileManager.default.contentsOfDirectory(atPath: "\(repositoryRoot)/docs").sorted()
+  return names.filter { $0.hasSuffix(".md") }.map { "docs/\($0)" } + ["README.md"]
 }
