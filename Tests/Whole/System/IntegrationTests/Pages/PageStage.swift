@@ -115,8 +115,7 @@ struct PageStage {
     try await desktop.place(tag)
     _ = try await shown()
     try desktop.installation.directory.write(tag.message, to: "home/card.ndef")
-    let entry = "\(repositoryRoot)/Config/examples/\(HandlerStandIn.desktopID)"
-    try desktop.installation.directory.write(try readFile(entry), to: "home/\(HandlerStandIn.desktopID)")
+    try write(HandlerStandIn.desktopEntry, to: HandlerStandIn.desktopID)
     try write(
       "[Desktop Entry]\nType=Application\nName=Cards\nExec=contacts %f\nImplements=org.tagroute.Handler1;\n\n"
         + "[org.tagroute.Handler1]\nMimeTypes=text/vcard;image/*;\n",
