@@ -120,6 +120,9 @@ struct PageStage {
       "[Desktop Entry]\nType=Application\nName=Cards\nExec=contacts %f\nImplements=org.tagroute.Handler1;\n\n"
         + "[org.tagroute.Handler1]\nMimeTypes=text/vcard;image/*;\n",
       to: "share/applications/org.example.Cards.desktop")
+    // The agent reads the entries before it answers.
+    let check = "tagroute handlers --check\n"
+    _ = try await exit(of: try shell(check), check)
   }
 
   private static func ruleCount(of block: DocumentationPage.Block) -> Int {
