@@ -1,4 +1,3 @@
-import Names
 import Settings
 
 package struct Command: Sendable {

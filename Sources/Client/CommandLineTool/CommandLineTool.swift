@@ -92,7 +92,7 @@ enum Help {
 
   /// What `tagroute COMMAND --help` prints.
   static func text(for command: Command) -> String {
-    let usages = command.forms.flatMap { usages(of: $0, in: command) }
+    let lines = command.forms.flatMap { usages(of: $0, in: command) }
     let isSingle = command.forms.count == 1
     let rows = command.forms.flatMap { form in
       (isSingle ? [] : [("  \(joined(command.name, form.word, form.arguments))", form.summary)])
@@ -101,7 +101,7 @@ enum Help {
     let sentence = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
     let details = command.details.isEmpty ? "" : "\n\n" + command.details
     return """
-      Usage: \(usages.map { "tagroute \($0)" }.joined(separator: "\n       "))
+      Usage: \(lines.map { "tagroute \($0)" }.joined(separator: "\n       "))
 
       \(wrapped(sentence, width: columns).joined(separator: "\n"))\(details)
 
