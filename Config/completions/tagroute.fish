@@ -49,7 +49,7 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a rules -d 
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a inbox -d 'list, open, export and remove taps'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d 'try Tagroute with a simulated reader'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a help -d 'explain a command'
-complete -c tagroute -n "__tagroute_bare help $topics" -a "$topics"
+complete -c tagroute -n "__tagroute_bare help $topics" -a "$commands"
 
 complete -c tagroute -n '__tagroute_bare session lock unlock' -a 'lock unlock'
 
