@@ -107,8 +107,8 @@ package struct Command: Sendable {
       if let wordless { return wordless }
       throw .usage("a subcommand is missing: use \(Help.alternatives(forms, of: self))")
     }
-    let isArgument = wordless.map { !Argument.all(in: $0.arguments(with: arguments)).isEmpty } ?? false
-    if let wordless, isArgument, !forms.contains(where: { $0.word == word }) { return wordless }
+    let isSubcommand = forms.contains { $0.word == word }
+    if let wordless, !isSubcommand, !Argument.all(in: wordless.arguments(with: arguments)).isEmpty { return wordless }
     return try form(word)
   }
 
@@ -137,9 +137,7 @@ extension Command.Form {
       throw .usage("\(title) has no option \(option)", Command.Option.suggestion(for: option, among: own))
     }
     let exclusive = options.filter { $0.formArguments != nil && given.has($0.name) }.map { "--\($0.name)" }
-    guard exclusive.count < 2 else {
-      throw .usage("use only one of \(exclusive.joined(separator: " and "))")
-    }
+    guard exclusive.count < 2 else { throw .usage("use only one of \(exclusive.joined(separator: " and "))") }
     let words = word == nil ? given.words : Array(given.words.dropFirst())
     let expected = Argument.all(in: arguments(with: given))
     let usage = Help.alternatives([self], of: command)
