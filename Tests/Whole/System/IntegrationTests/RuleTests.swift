@@ -1,7 +1,9 @@
 import Bus
 import EventLoop
+import Foundation
 import Glibc
 import NDEF
+import TagrouteClient
 import TestKit
 import Testing
 
@@ -121,12 +123,55 @@ import Testing
     let file = stage.desktop.installation.directory.file("message")
     try stage.desktop.installation.directory.write(try Tag(1).message, to: "message")
     let other = try await installation.output("resolve", "--uid", Self.uid(2), "--message", file)
-    #expect(other.hasPrefix("\(HandlerStandIn.desktopID): "))
+    #expect(other.hasPrefix("org.example.Menu: "))
     #expect(try await installation.output("rules").hasPrefix("lamp: run \(stage.program) on\n"))
     _ = try await installation.output("rules", "remove", "quiet")
     try await stage.desktop.agent.line(containing: "rules for taps in force: 1")
     #expect(try await !installation.output("rules").contains("quiet"))
     #expect(try await installation.output("rules", "--check").isEmpty)
+  }
+
+  @Test func `a rule and a command name a reader by its number, name, device or path`() async throws {
+    let desktop = try await Desktop()
+    _ = try await desktop.startWithServer()
+    let reader = try #require(
+      try await desktop.status { $0.scanning && $0.readers.first?.name.isEmpty == false }.readers.first)
+    let (agent, installation) = (try await desktop.agent, desktop.installation)
+    let names = [reader.name, reader.device, reader.path, "0", "0: \(reader.name)"]
+    for (number, written) in names.dropLast().enumerated() {
+      try installation.directory.write(
+        "[Rule other]\nReader=\(written)x\nShow=yes\n[Rule here \(number)]\nReader=\(written)\nIgnore=yes\n",
+        to: "config/tagroute/rules.d/\(9 - number).conf")
+      try await agent.line(containing: "rules for taps in force: \(2 * number + 2)")
+      for name in names {
+        let decision = try await installation.object("resolve", "--reader", name, "https://\(Tag.text(1))")
+        #expect(decision["rule"] as? String == "here \(number)", "\(written), \(name)")
+      }
+      let tag = try Tag(number)
+      try await desktop.place(tag)
+      try await agent.line(containing: "“here \(number)”")
+      try await desktop.remove()
+    }
+    #expect(try await installation.object("resolve", "--reader", "1", "https://\(Tag.text(1))")["rule"] is NSNull)
+  }
+
+  @Test func `an app is named by its id, its file or its name`() async throws {
+    let (desktop, _) = try await Desktop.started()
+    let installation = desktop.installation
+    for app in ["org.example.Menu", HandlerStandIn.desktopID, "Menu", "menu"] {
+      _ = try await installation.output("handlers", "prefer", app, "menu.example.com")
+      #expect(try await installation.output("handlers").contains("\n  preferred for menu.example.com"), "\(app)")
+      _ = try await installation.output("handlers", "forget", app)
+      #expect(try await !installation.output("handlers").contains("preferred"), "\(app)")
+      _ = try await installation.output("rules", "add", app, "--handler", app, "--open", app, "--no-ask")
+      let rules = try await installation.output("rules")
+      #expect(
+        rules.contains("\(app): open org.example.Menu, without a click\n  if Handler=org.example.Menu\n"), "\(rules)")
+      _ = try await installation.output("rules", "remove", app)
+    }
+    #expect(try await installation.output("handlers").hasPrefix("Menu (org.example.Menu): "))
+    let unknown = try await installation.tagroute(["handlers", "block", "No such app"])
+    #expect(unknown.status == .exited(64), "\(unknown.log)")
   }
 }
 
