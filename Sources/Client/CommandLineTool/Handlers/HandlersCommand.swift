@@ -7,10 +7,10 @@ extension Command {
   static let handlers = Command(
     name: "handlers", summary: "list and check the apps that take tags, and choose between them",
     details: """
-      ID is an app's id, such as org.example.Menu, or its name. DOMAIN is a domain, *. and a domain (for all hosts
-      below it), a scheme and a colon, or a type of records. It must be within the
-      app's claims. If two choices cover a link, the more exact DOMAIN wins. The agent
-      keeps the choices.
+      ID is an app's id, such as org.example.Menu, or its name. DOMAIN is a domain, *.
+      and a domain (for all hosts below it), a scheme and a colon, or a type of
+      records. It must be within the app's claims. If two choices cover a link, the
+      more exact DOMAIN wins. The agent keeps the choices.
 
       --check prints FILE:LINE:COLUMN, the error and the fix. With FILE it checks a
       desktop entry that is not installed yet, or a file of path rules, and needs no

@@ -6,8 +6,8 @@ extension Command {
   static let read = Command(
     name: "read", summary: "wait for a tag and print what is on it",
     details: """
-      Links, texts, Wi-Fi networks, contacts, places and files are printed in words. The
-      password of a network is not, but --json has the bytes of each record.
+      Links, texts, Wi-Fi networks, contacts, places and files are printed in words.
+      The password of a network is not, but --json has the bytes of each record.
 
       Fails with 1 if the tag cannot hold a message. An empty tag is printed without
       records.

@@ -61,7 +61,7 @@ struct QuestionTests {
     #expect(
       shown(two) == (
         "menu.example.com links: which app opens them?",
-        ["candidate-0", "Menu (b.desktop)", "candidate-1", "Allow Menu (a.desktop)", "alternative", "Open in Web"]
+        ["candidate-0", "Menu (b)", "candidate-1", "Allow Menu (a)", "alternative", "Open in Web"]
       ))
     #expect(opened(two, by: "candidate-0") == ("b.desktop", true, .prefer(first, claim: "menu.example.com")))
     #expect(opened(two, by: "candidate-1") == ("a.desktop", true, .prefer(second, claim: "menu.example.com")))
@@ -204,7 +204,7 @@ struct MisleadingQuestionTests {
     let notification = shown(offer)
     #expect(notification.summary.string == "menu.example.com links: which app opens them?")
     #expect(
-      notification.buttons.map(\.label) == ["Menu (org.example.Menu.desktop)", "Allow Menu (x.desktop)", "Open in Web"])
+      notification.buttons.map(\.label) == ["Menu (org.example.Menu)", "Allow Menu (x)", "Open in Web"])
     // The choice is kept only for the domain in the question.
     let (opened, choice) = try offer.opened(by: "candidate-0")
     #expect(opened.handler == theirs && choice == .prefer(theirs, claim: "menu.example.com"))
@@ -214,9 +214,9 @@ struct MisleadingQuestionTests {
     let mine = sampleApplication("x", name: "MENU", .user)
     let other = sampleApplication("org.example.Menu", name: "Menu", .system)
     let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
-    #expect(question == "menu.example.com links: allow “MENU (x.desktop)” to open them?")
+    #expect(question == "menu.example.com links: allow “MENU (x)” to open them?")
     let asBrowser = shown(try offer([(sampleApplication("x", name: "Web", .user), "menu.example.com")])).summary.string
-    #expect(asBrowser.hasSuffix("allow “Web (x.desktop)” to open them?"))
+    #expect(asBrowser.hasSuffix("allow “Web (x)” to open them?"))
   }
 
   @Test(arguments: [
@@ -229,7 +229,7 @@ struct MisleadingQuestionTests {
       let mine = sampleApplication("x", name: name, .user)
       let other = sampleApplication("org.example.Menu", name: like, .system)
       let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
-      #expect(question.contains("(x.desktop)"), "\(question)")
+      #expect(question.contains("(x)"), "\(question)")
     }
   }
 
