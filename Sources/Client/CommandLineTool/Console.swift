@@ -1,5 +1,4 @@
 import EventLoop
-import FoundationEssentials
 import Glibc
 import Journal
 import Names
@@ -38,15 +37,9 @@ package struct Console: Sendable {
 
   /// The value as `object` prints it.
   func text(_ value: some Encodable, onOneLine: Bool) throws(Failure) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting =
-      onOneLine
-      ? [.sortedKeys, .withoutEscapingSlashes]
-      : [
-        .prettyPrinted, .sortedKeys, .withoutEscapingSlashes,
-      ]
     do {
-      return Console.escaped(json: String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
+      let bytes = try JSONTree(encoding: value).bytes(indented: !onOneLine)
+      return Console.escaped(json: String(decoding: bytes, as: UTF8.self)) + "\n"
     } catch {
       throw Failure(message: "cannot write the output as JSON: \(error)", exitCode: 1)
     }

@@ -1,57 +1,84 @@
-import Names
-
 /// A JSON value (RFC 8259) that keeps the order of its keys.
 ///
-/// Ours, because Foundation would cost a resident process megabytes of memory.
-enum PayloadValue: Sendable, Hashable {
+/// Ours, because even FoundationEssentials is larger than each of the programs.
+package enum JSONTree: Sendable, Hashable {
+  case null
   case boolean(Bool)
-  case integer(Int64)
+  case integer(Int128)
   case string(String)
-  case array([PayloadValue])
+  case array([JSONTree])
   case object([Member])
 
-  struct Member: Sendable, Hashable {
-    let key: String
-    let value: PayloadValue
+  package struct Member: Sendable, Hashable {
+    package let key: String
+    package let value: JSONTree
+
+    package init(key: String, value: JSONTree) { (self.key, self.value) = (key, value) }
   }
 
   /// An object of pairs; those without a value are left out.
-  static func record(_ pairs: KeyValuePairs<String, PayloadValue?>) -> PayloadValue {
+  package static func record(_ pairs: KeyValuePairs<String, JSONTree?>) -> JSONTree {
     .object(pairs.compactMap { pair in pair.value.map { Member(key: pair.key, value: $0) } })
   }
 
   /// The text, in UTF-8 and on one line.
-  var bytes: [UInt8] {
-    var output: [UInt8] = []
-    write(to: &output)
-    return output
-  }
+  package var bytes: [UInt8] { bytes(indented: false) }
 
-  private func write(to output: inout [UInt8]) {
-    switch self {
+  /// The text in UTF-8. If it is indented, each element and each member has a line.
+  package func bytes(indented: Bool) -> [UInt8] {
+    var writer = JSONTreeWriter(isIndented: indented)
+    writer.write(self)
+    return writer.output
+  }
+}
+
+private struct JSONTreeWriter {
+  let isIndented: Bool
+  private(set) var output: [UInt8] = []
+  private var depth = 0
+
+  init(isIndented: Bool) { self.isIndented = isIndented }
+
+  mutating func write(_ tree: JSONTree) {
+    switch tree {
+    case .null: output += Array("null".utf8)
     case .boolean(let value): output += Array((value ? "true" : "false").utf8)
     case .integer(let value): output += Array(String(value).utf8)
-    case .string(let text): Self.write(text, to: &output)
+    case .string(let text): write(text)
     case .array(let elements):
-      output.append(UInt8(ascii: "["))
-      for (index, element) in elements.enumerated() {
-        if index > 0 { output.append(UInt8(ascii: ",")) }
-        element.write(to: &output)
-      }
-      output.append(UInt8(ascii: "]"))
+      writeList(elements, "[", "]") { writer, element in writer.write(element) }
     case .object(let members):
-      output.append(UInt8(ascii: "{"))
-      for (index, member) in members.enumerated() {
-        if index > 0 { output.append(UInt8(ascii: ",")) }
-        Self.write(member.key, to: &output)
-        output.append(UInt8(ascii: ":"))
-        member.value.write(to: &output)
+      writeList(members, "{", "}") { writer, member in
+        writer.write(member.key)
+        writer.output += Array((writer.isIndented ? " : " : ":").utf8)
+        writer.write(member.value)
       }
-      output.append(UInt8(ascii: "}"))
     }
   }
 
-  private static func write(_ text: String, to output: inout [UInt8]) {
+  private mutating func writeList<Element>(
+    _ elements: [Element], _ start: Unicode.Scalar, _ end: Unicode.Scalar,
+    _ write: (inout JSONTreeWriter, Element) -> Void
+  ) {
+    output.append(UInt8(ascii: start))
+    depth += 1
+    for (index, element) in elements.enumerated() {
+      if index > 0 { output.append(UInt8(ascii: ",")) }
+      startLine()
+      write(&self, element)
+    }
+    depth -= 1
+    if !elements.isEmpty { startLine() }
+    output.append(UInt8(ascii: end))
+  }
+
+  private mutating func startLine() {
+    guard isIndented else { return }
+    output.append(UInt8(ascii: "\n"))
+    output += Array(repeating: UInt8(ascii: " "), count: 2 * depth)
+  }
+
+  private mutating func write(_ text: String) {
     output.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
       switch byte {

@@ -13,11 +13,11 @@ enum TapPayload {
     let contents = withContents ? settings.contents : .no
     let read = tap.read
     let message = read?.bytes ?? []
-    var members: [PayloadValue.Member] = []
-    func add(_ key: String, _ value: PayloadValue) { members.append(.init(key: key, value: value)) }
+    var members: [JSONTree.Member] = []
+    func add(_ key: String, _ value: JSONTree) { members.append(.init(key: key, value: value)) }
     add("tap_id", .string(tap.id))
     let sequence = Int64(clamping: tap.sequence ?? 0)
-    add("sequence", .integer(sequence < Names.Agent.firstUnsavedSequence ? sequence : 0))
+    add("sequence", .integer(Int128(sequence < Names.Agent.firstUnsavedSequence ? sequence : 0)))
     add("time", .string(UTCTime.text(tap.time)))
     add("station", .string(settings.station))
     add("reader", .string(PublishedReader.name(ofPath: tap.reader)))
@@ -33,9 +33,9 @@ enum TapPayload {
       if !tap.uri.isEmpty { add("uri", .string(tap.uri)) }
       if !tap.title.isEmpty { add("title", .string(tap.title)) }
       add("message", .string(Digests.base64(message)))
-      add("types", .array(types(read?.message).map(PayloadValue.string)))
+      add("types", .array(types(read?.message).map(JSONTree.string)))
     }
-    return PayloadValue.object(members).bytes
+    return JSONTree.object(members).bytes
   }
 
   /// Without `Contents=`, the only part of the contents that is used is the id in a link for Home Assistant. There, it

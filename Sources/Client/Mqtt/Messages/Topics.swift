@@ -71,8 +71,8 @@ struct PublishedReader: Sendable, Hashable {
       default: []
       }
     payload =
-      PayloadValue.record([
-        "state": .string(reader.state), "reasons": .array(reasons.map(PayloadValue.string)),
+      JSONTree.record([
+        "state": .string(reader.state), "reasons": .array(reasons.map(JSONTree.string)),
         "name": .string(reader.name),
       ]).bytes
   }
@@ -101,14 +101,14 @@ enum Discovery {
   /// The scanner's schema ignores availability, so the sensor is a second entity of the same device.
   static func publications(_ settings: MessageSettings) -> [Publication] {
     let node = "tagroute_\(settings.station)"
-    let device = PayloadValue.record([
+    let device = JSONTree.record([
       "identifiers": .array([.string(node)]), "name": .string("Tagroute \(settings.station)"),
       "manufacturer": .string("Tagroute"), "model": .string("NFC station"), "sw_version": .string(Names.version),
     ])
-    let tag = PayloadValue.record([
+    let tag = JSONTree.record([
       "topic": .string(settings.topics.tap), "value_template": .string("{{ value_json.tag_id }}"), "device": device,
     ])
-    let sensor = PayloadValue.record([
+    let sensor = JSONTree.record([
       "name": .string("Connection"), "unique_id": .string("\(node)_state"), "device_class": .string("connectivity"),
       "entity_category": .string("diagnostic"), "state_topic": .string(settings.topics.state),
       "payload_on": .string("online"), "payload_off": .string("offline"), "device": device,

@@ -1,5 +1,6 @@
 import Foundation
 import NDEF
+import Names
 import Rig
 import Settings
 import Testing
@@ -117,16 +118,16 @@ import Testing
   }
 }
 
-@Suite struct JSONValueTests {
-  private func text(_ value: PayloadValue) -> String { String(decoding: value.bytes, as: UTF8.self) }
+@Suite struct JSONTreeTests {
+  private func text(_ value: JSONTree) -> String { String(decoding: value.bytes, as: UTF8.self) }
 
   @Test func `values are written on one line, with their keys in order`() {
-    let value = PayloadValue.record([
+    let value = JSONTree.record([
       "b": .integer(-1), "a": .array([.boolean(true), .boolean(false), .string("é/")]), "none": nil,
       "o": .object([]),
     ])
     #expect(text(value) == #"{"b":-1,"a":[true,false,"é/"],"o":{}}"#)
-    #expect(text(.integer(.max)) == "9223372036854775807")
+    #expect(text(.integer(Int128(UInt64.max))) == "18446744073709551615")
   }
 
   @Test func `quotes, backslashes and control characters are escaped`() {
@@ -141,7 +142,7 @@ import Testing
       }
       var string = ""
       string.unicodeScalars.append(contentsOf: scalars)
-      let decoded = try JSONDecoder().decode([String].self, from: Data(PayloadValue.array([.string(string)]).bytes))
+      let decoded = try JSONDecoder().decode([String].self, from: Data(JSONTree.array([.string(string)]).bytes))
       #expect(decoded.first?.unicodeScalars.elementsEqual(scalars) == true)
     }
   }

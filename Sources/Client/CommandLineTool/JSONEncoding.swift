@@ -1,0 +1,142 @@
+import Names
+
+extension JSONTree {
+  /// Encodes a value, with the keys of each object in order. Throws for a floating-point number, because no report has
+  /// one.
+  init(encoding value: some Encodable) throws {
+    let node = EncodedNode()
+    try value.encode(to: TreeEncoder(node: node))
+    self = node.tree
+  }
+}
+
+/// A value of the tree while it is encoded. A value may ask for several containers, which add to one object.
+private final class EncodedNode {
+  enum Content {
+    case value(JSONTree)
+    case list([EncodedNode])
+    case object([String: EncodedNode])
+  }
+
+  /// A value that encodes nothing is an empty object.
+  var content = Content.object([:])
+
+  var tree: JSONTree {
+    switch content {
+    case .value(let tree): tree
+    case .list(let nodes): .array(nodes.map(\.tree))
+    case .object(let members):
+      .object(members.sorted { $0.key < $1.key }.map { JSONTree.Member(key: $0.key, value: $0.value.tree) })
+    }
+  }
+
+  func member(_ key: String) -> EncodedNode {
+    let node = EncodedNode()
+    if case .object(var members) = content {
+      members[key] = node
+      content = .object(members)
+    } else {
+      content = .object([key: node])
+    }
+    return node
+  }
+
+  func element() -> EncodedNode {
+    let node = EncodedNode()
+    if case .list(let nodes) = content { content = .list(nodes + [node]) } else { content = .list([node]) }
+    return node
+  }
+}
+
+private struct TreeEncoder: Encoder {
+  let node: EncodedNode
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(ObjectContainer(node: node))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    node.content = .list([])
+    return ListContainer(node: node)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { ValueContainer(node: node) }
+}
+
+private struct ObjectContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let node: EncodedNode
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) { node.member(key.stringValue).content = .value(.null) }
+
+  func encode(_ value: some Encodable, forKey key: Key) throws {
+    try value.encode(to: superEncoder(forKey: key))
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    superEncoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    superEncoder(forKey: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { TreeEncoder(node: node.member("super")) }
+
+  func superEncoder(forKey key: Key) -> any Encoder { TreeEncoder(node: node.member(key.stringValue)) }
+}
+
+private struct ListContainer: UnkeyedEncodingContainer {
+  let node: EncodedNode
+  private(set) var count = 0
+  var codingPath: [any CodingKey] { [] }
+
+  init(node: EncodedNode) { self.node = node }
+
+  mutating func encodeNil() { next().content = .value(.null) }
+
+  mutating func encode(_ value: some Encodable) throws { try value.encode(to: superEncoder()) }
+
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type
+  ) -> KeyedEncodingContainer<NestedKey> {
+    superEncoder().container(keyedBy: type)
+  }
+
+  mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { superEncoder().unkeyedContainer() }
+
+  mutating func superEncoder() -> any Encoder { TreeEncoder(node: next()) }
+
+  private mutating func next() -> EncodedNode {
+    count += 1
+    return node.element()
+  }
+}
+
+private struct ValueContainer: SingleValueEncodingContainer {
+  let node: EncodedNode
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil() { node.content = .value(.null) }
+
+  func encode(_ value: Bool) { node.content = .value(.boolean(value)) }
+
+  func encode(_ value: String) { node.content = .value(.string(value)) }
+
+  func encode(_ value: Double) throws { throw Self.unsupported(value) }
+
+  func encode(_ value: Float) throws { throw Self.unsupported(value) }
+
+  func encode(_ value: some BinaryInteger & Encodable) { node.content = .value(.integer(Int128(value))) }
+
+  func encode(_ value: some Encodable) throws { try value.encode(to: TreeEncoder(node: node)) }
+
+  private static func unsupported(_ value: Any) -> EncodingError {
+    .invalidValue(
+      value, EncodingError.Context(codingPath: [], debugDescription: "floating-point numbers are not supported"))
+  }
+}
