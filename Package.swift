@@ -45,16 +45,10 @@ func library(_ name: String, pkgConfig: String, package: String) -> Target {
   .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-/// Release executables carry the Swift runtime, so a user's machine needs none.
-func program(_ name: String, _ dependencies: [Target.Dependency], libraries: [String] = []) -> Target {
+/// Installed. Packaging/build-release links it with a Swift runtime for all programs, so a user's machine needs none.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
-    name: name,
-    dependencies: dependencies,
-    path: "Sources/Programs/\(name)",
-    swiftSettings: settings,
-    linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
-      + libraries.map { .linkedLibrary($0, .when(configuration: .release)) }
-  )
+    name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: settings)
 }
 
 /// A program that is written for iOS, with the compiler's own settings.
@@ -219,14 +213,12 @@ let package = Package(
         "Nfcpy/nfcpy-reader.py", "PCSC/pyscard-monitor.py",
       ]),
 
-    // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
-    program("tagroute", ["CommandLineTool"], libraries: ["_FoundationCShims", "_FoundationCollections"]),
+    program("tagroute", ["CommandLineTool"]),
     program("tagroute-agent", ["Agent"]),
     program("tagroute-mqtt", ["Mqtt"]),
     program("tagroute-reader", ["LibNFCReader"]),
     program("tagroute-reader-pcsc", ["PCSCReader"]),
-    program(
-      "tagroute-simulator", ["Demo", "ReaderSimulator"], libraries: ["_FoundationCShims", "_FoundationCollections"]),
+    program("tagroute-simulator", ["Demo", "ReaderSimulator"]),
     program("tagrouted", ["Daemon"]),
 
     // The programs that Packaging/demo builds, in one call of `swift build`.
