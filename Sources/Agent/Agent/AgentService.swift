@@ -58,7 +58,6 @@ struct AgentService: Sendable {
       await outbox.look()
       await router.start()
       await desk.setReady()
-      await screen.lookForClipboard()
     }
     // If a file system does not respond, start anyway: the agent can store taps and answer callers.
     let isRead = await clock.wait(atMost: Self.readingTimeout) { await reading.value }

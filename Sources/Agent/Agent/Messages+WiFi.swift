@@ -3,14 +3,18 @@ import Notifications
 import Routing
 
 extension Messages {
-  /// Also the title in the inbox.
-  static func network(_ name: DisplayText) -> String {
-    // Translators: title of a notification, and in a list of tags that were read. {name} is the name of a wireless network.
-    translated("Wi-Fi network “{name}”", ["name": name.string])
+  /// Also the title in the inbox, which has no limit.
+  static func network(_ name: DisplayText, limit: Int = .max) -> String {
+    fitted(name, in: limit) { name in
+      // Translators: title of a notification, and in a list of tags that were read. {name} is the name of a wireless network.
+      translated("Wi-Fi network “{name}”", ["name": name])
+    }
   }
   static func mayConnect(to name: DisplayText) -> String {
-    // Translators: title of a question; the answers are the buttons “Connect” and “Connect and Save”.
-    translated("Connect to Wi-Fi “{name}”?", ["name": name.string])
+    fitted(name) { name in
+      // Translators: title of a question; the answers are the buttons “Connect” and “Connect and Save”.
+      translated("Connect to Wi-Fi “{name}”?", ["name": name])
+    }
   }
   static var connect: String {
     // Translators: label of a button: connect to the wireless network now, and keep its password only until a restart.
@@ -29,11 +33,15 @@ extension Messages {
     translated("The network has no password: others can read what is sent without encryption")
   }
   static func couldNotConnect(to name: DisplayText) -> String {
-    translated("Could not connect to Wi-Fi “{name}”", ["name": name.string])
+    fitted(name) { name in
+      translated("Could not connect to Wi-Fi “{name}”", ["name": name])
+    }
   }
   static func mayBeConnected(to name: DisplayText) -> String {
-    // Translators: title: nobody knows whether the connection was made.
-    translated("May be connected to Wi-Fi “{name}”", ["name": name.string])
+    fitted(name) { name in
+      // Translators: title: nobody knows whether the connection was made.
+      translated("May be connected to Wi-Fi “{name}”", ["name": name])
+    }
   }
 
   /// A sentence without a full stop.

@@ -9,51 +9,78 @@ enum Messages {
   /// In notification servers.
   static let applicationName = "Tagroute"
 
-  static func willOpen(in handler: DisplayText) -> String {
-    // Translators: title of a notification, and label of a button. {app} is the name of an app, for example Firefox.
-    translated("Open in {app}", ["app": handler.string])
+  /// The most characters in a title. Servers cut a longer one, often without its verb.
+  static let maximumTitle = 40
+  /// The most characters of a button with a name beside one other button, and beside two. Servers put all buttons on one
+  /// line. That of notification-daemon has room for these, and its close button disappears behind a longer line.
+  static let maximumLabel = (ofTwo: 18, ofThree: 14)
+
+  /// The text with the name, of which the end is cut if the text would be too long. At least eight characters remain.
+  static func fitted(_ name: DisplayText, in limit: Int = maximumTitle, _ text: (String) -> String) -> String {
+    let whole = text(name.string)
+    // Swift may count a whole line of Hangul letters as one character.
+    guard max(whole.count, whole.unicodeScalars.count / 2) > limit else { return whole }
+    return text(DisplayText(name.string, limit: max(limit - text("").count, 8)).string)
+  }
+
+  static func willOpen(in handler: DisplayText, limit: Int = maximumTitle) -> String {
+    fitted(handler, in: limit) { app in
+      // Translators: title of a notification, and label of a button. {app} is the name of an app, for example Firefox.
+      translated("Open in {app}", ["app": app])
+    }
   }
   static var open: String {
     // Translators: label of a button: open the link that was on the NFC tag, in the app that the title names.
     translated("Open")
   }
 
-  /// The permission comes first, because servers cut a long title.
-  static func mayOpen(_ handler: DisplayText, links claim: String) -> String {
+  static func mayOpen(_ handler: DisplayText, _ claim: String) -> String {
+    fitted(handler) { app in
+      isType(claim)
+        // Translators: title of a question, with at most 30 characters beside the name. Below it is for example “Tags with text/vcard, from now on”.
+        ? translated("Allow “{app}” to open tags?", ["app": app])
+        // Translators: title of a question, with at most 30 characters beside the name. Below it is for example “Links to menu.example.com, from now on”.
+        : translated("Allow “{app}” to open links?", ["app": app])
+    }
+  }
+  static func which(_ claim: String) -> String {
+    isType(claim)
+      // Translators: title of a question; each answer is a button with the name of an app. Below it is for example “Tags with text/vcard, from now on”.
+      ? translated("Which app opens these tags?")
+      // Translators: title of a question; each answer is a button with the name of an app. Below it is for example “Links to menu.example.com, from now on”.
+      : translated("Which app opens these links?")
+  }
+  /// The first line below a question: what the answer is kept for.
+  static func fromNowOn(_ claim: String) -> String {
     if claim.hasSuffix(":") {
-      // Translators: title of a question. {scheme} is the beginning of an address up to its colon, for example mailto:
-      return translated(
-        "{scheme} links of tags: allow “{app}” to open them?", ["app": handler.string, "scheme": claim])
+      // Translators: below “Allow … to open links?” and “Which app opens these links?”. {scheme} is the beginning of a link up to its colon, for example mailto:
+      return translated("{scheme} links, from now on", ["scheme": claim])
     }
     if isType(claim) {
-      // Translators: title of a question. {type} is a kind of data on a tag, for example text/vcard or example.com:coupon
-      return translated("Tags with {type}: allow “{app}” to open them?", ["app": handler.string, "type": claim])
+      // Translators: below “Allow … to open tags?” and “Which app opens these tags?”. {type} is a kind of data on a tag, for example text/vcard or example.com:coupon
+      return translated("Tags with {type}, from now on", ["type": claim])
     }
-    // Translators: title of a question. {domain} is an internet domain, for example menu.example.com
-    return translated("{domain} links: allow “{app}” to open them?", ["app": handler.string, "domain": claim])
+    // Translators: below “Allow … to open links?” and “Which app opens these links?”. {domain} is an internet domain, for example menu.example.com
+    return translated("Links to {domain}, from now on", ["domain": claim])
   }
+  /// A media type has a slash, and an external type a colon. A domain has neither, and a scheme ends in a colon.
+  private static func isType(_ claim: String) -> Bool {
+    !claim.hasSuffix(":") && (claim.contains("/") || claim.contains(":"))
+  }
+
   static var allowAndOpen: String {
     // Translators: label of a button: allow the app this from now on, and open the link now.
     translated("Allow and Open")
   }
-  static func which(links claim: String) -> String {
-    if claim.hasSuffix(":") {
-      // Translators: title of a question; each answer is a button with the name of an app. {scheme} is for example mailto:
-      return translated("{scheme} links of tags: which app opens them?", ["scheme": claim])
-    }
-    if isType(claim) {
-      // Translators: title of a question; each answer is a button with the name of an app. {type} is for example text/vcard
-      return translated("Tags with {type}: which app opens them?", ["type": claim])
-    }
-    // Translators: title of a question; each answer is a button with the name of an app.
-    return translated("{domain} links: which app opens them?", ["domain": claim])
-  }
-  /// A media type has a slash, and an external type a colon. A domain has neither.
-  private static func isType(_ claim: String) -> Bool { claim.contains("/") || claim.contains(":") }
-
   static func allow(_ handler: DisplayText) -> String {
-    // Translators: label of a button: allow this app to open the links that the question is about, and open the link now.
-    translated("Allow {app}", ["app": handler.string])
+    fitted(handler, in: maximumLabel.ofThree) { app in
+      // Translators: label of a button: allow this app to open the links that the question is about, and open the link now.
+      translated("Allow {app}", ["app": app])
+    }
+  }
+  static var more: String {
+    // Translators: label of a button: show other ways to open what is on the tag, such as another app.
+    translated("More…")
   }
 
   static var showAgain: String {
@@ -62,38 +89,48 @@ enum Messages {
   }
 
   static func willRun(_ rule: DisplayText) -> String {
-    // Translators: title of a notification. {rule} is the name that the user has given to a rule that runs a program.
-    translated("Run “{rule}”", ["rule": rule.string])
+    fitted(rule) { rule in
+      // Translators: title of a notification. {rule} is the name that the user has given to a rule that runs a program.
+      translated("Run “{rule}”", ["rule": rule])
+    }
   }
   static var run: String {
     // Translators: label of a button: run the program that the title is about.
     translated("Run")
   }
   static func hasRun(_ rule: DisplayText) -> String {
-    // Translators: title of a notification: the program was started at once, as the rule {rule} says.
-    translated("Started “{rule}”", ["rule": rule.string])
+    fitted(rule) { rule in
+      // Translators: title of a notification: the program was started at once, as the rule {rule} says.
+      translated("Started “{rule}”", ["rule": rule])
+    }
   }
   static func couldNotRun(_ rule: DisplayText) -> String {
-    translated("Could not start “{rule}”", ["rule": rule.string])
+    fitted(rule) { rule in
+      translated("Could not start “{rule}”", ["rule": rule])
+    }
   }
   static func mayHaveRun(_ rule: DisplayText) -> String {
-    // Translators: title: nobody knows whether the program of the rule {rule} was started.
-    translated("“{rule}” may have been started", ["rule": rule.string])
+    fitted(rule) { rule in
+      // Translators: title: nobody knows whether the program of the rule {rule} was started.
+      translated("“{rule}” may have been started", ["rule": rule])
+    }
   }
   static func hasOpened(in handler: DisplayText) -> String {
-    // Translators: title of a notification: the link on the tag was opened at once, as a rule of the user says.
-    translated("Opened in {app}", ["app": handler.string])
+    fitted(handler) { app in
+      // Translators: title of a notification: the link on the tag was opened at once, as a rule of the user says.
+      translated("Opened in {app}", ["app": app])
+    }
   }
   static var alwaysOpen: String {
     // Translators: label of a button: open it now, and in future without a question as soon as this tag is read.
-    translated("Always open this tag at once")
+    translated("Always open at once")
   }
   static var askNextTime: String {
     // Translators: label of a button: the tag was opened without a question, and should not be the next time.
     translated("Ask next time")
   }
   static var notSaved: String {
-    // Translators: title: the user's answer for this tag, “Always open this tag at once” or “Ask next time”, was not saved.
+    // Translators: title: the user's answer for this tag, “Always open at once” or “Ask next time”, was not saved.
     translated("Your choice for this tag was not saved")
   }
   static func cannotChange(_ file: DisplayText) -> String {
@@ -107,8 +144,10 @@ enum Messages {
   }
 
   static func thisIs(_ host: DisplayText) -> String {
-    // Translators: title: the answer to the question which computer this is. {host} is the computer's name.
-    translated("This is {host}", ["host": host.string])
+    fitted(host) { host in
+      // Translators: title: the answer to the question which computer this is. {host} is the computer's name.
+      translated("This is {host}", ["host": host])
+    }
   }
   static var askedToIdentify: String {
     // Translators: below “This is {host}”.
@@ -133,7 +172,9 @@ enum Messages {
   }
 
   static func couldNotOpen(in handler: DisplayText) -> String {
-    translated("Could not open in {app}", ["app": handler.string])
+    fitted(handler) { app in
+      translated("Could not open in {app}", ["app": app])
+    }
   }
   static var dismiss: String {
     // Translators: label of the last button: I do not want to do anything with this tag; take the notification away.
@@ -141,8 +182,10 @@ enum Messages {
   }
   static var tryAgain: String { translated("Try again") }
   static func mayHaveOpened(in handler: DisplayText) -> String {
-    // Translators: title: the app was given the link and did not answer, so nobody knows whether it has opened it.
-    translated("May have been opened in {app}", ["app": handler.string])
+    fitted(handler) { app in
+      // Translators: title: the app was given the link and did not answer, so nobody knows whether it has opened it.
+      translated("May have been opened in {app}", ["app": app])
+    }
   }
 
   static var holdTag: String {

@@ -31,6 +31,9 @@ package struct Notification: Sendable, Hashable {
   package var isTransient: Bool
   /// A server plays it once, even if the notification is shown again.
   package var sound: NotificationSound
+  /// The user has just clicked another one, and this one may appear in its place. A click within one second only shows
+  /// it again.
+  package var takesPlaceOfClicked = false
 
   /// By default, the urgency is normal, the server decides when to remove the notification, and it is silent.
   package init(

@@ -13,7 +13,8 @@ import Names
 /// - The activation token may come before the click, after it, or never, so a click waits a moment for it.
 /// - A click may come late, and LXQt keeps the old buttons of a replaced notification. A notification therefore
 ///   replaces another only if their actions are the same. Otherwise the board closes the old one and shows a new one. A
-///   click within one second after that shows the new one again, because the user aimed at the old one.
+///   click within one second after that shows the new one again, because the user aimed at the old one. The same holds
+///   for a notification that answers a click (``Notification/takesPlaceOfClicked``).
 /// - Any program may replace a notification and copy its buttons, so button keys end in a random suffix.
 /// - The board closes a notification after a click, because LXQt leaves it up.
 /// - An id is invalid once its server is gone. The next server shows the notification again, never with the old id in
@@ -103,6 +104,7 @@ struct NotificationBoard {
       lastSlot += 1
       slots[lastSlot] = NotificationSlot(key: key, notification: notification, phase: .waiting)
       slots[lastSlot]?.sound = notification.sound
+      if notification.takesPlaceOfClicked { slots[lastSlot]?.unseen = 0 }
       return begin(lastSlot, replacing: nil)
     }
     earlier.rename(previous.key, to: key)
@@ -226,8 +228,9 @@ struct NotificationSlot {
   var keySuffix = ""
   /// Whether it was last shown without buttons, on a server that had none.
   var isMute = false
-  /// Set if it has just taken the place of a notification with other actions, at which the user may still aim. The
-  /// value is the serial number of the time-out that ends this, or 0 until the notification is up.
+  /// Set if it has just taken the place of a notification with other actions, at which the user may still aim, or which
+  /// the user may click twice. The value is the serial number of the time-out that ends this, or 0 until the notification
+  /// is up.
   var unseen: Int?
   /// Before it is shown again after the server has refused it. Plasma refuses a repetition within one second.
   var refusalPause = Backoff(from: .milliseconds(1500), to: .seconds(96))

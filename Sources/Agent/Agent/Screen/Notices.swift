@@ -70,14 +70,14 @@ extension Notification {
     _ title: String, _ text: String, category: String, timeout: Int32 = -1
   ) -> Notification {
     Notification(
-      applicationName: Messages.applicationName, summary: DisplayText(title), body: DisplayText(text),
+      applicationName: Messages.applicationName, summary: DisplayText(title), body: DisplayText(text, lines: .max),
       bodyWithoutActions: DisplayText(""),
       defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
       category: category, timeout: timeout)
   }
 }
 
-/// Why a tag opens as before, after “Always open this tag at once” or “Ask next time”.
+/// Why a tag opens as before, after “Always open at once” or “Ask next time”.
 enum AlwaysNotice {
   /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("always rule")

@@ -17,7 +17,6 @@ actor Screen {
   /// ``Notification/timeout`` of a tap.
   private var timeout: Int32
   private var sound: AgentConfiguration.Sound
-  private(set) var canCopy = false
   private var sheets = ReaderSheets()
   private var registrationNotice = RegistrationNotice()
   /// For cancelling reader sessions; nil until the system bus was reached.
@@ -68,23 +67,24 @@ actor Screen {
   /// Closes the notifications, because their buttons stop working. The next run shows them again.
   func end() async { await inbox.leave(notifications.closeAll()) }
 
-  /// On a separate thread, because `PATH` may contain a file system that does not answer.
-  func lookForClipboard() async {
-    guard !isHeadless else { return }
-    canCopy = (try? await DedicatedThread.run { [launcher] in launcher.canCopy }) ?? canCopy
-  }
-
   // MARK: Taps
 
   /// In the place of another tap's notification. `isNews` is false if the user has seen the tap before.
   func show(_ offer: TapOffer, replacing previous: String?, isNews: Bool) async {
-    let notification = offer.notification(timeout: timeout, canCopy: canCopy)
+    let notification = offer.notification(timeout: timeout)
     await show(notification, isNews ? offer.sound : .silent, as: NotificationKey(offer.id), replacing: previous)
+  }
+
+  /// The buttons behind “More…”. The pointer is where that button was, and a double click must not press one of these.
+  func showMore(_ offer: TapOffer) async {
+    var notification = offer.notification(timeout: timeout, more: true)
+    notification.takesPlaceOfClicked = true
+    await show(notification, .silent, as: NotificationKey(offer.id))
   }
 
   /// `isNews` is false if the user has seen the failure before.
   func show(_ offer: TapOffer, failed reason: TapReason, isNews: Bool) async {
-    let notification = offer.notification(failed: reason, timeout: timeout, canCopy: canCopy)
+    let notification = offer.notification(failed: reason, timeout: timeout)
     await show(notification, isNews ? .failure : .silent, as: NotificationKey(offer.id))
   }
 

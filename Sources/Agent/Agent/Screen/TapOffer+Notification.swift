@@ -16,6 +16,8 @@ extension TapOffer {
     /// A click on the notification itself.
     static let `default` = NotificationButton.defaultKey
     static let alternative = "alternative"
+    /// Show the buttons for which the first notification has no room.
+    static let more = "more"
     /// Open, and write a rule that opens this tag without a click.
     static let always = "always"
     /// Remove that rule.
@@ -27,52 +29,56 @@ extension TapOffer {
 
   /// The notification that shows the tag and asks the question.
   ///
-  /// The buttons always have this order: open or answer, open in the other app, open always, dismiss. GNOME Shell shows
-  /// three. A server that shows fewer still has the most important ones.
-  func notification(timeout: Int32, canCopy: Bool) -> Notification {
-    if let network { return notification(of: network, timeout: timeout, canCopy: canCopy) }
+  /// The buttons always have this order: open or answer, more, dismiss. `more` means that the user wants the others.
+  func notification(timeout: Int32, more: Bool = false) -> Notification {
+    if let network { return notification(of: network, timeout: timeout, more: more) }
+    let copy = NotificationButton(key: ButtonKey.copy, label: Messages.copy)
     guard isOpenable else {
       if let data {
         return notification(
-          title: text.string, body: DisplayText(Messages.save(data, of: id)), buttons: [], timeout: timeout)
+          title: DisplayText(text.string, limit: Messages.maximumTitle).string, names: [text],
+          body: DisplayText(Messages.save(data, of: id)), buttons: [], timeout: timeout)
       }
       return notification(
         title: read.isBare
           ? Messages.bareTag
           : uri == nil ? Messages.text : rule?.action == .show ? Messages.linkOnTag : Messages.nobodyOpens,
-        body: text,
-        buttons: canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : [], timeout: timeout)
+        body: text, buttons: [copy], timeout: timeout)
     }
     if let command {
       return notification(
-        title: Messages.willRun(ruleName(command)), body: text,
-        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.run)], offersAlways: true, timeout: timeout)
+        title: Messages.willRun(ruleName(command)), names: [ruleName(command)], body: text,
+        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.run)], offersAlways: true, more: more,
+        timeout: timeout)
     }
     switch question {
     case .nothing:
       return notification(
-        title: Messages.willOpen(in: handlerName), body: text,
-        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.open)], offersAlways: true,
+        title: Messages.willOpen(in: handlerName), names: [handlerName], body: text,
+        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.open)], offersAlways: true, more: more,
         timeout: timeout)
     case .whetherAllowed:
+      let name = handler.map(distinctName) ?? handlerName
       return notification(
-        title: Messages.mayOpen(handler.map(distinctName) ?? handlerName, links: shownClaim), body: text,
-        buttons: [NotificationButton(key: ButtonKey.allow, label: Messages.allowAndOpen)], timeout: timeout)
+        title: Messages.mayOpen(name, shownClaim), names: [name], body: questionBody,
+        buttons: [NotificationButton(key: ButtonKey.allow, label: Messages.allowAndOpen)], more: more, timeout: timeout)
     case .which:
       let buttons = zip(0..., offered).map { number, candidate in
         NotificationButton(key: "\(ButtonKey.candidate)\(number)", label: label(of: candidate))
       }
-      return notification(title: Messages.which(links: shownClaim), body: text, buttons: buttons, timeout: timeout)
+      return notification(
+        title: Messages.which(shownClaim), names: offered.map { distinctName(of: $0.application) }, body: questionBody,
+        buttons: buttons, more: more, timeout: timeout)
     }
   }
 
   /// With a button that tries again.
-  func notification(failed reason: TapReason, timeout: Int32, canCopy: Bool) -> Notification {
+  func notification(failed reason: TapReason, timeout: Int32) -> Notification {
     // Trying again does not answer a question.
-    guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
+    guard question == .nothing else { return notification(timeout: timeout) }
     // Wi-Fi is gone meanwhile, so the notification says why there is no connection.
     if network != nil, !connects, reason.handOverFailure?.isAboutClipboard != true {
-      return notification(timeout: timeout, canCopy: canCopy)
+      return notification(timeout: timeout)
     }
     return notification(
       title: failureTitle(reason), body: failureBody(reason),
@@ -120,15 +126,18 @@ extension TapOffer {
     case askNextTime(TapOffer)
     /// The tap was opened without a click, and the click only closes the notification.
     case nothing
+    /// Show the other buttons.
+    case more
     case dismiss
   }
 
-  /// The meaning of a click on ``notification(timeout:canCopy:)``.
+  /// The meaning of a click on ``notification(timeout:more:)``.
   ///
   /// A click on the notification itself opens a tap without a question, but answers no question. A permission is
   /// permanent, and the user may only have wanted to close the notification.
-  func answer(to action: String, canCopy: Bool) -> Answer {
+  func answer(to action: String) -> Answer {
     if action == ButtonKey.dismiss { return .dismiss }
+    if action == ButtonKey.more { return .more }
     switch question {
     case .nothing:
       if action == ButtonKey.alternative { break }
@@ -141,7 +150,7 @@ extension TapOffer {
       // "open" must not copy it.
       let button = isOpenable ? ButtonKey.open : ButtonKey.copy
       guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
-      return isOpenable || canCopy && data == nil ? .open(self, nil) : .dismiss
+      return isOpenable || data == nil ? .open(self, nil) : .dismiss
     case .whetherAllowed:
       if action == ButtonKey.allow, let first = offered.first { return chosen(first) }
     case .which:
@@ -175,7 +184,13 @@ extension TapOffer {
 
   private func label(of candidate: Candidate) -> String {
     let shown = distinctName(of: candidate.application)
-    return candidate.trust == .unconfirmed ? Messages.allow(shown) : shown.string
+    return candidate.trust == .unconfirmed
+      ? Messages.allow(shown) : DisplayText(shown.string, limit: Messages.maximumLabel.ofThree).string
+  }
+
+  /// What the answer is kept for, then what is on the tag.
+  private var questionBody: DisplayText {
+    DisplayText("\(Messages.fromNowOn(shownClaim))\n\(text)", limit: 400, lines: 2)
   }
 
   /// The alternative, if it is not the handler. In a question it may be the handler, which then gets the link alone.
@@ -184,17 +199,21 @@ extension TapOffer {
     return route.alternative
   }
 
-  /// Followed by those of every notification.
-  private func all(_ buttons: [NotificationButton], offersAlways: Bool) -> [NotificationButton] {
-    var buttons = buttons
+  /// At most three. Many servers put all buttons on one line, and make the notification as wide as that line. So the
+  /// first notification has the first two and “More…”, and that button shows the others, of which there are two at most.
+  private func all(_ buttons: [NotificationButton], offersAlways: Bool, more: Bool) -> [NotificationButton] {
+    var others = Array(buttons.dropFirst(2))
     if let another {
-      buttons.append(
-        NotificationButton(key: ButtonKey.alternative, label: Messages.willOpen(in: TapOffer.name(of: another))))
+      let label = Messages.willOpen(in: TapOffer.name(of: another), limit: Messages.maximumLabel.ofTwo)
+      others.append(NotificationButton(key: ButtonKey.alternative, label: label))
     }
-    let isAlwaysOffered = offersAlways && mayOpenAlways
-    if isAlwaysOffered { buttons.append(NotificationButton(key: ButtonKey.always, label: Messages.alwaysOpen)) }
-    buttons.append(NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss))
-    return Array(buttons.prefix(TapOffer.maximumOffered + (isAlwaysOffered ? 1 : 0)))
+    if offersAlways, mayOpenAlways {
+      others.append(NotificationButton(key: ButtonKey.always, label: Messages.alwaysOpen))
+    }
+    let dismiss = NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss)
+    guard !others.isEmpty else { return buttons + [dismiss] }
+    let first = buttons.prefix(2) + [NotificationButton(key: ButtonKey.more, label: Messages.more), dismiss]
+    return more ? others : Array(first.prefix(3))
   }
 
   /// The link or the text, and the apps of the buttons. A change makes it another notification.
@@ -209,20 +228,25 @@ extension TapOffer {
 
   /// Without a `desktop-entry` hint: with it, GNOME Shell would close the notifications of an agent that restarts. The
   /// agent has no window and no entry to show.
+  ///
+  /// `names` are those in the title and on the buttons. They end the body if one of them is not shown as a whole.
   func notification(
-    title: String, body: DisplayText, buttons: [NotificationButton], offersAlways: Bool = false, timeout: Int32
+    title: String, names: [DisplayText] = [], body: DisplayText, buttons: [NotificationButton],
+    offersAlways: Bool = false, more: Bool = false, timeout: Int32
   ) -> Notification {
-    let buttons = all(buttons, offersAlways: offersAlways)
-    // The limit is more than any of our titles needs: a question has the domain at its end.
+    let shown = [title] + buttons.map(\.label)
+    let areShown = names.allSatisfy { name in shown.contains { $0.contains(name.string) } }
+    let lines = [body] + (areShown ? [] : names)
+    let dismiss = NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss)
     return Notification(
       applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",
-      summary: DisplayText(title, limit: 500),
-      body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons(id)),
+      summary: DisplayText(title),
+      body: DisplayText(lines.map(\.string).joined(separator: "\n"), limit: 600, lines: .max),
+      bodyWithoutActions: DisplayText(Messages.withoutButtons(id)),
       defaultAction: question == .nothing
-        ? buttons.first ?? NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss)
-        : NotificationButton(key: ButtonKey.default, label: Messages.showAgain),
+        ? buttons.first ?? dismiss : NotificationButton(key: ButtonKey.default, label: Messages.showAgain),
       subject: subject,
-      buttons: buttons, category: "x-tagroute.tap",
+      buttons: all(buttons, offersAlways: offersAlways, more: more), category: "x-tagroute.tap",
       urgency: .normal,
       timeout: timeout)
   }
@@ -239,20 +263,20 @@ extension TapOffer {
   /// Asks whether to connect. If that is not possible, gives the reason.
   ///
   /// Only a button saves the network. A click on the notification connects without saving.
-  func notification(of network: WiFiOffer, timeout: Int32, canCopy: Bool) -> Notification {
+  func notification(of network: WiFiOffer, timeout: Int32, more: Bool = false) -> Notification {
     let name = TapOffer.networkName(network)
     guard connects else {
       return notification(
-        title: Messages.network(name), body: DisplayText(cannotConnect),
-        buttons: canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : [], timeout: timeout)
+        title: Messages.network(name, limit: Messages.maximumTitle), names: [name], body: DisplayText(cannotConnect),
+        buttons: [NotificationButton(key: ButtonKey.copy, label: Messages.copy)], timeout: timeout)
     }
     return notification(
-      title: Messages.mayConnect(to: name),
+      title: Messages.mayConnect(to: name), names: [name],
       body: DisplayText(network.isOpen ? Messages.networkIsOpen : Messages.networkHasPassword),
       buttons: [
         NotificationButton(key: ButtonKey.open, label: Messages.connect),
         NotificationButton(key: ButtonKey.save, label: Messages.connectAndSave),
-      ], timeout: timeout)
+      ], more: more, timeout: timeout)
   }
 
   /// Empty if a connection may be possible.

@@ -28,13 +28,16 @@ extension TapDesk {
 
   private func clicked(_ id: String, _ action: String, token: String?) async {
     do {
-      switch policy.answer(to: action, of: id, canCopy: await screen.canCopy) {
+      switch policy.answer(to: action, of: id) {
       case .open(let offer, let choice):
         // The screen may have been locked with the notification on it. No rule is written there.
         if offer.manner == .always, await isLocked() { return try await showAgain(id) }
         guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await askAgain(id) }
         _ = await open(offer, token: token, choice: choice)
       case .showAgain: try await askAgain(id)
+      case .more:
+        guard let offer = policy.offer(id) else { return try await askAgain(id) }
+        await screen.showMore(offer)
       case .askNextTime(let offer): await askNextTime(offer)
       case .nothing: break
       case .dismiss: await perform(policy.handle(.dismiss(id)))
@@ -103,7 +106,7 @@ extension TapDesk {
   }
 }
 
-/// “Always open this tag at once”, and its end.
+/// “Always open at once”, and its end.
 extension TapDesk {
   /// For the tag and the message of the tap. If the rule cannot be written, the tap is opened nevertheless.
   func openAlways(_ offer: TapOffer) async {

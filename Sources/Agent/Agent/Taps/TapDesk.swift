@@ -83,8 +83,6 @@ actor TapDesk {
     await perform(policy.handle(.stored(offer)))
     await screen.notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
-    // Search again, so that the next tap finds a clipboard program that was installed just now.
-    if !offer.isOpenable { Task { await screen.lookForClipboard() } }
   }
 
   private func keep(_ offer: TapOffer, outgoing isOutgoing: Bool) async {

@@ -19,8 +19,8 @@ struct TapOffer: Sendable, Hashable {
   let namesakes: Set<String>
   /// The Smart Poster's title for the link, in the user's language; may be empty.
   let title: DisplayText
-  /// The text to show if no app opens the tap: the link, or the Text record, on one line. If an app opens a record, the
-  /// name of its type. The UID of a bare tag. May be empty.
+  /// The text to show if no app opens the tap: the link, or the Text record with its lines. If an app opens a record,
+  /// the name of its type. The UID of a bare tag. May be empty.
   let words: DisplayText
   /// The record of a type that no app opens; nil for all other taps, and if the tag has a text to show.
   let data: TagData?
@@ -46,9 +46,11 @@ struct TapOffer: Sendable, Hashable {
     case damaged
   }
 
-  /// Notification servers show at most this many buttons.
+  /// At most this many apps of a question have a button.
   static let maximumOffered = 3
   private static let maximumWords = 4096
+  /// Of a text from a tag: more would push the buttons off the screen.
+  private static let maximumLines = 8
 }
 
 extension TapOffer {
@@ -67,7 +69,7 @@ extension TapOffer {
       title = DisplayText("")
     }
     let text = DisplayText(
-      read.message.map { TapOffer.text(of: $0, languages: languages) } ?? "", limit: Self.maximumWords)
+      read.message.map { TapOffer.text(of: $0, languages: languages) } ?? "", limit: Self.maximumWords, lines: .max)
     data = text.isEmpty ? TagData(route, read.message) : nil
     words =
       read.isBare
@@ -204,14 +206,19 @@ extension TapOffer {
   }
 
   var tap: Tap {
-    let title = text.isEmpty ? TagContents.title(of: read, obstacle) : text
+    // The inbox has one line for a tap.
+    let title = text.isEmpty ? TagContents.title(of: read, obstacle) : DisplayText(text.string)
     return Tap(read, uri: uri?.string, title: title.string, handler: handler?.desktopID)
   }
 
   var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
 
-  /// The text for the clipboard: the link as an app would get it, the name of a network, or the text.
-  var copied: String { uri?.string ?? network.map { TapOffer.networkName($0).string } ?? words.string }
+  /// The text for the clipboard: the link as an app would get it, the name of a network, or the text. On one line, so
+  /// that pasting it runs no command.
+  var copied: String {
+    uri?.string ?? network.map { TapOffer.networkName($0).string }
+      ?? DisplayText(words.string, limit: Self.maximumWords).string
+  }
 
   /// The app's name, with its desktop id if another app has the same name.
   func distinctName(of application: Application) -> DisplayText {
@@ -239,15 +246,11 @@ extension TapOffer {
 
   /// The notification's text: the link with its title, or the tag's text if no app opens it.
   ///
-  /// A tag's title can claim anything, also another place, and a collapsed banner shows only the beginning. So the
-  /// title comes first only if an app made for these links gets the message, without a question. In all other cases the
-  /// link comes first: the user decides by it.
+  /// A tag's title can claim anything, also another place, and a collapsed banner shows only the beginning. So the link
+  /// comes first: the user decides by it.
   var text: DisplayText {
-    guard let uri else { return DisplayText(words.string, limit: 200) }
-    let link = uri.display()
-    guard !title.isEmpty else { return DisplayText(link, limit: 200) }
-    let isTitled = handsOverMessage && question == .nothing && isOpenable
-    return DisplayText(isTitled ? "\(title) · \(link)" : "\(link) · \(title)", limit: 200)
+    guard let uri else { return DisplayText(words.string, limit: 200, lines: Self.maximumLines) }
+    return DisplayText(title.isEmpty ? uri.display() : "\(uri.display()) · \(title)", limit: 200)
   }
 
   /// The Text record in the best of the user's languages.
@@ -344,7 +347,7 @@ extension Application {
   fileprivate func isSameEntry(as other: Application) -> Bool { file == other.file && launch == other.launch }
 }
 
-/// “Always open this tag at once”.
+/// “Always open at once”.
 extension TapOffer {
   /// Whether the user may let this tag open without a click from now on. A tag that anyone could be, or a rule that
   /// would be tried after another one, is not offered.

@@ -109,12 +109,12 @@ struct TapPolicy {
 
   /// The meaning of a click. Only the offer that the user saw can be answered: the one on the screen, or the one that
   /// was replaced there.
-  func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
+  func answer(to action: String, of id: String) -> TapOffer.Answer {
     if onScreen[id] == nil, let opened = openedAtOnce.last(where: { $0.id == id }) {
       return action == TapOffer.ButtonKey.askNextTime ? .askNextTime(opened) : .nothing
     }
     let offer = onScreen[id]?.offer ?? replaced.last { $0.id == id }
-    return offer?.answer(to: action, canCopy: canCopy) ?? .showAgain
+    return offer?.answer(to: action) ?? .showAgain
   }
 
   mutating func handle(_ event: Event) -> [Action] {

@@ -131,10 +131,6 @@ package actor Launcher {
     }
   }
 
-  /// Whether ``copy(_:)`` can work. Blocks on files: a directory of `PATH` may be on a file system that does not
-  /// answer.
-  package nonisolated var canCopy: Bool { Clipboard(environment: environment) != nil }
-
   /// Puts a plain text without U+0000 on the clipboard. Returns `failed` if no clipboard program is installed, or if it
   /// did not take the text.
   package func copy(_ text: String) async -> HandOverOutcome {

@@ -11,7 +11,7 @@ package import Settings
 /// not followed, and a file that another user owns or can change is not written. Each result is read back before it
 /// replaces the file: it has the wanted rule, and all others. Two writers wait for each other. All functions block.
 package struct RuleWriter: Sendable, Hashable {
-  /// The file with the rules that “Always open this tag at once” has written.
+  /// The file with the rules that “Always open at once” has written.
   package static let always = "always.conf"
   /// The file with the rules of `tagroute rules add`. It is read before the other one.
   package static let added = "added.conf"

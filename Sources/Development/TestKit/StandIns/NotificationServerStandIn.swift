@@ -154,6 +154,15 @@ package actor NotificationServerStandIn {
     try await close(shown, reason: 2)
   }
 
+  /// Clicks “More…”, and then a button of the notification that follows. In between it waits, like a person who reads the
+  /// buttons: for one second, the agent takes a click as meant for the first notification.
+  package func clickMore(_ shown: Shown, action: String) async throws {
+    try await click(shown, action: "more")
+    let more = try await next()
+    try await Task.sleep(for: .seconds(2))
+    try await click(more, action: action)
+  }
+
   /// Closes a notification without a click. The reason is 1 expired, 2 dismissed, 3 closed or 4 undefined.
   package func close(_ shown: Shown, reason: UInt32) async throws {
     onScreen[shown.id] = nil

@@ -67,7 +67,7 @@ extension TapOffer {
 
   /// What a click opens, and the choice that the user makes with it.
   func opened(by action: String) throws -> (offer: TapOffer, choice: HandlerChoices.Change?) {
-    guard case .open(let offer, let choice) = answer(to: action, canCopy: true) else { throw NotOpened(action: action) }
+    guard case .open(let offer, let choice) = answer(to: action) else { throw NotOpened(action: action) }
     return (offer, choice)
   }
 }

@@ -152,6 +152,21 @@ struct NotificationBoardTests {
         == [.activated(NotificationKey("b"), action: "open", token: nil)])
   }
 
+  @Test func `a double click presses no button of the notification that the first click shows`() {
+    var board = board(showing: "a", id: 5)
+    let clicked = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
+    #expect(clicked.timers.flatMap { board.handle(.timeout($0)) }.reports.count == 1)
+    var next = other()
+    next.takesPlaceOfClicked = true
+    let up = board.answer(board.handle(.show(NotificationKey("a"), next, replacing: nil)), id: 6)
+    let again = board.handle(.signal(.action("open"), id: 6, sender: ":1.7"))
+    #expect(again.reports.isEmpty && again.calls.count == 1)
+    let shown = board.answer(again, id: 7)
+    for timer in up.timers + shown.timers { _ = board.handle(.timeout(timer)) }
+    let done = board.handle(.signal(.action("open"), id: 7, sender: ":1.7"))
+    #expect(done.timers.flatMap { board.handle(.timeout($0)) }.reports.count == 1)
+  }
+
   @Test func `a replacement closed before the reply to Notify is reported, and a late click counts`()
     throws
   {

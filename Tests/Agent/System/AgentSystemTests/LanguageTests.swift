@@ -19,10 +19,7 @@ import Testing
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let shown = try await server.next()
     #expect(shown.summary == "Mit Menu öffnen")
-    #expect(
-      shown.actions == [
-        "default", "Öffnen", "open", "Öffnen", "always", "Dieses Tag immer sofort öffnen", "dismiss", "Verwerfen",
-      ])
+    #expect(shown.actions == ["default", "Öffnen", "open", "Öffnen", "more", "Mehr …", "dismiss", "Verwerfen"])
     try await server.click(shown, action: "open")
     let failed = try await server.next()
     #expect(failed.summary == "Öffnen mit Menu fehlgeschlagen")
@@ -54,7 +51,7 @@ import Testing
     let poster = try SmartPosterRecord(uri: "https://menu.example.com/a", titles: titles).record()
     try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [poster]).encoded()))
     let shown = try await server.next()
-    #expect(shown.body == "Table in de · menu.example.com/a")
+    #expect(shown.body == "menu.example.com/a · Table in de")
     let signals = try await rig.signals()
     try await server.click(shown, action: shown.actions[shown.actions.count - 2])
     #expect(await signals.closed(1) == "dismissed")
@@ -82,8 +79,7 @@ import Testing
     #expect(shown.summary == "Open in Menu")
     #expect(
       shown.actions == [
-        "default", "<b>O</b> [31mk", "open", "<b>O</b> [31mk", "always", "Always open this tag at once", "dismiss",
-        "Dismiss",
+        "default", "<b>O</b> [31mk", "open", "<b>O</b> [31mk", "more", "More…", "dismiss", "Dismiss",
       ])
   }
 }

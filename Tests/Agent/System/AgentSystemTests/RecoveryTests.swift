@@ -50,7 +50,7 @@ import Testing
     await rig.handler.set(.refuses)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
     try await rig.daemon.give(tapValues(2, message: try uriMessage("javascript:1")))
-    #expect(try await server.next().summary == "menu.example.com links: which app opens them?")
+    #expect(try await server.next().summary == "Which app opens these links?")
     await #expect(throws: BusError.self) {
       try await rig.call("Open", [.string(tapID(1)), .dictionary(["handler": .string(HandlerStandIn.desktopID)])])
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AgentTests
 
-/// “Always open this tag at once” with the real agent and a fake daemon.
+/// “Always open at once” with the real agent and a fake daemon.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct AlwaysPathTests {
   private static let file = "config/tagroute/rules.d/always.conf"
 
@@ -15,12 +15,12 @@ import Testing
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
     let shown = try await server.next()
     _ = try await rig.call("SetLocked", [.boolean(true)])
-    try await server.click(shown, action: "always")
+    try await server.clickMore(shown, action: "always")
     let again = try await server.next()
     #expect(again.summary == "Open in Menu" && access(path, F_OK) != 0)
     #expect(try await rig.state(1) == "shown")
     _ = try await rig.call("SetLocked", [.boolean(false)])
-    try await server.click(again, action: "always")
+    try await server.clickMore(again, action: "always")
     #expect(try await rig.handler.next().uri == "https://menu.example.com/a")
     try await rig.agent.line(containing: "opens without a click from now on")
     #expect(try readFile(path).count > 100)
@@ -31,7 +31,7 @@ import Testing
     let uid: [UInt8] = [4, 0, 0, 0, 0, 0, 1]
     let message = try uriMessage("https://menu.example.com/a")
     try await rig.daemon.give(tapValues(1, message: message, uid: uid))
-    try await server.click(server.next(), action: "always")
+    try await server.clickMore(server.next(), action: "always")
     _ = try await rig.handler.next()
     try await rig.agent.line(containing: "opens without a click from now on")
     // Without a time, it was read just now.
@@ -58,7 +58,7 @@ import Testing
     try #require(symlink(target, directory.file(Self.file)) == 0)
     let server = try await rig.startServerAndAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
-    try await server.click(server.next(), action: "always")
+    try await server.clickMore(server.next(), action: "always")
     #expect(try await rig.handler.next().uri == "https://menu.example.com/a")
     let notice = try await server.next()
     #expect(notice.summary == "Your choice for this tag was not saved")

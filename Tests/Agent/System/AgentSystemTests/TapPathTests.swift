@@ -19,10 +19,7 @@ import Testing
     #expect(shown.summary == "Open in Menu")
     #expect(shown.body == "menu.example.com/table/4")
     #expect(shown.icon == "menu")
-    #expect(
-      shown.actions == [
-        "default", "Open", "open", "Open", "always", "Always open this tag at once", "dismiss", "Dismiss",
-      ])
+    #expect(shown.actions == ["default", "Open", "open", "Open", "more", "More…", "dismiss", "Dismiss"])
     #expect(shown.hints["desktop-entry"] == nil)
     try await server.click(shown, token: "token-1")
 

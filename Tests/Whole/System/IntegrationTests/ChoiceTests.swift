@@ -6,7 +6,7 @@ import Testing
 /// How the user chooses the app for a link if no app is trusted or several claim it. All programs are real, from the
 /// tag to the app.
 @Suite(.timeLimit(.minutes(2)), StopsAtEnd()) struct ChoiceTests {
-  private static let question = "menu.example.com links: allow “Menu” to open them?"
+  private static let question = "Allow “Menu” to open links?"
 
   private func resolve(_ desktop: Desktop) async throws -> [String: Any] {
     try await desktop.installation.object("resolve", "https://menu.example.com/table/1")
@@ -35,7 +35,7 @@ import Testing
     try await desktop.place(try Tag(1))
     let first = try await desktop.notification(on: server)
     #expect(first.summary == Self.question)
-    #expect(first.body == Tag.text(1))
+    #expect(first.body == "Links to menu.example.com, from now on\n\(Tag.text(1))")
     #expect(first.actions == ["default", "Ask again", "allow", "Allow and Open", "dismiss", "Dismiss"])
     #expect(await desktop.app.count == 0)
     try await server.click(first, action: "allow")
@@ -73,7 +73,7 @@ import Testing
     let server = try await desktop.startWithServer()
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
-    #expect(shown.summary == "menu.example.com links: which app opens them?")
+    #expect(shown.summary == "Which app opens these links?")
     _ = try await desktop.installation.output("handlers", "forget", "a.Other")
     let menu = try #require(shown.actions.firstIndex(of: "Menu"))
     try await server.click(shown, action: shown.actions[menu - 1])
@@ -125,6 +125,17 @@ import Testing
     try await desktop.agent.line(containing: "was handed to the clipboard")
   }
 
+  @Test func `without a program for the clipboard, a click on “Copy” says which one to install`() async throws {
+    let desktop = try await Desktop(environment: ["PATH": "/nonexistent", "WAYLAND_DISPLAY": "none"])
+    let server = try await desktop.startWithServer()
+    try await desktop.place(try Tag(1, uri: "https://elsewhere.example.net/a"))
+    try await server.click(try await desktop.notification(on: server), action: "copy")
+    let failed = try await desktop.notification(on: server)
+    #expect(failed.summary == "Could not copy")
+    #expect(failed.body.hasSuffix("To copy, one of these must be installed: wl-copy, xclip, xsel"))
+    #expect(failed.actions.suffix(4) == ["retry", "Try again", "dismiss", "Dismiss"])
+  }
+
   @Test func `the browser receives only the link`() async throws {
     let desktop = try await Desktop(isSystems: false)
     let program = try desktop.installation.directory.write(Self.recorder, to: "browser", mode: 0o755)
@@ -137,8 +148,8 @@ import Testing
     // The browser is the alternative to a handler that is not trusted.
     try await desktop.place(try Tag(1))
     let question = try await desktop.notification(on: server)
-    #expect(question.actions.suffix(4) == ["alternative", "Open in Web", "dismiss", "Dismiss"])
-    try await server.click(question, action: "alternative")
+    #expect(question.actions.suffix(4) == ["more", "More…", "dismiss", "Dismiss"])
+    try await server.clickMore(question, action: "alternative")
     #expect(try await recorded(desktop) == "https://\(Tag.text(1))|")
     #expect(await desktop.app.count == 0)
     // No handler claims this link.
@@ -147,7 +158,7 @@ import Testing
     #expect(shown.summary == "Open in Web")
     // Opening the link in the browser did not answer the question.
     try await desktop.place(try Tag(3))
-    #expect(try await desktop.notification(on: server).summary.hasSuffix("allow “Menu” to open them?"))
+    #expect(try await desktop.notification(on: server).summary == "Allow “Menu” to open links?")
   }
 }
 

@@ -44,7 +44,7 @@ struct HandOverPolicyTests {
         .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
         .showFailure(offer, reason: reason),
       ])
-    let shown = offer.notification(failed: reason, timeout: -1, canCopy: true)
+    let shown = offer.notification(failed: reason, timeout: -1)
     #expect(shown.summary.string == "May have been opened in Menu")
     #expect(shown.body.string.hasSuffix(" · The app ended without an answer"))
     #expect(shown.defaultAction.label == "Try again")

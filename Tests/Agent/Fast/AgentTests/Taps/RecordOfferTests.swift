@@ -32,10 +32,10 @@ struct RecordOfferTests {
   @Test func `a contact card is offered to the default application, without its contents`() throws {
     let offer = try offer([record("text/vcard")], contactsOpen: ["text/vcard"])
     #expect(offer.isOpenable && offer.isShown && !offer.handsOverMessage && offer.uri == nil)
-    let notification = offer.notification(timeout: -1, canCopy: true)
+    let notification = offer.notification(timeout: -1)
     #expect(notification.summary.string == "Open in Contacts")
     #expect(notification.body.string == "Contact card")
-    #expect(notification.buttons.map(\.label) == ["Open", "Always open this tag at once", "Dismiss"])
+    #expect(notification.buttons.map(\.label) == ["Open", "More…", "Dismiss"])
     #expect(offer.confirmed(by: offer, isAnswer: false, hasFailed: false) == offer)
   }
 
@@ -43,9 +43,12 @@ struct RecordOfferTests {
     let declaration = HandlerDeclaration(application: own, mimeTypes: ["text/vcard"])
     let offer = try offer([record("text/vcard")], [declaration], contactsOpen: ["text/vcard"])
     #expect(offer.question == .whetherAllowed && offer.handsOverMessage)
-    let notification = offer.notification(timeout: -1, canCopy: true)
-    #expect(notification.summary.string == "Tags with text/vcard: allow “Own” to open them?")
-    #expect(notification.buttons.map(\.label) == ["Allow and Open", "Open in Contacts", "Dismiss"])
+    let notification = offer.notification(timeout: -1)
+    #expect(notification.summary.string == "Allow “Own” to open tags?")
+    #expect(notification.body.string == "Tags with text/vcard, from now on\nContact card")
+    #expect(notification.buttons.map(\.label) == ["Allow and Open", "More…", "Dismiss"])
+    let more = offer.notification(timeout: -1, more: true)
+    #expect(more.buttons.map(\.label) == ["Open in Contacts"])
     let (allowed, choice) = try offer.opened(by: "allow")
     #expect(allowed.handler == own && allowed.handsOverMessage)
     #expect(choice == .prefer(own, claim: "text/vcard"))
@@ -68,22 +71,18 @@ struct RecordOfferTests {
   @Test func `data of a type that no app opens is shown with its size, and cannot be opened or copied`() throws {
     let offer = try offer([TextRecord("", language: "en").record(), record("Text/HTML; charset=utf-8")])
     #expect(offer.isShown && !offer.isOpenable && !offer.mayOpenAtOnce)
-    for canCopy in [true, false] {
-      let notification = offer.notification(timeout: -1, canCopy: canCopy)
-      #expect(notification.summary.string == "Data of type text/html")
-      let command = "tagroute inbox export --record 2 \(offer.id.prefix(8)) FILE"
-      #expect(notification.body.string == "11 B. No app opens it. To save it: \(command)")
-      #expect(notification.buttons.map(\.label) == ["Dismiss"] && notification.defaultAction.label == "Dismiss")
-      for action in ["default", "copy", "retry"] {
-        #expect(offer.answer(to: action, canCopy: canCopy) == .dismiss)
-      }
-    }
+    let notification = offer.notification(timeout: -1)
+    #expect(notification.summary.string == "Data of type text/html")
+    let command = "tagroute inbox export --record 2 \(offer.id.prefix(8)) FILE"
+    #expect(notification.body.string == "11 B. No app opens it. To save it: \(command)")
+    #expect(notification.buttons.map(\.label) == ["Dismiss"] && notification.defaultAction.label == "Dismiss")
+    for action in ["default", "copy", "retry"] { #expect(offer.answer(to: action) == .dismiss) }
     #expect(offer.reason.hasSuffix("gets its type; tagroute inbox export --record 2 ID FILE saves it"))
     // An app opens it, or the tag has a text.
     let declaration = HandlerDeclaration(application: own, mimeTypes: ["text/html"])
     #expect(try self.offer([record("text/html")], [declaration]).data == nil)
     let text = try self.offer([record("text/html"), TextRecord("Good morning", language: "en").record()])
-    #expect(text.data == nil && text.notification(timeout: -1, canCopy: true).body.string == "Good morning")
+    #expect(text.data == nil && text.notification(timeout: -1).body.string == "Good morning")
     let wiFi = try self.offer([record("application/vnd.wfa.wsc")])
     #expect(wiFi.data == nil && !wiFi.isShown)
   }
@@ -133,7 +132,7 @@ struct WiFiOfferTests {
   @Test func `the question names the network and never the password`() throws {
     let offer = try offer()
     #expect(offer.isShown && offer.isOpenable && offer.connects && !offer.mayOpenAtOnce && !offer.mayOpenAlways)
-    let shown = offer.notification(timeout: -1, canCopy: true)
+    let shown = offer.notification(timeout: -1)
     #expect(shown.summary.string == "Connect to Wi-Fi “Guest”?")
     #expect(shown.body.string == "The password is on the tag")
     #expect(shown.buttons.map(\.label) == ["Connect", "Connect and Save", "Dismiss"])
@@ -142,43 +141,45 @@ struct WiFiOfferTests {
   }
 
   @Test func `an open network is named as such`() throws {
-    let shown = try offer(WiFiNetwork(ssid: "Café", passphrase: nil)).notification(timeout: -1, canCopy: true)
+    let shown = try offer(WiFiNetwork(ssid: "Café", passphrase: nil)).notification(timeout: -1)
     #expect(shown.summary.string == "Connect to Wi-Fi “Café”?")
     #expect(shown.body.string.hasPrefix("The network has no password"))
   }
 
   @Test func `a name cannot end its quotation or hide a part of itself`() throws {
     let shown = try offer(WiFiNetwork(ssid: "a”?\u{202E}\n<b>", passphrase: nil)).notification(
-      timeout: -1, canCopy: true)
-    #expect(shown.summary.string == "Connect to Wi-Fi “a\\xE2\\x80\\x9D?\\xE2\\x80\\xAE\\x0A<b>”?")
+      timeout: -1)
+    let name = "a\\xE2\\x80\\x9D?\\xE2\\x80\\xAE\\x0A<b>"
+    #expect(shown.summary.string == "Connect to Wi-Fi “\(name.prefix(19))…”?")
+    #expect(shown.body.string.hasSuffix("\n\(name)"))
   }
 
   @Test(arguments: [WiFiAvailability.noNetworkManager, .noDevice, .off])
   func `without Wi-Fi, the notification shows the name and says why`(availability: WiFiAvailability) throws {
     let offer = try offer(WiFiNetwork(ssid: "Guest", passphrase: "visitors"), availability)
     #expect(offer.isShown && !offer.isOpenable && offer.copied == "Guest")
-    let shown = offer.notification(timeout: -1, canCopy: true)
+    let shown = offer.notification(timeout: -1)
     #expect(shown.summary.string == "Wi-Fi network “Guest”")
     #expect(shown.body.string == Messages.whyNoWiFi(availability) && !shown.body.isEmpty)
     #expect(shown.buttons.map(\.label) == ["Copy", "Dismiss"])
-    #expect(offer.answer(to: "save", canCopy: true) == .showAgain)
+    #expect(offer.answer(to: "save") == .showAgain)
   }
 
   @Test func `a network with another security is shown, with the reason`() throws {
     let payload: [UInt8] = [0x10, 0x0E, 0, 11, 0x10, 0x45, 0, 1, 0x41, 0x10, 0x03, 0, 2, 0, 0x10]
     let record = NDEFRecord(typeNameFormat: .mediaType, type: Array(WiFiRecord.type.utf8), payload: payload)
-    let shown = try offer(NDEFMessage(records: [record]), .available).notification(timeout: -1, canCopy: false)
+    let shown = try offer(NDEFMessage(records: [record]), .available).notification(timeout: -1)
     #expect(shown.summary.string == "Wi-Fi network “A”")
     #expect(shown.body.string.hasPrefix("It needs a user name"))
-    #expect(shown.buttons.map(\.label) == ["Dismiss"])
+    #expect(shown.buttons.map(\.label) == ["Copy", "Dismiss"])
   }
 
   @Test func `only the second button saves`() throws {
     let offer = try offer()
-    for action in ["open", "default", "retry"] { #expect(offer.answer(to: action, canCopy: true) == .open(offer, nil)) }
-    #expect(offer.answer(to: "save", canCopy: true) == .open(offer.opening(.savingNetwork), nil))
+    for action in ["open", "default", "retry"] { #expect(offer.answer(to: action) == .open(offer, nil)) }
+    #expect(offer.answer(to: "save") == .open(offer.opening(.savingNetwork), nil))
     #expect(offer.manner == .once)
-    #expect(offer.answer(to: "copy", canCopy: true) == .showAgain)
+    #expect(offer.answer(to: "copy") == .showAgain)
     #expect(offer.handOverKey != offer.opening(.savingNetwork).handOverKey)
   }
 
@@ -191,12 +192,12 @@ struct WiFiOfferTests {
 
   @Test func `a failure names the network`() throws {
     let reason = try #require(HandOverOutcome.failed(HandOverFailure(.networkPassword)).failure)
-    let shown = try offer().notification(failed: reason, timeout: -1, canCopy: true)
+    let shown = try offer().notification(failed: reason, timeout: -1)
     #expect(shown.summary.string == "Could not connect to Wi-Fi “Guest”")
     #expect(shown.body.string.hasSuffix("The network did not accept the password on the tag"))
     #expect(shown.buttons.map(\.label) == ["Try again", "Dismiss"])
     let gone = try offer(WiFiNetwork(ssid: "Guest", passphrase: "visitors"), .off)
-    #expect(gone.notification(failed: reason, timeout: -1, canCopy: false).body.string == "Wi-Fi is switched off")
+    #expect(gone.notification(failed: reason, timeout: -1).body.string == "Wi-Fi is switched off")
   }
 }
 
@@ -229,7 +230,7 @@ struct BareTagTests {
   @Test func `with BareTags=show the UID is shown and can be copied`() throws {
     let offer = try offer(shows: true)
     #expect(offer.isShown && !offer.isOpenable && offer.copied == "04A2195A")
-    let notification = offer.notification(timeout: -1, canCopy: true)
+    let notification = offer.notification(timeout: -1)
     #expect(notification.summary.string == "Tag without a message")
     #expect(notification.body.string == "04A2195A")
     #expect(notification.buttons.map(\.label) == ["Copy", "Dismiss"])
@@ -243,7 +244,7 @@ struct BareTagTests {
   func `a rule can act on it`(condition: TapRule.Condition) throws {
     let run = try offer(condition)
     #expect(run.isOpenable && run.isShown && run.command?.arguments == ["/bin/true"])
-    #expect(run.notification(timeout: -1, canCopy: true).body.string == "04A2195A")
+    #expect(run.notification(timeout: -1).body.string == "04A2195A")
     let shown = try offer(condition, .show)
     #expect(shown.isShown && shown.text.string == "04A2195A")
     #expect(try !offer(shows: true, condition, .ignore).isShown)

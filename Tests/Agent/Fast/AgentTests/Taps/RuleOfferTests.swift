@@ -33,9 +33,9 @@ struct RuleOfferTests {
       #expect(offer.isOpenable && offer.isShown && !offer.mayOpenAtOnce)
       #expect(offer.handler == nil && offer.obstacle == nil)
       #expect(offer.command?.arguments == ["/bin/true", "x"])
-      let notification = offer.notification(timeout: -1, canCopy: true)
+      let notification = offer.notification(timeout: -1)
       #expect(notification.summary.string == "Run “sleeve”")
-      #expect(notification.buttons.map(\.label) == ["Run", "Always open this tag at once", "Dismiss"])
+      #expect(notification.buttons.map(\.label) == ["Run", "More…", "Dismiss"])
       #expect(!notification.body.isEmpty)
     }
   }
@@ -51,7 +51,7 @@ struct RuleOfferTests {
   @Test func `shown contents open no app`() throws {
     let link = try offer(try uriMessage("https://menu.example.com/1"), rule(.show))
     #expect(link.isShown && !link.isOpenable)
-    #expect(link.notification(timeout: -1, canCopy: true).summary.string == "Link on a tag")
+    #expect(link.notification(timeout: -1).summary.string == "Link on a tag")
     let card = try offer(try NDEFMessage(records: vCard).encoded(), rule(.show))
     #expect(card.isShown && card.text.string == "Contact card")
   }
@@ -131,7 +131,7 @@ struct RuleOfferTests {
   }
 }
 
-/// “Always open this tag at once” and “Ask next time”, without a bus.
+/// “Always open at once” and “Ask next time”, without a bus.
 struct AlwaysOfferTests {
   private static let uid: [UInt8] = [4, 0, 0, 0, 0, 0, 1]
 
@@ -158,11 +158,12 @@ struct AlwaysOfferTests {
       onRemove: onRemove)
   }
 
-  private func keys(_ offer: TapOffer) -> [String] { offer.notification(timeout: -1, canCopy: true).buttons.map(\.key) }
+  private func keys(_ offer: TapOffer) -> [String] { offer.notification(timeout: -1, more: true).buttons.map(\.key) }
 
-  @Test func `the button is the last but one, and opens the tap`() throws {
+  @Test func `the button is the last one behind “More…”, and opens the tap`() throws {
     let offer = try offer()
-    #expect(keys(offer) == ["open", "alternative", "always", "dismiss"])
+    #expect(offer.notification(timeout: -1).buttons.map(\.key) == ["open", "more", "dismiss"])
+    #expect(keys(offer) == ["alternative", "always"])
     let (opened, choice) = try offer.opened(by: "always")
     #expect(opened.manner == .always && choice == nil && opened.handler == menu)
     #expect(opened.confirmed(by: offer, isAnswer: false, hasFailed: false) == opened)
@@ -244,18 +245,18 @@ struct AlwaysOfferTests {
         .closeNotification(offer.id), .handOver(plain, token: "t"), .openAlways(offer),
       ])
     _ = policy.handle(.handedOver(plain, .failed(HandOverFailure(.commandMissing, ""))))
-    #expect(policy.answer(to: "retry", of: plain.id, canCopy: true) == .open(plain, nil))
+    #expect(policy.answer(to: "retry", of: plain.id) == .open(plain, nil))
   }
 
   @Test func `only the button of the notice takes the rule back`() throws {
     var policy = TapPolicy()
     let offer = try offer(rule: rule(.run(["/bin/true"]), asks: false)).opening(.withoutClick)
-    #expect(policy.answer(to: "ask-next-time", of: offer.id, canCopy: true) == .showAgain)
+    #expect(policy.answer(to: "ask-next-time", of: offer.id) == .showAgain)
     _ = policy.open(offer, token: nil)
     _ = policy.handle(.handedOver(offer, .delivered))
     #expect(policy.isOpenedAtOnce(offer.id))
-    #expect(policy.answer(to: "ask-next-time", of: offer.id, canCopy: true) == .askNextTime(offer))
-    #expect(policy.answer(to: "default", of: offer.id, canCopy: true) == .nothing)
+    #expect(policy.answer(to: "ask-next-time", of: offer.id) == .askNextTime(offer))
+    #expect(policy.answer(to: "default", of: offer.id) == .nothing)
     let notice = offer.openedNotice
     #expect(notice.buttons.map(\.label) == ["Ask next time"] && notice.defaultAction.label == "Close")
     let written = AlwaysNotice.written(rule(.show))

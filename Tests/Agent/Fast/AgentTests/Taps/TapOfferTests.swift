@@ -20,12 +20,12 @@ struct TapOfferTests {
 
   @Test func `a link is shown with its app and its target, without the scheme`() throws {
     let notification = try offer(try uriMessage("https://menu.example.com/table/4?x=1")).notification(
-      timeout: -1, canCopy: true)
+      timeout: -1)
     #expect(notification.summary.string == "Open in Menu")
     #expect(notification.body.string == "menu.example.com/table/4?…")
     #expect(notification.icon == "menu")
     #expect(notification.defaultAction.label == "Open")
-    #expect(notification.buttons.map(\.label) == ["Open", "Always open this tag at once", "Dismiss"])
+    #expect(notification.buttons.map(\.label) == ["Open", "More…", "Dismiss"])
     #expect(notification.desktopEntry == "")
   }
 
@@ -34,22 +34,18 @@ struct TapOfferTests {
       uri: "https://menu.example.com/a",
       titles: [TextRecord("Lunch\u{202E}", language: "en"), TextRecord("Mittag", language: "de")])
     let message = try NDEFMessage(records: [try poster.record()]).encoded()
-    #expect(try offer(message, languages: ["de-AT", "de"]).text.string == "Mittag · menu.example.com/a")
-    #expect(try offer(message, languages: ["en"]).text.string == "Lunch · menu.example.com/a")
+    #expect(try offer(message, languages: ["de-AT", "de"]).text.string == "menu.example.com/a · Mittag")
+    #expect(try offer(message, languages: ["en"]).text.string == "menu.example.com/a · Lunch")
   }
 
-  @Test func `a title is short, and comes before the link only if a trusted app opens it`()
-    throws
-  {
+  @Test func `a title is short, and comes after the link`() throws {
     let claim = "menu.mybank.example – official login " + String(repeating: "x", count: 100)
     let poster = SmartPosterRecord(uri: "https://menu.example.com/a", titles: [TextRecord(claim, language: "en")])
     let message = try NDEFMessage(records: [try poster.record()]).encoded()
     let offer = try offer(message)
     let link = "menu.example.com/a"
-    #expect(offer.text.string.hasPrefix("menu.mybank.example – ") && offer.text.string.hasSuffix("… · \(link)"))
+    #expect(offer.text.string.hasPrefix("\(link) · menu.mybank.example – ") && offer.text.string.hasSuffix("x…"))
     #expect(offer.text.string.count == "\(link) · ".count + 60)
-    // The link alone, as a browser gets it.
-    #expect(offer.handed(to: menu, whole: false).text.string.hasPrefix("\(link) · menu.mybank.example – "))
     let user = Application(desktopID: "mine.desktop", name: "Mine", file: "/f", origin: .user)
     let registry = Registry(declarations: [
       HandlerDeclaration(application: user, domains: [try DomainPattern("menu.example.com")])
@@ -65,19 +61,20 @@ struct TapOfferTests {
     let long = String(repeating: piece, count: 960)
     let poster = SmartPosterRecord(uri: "https://menu.example.com/a", titles: [TextRecord(long, language: "en")])
     let shown = try offer(try NDEFMessage(records: [try poster.record()]).encoded()).text.string
-    #expect(shown.hasSuffix("… · menu.example.com/a") && shown.unicodeScalars.count <= 60 * 4 + 30)
+    #expect(shown.hasPrefix("menu.example.com/a · ") && shown.hasSuffix("…"))
+    #expect(shown.unicodeScalars.count <= 60 * 4 + 30)
     let app = Application(desktopID: "x.desktop", name: long, file: "/f", origin: .user)
-    let title = Messages.mayOpen(TapOffer.name(of: app), links: "menu.example.com")
-    let shownTitle = DisplayText(title, limit: 500).string
-    #expect(shownTitle.hasPrefix("menu.example.com links: allow “") && shownTitle.hasSuffix("…” to open them?"))
-    #expect(title.unicodeScalars.count <= 60 * 4 + 60)
+    let title = Messages.mayOpen(TapOffer.name(of: app), "menu.example.com")
+    #expect(title.hasPrefix("Allow “") && title.hasSuffix("…” to open links?"))
+    // With the marks, which have no width.
+    #expect(title.unicodeScalars.count <= 3 * Messages.maximumTitle)
   }
 
-  @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", "Lunch · ")])
+  @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", " · Lunch")])
   func `a title is shown only for the link that is opened`(poster: String, shown: String) throws {
     let record = try SmartPosterRecord(uri: poster, titles: [TextRecord("Lunch", language: "en")]).record()
     let message = NDEFMessage(records: [record, URIRecord("https://menu.example.com/a").record()])
-    #expect(try offer(try message.encoded()).text.string == shown + "menu.example.com/a")
+    #expect(try offer(try message.encoded()).text.string == "menu.example.com/a" + shown)
   }
 
   @Test(arguments: [
@@ -127,11 +124,11 @@ struct TapOfferTests {
 
   @Test func `a failure is named, and an unknown outcome says that the tap may have been opened`() throws {
     let offer = try offer(try uriMessage("https://menu.example.com/a"))
-    let failed = offer.notification(failed: TapReason(.notStarted, detail: "it hangs"), timeout: 0, canCopy: true)
+    let failed = offer.notification(failed: TapReason(.notStarted, detail: "it hangs"), timeout: 0)
     #expect(failed.summary.string == "Could not open in Menu")
     #expect(failed.body.string == "menu.example.com/a · The app could not be started: “it hangs”")
     #expect(failed.buttons.map(\.label) == ["Try again", "Dismiss"])
-    let unknown = offer.notification(failed: TapReason(.endedWhileOpening), timeout: -1, canCopy: true)
+    let unknown = offer.notification(failed: TapReason(.endedWhileOpening), timeout: -1)
     #expect(unknown.summary.string == "May have been opened in Menu")
   }
 }
@@ -227,7 +224,7 @@ struct TapOfferOpeningTests {
     let without = try offer([], browser: nil)
     #expect(try opened(without, by: "copy", now: sure) == "nobody")
     // The current question was not the one shown.
-    #expect(sure.answer(to: "copy", canCopy: true) == .showAgain)
+    #expect(sure.answer(to: "copy") == .showAgain)
   }
 
   @Test func `an app that gets only the link is tried again without a permission`() throws {
@@ -255,7 +252,8 @@ struct TapOfferOpeningTests {
       let changes = zip(4..., apps).filter { number >> $0.0 & 1 == 1 }
         .map { HandlerChoices.Change.block(desktopID: $0.1.desktopID, claim: nil) }
       let now = try offer(claims, changes, browser: apps[3])
-      for button in now.notification(timeout: -1, canCopy: true).buttons where button.key != "dismiss" {
+      let buttons = [false, true].flatMap { now.notification(timeout: -1, more: $0).buttons }
+      for button in buttons where !["dismiss", "more"].contains(button.key) {
         for hasFailed in [false, true] {
           let opened = try opened(now, by: button.key, now: now, hasFailed: hasFailed)
           #expect(opened != nil, "\(number): \(button.key)")

@@ -50,11 +50,11 @@ struct TapPolicyTests {
   }
 
   @Test mutating func `only a tap on the screen can be answered`() throws {
-    #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
+    #expect(policy.answer(to: "open", of: offer.id) == .showAgain)
     _ = policy.handle(.stored(offer))
-    #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .open(offer, nil))
+    #expect(policy.answer(to: "open", of: offer.id) == .open(offer, nil))
     _ = policy.handle(.dismiss(offer.id))
-    #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
+    #expect(policy.answer(to: "open", of: offer.id) == .showAgain)
   }
 
   @Test mutating func `a tap is shown again after a click that is no answer`() throws {
@@ -194,13 +194,13 @@ struct SameTagPolicyTests {
     let second = try sampleOffer(2, tag: 7, question: question)
     _ = policy.handle(.stored(first))
     _ = policy.handle(.stored(second))
-    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .open(first, nil))
+    #expect(policy.answer(to: "open", of: first.id) == .open(first, nil))
     #expect(policy.isReplaced(first.id) && !policy.isReplaced(second.id))
     #expect(policy.open(first, token: nil) == [.handOver(first, token: nil)])
     #expect(policy.onScreenInOrder == [second.id])
     // The replaced taps are kept only up to a limit.
     for number in 3...(3 + TapPolicy.maximumOnScreen) { _ = policy.handle(.stored(try sampleOffer(number, tag: 7))) }
-    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .showAgain && !policy.isReplaced(first.id))
+    #expect(policy.answer(to: "open", of: first.id) == .showAgain && !policy.isReplaced(first.id))
   }
 
   @Test mutating func `a tap of the same tag after a click is a new tap`() throws {
@@ -327,7 +327,7 @@ struct OpenedAtOncePolicyTests {
         .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered), .showOpened(offer),
       ])
     #expect(policy.count == 0)
-    #expect(policy.answer(to: "ask-next-time", of: offer.id, canCopy: true) == .askNextTime(offer))
+    #expect(policy.answer(to: "ask-next-time", of: offer.id) == .askNextTime(offer))
   }
 
   @Test mutating func `a waiting notification of the same tag is dismissed`() throws {
