@@ -110,8 +110,10 @@ struct Demo {
     let installation = try await Installation(options)
     defer { withExtendedLifetime(screen) {} }
 
-    say("an app that may open links to menu.example.com: \(examples)/\(Demo.entry)")
-    try allowApp(in: installation.directory)
+    say("an app that claims links to menu.example.com: \(examples)/\(Demo.entry)")
+    // The user's own, so the notification asks for permission.
+    try installation.directory.write(
+      readFile("\(examples)/\(Demo.entry)"), to: "home/share/applications/\(Demo.entry)")
     say("\(reader.description), tagrouted and tagroute-agent")
     switch screen.kind {
     case .desktop: break
@@ -133,19 +135,6 @@ struct Demo {
     }
   }
 
-  /// Installs the sample app as the user's own, with the permission that a click on *Allow and Open* gives. So the
-  /// notification offers the app, and asks no question.
-  private func allowApp(in directory: TemporaryDirectory) throws {
-    let entry = try readFile("\(examples)/\(Demo.entry)")
-    let file = try directory.write(entry, to: "home/share/applications/\(Demo.entry)")
-    let lines = String(decoding: entry, as: UTF8.self).split(separator: "\n")
-    guard let launch = lines.first(where: { $0.hasPrefix("Exec=") })?.dropFirst(5) else {
-      throw RigError("\(examples)/\(Demo.entry) has no Exec=")
-    }
-    let permission = "[\(Demo.entry)]\nFile=\(file)\nLaunch=\(launch)\nAllowed=menu.example.com;\n"
-    try directory.write(permission, to: "config/\(Names.Files.handlerChoices)", mode: 0o600)
-  }
-
   private func tap(_ installation: Installation, _ screen: DemoScreen, _ message: NDEFMessage) async throws
     -> DemoReport
   {
@@ -159,12 +148,12 @@ struct Demo {
     let tap: TapDescription
     if screen.isVirtual {
       if let screenshot { try await screen.photograph(to: screenshot) }
-      say("a click on the notification")
-      try await screen.click()
+      say("a click on “Allow and Open”")
+      try await screen.click(in: installation)
       tap = try await observer.waitForEnd(of: id)
     } else {
-      let button = screen.kind == .desktop(server: "dunst") ? " with the middle button of the mouse" : ""
-      say("click the notification “Open in Menu”\(button), or press Ctrl-C")
+      let menu = screen.kind == .desktop(server: "dunst") ? " (dunst has it in the menu of dunstctl context)" : ""
+      say("click “Allow and Open” on the notification\(menu), or press Ctrl-C")
       tap = try await observer.waitForEnd(of: id, within: .seconds(300))
     }
 

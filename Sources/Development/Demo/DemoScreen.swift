@@ -82,7 +82,11 @@ struct DemoScreen {
   /// Starts the notification server of a virtual screen, and waits until it owns its bus name.
   func startServer(in installation: Installation) async throws {
     guard server != nil else { return }
-    let dunst = try await installation.start(BuiltProducts.systemProgram("dunst", package: "dunst"))
+    // The program that dunst runs to choose an action: the first button answers the question.
+    let menu = try installation.directory.write("#!/bin/sh\nexec head -n 1\n", to: "choose", mode: 0o755)
+    let settings = try installation.directory.write("[global]\n    dmenu = \(menu)\n", to: "dunstrc")
+    let dunst = try await installation.start(
+      BuiltProducts.systemProgram("dunst", package: "dunst"), ["-conf", settings])
     await notifier.hold(dunst)
     let gdbus = try BuiltProducts.systemProgram("gdbus", package: "libglib2.0-bin")
     let result = try await ChildProcess.run(
@@ -96,29 +100,24 @@ struct DemoScreen {
     try await run("import", "imagemagick", ["-window", "root", file], environment: environment)
   }
 
-  /// Clicks the notification. In dunst, the middle button invokes the action.
-  func click() async throws {
-    let window = try await waitForWindow()
+  /// Presses the first button. dunst has the buttons in a menu.
+  func click(in installation: Installation) async throws {
+    try await waitForWindow()
+    try await run("dunstctl", "dunst", ["context"], environment: installation.environment)
+  }
+
+  private func waitForWindow() async throws {
     try await run(
-      "xdotool", "xdotool", ["mousemove", "--window", window, "30", "20", "click", "2"], environment: environment)
-  }
-
-  @discardableResult private func waitForWindow() async throws -> String {
-    let found = try await run(
       "xdotool", "xdotool", ["search", "--sync", "--onlyvisible", "--class", "Dunst"], environment: environment)
-    guard let window = found.split(separator: "\n").first else { throw RigError("dunst shows no window") }
-    return String(window)
   }
 
-  @discardableResult
   private func run(
     _ program: String, _ package: String, _ arguments: [String], environment: [String: String]
-  ) async throws -> String {
+  ) async throws {
     let result = try await ChildProcess.run(
       BuiltProducts.systemProgram(program, package: package), arguments, environment: environment)
     guard result.status == .exited(0) else {
       throw RigError("\(program) failed (\(result.status)): \(result.log.joined(separator: "; "))")
     }
-    return result.output
   }
 }

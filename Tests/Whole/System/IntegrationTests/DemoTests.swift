@@ -117,8 +117,8 @@ import Testing
       BuiltProducts.program("tagroute"), ["demo", "--examples", "\(repositoryRoot)/Config/examples"],
       environment: environment)
     let shown = try await desktop.notification(on: server)
-    #expect(shown.summary == "Open in Menu")
-    try await server.click(shown)
+    #expect(shown.summary == "Allow “Menu” to open links?")
+    try await server.click(shown, action: "allow")
     let status = try await demo.exit()
     let log = await demo.log()
     #expect(status == .exited(0), "\(log)")
