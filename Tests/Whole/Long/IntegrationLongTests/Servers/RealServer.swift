@@ -65,8 +65,6 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   /// none or it was not tried.
   var quieting: [String] = []
 
-  var screenSize: String { area == nil ? "800x600" : "1024x768" }
-
   /// The servers to test: those named by the environment, or else the light ones.
   static var tested: [RealServer] {
     guard let names = getenv("TAGROUTE_NOTIFICATION_SERVERS").map({ String(cString: $0) }) else { return light }
@@ -98,12 +96,11 @@ struct RealServer: Sendable, CustomTestStringConvertible {
     RealServer(
       testDescription: "xfce4-notifyd", ownName: "Xfce Notify Daemon", package: "xfce4-notifyd",
       program: "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd", services: ["org.xfce.Xfconf"],
-      opening: Click(x: 120, y: -31), closing: Click(x: 30, y: 24), expires: true),
-    // Three buttons leave no room for its close button: this is the button Dismiss.
+      opening: Click(x: 59, y: -31), closing: Click(x: 30, y: 24), expires: true),
     RealServer(
       testDescription: "notification-daemon", ownName: "Notification Daemon", package: "notification-daemon",
       program: "/usr/lib/notification-daemon/notification-daemon", opening: Click(x: 90, y: 54),
-      closing: Click(x: -43, y: 86)),
+      closing: Click(x: -23, y: 27)),
     // The server leaves the bus when it shows no notification. Its close button reports a timeout.
     RealServer(
       testDescription: "mate-notification-daemon", ownName: "Notification Daemon", package: "mate-notification-daemon",
@@ -131,14 +128,14 @@ struct RealServer: Sendable, CustomTestStringConvertible {
       arguments: ["--x11", "--sm-disable"],
       ground: .itself, services: ["org.gnome.Shell.Notifications", "org.gnome.Shell.CalendarServer"],
       readyLine: "GNOME Shell started", greeted: "gnome-shell/lock-warning-shown", firstKey: "Escape",
-      area: "1024x736+0+32", opening: Click(x: 180, y: 30),
+      area: "1280x768+0+32", opening: Click(x: 180, y: 30),
       closing: Click(x: -24, y: 24),
       showsAgain: false, showsAfterClosing: false),
     RealServer(
       testDescription: "plasma", ownName: "Plasma", package: "plasma-desktop", program: "plasmashell", ground: .itself,
       services: ["org.kde.ActivityManager", "org.kde.kglobalaccel", "org.kde.kded5"],
       environment: ["QT_QUICK_BACKEND": "software", "XDG_CURRENT_DESKTOP": "KDE", "KDE_FULL_SESSION": "true"],
-      area: "1024x700+0+0", opening: Click(x: 100, y: 42), closing: Click(x: -16, y: 16), givesToken: true),
+      area: "1280x732+0+0", opening: Click(x: 100, y: 42), closing: Click(x: -16, y: 16), givesToken: true),
   ]
 }
 

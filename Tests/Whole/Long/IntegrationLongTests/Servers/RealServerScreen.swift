@@ -27,6 +27,7 @@ actor RealServerScreen {
   }
 
   private static let pictureFolder = "TAGROUTE_SCREENSHOTS"
+  private static let size = "1280x800"
 
   private let server: RealServer
   private let desktop: Desktop
@@ -41,7 +42,7 @@ actor RealServerScreen {
   init(_ server: RealServer, on desktop: Desktop) async throws {
     self.server = server
     self.desktop = desktop
-    screen = try await VirtualScreen(size: server.screenSize)
+    screen = try await VirtualScreen(size: Self.size)
     pictures = try TemporaryDirectory()
     environment = desktop.installation.environment.merging(server.environment) { _, given in given }
     environment["DISPLAY"] = screen.display
@@ -134,7 +135,7 @@ actor RealServerScreen {
     let sway = try BuiltProducts.systemProgram("sway", package: "sway")
     let settings = try desktop.installation.directory.write(
       """
-      output * resolution \(server.screenSize) bg #336699 solid_color
+      output * resolution \(Self.size) bg #336699 solid_color
       default_border none
       xwayland disable
       exec echo "socket=$WAYLAND_DISPLAY"
@@ -199,14 +200,15 @@ actor RealServerScreen {
   }
 
   /// Waits until a notification is on the screen and no longer moves. It has to be there for `time`, as if a user reads
-  /// it. Throws `RigError` if there is no picture of the screen.
-  func shown(for time: Duration = .zero) async throws -> Box {
+  /// it. Stores a picture with this name for the documentation, if the environment asks for pictures. Throws `RigError`
+  /// if there is no picture of the screen.
+  func shown(for time: Duration = .zero, storedAs name: String? = nil) async throws -> Box {
     var (last, since) = (try await photograph(), ContinuousClock.now)
     while true {
       let now = try await photograph()
       if let box = try await difference(pictures.file("before.png"), now), try await difference(last, now) == nil {
         if .now - since >= time {
-          try await keep(now, box)
+          if let name { try await store(now, box, as: name) }
           return box
         }
       } else {
@@ -214,6 +216,12 @@ actor RealServerScreen {
       }
       last = now
     }
+  }
+
+  /// Whether no part of a notification is beyond an edge of the screen. No server puts one at the very edge.
+  static func holds(_ box: Box) -> Bool {
+    let numbers = size.split(separator: "x").compactMap { Int($0) }
+    return box.x > 0 && box.y > 0 && box.x + box.width < numbers[0] && box.y + box.height < numbers[1]
   }
 
   /// Waits until the screen looks the same as before the first notification.
@@ -267,11 +275,9 @@ actor RealServerScreen {
     return Box(width: numbers[0], height: numbers[1], x: numbers[2] + offset[0], y: numbers[3] + offset[1])
   }
 
-  /// Stores a picture of the notification for the documentation, if the environment asks for one.
-  private func keep(_ picture: String, _ box: Box) async throws {
+  private func store(_ picture: String, _ box: Box, as name: String) async throws {
     guard let folder = getenv(Self.pictureFolder).map({ String(cString: $0) }) else { return }
-    let file = "\(folder)/\(server.testDescription).png"
-    guard access(file, F_OK) != 0 else { return }
+    let file = "\(folder)/\(name).png"
     let crop = "\(box.width + 32)x\(box.height + 32)+\(max(box.x - 16, 0))+\(max(box.y - 16, 0))"
     let arguments = [picture, "-crop", crop, "+repage", "-strip", "+dither", "-colors", "128", file]
     try await run("convert", "imagemagick", arguments)
@@ -292,11 +298,15 @@ actor RealServerScreen {
 extension RealServerScreen {
   /// Starts everything, with an empty screen. With the server's own timeout, a slow machine might see only the end of a
   /// notification.
+  ///
+  /// `files` are written below the installation's directory before anything is started.
   static func stage(
-    _ server: RealServer, timeout: String = "never", isSystems: Bool = true, starter: String = #function
+    _ server: RealServer, timeout: String = "never", isSystems: Bool = true, files: [String: String] = [:],
+    starter: String = #function
   ) async throws -> (desktop: Desktop, screen: RealServerScreen, taps: Taps) {
     let desktop = try await Desktop(environment: language, isSystems: isSystems, starter: starter)
     try desktop.installation.directory.write("[Notifications]\nTimeout=\(timeout)\n", to: "agent.conf")
+    for (path, text) in files { try desktop.installation.directory.write(text, to: path) }
     let screen = try await RealServerScreen(server, on: desktop)
     atEndOfTest { await screen.stop() }
     try await screen.start()

@@ -59,6 +59,32 @@ import Testing
     #expect(await desktop.app.count == (server.showsAgain ? 2 : 1))
   }
 
+  // MARK: Questions
+
+  private static let longName = "Österreichisches Wirtshaus- und Speisekartenverzeichnis"
+  private static let longDomain = "table-reservations.restaurants-and-taverns.example.com"
+
+  /// An app of the user with a long name, and a browser.
+  private static let files = [
+    "home/share/applications/org.example.Long.desktop":
+      "[Desktop Entry]\nType=Application\nName=\(longName)\nExec=/bin/true %u\nImplements=org.tagroute.Handler1;\n"
+      + "[org.tagroute.Handler1]\nDomains=\(longDomain);\n",
+    "share/applications/chromium.desktop":
+      "[Desktop Entry]\nType=Application\nName=Chromium Web Browser\nExec=/bin/true %u\n"
+      + "MimeType=x-scheme-handler/https;\n",
+    "config/mimeapps.list": "[Default Applications]\nx-scheme-handler/https=chromium.desktop\n",
+  ]
+
+  /// This also makes the pictures for the documentation. Their names end in the second argument.
+  @Test(arguments: RealServer.tested, ["", "-long"])
+  func `the first question about an app is on the screen as a whole`(server: RealServer, names: String) async throws {
+    let (desktop, screen, _) = try await RealServerScreen.stage(server, isSystems: false, files: Self.files)
+    let link = names.isEmpty ? "https://menu.example.com/table/7" : "https://\(Self.longDomain)/table/7?guest=4"
+    try await desktop.place(try Tag(1, uri: link))
+    let box = try await screen.shown(storedAs: server.testDescription + names)
+    #expect(RealServerScreen.holds(box) && box.width < 640, "\(box)")
+  }
+
   // MARK: Do-not-disturb, timeouts and repeated tags
 
   @Test(arguments: RealServer.quietable)
@@ -127,7 +153,10 @@ import Testing
 
     try await desktop.place(tag)
     _ = try await screen.shown()
-    try await buttons.press("Always open this tag at once")
+    try await buttons.press("More…")
+    // As long as a person needs to read the buttons.
+    _ = try await screen.shown(for: .milliseconds(1500))
+    try await buttons.press("Always open at once")
     #expect(try await desktop.handed().message == tag.message)
     try await agent.line(containing: "opens without a click from now on")
     try await screen.empty()
@@ -301,7 +330,7 @@ import Testing
     try await desktop.start()
     let agent = try await desktop.agent
     for (number, title, action) in [
-      (1, "menu.example.com links: allow “Menu” to open them?", ["context"]),
+      (1, "Allow “Menu” to open links?", ["context"]),
       // The action of the middle mouse button.
       (2, "Open in Menu", ["action", "0"]),
     ] {
