@@ -169,7 +169,7 @@ import Testing
         rules.contains("\(app): open org.example.Menu, without a click\n  if Handler=org.example.Menu\n"), "\(rules)")
       _ = try await installation.output("rules", "remove", app)
     }
-    #expect(try await installation.output("handlers").hasPrefix("Menu (org.example.Menu): "))
+    #expect(try await installation.output("handlers").contains("Menu (org.example.Menu): "))
     let unknown = try await installation.tagroute(["handlers", "block", "No such app"])
     #expect(unknown.status == .exited(64), "\(unknown.log)")
   }
