@@ -97,9 +97,9 @@ struct MonitorEvent: Sendable {
   }
 
   static func status(_ report: StatusReport) -> MonitorEvent {
-    let readers = report.readers.map { "\(ReaderChoice.text(number: $0.number, name: $0.name)): \($0.state)" }
+    let readers = report.readers.map { "\($0.numbered): \($0.state)" }
     return MonitorEvent(
-      text: ([StatusReport.verdict(report.scanning, report.suspendReasons)] + [report.station].compactMap(\.self)
+      text: ([ScanningLine(report.scanning, report.suspendReasons).description] + [report.station].compactMap(\.self)
         + readers).joined(separator: "; "),
       json: [
         "event": "status", "scanning": report.scanning, "suspendReasons": report.suspendReasons,

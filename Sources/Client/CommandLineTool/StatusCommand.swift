@@ -29,6 +29,20 @@ struct StatusReport: Encodable {
     let state: String
     /// Why it is absent or failed; empty in other states.
     let reason: String
+
+    init(_ status: ReaderStatus) {
+      number = ReaderChoice.number(of: status)
+      (name, device, seat) = (status.name, status.device, status.seat)
+      (state, reason) = (status.state, status.stateReason)
+    }
+
+    /// For a device on a serial line, libnfc uses the connection string as the name.
+    var isNamed: Bool { !name.isEmpty && name != device }
+    var title: String { isNamed ? name : device.isEmpty ? "reader" : device }
+    /// With the number for `--reader`.
+    var numbered: String { ReaderChoice.text(number: number, name: title) }
+    /// The device follows the name.
+    var label: String { isNamed ? "\(name) (\(device))" : title }
   }
 
   /// A program that keeps scanning off, as it describes itself.
@@ -73,11 +87,7 @@ struct StatusReport: Encodable {
     scanning = daemon.scanning
     suspendReasons = daemon.suspendReasons
     self.inhibitors = inhibitors.map { Inhibitor(who: $0.who, why: $0.why, pid: $0.process) }
-    readers = daemon.readers.map {
-      Reader(
-        number: ReaderChoice.number(of: $0), name: $0.name, device: $0.device, seat: $0.seat, state: $0.state,
-        reason: $0.stateReason)
-    }
+    readers = daemon.readers.map(Reader.init)
     configurationError = daemon.configurationError
     stationUser = daemon.stationUser
     stationActive = daemon.stationActive
@@ -102,12 +112,6 @@ struct StatusReport: Encodable {
     return StatusReport(daemon, agent, mqtt, inhibitors: inhibitors)
   }
 
-  /// Whether a reader scans, and why not. There is no reason while the daemon waits for the reader to start scanning.
-  static func verdict(_ scanning: Bool, _ reasons: [String]) -> String {
-    if scanning { return "scanning" }
-    return reasons.isEmpty ? "about to scan" : "not scanning: \(reasons.joined(separator: ", "))"
-  }
-
   /// Who gets the taps of a station; nil if this machine is not one.
   var station: String? {
     guard !stationUser.isEmpty else { return nil }
@@ -117,14 +121,14 @@ struct StatusReport: Encodable {
   }
 
   func lines(_ setup: Setup) -> [String] {
-    var lines = [Self.verdict(scanning, suspendReasons.map(SuspendReason.words))]
+    var lines = [ScanningLine(scanning, suspendReasons, SuspendReason.words).description]
     lines += inhibitors.map { "  \($0.who): \($0.why)" }
     lines += [station].compactMap(\.self)
     lines += Self.refusal(configurationError)
     if readers.isEmpty { lines.append("no reader") }
     for reader in readers {
-      let name = ReaderChoice.text(number: reader.number, name: reader.name)
-      lines.append("\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
+      let device = reader.isNamed ? " (\(reader.device))" : ""
+      lines.append("\(reader.numbered) on \(reader.seat): \(reader.state)\(device)")
       if !reader.reason.isEmpty { lines.append("  \(reader.reason)") }
     }
     switch agent {
@@ -132,7 +136,10 @@ struct StatusReport: Encodable {
     case nil: lines.append("no agent in this session: \(setup.starting(.agent).text)")
     case let agent?:
       let kind = agent.headless ? "agent without a desktop" : "agent"
-      lines.append("\(kind) \(agent.version): \(agent.registered ? "registered" : "not registered")")
+      let isElsewhere = agent.registered && SuspendReason.lackAgent(suspendReasons)
+      lines.append(
+        "\(kind) \(agent.version): \(agent.registered ? "registered" : "not registered")"
+          + (isElsewhere ? " for a session that is not the active one at the reader's seat" : ""))
       lines += Self.refusal(agent.configurationError)
     }
     lines += outbox(setup)
@@ -170,14 +177,59 @@ struct StatusReport: Encodable {
   }
 }
 
+/// Whether a reader scans, and why not.
+struct ScanningLine: Hashable, Sendable, CustomStringConvertible {
+  /// The beginning of the line.
+  enum Verdict: String, Sendable {
+    case scanning
+    /// No reason prevents it, and the reader has not begun yet.
+    case aboutToScan = "about to scan"
+    case notScanning = "not scanning"
+    /// `tagroute off`.
+    case off
+  }
+
+  let verdict: Verdict
+  /// The rest of the line.
+  let text: String
+
+  /// `words` prints a reason.
+  init(_ status: DaemonStatus, _ words: (String) -> String) {
+    self.init(status.scanning, status.suspendReasons, words)
+  }
+
+  /// `reasons` are the daemon's, and `words` prints them.
+  init(_ scanning: Bool, _ reasons: [String], _ words: (String) -> String = { $0 }) {
+    let others = reasons.filter { $0 != SuspendReason.disabled }.map(words).joined(separator: ", ")
+    if scanning || reasons.isEmpty {
+      (verdict, text) = (scanning ? .scanning : .aboutToScan, "")
+    } else if reasons.contains(SuspendReason.disabled) {
+      let more = others.isEmpty ? "" : "; other reasons not to scan: \(others)"
+      (verdict, text) = (.off, "; commands and sessions may still use the reader\(more)")
+    } else {
+      (verdict, text) = (.notScanning, ": \(others)")
+    }
+  }
+
+  var description: String { verdict.rawValue + text }
+}
+
 /// The reasons why no reader scans, as the daemon names them.
 package enum SuspendReason {
+  static let disabled = "disabled"
+
+  /// Whether the active session has no agent, although one may run there. With another reason about the session, the
+  /// one in front is not a desktop of a user, or is locked: that passes by itself.
+  static func lackAgent(_ reasons: [String]) -> Bool {
+    reasons.contains("no-agent") && !reasons.contains { $0 == "no-session" || $0.hasPrefix("session-") }
+  }
+
   /// The reason for a person; a reason that this version does not know, unchanged.
   package static func words(_ reason: String) -> String {
     switch reason {
-    case "disabled": "switched off"
+    case disabled: "switched off"
     case "no-reader": "no reader"
-    case "no-agent": "no agent is registered"
+    case "no-agent": "no agent is registered for the reader's seat"
     case "no-session": "no user is logged in at the reader's seat"
     case "session-inactive": "the session is not active"
     case "session-remote": "the session is remote"

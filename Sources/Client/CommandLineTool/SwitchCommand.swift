@@ -3,16 +3,22 @@ import Names
 import TagrouteClient
 
 extension Command {
-  static let on = switching(true, summary: "start scanning")
-  static let off = switching(false, summary: "stop scanning until `tagroute on`, also after a restart")
+  static let on = switching(true, summary: "start scanning in the background")
+  static let off = switching(
+    false, summary: "stop scanning in the background until `tagroute on`, also after a restart")
 
   private static func switching(_ isOn: Bool, summary: String) -> Command {
     Command(
       name: isOn ? "on" : "off", summary: summary,
       details: """
-        Applies to the whole machine. polkit decides who may do this: by default, the
-        user at the machine. Fails with 69 if the daemon is not running, with 75 while
-        polkit still asks the user, and with 77 if it is not allowed.
+        Applies to the whole machine. While it is off, no tag gives a notification or
+        runs a rule. Commands such as tagroute read and the reader sessions of apps may
+        still use the reader. off returns when no reader scans any more.
+
+        polkit decides who may do this: by default, the user at the machine. Fails with
+        69 if the daemon is not running, with 75 if it is off but a reader has not
+        stopped within five seconds, or while polkit still asks the user, and with 77 if
+        it is not allowed.
         """
     ) { _, console throws(Failure) in
       let client = try await DaemonClient.own()
@@ -22,19 +28,11 @@ extension Command {
       }
       try console.answer(
         ["enabled": status.enabled, "scanning": status.scanning, "suspendReasons": status.suspendReasons] as JSON,
-        [switched(status)])
+        [(status.enabled ? "on; " : "") + ScanningLine(status, SuspendReason.words).description])
       return 0
     }
   }
 
-  private static func switched(_ status: DaemonStatus) -> String {
-    guard status.enabled else { return "scanning is off" }
-    let reasons = status.suspendReasons.map(SuspendReason.words).joined(separator: ", ")
-    return reasons.isEmpty ? "scanning is on" : "scanning is on, but paused: \(reasons)"
-  }
-}
-
-extension Command {
   static let session = Command(
     name: "session", summary: "report that the screen is locked or unlocked",
     details: """

@@ -17,6 +17,10 @@ import Settings
   /// Counts the calls that set the master switch.
   private var switches = 0
   private var storing: Task<Void, any Error>?
+  /// The calls that wait until no reader scans, by the value of `switches`.
+  private var stops: [Int: CheckedContinuation<Void, Never>] = [:]
+  /// A reader that works stops in 50 milliseconds. A person should not wait for one that hangs until it is killed.
+  private static let stopTimeout = Duration.seconds(5)
   /// The last published properties of each object.
   private var published: [ObjectPath: [String: Value]] = [:]
 
@@ -54,6 +58,8 @@ import Settings
     for reader in readers {
       publish(reader.properties.values, of: Names.Daemon.readerInterface, at: reader.path)
     }
+    guard !isStopping else { return }
+    for number in stops.keys { endWait(number) }
   }
 
   private func publish(_ properties: [String: Value], of interface: String, at path: ObjectPath) {
@@ -127,7 +133,25 @@ import Settings
     core.log(.notice, ofUser: uid, "\(call.sender) switched scanning \(isEnabled ? "on" : "off")")
     // A later call may have switched it again.
     if isEnabled, number == switches { core.handle(.enabled(true)) }
+    if !isEnabled { try await waitForStop(number) }
   }
+
+  /// Whether scanning is switched off, and a reader may still scan.
+  private var isStopping: Bool { !core.state.seats.isEnabled && !core.state.readers.stopping.isEmpty }
+
+  /// Returns when no reader scans, or when scanning is switched on again.
+  private func waitForStop(_ number: Int) async throws(BusError) {
+    guard isStopping else { return }
+    let timer = DaemonLoop.schedule(after: Self.stopTimeout) { [weak self] in self?.endWait(number) }
+    await withCheckedContinuation { stops[number] = $0 }
+    timer.cancel()
+    guard isStopping else { return }
+    let readers = core.state.readers.stopping.map(\.label).joined(separator: ", ")
+    throw .notPossible(
+      "scanning is switched off, but not yet stopped on \(readers): try again, or unplug the reader")
+  }
+
+  private func endWait(_ number: Int) { stops.removeValue(forKey: number)?.resume() }
 
   /// Stores the switch on another thread, because the disk may be slow. Calls run one after the other.
   private func storeSwitch(_ isEnabled: Bool) async throws {

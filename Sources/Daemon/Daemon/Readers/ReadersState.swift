@@ -219,6 +219,9 @@ struct ReadersState: Sendable {
 
   var isScanning: Bool { all.values.contains { $0.phase == .scanning } }
 
+  /// Those that scan although their goal is another one, or may still begin to.
+  var stopping: [RosterReader] { sorted.map(\.value).filter(\.isStopping) }
+
   /// Whether each process has confirmed that its field is off. The daemon delays sleep while this is false. A lent
   /// device is not included: the other program controls its field.
   var areFieldsOff: Bool { !all.values.contains(where: \.mayFieldBeOn) }

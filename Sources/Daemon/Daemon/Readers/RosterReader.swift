@@ -103,6 +103,9 @@ struct RosterReader: Sendable {
   /// Whether the field may be on. It is certainly off only if the process has reached a goal without a field.
   var mayFieldBeOn: Bool { isFieldOn || goal.usesField || reached != epoch }
 
+  /// Whether it scans although its goal is another one, or may still begin to, because it has not received that goal.
+  var isStopping: Bool { !goal.isScan && (phase == .scanning || goal == .off && mayFieldBeOn) }
+
   /// Whether a tag that was read for the goal of an epoch belongs to `audience`.
   ///
   /// A scan with other polling options continues the same scan. Any other goal in between ends it, even a goal that was

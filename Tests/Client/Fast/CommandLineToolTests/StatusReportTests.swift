@@ -47,6 +47,48 @@ import Testing
   }
 }
 
+@Suite struct StatusLineTests {
+  private static func lines(
+    scanning: Bool = false, _ reasons: [String], name: String = "", _ agent: AgentStatus? = nil
+  ) -> [String] {
+    let reader = ReaderStatus(
+      path: "/r/0", name: name, device: "pn532_uart:/dev/x", seat: "seat0", state: "ready", stateReason: "")
+    return StatusReport(
+      DaemonStatus(
+        version: "", enabled: !reasons.contains("disabled"), scanning: scanning, suspendReasons: reasons,
+        readers: [reader]), agent
+    ).lines(.current)
+  }
+
+  @Test(arguments: [
+    (["disabled"], "off; commands and sessions may still use the reader"),
+    (
+      ["disabled", "camera"],
+      "off; commands and sessions may still use the reader; other reasons not to scan: a camera is in use"
+    ),
+    (["camera"], "not scanning: a camera is in use"), ([], "about to scan"),
+  ])
+  func `the first line says whether a reader scans`(reasons: [String], line: String) {
+    #expect(Self.lines(reasons).first == line)
+  }
+
+  @Test(arguments: ["", "pn532_uart:/dev/x"])
+  func `a device without a name of its own is printed once`(name: String) {
+    #expect(Self.lines([], name: name)[1] == "0: pn532_uart:/dev/x on seat0: ready")
+    #expect(Self.lines([], name: "PN532")[1] == "0: PN532 on seat0: ready (pn532_uart:/dev/x)")
+  }
+
+  @Test func `an agent of a session in the background does not contradict the first line`() {
+    let lines = Self.lines(["no-agent"], AgentStatus(version: "", registered: true))
+    #expect(lines.first == "not scanning: no agent is registered for the reader's seat")
+    #expect(
+      lines.contains("agent : registered for a session that is not the active one at the reader's seat"), "\(lines)")
+    // A text console is in front for a while.
+    let console = Self.lines(["no-agent", "session-not-graphical"], AgentStatus(version: "", registered: true))
+    #expect(console.contains("agent : registered"), "\(console)")
+  }
+}
+
 struct SuspendReasonTests {
   @Test(arguments: SuspendReasons.all.map(\.name))
   func `each reason has words, and a row in the documentation`(reason: String) throws {

@@ -22,6 +22,20 @@ import Testing
     #expect(state.suspendReasons == ["no-agent"])
   }
 
+  @Test mutating func `a reader stops once its process has reached the goal that is not to scan`() {
+    stopsAtOnce = false
+    begin()
+    #expect(state.readers.stopping.isEmpty)
+    tell(.enabled(false), expecting: [.scan(0, false)])
+    #expect(state.readers.stopping.count == 1)
+    // The process reports an earlier goal.
+    let epoch = state.readers[0]?.epoch ?? 0
+    tell(.reader(0, .phase(Samples.ready, reached: epoch - 1)), expecting: [])
+    #expect(state.readers.stopping.count == 1 && !state.readers.isScanning)
+    #expect(reach() == [])
+    #expect(state.readers.stopping.isEmpty && !state.readers.isScanning)
+  }
+
   @Test mutating func `a user who inhibits in a loop does not fill the journal`() {
     begin()
     var lines = 0

@@ -33,6 +33,23 @@ import Testing
     try await rig.scanning(false)
   }
 
+  @Test func `turning off returns once no reader scans, and fails if a reader does not stop in time`() async throws {
+    let (rig, agent) = try await DaemonRig.scanning(allowing: [Names.PolkitAction.configure])
+    try await rig.holdReader()
+    #expect(await AgentDouble.errorName { try await agent.setEnabled(false) } == Names.Errors.notPossible)
+    #expect(try await agent.property("Enabled")?.asBool == false)
+    #expect(try await agent.property("Scanning")?.asBool == true)
+    try await agent.setEnabled(true)
+    let changes = try await agent.connection.signals(
+      MatchRule(sender: Names.Daemon.busName, path: ObjectPath(Names.Daemon.path), member: "PropertiesChanged"))
+    // The reader reaches its goal after the daemon has received the next call.
+    async let off: Void = agent.setEnabled(false)
+    for await _ in changes where try await agent.property("Enabled")?.asBool == false { break }
+    await rig.reader.catchesUp()
+    try await off
+    #expect(try await agent.property("Scanning")?.asBool == false)
+  }
+
   @Test func `turning off takes effect even if it cannot be stored`() async throws {
     let (rig, agent) = try await DaemonRig.scanning()
     let polkit = try await PolkitStandIn.start(

@@ -131,9 +131,10 @@ import Testing
     try await desktop.status(\.scanning)
 
     _ = try await PolkitStandIn.start(on: desktop.systemBus, allowing: [Names.PolkitAction.configure])
-    #expect(try await installation.output("off") == "scanning is off\n")
+    let off = "off; commands and sessions may still use the reader\n"
+    #expect(try await installation.output("off") == off)
+    #expect(try await installation.output("status").hasPrefix(off))
     try await desktop.status { !$0.scanning && !$0.enabled && $0.suspendReasons == ["disabled"] }
-    #expect(try await installation.output("status").contains("not scanning: switched off"))
     let counters = try await desktop.installation.simulate("counters")
     #expect(counters.contains("field=off"))
 
@@ -143,6 +144,43 @@ import Testing
     try await desktop.status { !$0.enabled && $0.suspendReasons.contains("disabled") }
     #expect(try await installation.object("on")["enabled"] as? Bool == true)
     try await desktop.status(\.scanning)
+  }
+}
+
+/// After `tagroute off`, only commands and reader sessions use the reader.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SwitchedOffTests {
+  private static let actions: Set = [Names.PolkitAction.configure, Names.PolkitAction.readTags]
+
+  @Test func `no status after off says that a reader scans`() async throws {
+    let desktop = try await Desktop()
+    let installation = desktop.installation
+    _ = try await PolkitStandIn.start(on: desktop.systemBus, allowing: Self.actions)
+    try await desktop.startScanning()
+    for _ in 0..<10 {
+      #expect(try await installation.object("off")["scanning"] as? Bool == false)
+      let status = try await installation.object("status")
+      #expect(status["scanning"] as? Bool == false)
+      #expect((status["readers"] as? [[String: Any]])?.map { $0["state"] as? String } == ["ready"])
+      #expect(["on; scanning\n", "on; about to scan\n"].contains(try await installation.output("on")))
+      try await desktop.status(\.scanning)
+    }
+  }
+
+  @Test func `a command may read a tag, which gives no notification`() async throws {
+    let desktop = try await Desktop()
+    let installation = desktop.installation
+    _ = try await PolkitStandIn.start(on: desktop.systemBus, allowing: Self.actions)
+    let server = try await desktop.startWithServer()
+    try await desktop.status(\.scanning)
+    _ = try await installation.output("off")
+    try await desktop.place(try Tag(1))
+    #expect(try await installation.output("read").contains(Tag.text(1)))
+    try await desktop.status { $0.suspendReasons == ["disabled"] && !$0.scanning }
+    try await installation.simulate("remove")
+    _ = try await installation.output("on")
+    try await desktop.status(\.scanning)
+    try await desktop.place(try Tag(2))
+    #expect(try await desktop.within("a notification of a tap") { try await server.nextTap() }.body == Tag.text(2))
   }
 }
 
