@@ -34,8 +34,8 @@ complete -c tagroute -l json -d 'print JSON'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a status -d 'show whether the readers scan, and if not, why'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'find problems and show how to fix them'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a monitor -d 'print each change, and each tap of this session'
-complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a on -d 'start scanning'
-complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a off -d 'stop scanning until tagroute on'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a on -d 'start scanning in the background'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a off -d 'stop scanning in the background until tagroute on'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a session -d 'report that the screen is locked or unlocked'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a read -d 'read a tag'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a write -d 'write a message on a tag'
@@ -51,6 +51,7 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d '
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a help -d 'explain a command'
 complete -c tagroute -n "__tagroute_bare help $topics" -a "$commands"
 
+complete -c tagroute -n '__fish_seen_subcommand_from doctor' -l verbose -d 'also list what is right'
 complete -c tagroute -n '__tagroute_bare session lock unlock' -a 'lock unlock'
 
 set --local tags '__fish_seen_subcommand_from read write info lock transceive; and not __fish_seen_subcommand_from session inbox handlers'

@@ -53,7 +53,7 @@ extension Diagnosis {
   }
 
   private func finding(of reader: ReaderStatus) -> Finding {
-    let name = reader.name.isEmpty ? reader.device : "\(reader.name) (\(reader.device))"
+    let name = StatusReport.Reader(reader).label
     guard ["absent", "failed"].contains(reader.state) else {
       let text = "\(name) on \(reader.seat) is \(reader.state)"
       // For example, another program holds the card.

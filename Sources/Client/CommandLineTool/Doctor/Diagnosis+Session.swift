@@ -115,9 +115,11 @@ extension Diagnosis {
       }
     }
     let sound = handlers.count - broken.count
+    let isHeadless = seen.agent.value.flatMap { $0 }?.headless == true
     let count =
       sound == 0
-      ? Finding.note(.handlers, "no app is registered for tags; links go to the browser")
+      ? Finding.note(
+        .handlers, "no app is registered for tags; " + (isHeadless ? "only rules act" : "links go to the browser"))
       : .right(.handlers, "\(sound) \(sound == 1 ? "app takes" : "apps take") tags")
     return [count] + broken
   }
@@ -151,8 +153,10 @@ extension Diagnosis {
           .scanning, "airplane mode: all radios are off, or the desktop reports it", setup.endingAirplaneMode)
       ]
     case "no-agent":
-      guard let user = stationUser, seen.daemon.value?.stationActive == true else { return [] }
-      return [.wrong(.scanning, "the station's agent, of user \(user), is not registered", startingStation(user))]
+      guard let user = stationUser, seen.daemon.value?.stationActive == true else {
+        return [agentElsewhere].compactMap(\.self)
+      }
+      return [.wrong(.scanning, "the station's agent, of user \(user), is not registered", Self.startingStation(user))]
     case "session-locked":
       return [
         .note(
@@ -167,6 +171,21 @@ extension Diagnosis {
       }
     default: return []
     }
+  }
+
+  /// A user may have several sessions, with one agent for all of them.
+  private var agentElsewhere: Finding? {
+    guard seen.agent.value.flatMap({ $0 })?.registered == true,
+      SuspendReason.lackAgent(seen.daemon.value?.suspendReasons ?? [])
+    else { return nil }
+    let restarting = setup.restarting(.agent, seen.agentUnit.value)
+    let condition = "if the active session is yours: the agent then serves it. If it is another user's, start one there"
+    return .wrong(
+      .scanning,
+      "the active session at the reader's seat has no agent: yours serves another session, in the background",
+      Remedy(
+        command: restarting.command, advice: [restarting.advice, condition].compactMap(\.self).joined(separator: "; "))
+    )
   }
 }
 
@@ -203,12 +222,15 @@ extension Diagnosis {
   private func elsewhere(_ user: String) -> Finding {
     .note(
       .agent, "the station's agent belongs to user \(user), and this is another session",
-      .run(
-        "sudo -u \(user) XDG_RUNTIME_DIR=/run/user/$(id -u \(user)) tagroute doctor",
-        "examines the agent of the station"))
+      .run(Self.asStation(user, "doctor"), "examines the agent of the station"))
   }
 
-  func startingStation(_ user: String) -> Remedy {
+  /// A shell command for root: a command of tagroute as the user of a station.
+  static func asStation(_ user: String, _ command: String) -> String {
+    "sudo -u \(user) XDG_RUNTIME_DIR=/run/user/$(id -u \(user)) tagroute \(command)"
+  }
+
+  static func startingStation(_ user: String) -> Remedy {
     .run(
       "sudo loginctl enable-linger \(user) && sudo systemctl --user --machine=\(user)@ restart tagroute-station.service",
       "docs/stations.md")

@@ -6,15 +6,17 @@ extension Command {
     details: """
       Checks the buses, the daemon and its unit, polkit, kernel modules, pcscd, the
       readers, the agent and its unit, the notification server, the apps that take
-      tags, and both configurations. Each line has a verdict (right, wrong or note),
-      a subject, the finding and the fix. Makes the agent read its files again, and
-      changes no other state. Paths in your home directory begin with ~, so you can
-      attach the output to a report.
+      tags, and both configurations. Prints what is wrong first, then what is worth
+      knowing, each with its fix. The last line counts the checks that found nothing
+      wrong. Makes the agent read its files again, and changes no other state. Paths
+      in your home directory begin with ~, so you can attach the output of
+      tagroute doctor --verbose to a report.
 
       Exit code 0: no problem found; 1: at least one line is wrong. tagroute-doctor(1) lists
       the subjects and the keys of --json.
-      """
-  ) { _, console throws(Failure) in
+      """,
+    options: [Option("verbose", "also list what is right")]
+  ) { arguments, console throws(Failure) in
     let findings = Diagnosis(await Examination.make(on: EventLoop(label: "tagroute"))).findings
     let reports = findings.map { finding -> JSON in
       [
@@ -22,7 +24,8 @@ extension Command {
         "command": finding.remedy?.command,
       ]
     }
-    try console.answer(reports, findings.map(\.line))
+    try console.answer(
+      reports, ReportLine.report(findings, isVerbose: arguments.has("verbose")).map(\.description))
     return findings.contains { $0.verdict == .wrong } ? 1 : 0
   }
 }
@@ -95,9 +98,10 @@ struct Finding: Hashable, Sendable {
     Finding(subject: subject, verdict: .note, text: text, remedy: remedy)
   }
 
-  var line: String {
-    let verdict = verdict.rawValue + String(repeating: " ", count: 5 - verdict.rawValue.count)
-    return "\(verdict)  \(subject.rawValue): \(text)\(remedy.map { ": \($0.text)" } ?? "")"
+  /// The finding, and its fix on a line of its own, so that a command can be copied.
+  var lines: [ReportLine] {
+    [ReportLine(verdict: verdict, text: "\(subject.rawValue): \(text)")]
+      + (remedy.map { [ReportLine(verdict: nil, text: "fix: \($0.text)")] } ?? [])
   }
 
   /// Replaces the home directory in paths by `~`, so that a report does not contain the user's name. The directories
@@ -109,5 +113,27 @@ struct Finding: Hashable, Sendable {
     return Finding(
       subject: subject, verdict: verdict, text: short(text),
       remedy: remedy.map { Remedy(command: $0.command.map(short), advice: $0.advice.map(short)) })
+  }
+}
+
+/// A line of the report for a person.
+struct ReportLine: Hashable, Sendable, CustomStringConvertible {
+  /// The word at the beginning; nil for a line that belongs to the one above.
+  let verdict: Finding.Verdict?
+  let text: String
+
+  var description: String {
+    let word = verdict?.rawValue ?? ""
+    return word + String(repeating: " ", count: 7 - word.count) + text
+  }
+
+  /// What is wrong, then the notes, then what is right, or only its number.
+  static func report(_ findings: [Finding], isVerbose: Bool) -> [ReportLine] {
+    let right = findings.filter { $0.verdict == .right }
+    let others = [.wrong, .note].flatMap { verdict in findings.filter { $0.verdict == verdict } }
+    if isVerbose { return (others + right).flatMap(\.lines) }
+    let count = right.count == 1 ? "1 check" : "\(right.count) checks"
+    return others.flatMap(\.lines)
+      + [ReportLine(verdict: .right, text: "\(count) passed; tagroute doctor --verbose lists them")]
   }
 }

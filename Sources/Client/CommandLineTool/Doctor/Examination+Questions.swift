@@ -19,14 +19,15 @@ extension Examination {
     seen.pcsc = files.pcsc()
     seen.policyFile = files.policy()
     seen.hasUdevRules = files.hasUdevRules
-    seen.readerProgram = await ReaderProgramProbe.run(
-      seen.setup.program(Names.Files.readerProgram), libraries: ["libnfc"])
-    if !seen.pcsc.readers.isEmpty {
-      seen.pcscReaderProgram = await ReaderProgramProbe.run(
-        seen.setup.program(Names.Files.pcscReaderProgram), libraries: ["pcsc-lite", "libpcsclite"])
-    }
-    // Ask both buses at the same time, because a call on either may take long.
+    // Ask everybody at the same time, because any of them may take long.
     let start = seen
+    async let readerProgram = ReaderProgramProbe.run(
+      start.setup.program(Names.Files.readerProgram), libraries: ["libnfc"])
+    async let pcscReaderProgram =
+      start.pcsc.readers.isEmpty
+      ? .notAsked
+      : ReaderProgramProbe.run(
+        start.setup.program(Names.Files.pcscReaderProgram), libraries: ["pcsc-lite", "libpcsclite"])
     async let session = {
       var seen = start
       let agent = await seen.askSessionBus(on: loop)
@@ -35,6 +36,7 @@ extension Examination {
     let daemon = await seen.askSystemBus(files, on: loop)
     let (asked, agent) = await session
     seen.takeSession(of: asked)
+    (seen.readerProgram, seen.pcscReaderProgram) = await (readerProgram, pcscReaderProgram)
     seen.configuration = files.daemonConfiguration(
       arguments: daemon.flatMap { files.arguments(of: $0) } ?? seen.daemonUnit.value?.arguments)
     seen.agentConfiguration = files.agentConfiguration(
@@ -50,40 +52,37 @@ extension Examination {
 
   /// Returns the daemon's process id; nil if it is not running.
   private mutating func askSystemBus(_ files: ExaminedFiles, on loop: EventLoop) async -> UInt32? {
-    let bus: Connection
+    let bus: BusQuestions
     do throws(BusError) {
-      bus = try await Connection.open(.system, on: loop)
+      bus = BusQuestions(try await Connection.open(.system, on: loop))
     } catch {
       systemBus = error
       return nil
     }
-    daemon = await Answer { () throws(BusError) in try await DaemonClient(bus).status(timeout: Self.timeout) }
-    daemonUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.daemon.unit, bus) }
-    if daemonUnit.value != nil {
-      setup.hasSystemd = true
-      if let version = try? await Self.systemdVersion(bus) { versions.append("systemd \(version)") }
-      polkitUnit = await Answer { () throws(BusError) in try await Self.unit(Setup.polkitUnit, bus) }
+    let usesPCSC = !pcsc.readers.isEmpty
+    async let daemon = Answer { () throws(BusError) in
+      try await DaemonClient(bus.connection).status(timeout: bus.timeout)
     }
-    if !pcsc.readers.isEmpty {
-      pcsc.socket = await Answer { () throws(BusError) in try await Self.unit(Setup.pcscdSocket, bus) }.value
-    }
-    polkitActions = await Answer { () throws(BusError) in
-      let reply = try await bus.call(
-        "org.freedesktop.PolicyKit1", ObjectPath("/org/freedesktop/PolicyKit1/Authority"),
-        "org.freedesktop.PolicyKit1.Authority", "EnumerateActions", [.string("")], timeout: Self.timeout)
-      return Set(reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? [])
-    }
-    pcsc.asksPolkit = polkitActions.value?.contains(Diagnosis.pcscAction) == true
-    let process = try? await Self.process(of: Names.Daemon.busName, bus)
-    guard let status = daemon.value else { return process }
-    daemonCredentials = process.flatMap { files.credentials(of: $0) }
+    async let inhibitors = try? DaemonClient(bus.connection).inhibitors(timeout: bus.timeout)
+    async let daemonUnit = Answer { () throws(BusError) in try await bus.unit(RunningProgram.daemon.unit) }
+    async let polkitUnit = Answer { () throws(BusError) in try await bus.unit(Setup.polkitUnit) }
+    async let pcscdSocket = usesPCSC ? try? bus.unit(Setup.pcscdSocket) : nil
+    async let version = try? bus.systemdVersion()
+    async let polkitActions = Answer { () throws(BusError) in try await bus.polkitActions() }
+    async let process = try? bus.process(of: Names.Daemon.busName)
+    (self.daemon, self.daemonUnit, self.polkitActions) = await (daemon, daemonUnit, polkitActions)
+    if self.daemonUnit.value != nil { setup.hasSystemd = true }
+    if let version = await version { versions.append("systemd \(version)") }
+    (self.polkitUnit, pcsc.socket) = await (polkitUnit, pcscdSocket)
+    pcsc.asksPolkit = self.polkitActions.value?.contains(Diagnosis.pcscAction) == true
+    let (daemonProcess, all) = await (process, inhibitors)
+    guard let status = self.daemon.value else { return daemonProcess }
+    daemonCredentials = daemonProcess.flatMap { files.credentials(of: $0) }
     for reader in status.readers where ["absent", "failed"].contains(reader.state) {
       nodes[reader.path] = files.node(of: reader.device)
     }
-    if status.suspendReasons.contains("inhibited") {
-      inhibitors = (try? await DaemonClient(bus).inhibitors(timeout: Self.timeout)) ?? []
-    }
-    return process
+    if status.suspendReasons.contains("inhibited") { self.inhibitors = all ?? [] }
+    return daemonProcess
   }
 
   private mutating func takeSession(of other: Examination) {
@@ -94,55 +93,77 @@ extension Examination {
 
   /// Returns the agent's process id; nil if it is not running.
   private mutating func askSessionBus(on loop: EventLoop) async -> UInt32? {
-    let bus: Connection
+    let bus: BusQuestions
+    let client: AgentClient
     do throws(BusError) {
-      bus = try await Connection.open(.session, on: loop)
+      bus = BusQuestions(try await Connection.open(.session, on: loop))
+      client = try AgentClient(bus.connection)
     } catch {
       sessionBus = error
       return nil
     }
-    let client: AgentClient
-    do throws(BusError) {
-      client = try AgentClient(bus)
-    } catch {
-      agent = .failed(error)
-      return nil
-    }
-    agent = await Answer { () throws(BusError) in try await client.status(timeout: Self.timeout) }
-    agentUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.agent.unit, bus) }
-    if agentUnit.value != nil {
-      graphicalSession = await Answer { () throws(BusError) in try await Self.unit("graphical-session.target", bus) }
-    }
-    if agent.value.flatMap({ $0 }) != nil {
-      handlers = await Answer { () throws(BusError) in
-        try await client.reloadHandlers(timeout: Self.timeout)
-        return try await client.handlers(timeout: Self.timeout)
-      }
-    }
-    if agent.value.flatMap({ $0 })?.outgoing?.isOfInterest == true {
-      mqtt = await Answer { () throws(BusError) in try await MqttStatus.current(bus, timeout: Self.timeout) }
-      mqttUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.mqtt.unit, bus) }
-    }
+    async let agentUnit = Answer { () throws(BusError) in try await bus.unit(RunningProgram.agent.unit) }
+    async let graphicalSession = Answer { () throws(BusError) in try await bus.unit("graphical-session.target") }
+    async let notifications = Answer { () throws(BusError) in try await bus.notificationServer() }
+    async let process = try? bus.process(of: Names.Agent.busName)
+    agent = await Answer { () throws(BusError) in try await client.status(timeout: bus.timeout) }
     now = SystemClock.now
-    notifications = await Answer { () throws(BusError) in
-      let information = try await Self.notifications("GetServerInformation", bus)
-      let capabilities = try await Self.notifications("GetCapabilities", bus).first?.asStrings ?? []
-      return NotificationServer(
-        name: information.first?.asString ?? "", version: information.count > 2 ? information[2].asString ?? "" : "",
-        capabilities: Set(capabilities))
+    if let status = agent.value.flatMap({ $0 }) {
+      async let handlers = Answer { () throws(BusError) in
+        try await client.reloadHandlers(timeout: bus.timeout)
+        return try await client.handlers(timeout: bus.timeout)
+      }
+      if status.outgoing?.isOfInterest == true {
+        async let mqtt = Answer { () throws(BusError) in
+          try await MqttStatus.current(bus.connection, timeout: bus.timeout)
+        }
+        async let mqttUnit = Answer { () throws(BusError) in try await bus.unit(RunningProgram.mqtt.unit) }
+        (self.mqtt, self.mqttUnit) = await (mqtt, mqttUnit)
+      }
+      self.handlers = await handlers
     }
-    return try? await Self.process(of: Names.Agent.busName, bus)
+    (self.agentUnit, self.graphicalSession, self.notifications) = await (agentUnit, graphicalSession, notifications)
+    return await process
+  }
+}
+
+/// Questions to the peers on a bus. All answers together have one time limit.
+private struct BusQuestions: Sendable {
+  let connection: Connection
+  private let end = ContinuousClock.now + patience
+
+  /// Long enough for a service that starts on demand, and short enough for a person to wait for one that hangs.
+  private static let patience = Duration.seconds(3)
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// How long the next answer may take.
+  var timeout: Duration { max(end - .now, .milliseconds(1)) }
+
+  func polkitActions() async throws(BusError) -> Set<String> {
+    let reply = try await connection.call(
+      "org.freedesktop.PolicyKit1", ObjectPath("/org/freedesktop/PolicyKit1/Authority"),
+      "org.freedesktop.PolicyKit1.Authority", "EnumerateActions", [.string("")], timeout: timeout)
+    return Set(reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? [])
   }
 
-  private static func notifications(_ member: String, _ bus: Connection) async throws(BusError) -> [Value] {
-    try await bus.call(
+  func notificationServer() async throws(BusError) -> Examination.NotificationServer {
+    let information = try await notifications("GetServerInformation")
+    let capabilities = try await notifications("GetCapabilities").first?.asStrings ?? []
+    return Examination.NotificationServer(
+      name: information.first?.asString ?? "", version: information.count > 2 ? information[2].asString ?? "" : "",
+      capabilities: Set(capabilities))
+  }
+
+  private func notifications(_ member: String) async throws(BusError) -> [Value] {
+    try await connection.call(
       "org.freedesktop.Notifications", ObjectPath("/org/freedesktop/Notifications"), "org.freedesktop.Notifications",
       member, timeout: timeout)
   }
 
   /// The id of the process that owns a name.
-  private static func process(of name: String, _ bus: Connection) async throws(BusError) -> UInt32? {
-    try await bus.call(
+  func process(of name: String) async throws(BusError) -> UInt32? {
+    try await connection.call(
       "org.freedesktop.DBus", ObjectPath("/org/freedesktop/DBus"), "org.freedesktop.DBus",
       "GetConnectionUnixProcessID", [.string(name)], timeout: timeout
     ).first?.asUInt32
@@ -153,18 +174,18 @@ extension Examination {
   private static let systemd = "org.freedesktop.systemd1"
   private static let managerPath = "/org/freedesktop/systemd1"
 
-  private static func systemdVersion(_ bus: Connection) async throws(BusError) -> String? {
-    try await properties(ObjectPath(managerPath), "Manager", bus)["Version"]?.asString
+  func systemdVersion() async throws(BusError) -> String? {
+    try await properties(ObjectPath(Self.managerPath), "Manager")["Version"]?.asString
   }
 
   /// Asks the systemd instance on this bus: the system's or the user's.
-  private static func unit(_ name: String, _ bus: Connection) async throws(BusError) -> Unit {
-    let reply = try await bus.call(
-      systemd, ObjectPath(managerPath), "\(systemd).Manager", "LoadUnit", [.string(name)], timeout: timeout,
-      autoStart: false)
+  func unit(_ name: String) async throws(BusError) -> Examination.Unit {
+    let reply = try await connection.call(
+      Self.systemd, ObjectPath(Self.managerPath), "\(Self.systemd).Manager", "LoadUnit", [.string(name)],
+      timeout: timeout, autoStart: false)
     guard let path = reply.first?.asObjectPath else { throw .failed("LoadUnit gave no path") }
-    let all = try await properties(path, "Unit", bus)
-    var unit = Unit(
+    let all = try await properties(path, "Unit")
+    var unit = Examination.Unit(
       load: all["LoadState"]?.asString ?? "", active: all["ActiveState"]?.asString ?? "",
       sub: all["SubState"]?.asString ?? "", file: all["UnitFileState"]?.asString ?? "",
       loadError: all["LoadError"]?.asStructure?.last?.asString ?? "")
@@ -172,7 +193,7 @@ extension Examination {
     unit.missesCondition =
       all["ConditionResult"]?.asBool == false && all["ConditionTimestamp"]?.asUInt64 ?? 0 != 0
     guard name.hasSuffix(".service"), unit.load == "loaded" else { return unit }
-    let service = try await properties(path, "Service", bus)
+    let service = try await properties(path, "Service")
     unit.result = service["Result"]?.asString ?? ""
     // CLD_EXITED. For other codes the status is a signal.
     if service["ExecMainCode"]?.asInt32 == 1 { unit.exitStatus = service["ExecMainStatus"]?.asInt32 }
@@ -182,25 +203,20 @@ extension Examination {
     if let policy = service["DevicePolicy"]?.asString,
       policy != "auto" || service["DeviceAllow"]?.asArray?.isEmpty == false
     {
-      let allowed = (service["DeviceAllow"]?.asArray ?? []).compactMap { entry -> AllowedDevice? in
+      let allowed = (service["DeviceAllow"]?.asArray ?? []).compactMap { entry -> Examination.AllowedDevice? in
         guard let words = entry.asStructure, let name = words.first?.asString else { return nil }
-        return AllowedDevice(name: name, access: words.count > 1 ? words[1].asString ?? "" : "")
+        return Examination.AllowedDevice(name: name, access: words.count > 1 ? words[1].asString ?? "" : "")
       }
       // systemd.resource-control(5): all policies but `strict` allow pseudo devices, including pseudo-terminals.
-      unit.devices = allowed + (policy == "strict" ? [] : [AllowedDevice(name: "char-pts", access: "rw")])
+      unit.devices = allowed + (policy == "strict" ? [] : [Examination.AllowedDevice(name: "char-pts", access: "rw")])
     }
     return unit
   }
 
-  private static func properties(
-    _ path: ObjectPath, _ interface: String, _ bus: Connection
-  ) async throws(BusError) -> [String: Value] {
-    try await bus.call(
-      systemd, path, "org.freedesktop.DBus.Properties", "GetAll", [.string("\(systemd).\(interface)")],
+  private func properties(_ path: ObjectPath, _ interface: String) async throws(BusError) -> [String: Value] {
+    try await connection.call(
+      Self.systemd, path, "org.freedesktop.DBus.Properties", "GetAll", [.string("\(Self.systemd).\(interface)")],
       timeout: timeout, autoStart: false
     ).first?.asDictionary ?? [:]
   }
-
-  /// Long enough for a service that starts on demand, and short enough to report one that hangs.
-  private static let timeout = Duration.seconds(10)
 }

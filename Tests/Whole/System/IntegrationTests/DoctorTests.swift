@@ -37,8 +37,11 @@ import Testing
     #expect(try findings[0].text.contains(Regex("^tagroute [0-9.]+, libnfc [0-9][^ ]*, Linux ")), "\(findings[0].text)")
     #expect(findings[2].text == "\(directory.file("tagroute.conf")) has no errors; tagrouted was started with it")
     #expect(findings[9].text == "\(directory.file("agent.conf")) has no errors; tagroute-agent was started with it")
-    let lines = try await desktop.installation.output("doctor").split(separator: "\n")
+    let lines = try await desktop.installation.output("doctor", "--verbose").split(separator: "\n")
     #expect(lines.count == findings.count && lines.last == "right  scanning: the readers scan for tags")
+    #expect(
+      try await desktop.installation.output("doctor")
+        == "right  \(findings.count) checks passed; tagroute doctor --verbose lists them\n")
   }
 
   @Test func `each problem of the machine is reported`() async throws {
@@ -251,6 +254,44 @@ import Testing
     #expect(wrong["daemon"]?.remedy == "end tagrouted and start it again, in the way it was started")
     #expect(wrong["polkit"]?.remedy == "restart polkitd with your service manager")
     #expect(wrong["agent"]?.text.hasPrefix("tagroute-agent does not answer (") == true)
+    #expect(wrong["notifications"]?.text.hasPrefix("the notification server does not answer (") == true)
+  }
+
+  /// Owns a bus name, and replies to no call of this method until the test ends.
+  private func hang(
+    _ name: String, _ path: ObjectPath, _ interface: String, _ method: String, in input: [Argument] = [],
+    on address: BusAddress
+  ) async throws {
+    let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+    let connection = try await Connection.open(address, on: EventLoop(label: "hanging"))
+    let exported = ExportedMethod(method, in: input) { _, _ in
+      for await _ in never {}
+      return []
+    }
+    try await connection.export([ExportedInterface(interface, methods: [exported])], at: path)
+    _ = try await connection.requestName(name)
+    atEndOfTest {
+      continuation.finish()
+      await connection.close()
+    }
+  }
+
+  @Test func `peers that hang are reported after a few seconds, because all are asked at the same time`() async throws {
+    let desktop = try await Desktop()
+    try await hang(
+      "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
+      "GetServerInformation", on: desktop.sessionBus)
+    try await hang(
+      "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "LoadUnit",
+      in: [Argument("name", "s")], on: desktop.sessionBus)
+    try await hang(
+      "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority",
+      "EnumerateActions", in: [Argument("locale", "s")], on: desktop.systemBus)
+    let start = ContinuousClock.now
+    let wrong = try await desktop.wrong()
+    // The limit leaves time for a busy machine. One question after the other takes 10 s for each.
+    #expect(ContinuousClock.now - start < .seconds(15))
+    #expect(wrong["polkit"]?.text.hasPrefix("polkit does not answer (") == true)
     #expect(wrong["notifications"]?.text.hasPrefix("the notification server does not answer (") == true)
   }
 

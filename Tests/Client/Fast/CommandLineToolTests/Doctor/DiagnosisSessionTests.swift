@@ -39,6 +39,33 @@ import Testing
   }
 }
 
+/// A user with two sessions has one agent, which serves one of them.
+@Suite struct DiagnosisTwoSessionsTests {
+  private func scanning(_ reasons: [String], registered: Bool = true) -> [Finding] {
+    Seen.findings {
+      $0.daemon = .given(
+        DaemonStatus(
+          version: "0.1.0", enabled: true, scanning: false, suspendReasons: reasons, readers: [Seen.reader]))
+      $0.agent = .given(AgentStatus(version: "0.1.0", registered: registered))
+    }.filter { $0.subject == .scanning }
+  }
+
+  @Test func `an active session without the agent of its user is wrong, and the command moves the agent`() {
+    let findings = scanning(["no-agent"])
+    #expect(findings.map(\.verdict) == [.wrong])
+    #expect(findings.first?.remedy?.command == "systemctl --user restart tagroute-agent.service")
+  }
+
+  @Test(arguments: ["session-not-graphical", "session-class", "session-locked", "no-session"])
+  func `another session in front that passes by itself is a note`(reason: String) {
+    #expect(Set(scanning(["no-agent", reason]).map(\.verdict)) == [.note])
+  }
+
+  @Test func `an agent that is not registered is no such problem`() {
+    #expect(scanning(["no-agent"], registered: false).map(\.verdict) == [.note])
+  }
+}
+
 @Suite struct DiagnosisStationTests {
   private static func daemon(isActive: Bool = true, _ reasons: [String] = []) -> DaemonStatus {
     DaemonStatus(
@@ -70,6 +97,8 @@ import Testing
     #expect(findings.contains { $0.subject == .station && $0.verdict == .right })
     #expect(!findings.contains { [.notifications, .agentUnit].contains($0.subject) })
     #expect(findings.first { $0.subject == .agent }?.verdict == .right)
+    #expect(
+      findings.first { $0.subject == .handlers }?.text == "no app is registered for tags; only rules act")
   }
 
   @Test func `a user at the machine is named as the reason why the station gets no taps`() {

@@ -331,3 +331,32 @@ enum Seen {
     findings(change).filter { $0.verdict == .wrong }
   }
 }
+
+extension Finding {
+  var line: String { lines.map(\.description).joined(separator: "\n") }
+}
+
+@Suite struct DoctorReportTests {
+  private let findings = [
+    Finding.right(.systemBus, "answers"), .note(.handlers, "no app"), .right(.daemon, "answers"),
+    .wrong(.agent, "no agent runs", .run("start it", "now")),
+  ]
+
+  @Test func `what is wrong comes first, and what is right is a number`() {
+    #expect(
+      ReportLine.report(findings, isVerbose: false).map(\.description) == [
+        "wrong  agent: no agent runs", "       fix: start it; now", "note   handlers: no app",
+        "right  2 checks passed; tagroute doctor --verbose lists them",
+      ])
+    #expect(
+      ReportLine.report([.right(.daemon, "answers")], isVerbose: false).map(\.description) == [
+        "right  1 check passed; tagroute doctor --verbose lists them"
+      ])
+  }
+
+  @Test func `a verbose report lists what is right after the rest`() {
+    let lines = ReportLine.report(findings, isVerbose: true).map(\.description)
+    #expect(lines.prefix(3) == ReportLine.report(findings, isVerbose: false).map(\.description).prefix(3))
+    #expect(lines.dropFirst(3) == ["right  system-bus: answers", "right  daemon: answers"])
+  }
+}
