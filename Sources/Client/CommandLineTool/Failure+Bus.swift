@@ -1,5 +1,6 @@
 import Bus
 import EventLoop
+import Glibc
 import Names
 import TagrouteClient
 
@@ -40,8 +41,26 @@ extension Failure {
     do throws(BusError) {
       return try await body()
     } catch {
+      let isAbsent = [BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner].contains(error.name)
+      if service == .agent, isAbsent, let failure = await Failure.atStation(hasBus: true) { throw failure }
       throw Failure(error, from: service)
     }
+  }
+
+  /// Names the command for the agent of the station; nil if this machine is none, or has an agent for this user.
+  fileprivate static func atStation(hasBus: Bool) async -> Failure? {
+    guard let client = try? await DaemonClient.connect(on: EventLoop(label: "tagroute")),
+      let status = try? await client.status(timeout: .seconds(2)), !status.stationUser.isEmpty,
+      status.stationActive || getuid() == 0
+    else { return nil }
+    let user = status.stationUser
+    let isOwn = hasBus && getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } == user
+    let command = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") } ?? "status"
+    return Failure(
+      message: isOwn
+        ? "the station's agent is not running: \(Diagnosis.startingStation(user).text)"
+        : "the station's agent, with its inbox, belongs to user \(user): \(Diagnosis.asStation(user, command))",
+      exitCode: Names.ExitCode.unavailable)
   }
 
   /// Connects. Any error means that there is no bus.
@@ -61,8 +80,12 @@ extension Failure {
 extension AgentClient {
   /// Connects to the agent of this session.
   static func own() async throws(Failure) -> AgentClient {
-    try await Failure.connecting(to: .agent) { () async throws(BusError) in
-      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+    do throws(Failure) {
+      return try await Failure.connecting(to: .agent) { () async throws(BusError) in
+        try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+      }
+    } catch {
+      throw await Failure.atStation(hasBus: false) ?? error
     }
   }
 }

@@ -75,6 +75,7 @@ struct Seats: Sendable {
       return isLocked ? .sessionInactive : nil
     }
     if login.isSleeping == .yes { return .sleeping }
+    if uid == 0, isUnattended(seat) { return nil }
     if let station = stationInFront(of: seat) {
       return station.uid == uid && lock(ofStation: station, on: seat) != .yes ? nil : .sessionInactive
     }
@@ -83,6 +84,10 @@ struct Seats: Sendable {
     else { return .sessionInactive }
     return nil
   }
+
+  /// Whether no user is logged in at a seat, except the user of the station. Root may use its readers then: there is
+  /// nobody whose tags they could be.
+  func isUnattended(_ seat: String) -> Bool { login.isFree(seat, for: station?.uid) }
 
   // MARK: Sessions
 

@@ -99,9 +99,9 @@ package struct LoginState: Sendable, Hashable {
     return sessions.first { $0.seat == seat && $0.isActive && $0.state != "closing" }
   }
 
-  /// Whether no user but this one is logged in at a seat, not even in the background. A login screen is not a user. False
-  /// while this is not certain: a session is new, or logind is not on the bus.
-  package func isFree(_ seat: String, for uid: UInt32) -> Bool {
+  /// Whether no user, or none but this one, is logged in at a seat, not even in the background. A login screen is not a
+  /// user. False while this is not certain: a session is new, or logind is not on the bus.
+  package func isFree(_ seat: String, for uid: UInt32?) -> Bool {
     isAvailable && unread.isEmpty
       && sessions.allSatisfy {
         $0.seat != seat || $0.uid == uid || $0.sessionClass == "greeter" || $0.state == "closing"

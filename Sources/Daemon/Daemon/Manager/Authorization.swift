@@ -25,7 +25,11 @@ import Presence
     guard case .refused(let reason) = decision else { return credentials }
     let uid = credentials.uid
     core.log(.notice, ofUser: uid, "\(call.sender) of user \(uid) may not \(attempt): \(reason)")
-    throw BusError.notAuthorized("you may not \(attempt): \(reason)")
+    // For example, an administrator over ssh.
+    let remedy = uid != 0 && core.state.seats.isUnattended(Seats.defaultSeat)
+    throw BusError.notAuthorized(
+      "you may not \(attempt): \(reason)"
+        + (remedy ? ". No user is logged in at the machine, so root may: use sudo" : ""))
   }
 }
 

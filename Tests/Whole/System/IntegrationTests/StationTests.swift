@@ -73,6 +73,36 @@ import Testing
     #expect(taps.count == 2, "the tag of the visitor's time is not the station's")
   }
 
+  /// The user of this station is not the user of the tests, as for an administrator.
+  @Test(.enabled(if: getuid() == 0, "needs root"))
+  func `root reads and writes tags while nobody is logged in, and learns where the inbox is`() async throws {
+    let desktop = try await Desktop(scan: ["StationUser=nobody"])
+    let installation = desktop.installation
+    let logind = try await LogindStandIn.start(on: desktop.systemBus)
+    _ = try await PolkitStandIn.start(
+      on: desktop.systemBus, allowing: [Names.PolkitAction.readTags, Names.PolkitAction.writeTags])
+    try await installation.startSimulator()
+    try await installation.startDaemon()
+    try await desktop.daemon.line(containing: Desktop.readerReady)
+    try await desktop.status(\.stationActive)
+    try await desktop.place(try Tag(1))
+    #expect(try await installation.output("read").contains(Tag.text(1)))
+    _ = try await installation.output("write", "--uri", "https://lamp.example.com/on")
+    #expect(try await installation.output("read").contains("lamp.example.com/on"))
+    #expect(try await installation.object("info")["technology"] as? String == "type-2")
+
+    for words in [["inbox"], ["inbox", "show", "1"], ["handlers"]] {
+      let result = try await installation.tagroute(words)
+      #expect(result.status == .exited(Names.ExitCode.unavailable))
+      let command = "sudo -u nobody XDG_RUNTIME_DIR=/run/user/$(id -u nobody) tagroute \(words[0])"
+      #expect(result.errors.last?.hasSuffix(command) == true, "\(result.errors)")
+    }
+
+    try await logind.add(LogindStandIn.Session(id: "7", uid: 4711))
+    try await desktop.status { !$0.stationActive }
+    #expect(try await installation.tagroute("read").status == .exited(Names.ExitCode.notAllowed))
+  }
+
   @Test(.enabled(if: access("/usr/bin/python3", X_OK) == 0, "there is no python3"))
   func `the health file says what status says, and that the daemon is gone`() async throws {
     let station = try await Station()

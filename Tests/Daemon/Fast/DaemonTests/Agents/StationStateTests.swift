@@ -122,6 +122,32 @@ import Testing
     #expect(Self.delivered(tap("a")) == (isStations ? ["a to :1.9"] : []))
   }
 
+  @Test mutating func `root may use the reader while no other user is logged in`() {
+    #expect(state.seats.obstacle(to: 0, on: "seat0") == nil)
+    #expect(state.reader(for: 0) == 0)
+    _ = tell(.login(Self.bobInFront))
+    #expect(state.seats.obstacle(to: 0, on: "seat0") == .sessionInactive)
+    var gone = Self.login()
+    gone.handle(.logindGone)
+    _ = tell(.login(gone))
+    #expect(state.seats.obstacle(to: 0, on: "seat0") == .sessionInactive)
+    var asleep = Self.login()
+    asleep.handle(.sleeping(true))
+    _ = tell(.login(asleep))
+    #expect(state.seats.obstacle(to: 0, on: "seat0") == .sleeping)
+  }
+
+  @Test mutating func `without a station root may use a reader while no user is logged in`() {
+    state = DaemonState(policy: .init(), isEnabled: true)
+    #expect(state.seats.obstacle(to: 0, on: "seat0") == .sessionInactive)
+    _ = tell(.login(Self.login()))
+    #expect(state.seats.obstacle(to: 0, on: "seat0") == nil)
+    #expect(state.seats.obstacle(to: 1001, on: "seat0") == .sessionInactive)
+    let root = LoginSessionKey(id: "1", uid: 0)
+    _ = tell(.login(Self.login(.read("/1", Samples.properties(root, locked: true)))))
+    #expect(state.seats.obstacle(to: 0, on: "seat0") == .sessionInactive)
+  }
+
   @Test mutating func `other seats, a missing logind and other users get nothing`() {
     #expect(state.seats.stationInFront(of: "seat1") == nil)
     #expect(state.seats.sessions(of: 1001, state.seats.login) == [])
