@@ -13,7 +13,8 @@ extension Command {
       """
   ) { _, console throws(Failure) in
     let report = try await StatusReport.current(on: EventLoop(label: "tagroute"))
-    try console.answer(report, report.lines(.current))
+    try console.answer(
+      report, report.lines(.current), verdicts: ScanningLine.Verdict.allCases.map { ($0.rawValue, $0.colour) })
     return 0
   }
 }
@@ -180,13 +181,21 @@ struct StatusReport: Encodable {
 /// Whether a reader scans, and why not.
 struct ScanningLine: Hashable, Sendable, CustomStringConvertible {
   /// The beginning of the line.
-  enum Verdict: String, Sendable {
+  enum Verdict: String, CaseIterable, Sendable {
     case scanning
     /// No reason prevents it, and the reader has not begun yet.
     case aboutToScan = "about to scan"
     case notScanning = "not scanning"
     /// `tagroute off`.
     case off
+
+    var colour: Colour {
+      switch self {
+      case .scanning: .green
+      case .aboutToScan, .off: .yellow
+      case .notScanning: .red
+      }
+    }
   }
 
   let verdict: Verdict

@@ -12,8 +12,8 @@ extension Command {
       in your home directory begin with ~, so you can attach the output of
       tagroute doctor --verbose to a report.
 
-      Exit code 0: no problem found; 1: at least one line is wrong. tagroute-doctor(1) lists
-      the subjects and the keys of --json.
+      Exit code 0: no problem found; 1: at least one line is wrong.
+      tagroute-doctor(1) lists the subjects and the keys of --json.
       """,
     options: [Option("verbose", "also list what is right")]
   ) { arguments, console throws(Failure) in
@@ -25,7 +25,8 @@ extension Command {
       ]
     }
     try console.answer(
-      reports, ReportLine.report(findings, isVerbose: arguments.has("verbose")).map(\.description))
+      reports, ReportLine.report(findings, isVerbose: arguments.has("verbose")).map(\.description),
+      verdicts: Finding.Verdict.allCases.map { ($0.rawValue, $0.colour) })
     return findings.contains { $0.verdict == .wrong } ? 1 : 0
   }
 }
@@ -47,13 +48,21 @@ package struct Remedy: Hashable, Sendable {
 
 /// The result of one check.
 struct Finding: Hashable, Sendable {
-  enum Verdict: String, Encodable, Sendable {
+  enum Verdict: String, CaseIterable, Encodable, Sendable {
     /// As it should be.
     case right
     /// Keeps tags from all apps, or breaks the thing that the text names. It does not pass by itself.
     case wrong
     /// Worth knowing: it passes by itself, is intended, or has its fix in another finding.
     case note
+
+    var colour: Colour {
+      switch self {
+      case .right: .green
+      case .wrong: .red
+      case .note: .yellow
+      }
+    }
   }
 
   /// Scripts depend on these names.
