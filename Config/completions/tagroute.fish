@@ -99,6 +99,7 @@ complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subc
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l show -d 'show what is on the tag'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l ignore -d 'do nothing'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l no-ask -d 'without a click'
+complete -c tagroute -n '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from add' -l before -x -a '(__tagroute_values name rules)' -d 'write it before this rule'
 complete -c tagroute -n '__tagroute_bare rules add remove' -l check -F -d 'print only errors'
 complete -c tagroute -n '__fish_seen_subcommand_from rules; and __tagroute_behind remove' -a '(__tagroute_values name rules)'
 

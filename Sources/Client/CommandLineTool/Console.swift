@@ -50,6 +50,9 @@ package struct Console: Sendable {
     tell("tagroute: \(printable(failure.message))\n")
   }
 
+  /// Prints a warning on standard error, which begins with a place.
+  static func warn(_ text: String) { tell("\(printable(text))\n") }
+
   /// Writes on standard error. A failure to do so is ignored, because it could not be reported.
   static func tell(_ text: String) { try? write(text, to: errors) }
 

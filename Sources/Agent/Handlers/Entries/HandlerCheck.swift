@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
 import Names
-import Routing
-import Settings
+package import Routing
+package import Settings
 import UniversalLinks
 
 /// Checks a file for its author before it is installed.
@@ -86,8 +86,25 @@ extension HandlerCheck {
     return problem
   }
 
-  private static func absence(of program: String) -> String {
-    program.contains("/") ? "there is no program \(program)" : "no directory in PATH has the program \(program)"
+  /// The programs that a rule starts and that are not installed. As for a handler, that is no mistake in the file: the
+  /// rule holds, and the agent's `PATH` may differ. Blocks on files.
+  package static func missing(
+    for rule: TapRule, environment: [String: String] = ProcessEnvironment.current
+  ) -> [KeyFileError] {
+    var programs: [(key: String, program: String)] = []
+    if case .run(let arguments) = rule.action { programs.append(("Run", arguments.first ?? "")) }
+    if let program = rule.onRemove.first { programs.append(("OnRemove", program)) }
+    return programs.filter { ProcessEnvironment.program($0.program, in: environment) == nil }.map { key, program in
+      KeyFileError(
+        file: rule.file, line: rule.line,
+        problem: "\(absence(of: program)), which \(key)= of the rule “\(rule.name)” starts",
+        remedy: "install it, or name its path")
+    }
+  }
+
+  static func absence(of program: String) -> String {
+    guard program.contains("/") else { return "no directory in PATH has the program \(program)" }
+    return access(program, F_OK) == 0 ? "\(program) is not an executable file" : "there is no program \(program)"
   }
 
   /// The file's `Name` decides, not its file name (D-Bus specification, "Message Bus Starting Services"). Nil if there

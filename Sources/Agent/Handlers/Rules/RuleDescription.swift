@@ -1,5 +1,7 @@
+import EventLoop
+import Glibc
 import Names
-import Routing
+package import Routing
 package import Settings
 import UniversalLinks
 
@@ -53,6 +55,25 @@ package struct RuleDescription: Sendable, Hashable, Codable {
 extension RuleFiles.Content {
   /// In the order in which the rules are tried.
   package var descriptions: [RuleDescription] { RuleSet(rules).rules.map(RuleDescription.init) }
+
+  /// What is no mistake, and keeps a rule from acting: a program that is not installed, or an earlier rule. Blocks on
+  /// files.
+  package func warnings(environment: [String: String] = ProcessEnvironment.current) -> [KeyFileError] {
+    let tried = RuleSet(rules).rules
+    return tried.enumerated().flatMap { index, rule in
+      let first = tried[..<index].first { $0.covers(rule.conditions) }
+      let hidden = first.map {
+        KeyFileError(
+          file: rule.file, line: rule.line, problem: "the rule “\(rule.name)” never acts: \(Self.precedence(of: $0))",
+          remedy: "move it above that rule, or remove one of them")
+      }
+      return [hidden].compactMap(\.self) + HandlerCheck.missing(for: rule, environment: environment)
+    }
+  }
+
+  static func precedence(of rule: TapRule) -> String {
+    "the rule \(rule.place) is tried first and takes each tag that this rule is for"
+  }
 }
 
 extension TapRule.Condition {
@@ -77,11 +98,59 @@ extension TapRule.Condition {
 }
 
 extension RuleFiles {
+  /// Writes a rule at the end of `added.conf`, or before the rule with this name, in its file. Blocks on files.
+  ///
+  /// Throws as ``RuleWriter`` does, if there is no single rule of the user with that name, and if the new rule would never
+  /// act because an earlier one covers it.
+  package func add(_ draft: RuleDraft, before name: String? = nil) throws(KeyFileError) -> TapRule {
+    let next = try name.map { name throws(KeyFileError) in
+      guard let next = try rule(name) else {
+        throw KeyFileError(
+          file: user ?? system, line: nil, problem: "there is no rule \(name), or it has an error",
+          remedy: "run tagroute rules, and tagroute rules --check")
+      }
+      return next
+    }
+    let file = next.map(Self.name) ?? RuleWriter.added
+    let earlier = read().rules.filter { rule in
+      let other = Self.name(of: rule)
+      return rule.origin == .user && (other < file || other == file && rule.line < next?.line ?? .max)
+    }
+    if let first = earlier.first(where: { $0.covers(draft.conditions) }) {
+      throw KeyFileError(
+        file: first.file, line: first.line, problem: Content.precedence(of: first),
+        remedy: "add --before \(Self.quoted(first.name)), or remove that rule")
+    }
+    return try RuleWriter(self, file: file).add(draft, before: next)
+  }
+
+  /// For a shell.
+  private static func quoted(_ name: String) -> String {
+    let isPlain = name.utf8.allSatisfy { $0 == UInt8(ascii: "-") || isalnum(Int32($0)) != 0 }
+    guard !isPlain else { return name }
+    return "'\(name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
+  }
+
   /// Blocks on files. Returns the path of the changed file; nil if the user has no rule with this name.
   ///
   /// Throws if it is the administrator's, if several rules have the name, or if the file cannot be changed. A file that
   /// is a link is not changed.
   package func remove(_ name: String) throws(KeyFileError) -> String? {
+    guard let rule = try rule(name) else { return nil }
+    guard try RuleWriter(self, file: Self.name(of: rule)).remove(rule) else {
+      throw KeyFileError(
+        file: rule.file, line: rule.line, problem: "the rule has just been changed", remedy: "try again")
+    }
+    return rule.file
+  }
+
+  private static func name(of rule: TapRule) -> String {
+    rule.file.split(separator: "/").last.map(String.init) ?? rule.file
+  }
+
+  /// The only rule of the user with this name; nil if there is none. Throws if it is the administrator's, or if several
+  /// have the name.
+  private func rule(_ name: String) throws(KeyFileError) -> TapRule? {
     let named = read().rules.filter { $0.name == name }
     guard let rule = named.first else { return nil }
     guard rule.origin == .user else {
@@ -94,11 +163,6 @@ extension RuleFiles {
         file: rule.file, line: rule.line, problem: "there are \(others.count) rules with this name",
         remedy: "change the files: \(others.map(\.file).joined(separator: ", "))")
     }
-    let name = rule.file.split(separator: "/").last.map(String.init) ?? rule.file
-    guard try RuleWriter(self, file: name).remove(rule) else {
-      throw KeyFileError(
-        file: rule.file, line: rule.line, problem: "the rule has just been changed", remedy: "try again")
-    }
-    return rule.file
+    return rule
   }
 }

@@ -31,13 +31,15 @@ package struct RuleWriter: Sendable, Hashable {
   /// Nil if there is no home.
   package var path: String? { files.user.map { "\($0)/\(name)" } }
 
-  /// At the end of the file.
+  /// At the end of the file, or before a rule of the file.
   ///
   /// Throws if a rule of the user has this name, or if there are ``RuleSet/maximumRules`` rules. Also throws if a
   /// reader would not find the rule as it is meant.
   @discardableResult
-  package func add(_ draft: RuleDraft) throws(KeyFileError) -> TapRule {
-    guard let rule = try change({ _ in (draft, []) }) else { throw mistake("was not changed", "try again") }
+  package func add(_ draft: RuleDraft, before next: TapRule? = nil) throws(KeyFileError) -> TapRule {
+    guard let rule = try change(before: next, { _ in (draft, []) }) else {
+      throw mistake("was not changed", "try again")
+    }
     return rule
   }
 
@@ -55,10 +57,10 @@ package struct RuleWriter: Sendable, Hashable {
   }
 
   /// Removes rules and adds one, as `plan` decides from the present rules of the file. Returns the added rule. If the
-  /// plan does neither, the file is not touched.
+  /// plan does neither, the file is not touched. The new rule is the last one, or is before `next`.
   @discardableResult
   func change(
-    _ plan: ([TapRule]) -> (draft: RuleDraft?, removed: [TapRule])
+    before next: TapRule? = nil, _ plan: ([TapRule]) -> (draft: RuleDraft?, removed: [TapRule])
   ) throws(KeyFileError) -> TapRule? {
     guard let path, let directory = files.user else {
       throw KeyFileError(file: name, line: nil, problem: "there is no home directory", remedy: "set HOME")
@@ -75,16 +77,21 @@ package struct RuleWriter: Sendable, Hashable {
     for rule in removed.sorted(by: { $0.line > $1.line }) { text.removeGroup(at: rule.line) }
     if let draft {
       try check(draft, removing: removed)
-      text.append(draft.text)
+      if let next { text.insert(draft.text, aboveGroupAt: next.line) } else { text.append(draft.text) }
     }
     let result = text.bytes
     let written = RuleFile(result, file: path, origin: .user)
     let others = present.rules.filter { !removed.contains($0) }
+    let index = next.flatMap { next in others.firstIndex { $0 == next } } ?? others.count
+    var kept = written.rules
     let added = draft.flatMap { draft in
-      written.rules.last.flatMap { $0.name == draft.name && draft.hasSameEffect(as: $0) ? $0 : nil }
+      guard kept.indices.contains(index), kept[index].name == draft.name, draft.hasSameEffect(as: kept[index]) else {
+        return nil as TapRule?
+      }
+      return kept.remove(at: index)
     }
-    guard (added != nil) == (draft != nil), written.rules.count == others.count + (draft == nil ? 0 : 1),
-      zip(others, written.rules).allSatisfy({ $0.name == $1.name && $0.conditions == $1.conditions })
+    guard (added != nil) == (draft != nil), kept.count == others.count,
+      zip(others, kept).allSatisfy({ $0.name == $1.name && $0.conditions == $1.conditions })
     else {
       throw written.problems.first { !present.problems.contains($0) }
         ?? mistake("cannot hold this rule", "use a plain name and plain arguments")
@@ -246,6 +253,14 @@ struct RuleText {
     // Of the blank lines above and below, one is enough.
     guard header > 0, Self.kind(of: lines[header - 1]) == .blank else { return }
     if header >= lines.count || Self.kind(of: lines[header]) == .blank { lines.remove(at: header - 1) }
+  }
+
+  /// Above the comments of the group with its header in this line, from 1, and with a blank line below. `text` ends with
+  /// a line break.
+  mutating func insert(_ text: String, aboveGroupAt line: Int) {
+    var index = min(max(line - 1, 0), lines.count)
+    while index > 0, Self.kind(of: lines[index - 1]) == .comment { index -= 1 }
+    lines.insert(contentsOf: RuleText(Array(text.utf8)).lines, at: index)
   }
 
   /// Below a blank line. `text` ends with a line break.

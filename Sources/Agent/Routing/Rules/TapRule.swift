@@ -74,6 +74,10 @@ package struct TapRule: Sendable, Hashable {
     self.sound = sound
   }
 
+  /// Whether this rule holds for each tag that has these conditions, because all of its own are among them. A rule that
+  /// covers them in another way, such as by a pattern, is not found.
+  package func covers(_ conditions: [Condition]) -> Bool { self.conditions.allSatisfy(conditions.contains) }
+
   /// `“NAME” (FILE:LINE)`, for messages.
   package var place: String { "“\(name)” (\(file):\(line))" }
 }

@@ -14,8 +14,9 @@ extension Command {
       The agent sees changes at once. add writes into the file added.conf of the first
       directory. A UID can be copied: --no-ask is for what a stranger may do, too.
 
-      --check prints FILE:LINE, the error and the fix. With FILE it checks files that
-      are not installed yet. It needs no agent. Exit code 1: there is an error.
+      --check prints FILE:LINE, the error and the fix, and warns of a program that is
+      not there and of a rule that never acts. With FILE it checks files that are not
+      installed yet. It needs no agent. Exit code 1: there is an error.
       """,
     severalForms: [
       .init(
@@ -36,11 +37,18 @@ extension Command {
     default: break
     }
     guard arguments.has("check") else { return try list(files.read(), console) }
-    let problems =
-      arguments.words.isEmpty ? files.read().problems : arguments.words.flatMap { RuleFiles.check($0).problems }
+    let contents = arguments.words.isEmpty ? [files.read()] : arguments.words.map(RuleFiles.check)
+    let problems = contents.flatMap(\.problems)
+    let warnings = contents.flatMap { $0.warnings() }
     try console.answer(
-      problems.map(RuleProblem.init), problems.map(\.description), verdicts: problems.map { ($0.place, .red) })
+      problems.map { RuleProblem($0) } + warnings.map { RuleProblem($0, isWarning: true) },
+      problems.map(\.description) + warnings.map(Self.warning),
+      verdicts: problems.map { ($0.place, .red) } + warnings.map { ($0.place, .yellow) })
     return problems.isEmpty ? 0 : 1
+  }
+
+  fileprivate static func warning(_ error: KeyFileError) -> String {
+    "\(error.file):\(error.line ?? 1): warning: \(error.problem): \(error.remedy)"
   }
 
   private static func list(_ content: RuleFiles.Content, _ console: Console) throws(Failure) -> Int32 {
@@ -90,12 +98,15 @@ private struct RuleProblem: Encodable {
   @OrNull var line: Int?
   let problem: String
   let remedy: String
+  /// The rule holds nevertheless.
+  let warning: Bool
 
-  init(_ error: KeyFileError) {
+  init(_ error: KeyFileError, isWarning: Bool = false) {
     file = error.file
     _line = OrNull(wrappedValue: error.line)
     problem = error.problem
     remedy = error.remedy
+    warning = isWarning
   }
 }
 
@@ -105,7 +116,9 @@ struct RulesAdd: Sendable {
   private let action: TapRule.Action
   private let asks: Bool
   private let apps: KnownApps
-  private let writer: RuleWriter
+  /// The name of the rule that is tried after this one; nil to write this one last.
+  private let next: String?
+  private let files: RuleFiles
 
   static let options: [Command.Option] =
     [
@@ -120,6 +133,7 @@ struct RulesAdd: Sendable {
       .init("show", "show what is on the tag"),
       .init("ignore", "do nothing"),
       .init("no-ask", "open or run without a click, unless the session is locked"),
+      .init("before", "RULE", "write it before this rule, so that it is tried first"),
     ] + TagCommand.options
 
   /// The apps are those whose names may stand for ids.
@@ -144,7 +158,8 @@ struct RulesAdd: Sendable {
     }
     asks = !arguments.has("no-ask")
     guard asks || ["open", "run"].contains(action) else { throw .usage("--no-ask goes with --open or --run") }
-    writer = RuleWriter(files, file: RuleWriter.added)
+    next = arguments.options["before"]
+    self.files = files
   }
 
   /// Writes the rule, after the tag was held to the reader if the options say so. Returns the exit code.
@@ -200,7 +215,9 @@ struct RulesAdd: Sendable {
 
   private func write(_ conditions: [TapRule.Condition]) throws(Failure) -> TapRule {
     do throws(KeyFileError) {
-      return try writer.add(RuleDraft(name: name, conditions: conditions, action: action, asks: asks))
+      let rule = try files.add(RuleDraft(name: name, conditions: conditions, action: action, asks: asks), before: next)
+      for error in HandlerCheck.missing(for: rule) { Console.warn(Command.warning(error)) }
+      return rule
     } catch {
       // A mistake with a line is one in the new rule, which is not in the file.
       let mistake = error.line == nil ? "\(error)" : "\(error.problem): \(error.remedy)"

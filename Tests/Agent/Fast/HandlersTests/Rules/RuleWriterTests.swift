@@ -124,6 +124,78 @@ import Testing
     #expect(throws: Never.self) { try writer.add(draft("more")) }
   }
 
+  // MARK: Order
+
+  @Test func `a rule that an earlier one hides is not written, but can be put in front`() throws {
+    let first = try files.add(draft("menu"))
+    let narrow = RuleDraft(
+      name: "lamp's", conditions: [.message(String(repeating: "a", count: 64)), .uid(Self.uid)],
+      action: .run(["/bin/true"]))
+    let error = #expect(throws: KeyFileError.self) { try files.add(narrow) }
+    #expect(error?.problem == "the rule \(first.place) is tried first and takes each tag that this rule is for")
+    #expect(error?.remedy == "add --before menu, or remove that rule")
+    #expect(files.read().rules == [first])
+
+    let rule = try files.add(narrow, before: "menu")
+    #expect(files.read().rules.map(\.name) == ["lamp's", "menu"])
+    #expect(files.read().rules.first == rule)
+    // Each of them has tags of its own now.
+    #expect(files.read().warnings(environment: [:]).isEmpty)
+    let same = #expect(throws: KeyFileError.self) {
+      try files.add(RuleDraft(name: "more", conditions: narrow.conditions, action: .show))
+    }
+    #expect(same?.remedy == #"add --before 'lamp'\''s', or remove that rule"#)
+    #expect(throws: KeyFileError.self) { try files.add(draft("other"), before: "nobody") }
+    // A rule for other tags is written last.
+    _ = try files.add(RuleDraft(name: "other", conditions: [.uid([4, 0, 0, 1])], action: .show))
+    #expect(files.read().rules.map(\.name) == ["lamp's", "menu", "other"])
+  }
+
+  @Test func `a rule is put above the comments of the next one, in its file`() throws {
+    let mine = "[Rule a]\nText=a\nShow=yes\n\n# on b\n# twice\n[Rule b]\nUID=04-A2-19-5A\nIgnore=yes\n"
+    try directory.write(mine, to: "config/tagroute/rules.d/mine.conf")
+    let rule = try files.add(draft("c"), before: "b")
+    #expect(rule.file == path("mine.conf") && rule.line == 5)
+    let text = "[Rule c]\nUID=04-A2-19-5A\nShow=yes\n\n# on b\n"
+    #expect(try self.text("mine.conf") == mine.replacing("# on b\n", with: text))
+    // Files are read in the order of their names.
+    let late = #expect(throws: KeyFileError.self) {
+      try files.add(RuleDraft(name: "d", conditions: [.uid(Self.uid)], action: .show), before: "b")
+    }
+    #expect(late?.problem.contains("“c”") == true)
+    #expect(throws: Never.self) { try files.add(draft("e")) }
+  }
+
+  @Test func `a missing program and a rule that never acts are warnings`() throws {
+    let plain = try directory.write("", to: "plain", mode: 0o600)
+    try directory.write(
+      """
+      [Rule a]
+      UID=04-A2-19-5A
+      Run=/nonexistent/p;
+      OnRemove=nonexistent-p;
+      [Rule b]
+      UID=04-A2-19-5A
+      Run=\(plain);
+      [Rule c]
+      Text=c
+      Run=/bin/true;
+
+      """, to: "config/tagroute/rules.d/mine.conf")
+    let content = files.read()
+    let file = path("mine.conf")
+    #expect(content.problems.isEmpty && content.rules.count == 3)
+    #expect(
+      content.warnings(environment: ["PATH": "/usr/bin:/bin"]).map(\.description) == [
+        "\(file):1: there is no program /nonexistent/p, which Run= of the rule “a” starts: install it, or name its path",
+        "\(file):1: no directory in PATH has the program nonexistent-p, which OnRemove= of the rule “a” starts: "
+          + "install it, or name its path",
+        "\(file):5: the rule “b” never acts: the rule “a” (\(file):1) is tried first and takes each tag that this rule "
+          + "is for: move it above that rule, or remove one of them",
+        "\(file):5: \(plain) is not an executable file, which Run= of the rule “b” starts: install it, or name its path",
+      ])
+  }
+
   // MARK: Always
 
   @Test func `a rule that always opens is for the UID and the message, and asks no more`() throws {
