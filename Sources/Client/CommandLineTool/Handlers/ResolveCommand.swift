@@ -34,11 +34,13 @@ extension Command {
     return 0
   }
 
-  /// Every step, and every claimant that no step mentions.
+  /// Every step, and every claimant that no step mentions, without the reason, which is printed last.
   static func explanation(of resolution: Resolution) -> [String] {
-    let untold = resolution.claimants.filter { claimant in !resolution.steps.contains { $0.hasSuffix(claimant.reason) }
+    let steps = resolution.steps.filter { !$0.hasSuffix(resolution.reason) }
+    let untold = resolution.claimants.filter { claimant in
+      claimant.reason != resolution.reason && !steps.contains { $0.hasSuffix(claimant.reason) }
     }
-    var lines = resolution.steps + untold.map { "claimant: \($0.reason)" }
+    var lines = steps + untold.map { "claimant: \($0.reason)" }
     if resolution.moreClaimants > 0 { lines.append("claimant: and \(resolution.moreClaimants) more") }
     return lines
   }
