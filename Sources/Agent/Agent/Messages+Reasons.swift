@@ -73,6 +73,10 @@ extension Messages {
     case .commandMissing:
       // Translators: a rule that the user has written for a tag names a program.
       return translated("The program that the rule names is not installed")
+    case .commandFailed:
+      // Translators: a rule that the user has written names a program. {detail} is in English and says how it ended, such
+      // as: rule lamp: /bin/false ended with status 1
+      return translated("The program failed: “{detail}”", ["detail": quotable(failure.detail)])
     case .tooManyPrograms:
       // Translators: a rule that the user has written starts a program at each tap, and they do not end.
       return translated("Too many programs of earlier taps still run")

@@ -109,6 +109,10 @@ enum Messages {
       translated("Could not start “{rule}”", ["rule": rule])
     }
   }
+  static func hasFailed(_ rule: DisplayText) -> String {
+    // Translators: title: the program of the rule {rule} was started, and has ended with an error.
+    translated("“{rule}” failed", ["rule": rule.string])
+  }
   static func mayHaveRun(_ rule: DisplayText) -> String {
     fitted(rule) { rule in
       // Translators: title: nobody knows whether the program of the rule {rule} was started.

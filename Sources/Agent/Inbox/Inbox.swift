@@ -120,26 +120,27 @@ package actor Inbox {
     return Receipt(isNew: true, expired: makeRoom(for: tap.id))
   }
 
-  /// Moves a tap to one of the present state's ``TapState/successors``. Without `handler`, its handler stays.
+  /// Moves a tap to one of the present state's ``TapState/successors``. Without `receiver`, its receiver
+  /// stays.
   ///
   /// Throws ``InboxError/Code/unknownTap`` or ``InboxError/Code/illegalTransition``.
   package func move(
-    _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
+    _ id: String, to state: TapState, reason: TapReason = .none, receiver: TapReceiver? = nil
   ) throws(InboxError) {
     let present = try tap(id).state
     guard present.successors.contains(state) else { throw .illegalTransition(id, from: present, to: state) }
-    change(id, to: state, reason: reason, handler: handler)
+    change(id, to: state, reason: reason, receiver: receiver)
     commit()
     if !state.isOpen { finished.insert(id) }
   }
 
   /// In memory; the caller commits it.
-  func change(_ id: String, to state: TapState, reason: TapReason, handler: String? = nil) {
+  func change(_ id: String, to state: TapState, reason: TapReason, receiver: TapReceiver? = nil) {
     guard var tap = find(id) else { return }
     tap.stored.state = state
     tap.stored.reason = reason
     tap.stored.changed = now()
-    if let handler { tap.stored.handler = handler }
+    if let receiver { tap.stored.receiver = receiver }
     live[id] = tap
     dirty.insert(id)
   }

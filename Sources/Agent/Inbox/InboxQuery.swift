@@ -35,8 +35,7 @@ package struct TapSummary: Sendable, Hashable {
   package let uri: String?
   /// The text of the notification, or a name for contents without a link or a text.
   package let title: String
-  /// A desktop id.
-  package let handler: String?
+  package let receiver: TapReceiver
   package let state: TapState
   /// When the tap reached its state.
   package let changed: Timestamp
@@ -58,7 +57,7 @@ extension TapSummary {
   init(_ listed: ListedTap) {
     let tap = listed.stored
     self.init(
-      id: tap.id, time: tap.time, uri: tap.uri, title: tap.title, handler: tap.handler, state: tap.state,
+      id: tap.id, time: tap.time, uri: tap.uri, title: tap.title, receiver: tap.receiver, state: tap.state,
       changed: tap.changed, reason: tap.reason, sequence: listed.sequence)
   }
 }

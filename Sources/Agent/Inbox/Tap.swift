@@ -25,8 +25,8 @@ package struct Tap: Sendable, Hashable {
   package let uri: String?
   /// The text of the notification, or a name for contents without a link or a text.
   package let title: String
-  /// A desktop id; nil if no handler opens this tap.
-  package internal(set) var handler: String?
+  /// What opens this tap, or opened it.
+  package internal(set) var receiver: TapReceiver
   package internal(set) var state: TapState
   /// When it reached its state.
   package internal(set) var changed: Timestamp
@@ -37,20 +37,20 @@ package struct Tap: Sendable, Hashable {
   package internal(set) var isOutgoing: Bool
 
   /// The inbox sets the time of its state.
-  package init(_ read: TagRead, uri: String?, title: String, handler: String?) {
+  package init(_ read: TagRead, uri: String?, title: String, receiver: TapReceiver) {
     self.init(
-      read, uri: uri, title: title, handler: handler, state: .received,
+      read, uri: uri, title: title, receiver: receiver, state: .received,
       changed: Timestamp(microseconds: Int64(clamping: read.time)))
   }
 
   package init(
-    _ read: TagRead, uri: String?, title: String, handler: String?, state: TapState, changed: Timestamp,
+    _ read: TagRead, uri: String?, title: String, receiver: TapReceiver, state: TapState, changed: Timestamp,
     reason: TapReason = .none, place: NotificationPlace? = nil, isOutgoing: Bool = false
   ) {
     self.read = read
     self.uri = uri
     self.title = title
-    self.handler = handler
+    self.receiver = receiver
     self.state = state
     self.changed = changed
     self.reason = reason
@@ -72,6 +72,20 @@ package struct Tap: Sendable, Hashable {
   }
 }
 
+/// What opens a tap. Without any part, the tap is only shown or copied, or its network is joined.
+package struct TapReceiver: Sendable, Hashable {
+  /// A desktop id; nil if no app opens the tap.
+  package let handler: String?
+  /// The name of the rule that decides; nil if none does.
+  package let rule: String?
+  /// The program of that rule; nil if it runs none.
+  package let program: String?
+
+  package init(handler: String? = nil, rule: String? = nil, program: String? = nil) {
+    (self.handler, self.rule, self.program) = (handler, rule, program)
+  }
+}
+
 /// The state of a tap between the tag and the handler.
 ///
 /// `received → shown → opening → delivered`, or one of the other ends:
@@ -84,6 +98,7 @@ package struct Tap: Sendable, Hashable {
 /// dismissed, expired ─→ opening (from the list, later)
 /// dismissed, expired ─→ delivered, expired ─→ expired (a late answer)
 /// expired ─→ dismissed (from the list, later)
+/// delivered ─→ failed (the program of a rule ends with an error)
 /// ```
 ///
 /// The database and the bus interface use the raw value.
@@ -94,7 +109,7 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
   case shown
   /// The user clicked, and the handler is being sent the message. After a crash it becomes ``failed``.
   case opening
-  /// The handler accepted the message.
+  /// The handler accepted the message, or the program of a rule was started.
   case delivered
   /// The user closed it, a newer tap of the same tag replaced it, or it is kept without a notification: for
   /// ``TapReason/Code/nothingToOpen``, ``TapReason/Code/ignored`` and ``TapReason/Code/headless``.
@@ -103,7 +118,8 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
   /// again, and until the handler answers after all. A tap that may not be opened stays so for good
   /// (``TapReason/Code/refused``).
   case failed
-  /// The notification server, newer taps or the retention ended its time on the screen. A failed one keeps its reason.
+  /// The notification server, newer taps or the retention ended its time on the screen. A failed one keeps its reason,
+  /// also if it is ``dismissed``.
   case expired
 
   package var successors: Set<TapState> {
@@ -114,7 +130,7 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
     case .failed: [.opening, .dismissed, .expired, .delivered, .failed]
     case .dismissed: [.opening, .delivered]
     case .expired: [.opening, .dismissed, .delivered, .expired]
-    case .delivered: []
+    case .delivered: [.failed]
     }
   }
 

@@ -38,20 +38,21 @@ final class TapStore {
     let rows = try database.run(
       """
       INSERT INTO taps (id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code,
-        reason, screen_bus, screen_owner, screen_id, outgoing)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        reason, screen_bus, screen_owner, screen_id, outgoing, rule, program)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET
-        handler = excluded.handler, state = excluded.state, changed = excluded.changed,
+        handler = excluded.handler, rule = excluded.rule, program = excluded.program, state = excluded.state, changed = excluded.changed,
         reason_code = excluded.reason_code, reason = excluded.reason, screen_bus = excluded.screen_bus,
         screen_owner = excluded.screen_owner, screen_id = excluded.screen_id, outgoing = excluded.outgoing
       RETURNING sequence
       """,
       [
         .text(tap.id), .integer(tap.time.microseconds), .blob(read.bytes), .text(read.technology), .blob(read.uid),
-        .text(read.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler),
+        .text(read.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.receiver.handler),
         .text(tap.state.rawValue), .integer(tap.changed.microseconds), .text(tap.reason.code.rawValue),
         .text(tap.reason.detail), SQLiteValue(tap.place?.bus), SQLiteValue(tap.place?.owner),
         tap.place.map { .integer(Int64($0.id)) } ?? .null, .integer(tap.isOutgoing ? 1 : 0),
+        SQLiteValue(tap.receiver.rule), SQLiteValue(tap.receiver.program),
       ])
     return rows.first?.first?.asInteger ?? 0
   }
@@ -78,7 +79,7 @@ final class TapStore {
   /// Of a ``ListedTap``.
   private static let whole = """
     id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code, reason, screen_bus, screen_owner,
-    screen_id, sequence, outgoing
+    screen_id, sequence, outgoing, rule, program
     """
 
   // MARK: Notifications that show no tap
@@ -147,7 +148,7 @@ final class TapStore {
 extension ListedTap {
   /// Reads the columns of `TapStore.whole`.
   fileprivate init?(_ row: [SQLiteValue]) {
-    guard row.count == 18, let id = row[0].asText, let time = row[1].asInteger, let message = row[2].asBlob,
+    guard row.count == 20, let id = row[0].asText, let time = row[1].asInteger, let message = row[2].asBlob,
       let technology = row[3].asText, let uid = row[4].asBlob, let reader = row[5].asText, let title = row[7].asText,
       let state = row[9].asText.flatMap(TapState.init), let changed = row[10].asInteger,
       let sequence = row[16].asInteger, let outgoing = row[17].asInteger
@@ -158,7 +159,8 @@ extension ListedTap {
       id: id, time: UInt64(clamping: time), reader: reader, technology: technology, uid: uid, bytes: message,
       damage: reason.code == .damaged ? reason.detail : "")
     stored = Tap(
-      read, uri: row[6].asText, title: title, handler: row[8].asText, state: state,
+      read, uri: row[6].asText, title: title,
+      receiver: TapReceiver(handler: row[8].asText, rule: row[18].asText, program: row[19].asText), state: state,
       changed: Timestamp(microseconds: changed), reason: reason,
       place: NotificationPlace(row[13], row[14], row[15]), isOutgoing: outgoing != 0)
     self.sequence = sequence
@@ -167,11 +169,12 @@ extension ListedTap {
 
 extension TapSummary {
   init?(_ row: [SQLiteValue]) {
-    guard row.count == 10, let id = row[0].asText, let time = row[1].asInteger, let title = row[3].asText,
+    guard row.count == 12, let id = row[0].asText, let time = row[1].asInteger, let title = row[3].asText,
       let state = row[5].asText.flatMap(TapState.init), let changed = row[6].asInteger, let sequence = row[9].asInteger
     else { return nil }
     self.init(
-      id: id, time: Timestamp(microseconds: time), uri: row[2].asText, title: title, handler: row[4].asText,
+      id: id, time: Timestamp(microseconds: time), uri: row[2].asText, title: title,
+      receiver: TapReceiver(handler: row[4].asText, rule: row[10].asText, program: row[11].asText),
       state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[7], row[8]), sequence: sequence)
   }
 }
@@ -193,8 +196,9 @@ extension NotificationPlace {
 
 /// Parts of a large store. An index finds each of them, so that SQLite reads only the rows that it returns.
 extension TapStore {
-  /// Of a ``TapSummary``; the last one is the order.
-  private static let summary = "id, time, uri, title, handler, state, changed, reason_code, reason, sequence"
+  /// Of a ``TapSummary``.
+  private static let summary =
+    "id, time, uri, title, handler, state, changed, reason_code, reason, sequence, rule, program"
 
   /// Rows with certain states in the order of their arrival.
   ///
@@ -345,7 +349,7 @@ extension TapStore {
 enum Schema {
   /// `PRAGMA user_version` of a file with these tables. A released schema never changes: a new shape gets a new number,
   /// and statements that lead there from this one.
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   static let statements = [
     // `screen_…`: the place of the tap's notification. `outgoing`: the tap waits to be sent to other machines.
@@ -368,7 +372,9 @@ enum Schema {
       screen_bus TEXT,
       screen_owner TEXT,
       screen_id INTEGER,
-      outgoing INTEGER NOT NULL DEFAULT 0
+      outgoing INTEGER NOT NULL DEFAULT 0,
+      rule TEXT,
+      program TEXT
     ) STRICT
     """,
     "CREATE INDEX taps_by_time ON taps (time)",
@@ -402,15 +408,22 @@ enum Schema {
     """,
   ]
 
-  /// Makes the tables in a new database. Throws `SQLITE_MISMATCH` if another version of the program wrote the file.
+  /// The statements that lead from an earlier version to the present one.
+  static let upgrades: [Int64: [String]] = [
+    // The rule that decided, and its program.
+    4: ["ALTER TABLE taps ADD COLUMN rule TEXT", "ALTER TABLE taps ADD COLUMN program TEXT"]
+  ]
+
+  /// Makes the tables in a new database, or changes those of an earlier version. Throws `SQLITE_MISMATCH` if the file has
+  /// a newer version, or an earlier one that is not in the list.
   static func prepare(_ database: Database) throws(SQLiteError) {
     let found = try database.run("PRAGMA user_version").first?.first?.asInteger ?? 0
     guard found != version else { return }
-    guard found == 0 else {
+    guard let steps = found == 0 ? statements : upgrades[found] else {
       throw SQLiteError(code: SQLITE_MISMATCH, message: "schema version \(found) instead of \(version)")
     }
     try database.transaction { () throws(SQLiteError) in
-      for statement in statements { try database.run(statement) }
+      for statement in steps { try database.run(statement) }
       try database.run("PRAGMA user_version = \(version)")
     }
   }

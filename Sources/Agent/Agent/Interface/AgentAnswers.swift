@@ -82,7 +82,11 @@ enum AgentAnswers {
     tap.uri = summary.uri ?? ""
     tap.title = summary.title
     tap.state = summary.state.rawValue
-    tap.handler = summary.handler
+    tap.handler = summary.receiver.handler
+    tap.rule = summary.receiver.rule
+    tap.program = summary.receiver.program
+    tap.stateReason = summary.reason.words
+    tap.stateReasonCode = summary.reason.code.rawValue
     tap.sequence = UInt64(clamping: summary.sequence)
     return tap.values
   }
@@ -100,7 +104,9 @@ enum AgentAnswers {
     tap.uri = stored.uri ?? ""
     tap.title = stored.title
     tap.state = stored.state.rawValue
-    tap.handler = stored.handler
+    tap.handler = stored.receiver.handler
+    tap.rule = stored.receiver.rule
+    tap.program = stored.receiver.program
     tap.sequence = sequence.map(UInt64.init(clamping:))
     tap.message = stored.read.bytes
     tap.reason = reason
@@ -197,12 +203,14 @@ enum AgentAnswers {
         + "or a type")
   }
 
-  /// The error for a tap that a handler already has. If `handler` is nil, it was copied to the clipboard, or its network
-  /// was joined.
-  static func alreadyDelivered(to handler: String?) -> BusError {
-    BusError(
+  /// The error for a tap that was opened before. Without a handler and a program, it was copied to the clipboard, or its
+  /// network was joined.
+  static func alreadyDelivered(to receiver: TapReceiver) -> BusError {
+    let program = receiver.program.map { "the rule \(receiver.rule ?? "") has already started \($0)" }
+    return BusError(
       name: Names.Errors.alreadyDelivered,
-      message: handler.map { "it was handed to \(AppID.text($0)) already" } ?? "it was copied or joined already")
+      message: receiver.handler.map { "it was handed to \(AppID.text($0)) already" } ?? program
+        ?? "it was copied or joined already")
   }
 
   static func error(_ error: InboxError) -> BusError {

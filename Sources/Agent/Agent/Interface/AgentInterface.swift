@@ -167,7 +167,7 @@ actor AgentInterface {
     let tap: Tap
     do throws(InboxError) { tap = try await inbox.tap(id) } catch { throw AgentAnswers.error(error) }
     switch tap.state {
-    case .delivered: throw AgentAnswers.alreadyDelivered(to: tap.handler)
+    case .delivered: throw AgentAnswers.alreadyDelivered(to: tap.receiver)
     case .opening: throw BusError.beingOpened
     case .received, .shown, .failed, .dismissed, .expired: return
     }

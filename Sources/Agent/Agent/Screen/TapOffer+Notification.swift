@@ -93,6 +93,7 @@ extension TapOffer {
     }
     if let command {
       let name = ruleName(command)
+      if reason.handOverFailure?.code == .commandFailed { return Messages.hasFailed(name) }
       return reason.mayHaveOpened ? Messages.mayHaveRun(name) : Messages.couldNotRun(name)
     }
     return reason.mayHaveOpened ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)

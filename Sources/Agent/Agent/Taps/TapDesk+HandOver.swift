@@ -33,7 +33,7 @@ extension TapDesk {
     guard openings[offer.id] == nil else { return .beingOpened }
     begin(removals.handle(.opening(offer)))
     let commit = Task<BusError?, Never> {
-      if let refusal = await move(offer.id, to: .opening, handler: offer.handler?.desktopID) {
+      if let refusal = await move(offer.id, to: .opening, receiver: offer.receiver) {
         openings[offer.id] = nil
         begin(removals.handle(.notOpened(offer.id)))
         return AgentAnswers.error(refusal)
@@ -51,7 +51,7 @@ extension TapDesk {
       Task {
         let result = await body(self)
         openings[offer.id] = openings[offer.id]?.handOver.map { .recording($0) }
-        logOutcome(result.outcome, of: offer)
+        logOutcome(result.outcome, of: offer, isFinal: result.answer == nil)
         let isFollowed = result.answer != nil && policy.pendingAnswer(of: offer) == result.answer
         await perform(policy.handle(.handedOver(offer, result.outcome, answer: result.answer)))
         begin(removals.handle(.ended(offer.id, result.outcome)))
@@ -64,7 +64,7 @@ extension TapDesk {
   func deliver(_ offer: TapOffer, token: String?) async -> HandOver {
     if let command = offer.command {
       let click = Launcher.Click(activationToken: token, tapID: offer.id, tag: offer.read)
-      return HandOver(outcome: await launcher.run(command, message: offer.read.bytes, click: click))
+      return await launcher.run(command, message: offer.read.bytes, click: click)
     }
     if offer.connects { return HandOver(outcome: await connect(offer)) }
     // An app that gets one record or the link alone gets neither the message nor the UID.
@@ -90,18 +90,27 @@ extension TapDesk {
       case .handingOver(let task), .recording(let task): _ = await task.value
       }
     }
+    let isAwaited = policy.pendingAnswer(of: offer) == answer
     let actions = policy.handle(.answered(offer, outcome))
-    guard !actions.isEmpty else { return }
+    guard !actions.isEmpty || isAwaited && offer.command != nil else { return }
     logOutcome(outcome, of: offer)
-    await perform(actions)
-    begin(removals.handle(.ended(offer.id, outcome)))
+    let refusals = await perform(actions)
+    // The tap may have been removed from the inbox while the program ran.
+    if offer.command != nil, refusals[offer.id] != nil { await perform(policy.handle(.cleared(offer.id))) }
+    // The program of a rule was started long ago, so OnRemove= runs even if it has failed since.
+    if offer.command == nil { begin(removals.handle(.ended(offer.id, outcome))) }
   }
 
-  /// Without the handler's message, which may contain text from the tag.
-  private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer) {
-    let handler = offer.receiver ?? "the clipboard"
+  /// Without the handler's message, which may contain text from the tag. If the outcome of a rule's program is final, the
+  /// program has ended.
+  private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer, isFinal: Bool = true) {
+    let handler = offer.receiverName ?? "the clipboard"
     switch outcome {
+    case .delivered where offer.command != nil && isFinal:
+      log(.info, "tap \(offer.id) was handed to \(handler), which has ended without an error")
     case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
+    case .failed(let failure) where failure.code == .commandFailed || failure.code == .commandMissing:
+      log(.warning, "tap \(offer.id) failed: \(failure)")
     case .unknown(let doubt): log(.warning, "tap \(offer.id) may have been handed to \(handler): \(doubt)")
     case .failed(let failure):
       log(.warning, "tap \(offer.id) was not handed to \(handler): \(failure.error ?? failure.code.rawValue)")
@@ -147,12 +156,13 @@ extension TapDesk {
         }
         switch action {
         case .run(let command, let click):
-          let outcome = await launcher.run(command, message: [], click: click)
+          // It may end the program of Run=, which then has not failed.
+          if let id = click.tapID { _ = policy.handle(.undone(id)) }
+          let handOver = await launcher.run(command, message: [], click: click)
           let program = "the program of OnRemove= of the rule “\(command.rule)”"
-          if case .failed(let failure) = outcome {
-            log(.warning, "\(program) was not started: \(failure.code.rawValue)")
-          } else {
-            log(.info, "\(program) was started: the tag was removed")
+          if case .delivered = handOver.outcome { log(.info, "\(program) was started: the tag was removed") }
+          if case .failed(let failure) = await handOver.answer?.outcome ?? handOver.outcome {
+            log(.warning, "\(program) failed: \(failure)")
           }
         case .report(let application, let click): await launcher.reportRemoval(to: application, click: click)
         }

@@ -71,7 +71,7 @@ actor TapDesk {
     }
     if isOutgoing { await signals.emit("OutgoingAvailable", []) }
     // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
-    if let receiver = offer.receiver {
+    if let receiver = offer.receiverName {
       log(.info, "tap \(offer.id) is offered, to be opened in \(receiver)")
     } else {
       log(.info, "tap \(offer.id) is not offered to any app; it can be read and copied")
@@ -163,10 +163,10 @@ actor TapDesk {
 
   /// The inbox's refusal; nil if the state is committed.
   func move(
-    _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
+    _ id: String, to state: TapState, reason: TapReason = .none, receiver: TapReceiver? = nil
   ) async -> InboxError? {
     do throws(InboxError) {
-      try await inbox.move(id, to: state, reason: reason, handler: handler)
+      try await inbox.move(id, to: state, reason: reason, receiver: receiver)
       log(.debug, "tap \(id) is \(state.rawValue)")
       return nil
     } catch {
@@ -197,7 +197,7 @@ actor TapDesk {
       let offer = await router.offer(tap).opening(shown.manner)
       // The tap may have been clicked meanwhile.
       guard policy.offer(id) == shown, offer != shown, offer.isShown else { return }
-      let isSame = tap.state == .failed && offer.handler?.desktopID == tap.handler
+      let isSame = tap.state == .failed && offer.handler?.desktopID == tap.receiver.handler
       await perform(policy.handle(.again(offer, failure: isSame ? tap.reason : nil)))
     } catch { log(.warning, "cannot decide tap \(id) again: \(error)") }
   }

@@ -176,8 +176,14 @@ extension TapOffer {
   }
 
   /// For the log; nil if neither an app nor a program gets the tap.
-  var receiver: String? {
-    handler?.id ?? command.map { "the program of the rule “\($0.rule)”" } ?? (connects ? "NetworkManager" : nil)
+  var receiverName: String? {
+    handler?.id ?? command.map { "the program of the rule “\($0.rule)”, \($0.program)" }
+      ?? (connects ? "NetworkManager" : nil)
+  }
+
+  /// As the inbox stores it.
+  var receiver: TapReceiver {
+    TapReceiver(handler: handler?.desktopID, rule: rule?.name, program: command?.program)
   }
 
   /// The same tap, opened by another application without a question. `whole` means that the app gets the whole message,
@@ -208,7 +214,7 @@ extension TapOffer {
   var tap: Tap {
     // The inbox has one line for a tap.
     let title = text.isEmpty ? TagContents.title(of: read, obstacle) : DisplayText(text.string)
-    return Tap(read, uri: uri?.string, title: title.string, handler: handler?.desktopID)
+    return Tap(read, uri: uri?.string, title: title.string, receiver: receiver)
   }
 
   var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }

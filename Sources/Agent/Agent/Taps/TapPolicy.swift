@@ -24,8 +24,11 @@ struct TapPolicy {
     case withdrawn(TapOffer)
     /// The hand-over has ended. If the app has not answered in time, its answer may still come.
     case handedOver(TapOffer, HandOverOutcome, answer: PendingAnswer? = nil)
-    /// An answer has come after the wait for it. No hand-over of the tap is under way.
+    /// An answer has come after the wait for it, or the program of a rule has ended. No hand-over of the tap is under
+    /// way.
     case answered(TapOffer, HandOverOutcome)
+    /// The program of `OnRemove=` begins. How the program of `Run=` ends has no effect from now on.
+    case undone(String)
     /// The notification has disappeared without a click.
     case closed(String, NotificationCloseReason)
     case dismiss(String)
@@ -141,9 +144,13 @@ struct TapPolicy {
       pendingCalls[offer.handOverKey] = answer.map { PendingCall(answer: $0) }
       return handedOver(offer, outcome)
     case .answered(let offer, let outcome): return answered(offer, outcome)
+    case .undone(let id):
+      pendingCalls = pendingCalls.filter { $0.key.tap != id }
+      return []
     case .closed(let id, let reason): return closed(id, reason)
     case .dismiss(let id):
-      return [.move(id, to: .dismissed, reason: .none)] + close(id) + [.announceClosed(id, .dismissed)]
+      let reason = onScreen[id]?.failure ?? .none
+      return [.move(id, to: .dismissed, reason: reason)] + close(id) + [.announceClosed(id, .dismissed)]
     case .expired(let id):
       forget(id)
       return close(id) + [.announceClosed(id, .expired)]
@@ -225,7 +232,11 @@ struct TapPolicy {
       return [.move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered)]
         + (offer.manner == .withoutClick ? showOpened(offer) : [])
     }
-    // Nothing of it was opened, and a click decides about another try.
+    return failed(offer, reason)
+  }
+
+  private mutating func failed(_ offer: TapOffer, _ reason: TapReason) -> [Action] {
+    // A click decides about another try.
     let failed = offer.manner == .withoutClick ? offer.opening(.once) : offer
     return [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)]
       + put(failed, .failed, failure: reason)
@@ -253,6 +264,12 @@ struct TapPolicy {
 
   private mutating func answered(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
     guard let call = pendingCalls.removeValue(forKey: offer.handOverKey), !call.isOvertaken else { return [] }
+    // The tap is delivered since the program has started.
+    if offer.command != nil {
+      guard let reason = outcome.failure else { return [] }
+      openedAtOnce.removeAll { $0.id == offer.id }
+      return failed(offer, reason)
+    }
     switch outcome {
     case .delivered:
       let delivered: [Action] = [.move(offer.id, to: .delivered, reason: .none)]
@@ -276,7 +293,7 @@ struct TapPolicy {
     guard let tap = remove(id) else { return [] }
     switch (tap.state, reason) {
     case (_, .dismissed):
-      return [.move(id, to: .dismissed, reason: .none), .announceClosed(id, .dismissed)]
+      return [.move(id, to: .dismissed, reason: tap.failure ?? .none), .announceClosed(id, .dismissed)]
     // The user has not closed it, and can still open it from the inbox.
     case (_, .expired), (_, .closed), (_, .undefined):
       return [.move(id, to: .expired, reason: tap.failure ?? .none), .announceClosed(id, .expired)]

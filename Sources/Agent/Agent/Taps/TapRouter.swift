@@ -64,7 +64,7 @@ actor TapRouter {
   func offer(_ tap: Tap) async -> TapOffer {
     let offer = await offer(tap.read)
     // The user may have chosen that app.
-    guard tap.state == .failed, let handler = tap.handler else { return offer }
+    guard tap.state == .failed, let handler = tap.receiver.handler else { return offer }
     return offer.again(in: handler) ?? offer
   }
 

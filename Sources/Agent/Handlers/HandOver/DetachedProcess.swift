@@ -76,7 +76,32 @@ extension DetachedProcess {
     while waitpid(child, &status, 0) < 0 {
       if errno != EINTR { return .outOfSight }
     }
-    return tagroute_exited_normally(status) != 0 && tagroute_exit_code(status) == 0 ? .succeeded : .failed
+    return ProgramEnd(waitStatus: status) == .exited(status: 0) ? .succeeded : .failed
+  }
+}
+
+/// How a started program has ended.
+enum ProgramEnd: Sendable, Hashable {
+  case exited(status: Int32)
+  case killed(signal: Int32)
+  /// Another part of this process has reaped it, or nothing could wait for it.
+  case unknown
+
+  /// As waitpid(2) returns it.
+  init(waitStatus: Int32) {
+    self =
+      tagroute_exited_normally(waitStatus) != 0
+      ? .exited(status: tagroute_exit_code(waitStatus)) : .killed(signal: tagroute_ending_signal(waitStatus))
+  }
+
+  /// What went wrong, as the end of a sentence; nil if nothing did, or nobody knows. A program that was asked to end has
+  /// not failed: these are the signals of a clean exit in systemd.service(5).
+  var failure: String? {
+    switch self {
+    case .exited(0), .killed(SIGHUP), .killed(SIGINT), .killed(SIGTERM), .killed(SIGPIPE), .unknown: nil
+    case .exited(let status): "ended with status \(status)"
+    case .killed(let signal): "was killed by signal \(signal)"
+    }
   }
 }
 
@@ -85,7 +110,7 @@ actor ChildReaper {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
   private var watches: [pid_t: DescriptorWatch] = [:]
-  private var ends: [pid_t: @Sendable () -> Void] = [:]
+  private var ends: [pid_t: @Sendable (ProgramEnd) -> Void] = [:]
   /// The number of children that must not be reaped yet, because their `body` has not ended.
   private var held = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -116,7 +141,8 @@ actor ChildReaper {
 
   /// Takes over a child, and reaps it only after `body` has ended. Its process id cannot be reused before that.
   func adopt(
-    _ child: pid_t, atEnd end: @escaping @Sendable () -> Void, after body: @escaping @Sendable () async -> Void
+    _ child: pid_t, atEnd end: @escaping @Sendable (ProgramEnd) -> Void,
+    after body: @escaping @Sendable () async -> Void
   ) {
     held += 1
     Task {
@@ -127,7 +153,7 @@ actor ChildReaper {
   }
 
   /// Calls `end` when the child has exited, on any thread. Calls it at once if nothing can wait for the child.
-  func adopt(_ child: pid_t, atEnd end: @escaping @Sendable () -> Void) {
+  func adopt(_ child: pid_t, atEnd end: @escaping @Sendable (ProgramEnd) -> Void) {
     let number = openDescriptor(child)
     if number >= 0 {
       // The closure keeps the reaper alive until the child has exited. Its owner may be gone by then.
@@ -143,19 +169,22 @@ actor ChildReaper {
     // There is no process descriptor for the child. A waiting thread costs more, but needs none.
     do throws(SystemError) {
       try startThread {
-        while waitpid(child, nil, 0) < 0 && errno == EINTR {}
-        end()
+        var (status, result): (Int32, pid_t) = (0, 0)
+        repeat { result = waitpid(child, &status, 0) } while result < 0 && errno == EINTR
+        end(result == child ? ProgramEnd(waitStatus: status) : .unknown)
       }
     } catch {
       // Nobody will notice the end of the child. It must not keep its place among the running programs for ever.
-      end()
+      end(.unknown)
     }
   }
 
   private func reap(_ child: pid_t) {
-    guard waitpid(child, nil, WNOHANG) != 0 else { return }
+    var status: Int32 = 0
+    let result = waitpid(child, &status, WNOHANG)
+    guard result != 0 else { return }
     watches.removeValue(forKey: child)?.cancel()
-    ends.removeValue(forKey: child)?()
+    ends.removeValue(forKey: child)?(result == child ? ProgramEnd(waitStatus: status) : .unknown)
     guard watches.isEmpty && held == 0 else { return }
     for continuation in waiting { continuation.resume() }
     waiting = []

@@ -73,8 +73,10 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
     case needsTerminal = "needs-terminal"
     /// The program of its `Exec` is not installed; the detail is the file and the line.
     case programMissing = "program-missing"
-    /// The program of a rule's `Run` is not installed; the detail is the rule's file and line.
+    /// The program of a rule's `Run` is not installed; the detail names the rule and the program.
     case commandMissing = "command-missing"
+    /// The program of a rule's `Run` ended with an error; the detail names the rule, the program and its status.
+    case commandFailed = "command-failed"
     /// Too many programs that rules started still run; the detail is the rule's file and line, or the path of the app's
     /// desktop entry, and the limit.
     case tooManyPrograms = "too-many-programs"
@@ -119,14 +121,14 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
 
   package var description: String {
     switch code {
-    case .nowhere, .entryUnusable, .tooManyPrograms, .fileNotWritten, .noResources: detail
+    case .nowhere, .entryUnusable, .tooManyPrograms, .commandMissing, .commandFailed, .fileNotWritten, .noResources:
+      detail
     case .entryMissing: "\(detail): is no longer there"
     case .entryChanged:
       "\(detail): it starts something else than when the link was offered; try again to open it as it is now"
     case .noCommand: "\(detail): has no Exec, and the application cannot be reached over D-Bus"
     case .needsTerminal: "\(detail): needs a terminal, which a tag does not open"
     case .programMissing: "\(detail): the program of Exec is not installed"
-    case .commandMissing: "\(detail): the program of Run is not installed"
     case .notPermitted, .notStarted: detail
     case .handlerFailed: "the app did not take it: \(detail)"
     case .noClipboard: "neither wl-copy nor xclip nor xsel is installed"

@@ -42,6 +42,7 @@ package actor Launcher {
   private let connection: Connection?
   private let timeout: Duration
   private let limit: Duration
+  private let settling: Duration
   private let environment: [String: String]
   private let report: @Sendable (String) -> Void
   private let reaper: ChildReaper
@@ -52,18 +53,20 @@ package actor Launcher {
   /// Without a session bus, applications with D-Bus activation are started from their `Exec`.
   ///
   /// A hand-over waits for `timeout` until an application starts and replies. An answer later than `limit` is ignored.
+  /// The hand-over to a rule's program waits for `settling`, because most programs that fail do so at once.
   /// `environment` is that of started programs, without the variables that concern only this process. `report` gets a
   /// line for the log if systemd refuses the scope of a started program. A file with a record is removed after
   /// `fileLifetime`.
   package init(
     connection: Connection?, timeout: Duration = .seconds(25), limit: Duration = .seconds(300),
-    fileLifetime: Duration = .seconds(600),
+    settling: Duration = .milliseconds(500), fileLifetime: Duration = .seconds(600),
     environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop,
     report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.connection = connection
     self.timeout = timeout
     self.limit = limit
+    self.settling = settling
     self.environment = environment
     self.report = report
     self.loop = loop
@@ -160,29 +163,39 @@ package actor Launcher {
   /// Waits until every started program has exited and was reaped.
   func allEnded() async { await reaper.allEnded() }
 
-  /// Runs the program of a rule, with the encoded NDEF message on its standard input. Returns as soon as it is loaded.
-  /// Fails if too many programs of rules still run.
-  package func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
+  /// Runs the program of a rule, with the encoded NDEF message on its standard input. Fails if too many programs of
+  /// rules still run, or if the program cannot be started.
+  ///
+  /// If the program ends within a moment, the outcome is final. Otherwise the outcome is `delivered`, and the answer
+  /// comes when the program ends.
+  package func run(_ command: TapCommand, message: [UInt8], click: Click = Click()) async -> HandOver {
     let owner = RunningCommands.Owner.rule(command.rule)
+    func failed(_ failure: HandOverFailure) -> HandOver { HandOver(outcome: .failed(failure)) }
     if let obstacle = commands.begin(owner) {
-      return .failed(HandOverFailure(.tooManyPrograms, "\(command.file):\(command.line): \(obstacle)"))
+      return failed(HandOverFailure(.tooManyPrograms, "\(command.file):\(command.line): \(obstacle)"))
     }
-    let end: @Sendable () -> Void = { [weak self] in self?.ended(owner) }
     let environment = command.environment(childEnvironment(click, tag: click.tag), tapID: click.tapID)
     let result: Result<pid_t, HandOverFailure>
     do throws(SystemError) {
       result = try await DedicatedThread.run { command.start(message, environment: environment) }
     } catch {
-      end()
-      return .failed(HandOverFailure(error))
+      commands.end(owner)
+      return failed(HandOverFailure(error))
     }
     switch result {
     case .success(let child):
-      await adopt(child, of: command.application, atEnd: end)
-      return .delivered
+      let (ends, end) = AsyncStream.makeStream(of: ProgramEnd.self)
+      await adopt(child, of: command.application) { [weak self] in
+        self?.ended(owner)
+        end.yield($0)
+        end.finish()
+      }
+      let task = Task { command.outcome(of: await ends.first { _ in true } ?? .unknown) }
+      let handOver = await PendingAnswer(task, on: loop).handOver(within: settling)
+      return handOver.answer.map { HandOver(outcome: .delivered, answer: $0) } ?? handOver
     case .failure(let failure):
-      end()
-      return .failed(failure)
+      commands.end(owner)
+      return failed(failure)
     }
   }
 
@@ -222,7 +235,7 @@ package actor Launcher {
     }
     switch result {
     case .success(let child):
-      await adopt(child, of: application, atEnd: end)
+      await adopt(child, of: application) { [end] _ in end() }
       return .delivered
     case .failure(let failure):
       end()
@@ -233,7 +246,7 @@ package actor Launcher {
   /// Has the child reaped, and moved into its systemd scope. The application already has its input, so the caller does
   /// not wait for systemd.
   private func adopt(
-    _ child: pid_t, of application: Application, atEnd end: @escaping @Sendable () -> Void
+    _ child: pid_t, of application: Application, atEnd end: @escaping @Sendable (ProgramEnd) -> Void
   ) async {
     guard let connection else { return await reaper.adopt(child, atEnd: end) }
     let scope = ApplicationScope(application: application, child: child)

@@ -28,6 +28,16 @@ package struct TapCommand: Sendable, Hashable {
     self.init(rule.onRemove, rule, uri: uri)
   }
 
+  package var program: String { arguments.first ?? "" }
+
+  private var place: String { "rule \(rule)" }
+
+  /// Of the program's end.
+  func outcome(of end: ProgramEnd) -> HandOverOutcome {
+    guard let failure = end.failure else { return .delivered }
+    return .failed(HandOverFailure(.commandFailed, "\(place): \(program) \(failure)"))
+  }
+
   /// The rule may have moved within the file, for example below a new comment.
   package func isSame(as other: TapCommand) -> Bool {
     arguments == other.arguments && rule == other.rule && file == other.file && uri == other.uri
@@ -57,14 +67,15 @@ package struct TapCommand: Sendable, Hashable {
   /// Blocks on files and until the program is loaded. Returns the process id, which the caller has to reap. The output
   /// is discarded: it could be large, and could contain the contents of the tag.
   func start(_ message: [UInt8], environment: [String: String]) -> Result<pid_t, HandOverFailure> {
-    guard let name = arguments.first, let program = ProcessEnvironment.program(name, in: environment) else {
-      return .failure(HandOverFailure(.commandMissing, "\(file):\(line)"))
+    guard let path = ProcessEnvironment.program(program, in: environment) else {
+      return .failure(
+        HandOverFailure(.commandMissing, "\(place): \(HandlerCheck.absence(of: program)); correct \(file):\(line)"))
     }
     let home = environment["HOME"].flatMap { Files.isDirectory($0) ? $0 : nil } ?? "/"
     do throws(SystemError) {
       return .success(
         try DetachedProcess(
-          program: program, arguments: arguments, environment: environment, workingDirectory: home, input: message,
+          program: path, arguments: arguments, environment: environment, workingDirectory: home, input: message,
           discardsOutput: true
         ).start())
     } catch {

@@ -199,13 +199,20 @@ struct InboxList {
     try console.answer(taps, lines)
   }
 
-  /// The short id, the local time, the state, the app and the content of the tag. Without a `width` in cells, lines are
-  /// not cut.
+  /// A header, then the short id, the local time, the state, the app or rule and the content of each tag. Without a
+  /// `width` in cells, lines are not cut.
   static func lines(_ taps: [TapDescription], width: Int?) -> [String] {
-    let rows = taps.map { tap in
-      [tap.shortID, LocalTime.minute(tap.time), tap.state, tap.app, tap.title].map(Console.printable)
-    }
-    guard let columns = rows.first?.count else { return [] }
+    guard !taps.isEmpty else { return [] }
+    let rows =
+      [header]
+      + taps.map { tap in
+        // If the program of a rule has failed, the reason names the rule, the program and the status.
+        let failure =
+          tap.state == "failed" && tap.rule != nil && !tap.stateReason.isEmpty ? " (\(tap.stateReason))" : ""
+        return [tap.shortID, LocalTime.minute(tap.time), tap.state, tap.opener, tap.title + failure].map(
+          Console.printable)
+      }
+    let columns = header.count
     var widths = (0..<columns).map { column in rows.map { TerminalText.cells(of: $0[column]) }.max() ?? 0 }
     // Cut the app rather than the content: the beginning is enough to recognise an app.
     if let width { widths[columns - 2] = min(widths[columns - 2], max(width / 4, 8)) }
@@ -217,10 +224,25 @@ struct InboxList {
   }
 }
 
+extension InboxList {
+  private static let header = ["ID", "READ", "STATE", "APP OR RULE", "ON THE TAG"]
+}
+
 extension TapDescription {
   /// The beginning of the id, which is unique in nearly every inbox.
   var shortID: String { String(id.prefix(8)) }
 
   /// The desktop id without `.desktop`; `-` if there is no app.
   var app: String { handler.map(AppID.text) ?? "-" }
+
+  /// The app, or the rule that decides without one; `-` if there is neither.
+  var opener: String { handler == nil ? rule.map { "rule \($0)" } ?? "-" : app }
+
+  /// What happened with the tap, with the verb for an app, or that for the rule that starts a program; `other` without
+  /// both.
+  func words(app verb: String, program start: String, other: String) -> String {
+    if handler != nil { return "\(verb) \(app)" }
+    guard let program else { return other }
+    return "the rule “\(rule ?? "")” \(start) \(program)"
+  }
 }

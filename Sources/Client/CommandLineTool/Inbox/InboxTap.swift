@@ -16,8 +16,17 @@ struct InboxTap {
 
   /// `inbox show`.
   func print(_ console: Console) async throws(Failure) {
-    let report = StoredTapReport(tap, now: await decisionOfNow())
+    let report = StoredTapReport(tap, now: await decisionOfNow(), reader: await readerName())
     try console.answer(report, report.lines)
+  }
+
+  /// As the daemon names it; nil if there is no daemon, or the reader is not there any more.
+  private func readerName() async -> String? {
+    guard !tap.reader.isEmpty, let daemon = try? await DaemonClient.own(), let status = try? await daemon.status()
+    else {
+      return nil
+    }
+    return status.readers.first { $0.path == tap.reader && !$0.name.isEmpty }?.name
   }
 
   /// The current decision about the tag. Nil if the tap still has its reason, if an app has it, or if the
@@ -44,7 +53,7 @@ struct InboxTap {
     let opened = (try? await inbox.whole(tap.id)) ?? tap
     try console.answer(
       ["id": tap.id, "state": "delivered", "handler": opened.handler] as JSON,
-      [opened.handler == nil ? "copied" : "opened in \(opened.app)"])
+      [opened.words(app: "opened in", program: "started", other: "copied")])
   }
 
   /// The message names the tap rather than the agent, because the cause is often the app.
@@ -56,7 +65,8 @@ struct InboxTap {
     case Names.Errors.notPossible: exitCode = Names.ExitCode.tryAgain
     case Names.Errors.alreadyDelivered:
       if let now = try? await inbox.whole(tap.id), let time = now.stateTime {
-        message = "already \(now.handler == nil ? "copied" : "handed to \(now.app)") at \(LocalTime.minute(time))"
+        let words = now.words(app: "already handed to", program: "has already started", other: "already copied")
+        message = "\(words) at \(LocalTime.minute(time))"
       }
     default: return Failure(error, from: .agent)
     }
@@ -97,38 +107,67 @@ struct InboxTap {
 struct StoredTapReport: Encodable {
   let tap: TapDescription
   private let message: [UInt8]
+  /// Its name; nil if nobody knows it.
+  private let reader: String?
   /// The current decision about its link; nil if the agent was not asked.
   let now: Resolution?
 
-  init(_ tap: TapDescription, now: Resolution? = nil) {
+  init(_ tap: TapDescription, now: Resolution? = nil, reader: String? = nil) {
     message = tap.message ?? []
     var whole = tap
     whole.message = message
     self.tap = whole
     self.now = now
+    self.reader = reader
   }
 
-  /// The tap for a person: tag, link, state, app and records.
+  /// The tap for a person: what happened, in order.
   var lines: [String] {
-    var lines = ["\(tap.id): \(tap.title)"]
-    let tag = [tap.technology, UIDText.text(tap.uid)].filter { !$0.isEmpty }.joined(separator: " ")
-    let reader = tap.reader.isEmpty ? "" : ", by \(ReaderChoice.text(forPath: tap.reader))"
-    lines.append("read: \(LocalTime.second(tap.time)), \(tag)\(reader)")
-    if !tap.uri.isEmpty { lines.append("link: \(tap.uri)") }
-    let since = tap.stateTime.map { " since \(LocalTime.second($0))" } ?? ""
-    lines.append("state: \(tap.state)\(since)\(tap.stateReason.isEmpty ? "" : ": \(tap.stateReason)")")
-    if let goal { lines.append(goal) }
-    guard !message.isEmpty else { return lines + ["message: none"] }
+    let uid = tap.uid.isEmpty ? [] : ["UID \(UIDText.text(tap.uid))"]
+    let number = tap.reader.isEmpty ? nil : ReaderChoice.text(forPath: tap.reader)
+    let tag = [tap.technology].filter { !$0.isEmpty } + uid + [(reader ?? number).map { "by \($0)" }].compactMap(\.self)
+    return ["tap \(tap.id)", "\(LocalTime.second(tap.time)): read \(tag.joined(separator: ", "))"] + contents
+      + [decision].compactMap(\.self) + ["\(tap.stateTime.map { "\(LocalTime.second($0)): " } ?? "")\(state)"]
+  }
+
+  private var contents: [String] {
+    guard !message.isEmpty else { return ["on the tag: no message"] }
     let records = RecordReport.all(in: message)
     let size = "\(message.count) byte\(message.count == 1 ? "" : "s")"
-    lines.append("message: \(size)\(records.isEmpty ? ", not an NDEF message" : "")")
-    return lines + RecordReport.lines(records).map { "  \($0)" }
+    let lines = RecordReport.lines(records).map { "  \($0)" }
+    // The link in its normal form, if no record is written like that.
+    let link = tap.uri.isEmpty || lines.contains { $0.contains(tap.uri) } ? [] : ["  opened as: \(tap.uri)"]
+    return ["on the tag: \(size)\(records.isEmpty ? ", not an NDEF message" : "")"] + lines + link
   }
 
-  private var goal: String? {
-    if let reason = tap.reason { return "goes to: \(tap.handler.map(AppID.text) ?? "no app"), \(reason)" }
-    if let now { return "would go to: \(now.handler.map(AppID.text) ?? "no app"), \(now.reason)" }
-    return tap.handler.map { "\(tap.state == "delivered" ? "was handed to" : "goes to"): \(AppID.text($0))" }
+  /// Which app or rule, and why. Nil if the state names it.
+  private var decision: String? {
+    if let reason = tap.reason { return Self.decision(tap.handler, reason, "goes to") }
+    if let now { return "now: \(Self.decision(now.handler, now.reason, "would go to"))" }
+    guard ["received", "shown", "expired", "dismissed"].contains(tap.state) else { return nil }
+    return tap.handler == nil && tap.program == nil ? nil : tap.words(app: "goes to", program: "would start", other: "")
+  }
+
+  /// Most reasons name the app.
+  private static func decision(_ handler: String?, _ reason: String, _ verb: String) -> String {
+    guard let handler, !reason.contains(AppID.text(handler)) else { return reason }
+    return "\(verb) \(AppID.text(handler)): \(reason)"
+  }
+
+  private var state: String {
+    let words =
+      switch tap.state {
+      case "shown": "shown in a notification"
+      case "opening": tap.words(app: "opening in", program: "starts", other: "opening")
+      case "delivered": tap.words(app: "handed to", program: "started", other: "copied, or its network was joined")
+      case "failed" where tap.handler != nil: "failed in \(tap.app)"
+      default: tap.state
+      }
+    guard !tap.stateReason.isEmpty else { return words }
+    // The decision names the rule already.
+    let prefix = tap.reason == nil ? "" : "rule \(tap.rule ?? ""): "
+    return
+      "\(words): \(tap.stateReason.hasPrefix(prefix) ? String(tap.stateReason.dropFirst(prefix.count)) : tap.stateReason)"
   }
 
   func encode(to encoder: any Encoder) throws {

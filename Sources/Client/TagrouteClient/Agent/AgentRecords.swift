@@ -14,15 +14,18 @@ public struct TapDescription: BusRecord, Sendable, Hashable {
   public var state = ""
   /// The desktop id of the handler; nil if there is none.
   public var handler: String?
+  /// The name of the rule that decides; nil if none does, and with an agent that does not name it.
+  public var rule: String?
+  /// The program of that rule; nil if it runs none.
+  public var program: String?
   /// The whole NDEF message; nil in a list.
   public var message: [UInt8]?
   /// Why this handler was chosen, as decided before the tap was shown. Nil in a list, and after its notification has
   /// gone.
   public var reason: String?
-  /// Why the tap is in its state; empty in a list, and if there is no more to report.
+  /// Why the tap is in its state; empty if there is no more to report.
   public var stateReason = ""
   /// The same for programs, as documented for `ListInbox` of `org.tagroute.Agent1`. Later versions may add values.
-  /// Empty in a list.
   public var stateReasonCode = ""
   /// When the tap entered its state, in the same unit as `time`; nil in a list.
   public var stateTime: UInt64?
@@ -55,13 +58,15 @@ public struct TapDescription: BusRecord, Sendable, Hashable {
     [
       .text("id", \.id), .number("time", \.time), .text("uri", \.uri), .text("title", \.title),
       .text("state", \.state), .textOrEmpty("handler", \.handler), .number("sequence", \.sequence).notInJSON,
+      .text("rule", \.rule), .text("program", \.program), .text("state-reason", \.stateReason),
+      .text("state-reason-code", \.stateReasonCode), .printed("read-at") { UTCTime.text($0.time) },
     ]
   }
 
   private static var details: [BusField<Self>] {
     [
-      .bytes("message", \.message), .text("reason", \.reason), .text("state-reason", \.stateReason),
-      .text("state-reason-code", \.stateReasonCode), .number("state-time", \.stateTime),
+      .bytes("message", \.message), .text("reason", \.reason), .number("state-time", \.stateTime),
+      .printed("state-at") { $0.stateTime.map(UTCTime.text) },
       .text("technology", \.technology), .bytes("uid", \.uid), .text("reader", \.reader),
     ]
   }

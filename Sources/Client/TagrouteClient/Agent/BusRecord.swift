@@ -50,6 +50,13 @@ package struct BusField<Record> {
   let value: (Record) -> Value?
   let json: (Record) -> any Encodable
 
+  private init(
+    key: String, decode: @escaping (inout Record, Value) -> Void, value: @escaping (Record) -> Value?,
+    json: @escaping (Record) -> any Encodable
+  ) {
+    (self.key, self.decode, self.value, self.json) = (key, decode, value, json)
+  }
+
   /// The key in camel case.
   var jsonKey: JSONKey {
     let words = key.split(separator: "-")
@@ -117,6 +124,11 @@ package struct BusField<Record> {
       key, path, { $0.asArray?.compactMap(\.asDictionary).map(Element.init) },
       { .dictionaries($0.map(\.values)) }
     ) { $0 }
+  }
+
+  /// A key that only the command line prints.
+  static func printed(_ key: String, _ text: @escaping (Record) -> String?) -> BusField {
+    BusField(key: key, decode: { _, _ in }, value: { _ in nil }) { text($0) }
   }
 
   /// The same key, which the command line does not print.

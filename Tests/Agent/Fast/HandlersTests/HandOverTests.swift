@@ -117,6 +117,6 @@ import Testing
     let reaper = ChildReaper(on: EventLoop(label: "test"), openDescriptor: { _ in -1 }) { _ throws(SystemError) in
       throw SystemError("start a thread", errno: EAGAIN)
     }
-    await confirmation { ended in await reaper.adopt(1) { ended() } }
+    await confirmation { ended in await reaper.adopt(1) { _ in ended() } }
   }
 }

@@ -12,7 +12,8 @@ struct InboxTests {
 
   @Test func `a tap is stored and returned unchanged`() async throws {
     let bare = Tap(
-      TagRead(id: "b", time: 0, reader: "", technology: "", uid: [], bytes: []), uri: nil, title: "", handler: nil)
+      TagRead(id: "b", time: 0, reader: "", technology: "", uid: [], bytes: []), uri: nil, title: "",
+      receiver: TapReceiver())
     #expect(await inbox.receive(sampleTap("a")).isNew)
     #expect(await inbox.receive(bare).isNew)
 
@@ -153,10 +154,12 @@ struct InboxTests {
 
   @Test func `the handler that opens a tap is stored`() async throws {
     _ = await inbox.receive(sampleTap("a"))
-    try await inbox.move("a", to: .opening, handler: "org.example.Other.desktop")
-    #expect(try await inbox.tap("a").handler == "org.example.Other.desktop")
+    try await inbox.move(
+      "a", to: .opening, receiver: TapReceiver(handler: "org.example.Other.desktop", rule: "a", program: "/p"))
+    let receiver = TapReceiver(handler: "org.example.Other.desktop", rule: "a", program: "/p")
+    #expect(try await inbox.tap("a").receiver == receiver)
     try await inbox.move("a", to: .failed)
-    #expect(try await inbox.list().map(\.handler) == ["org.example.Other.desktop"])
+    #expect(try await inbox.list().map(\.receiver) == [receiver])
   }
 
   @Test func `an inbox without history drops a failed tap with its notification, and time limits apply`() async throws {
@@ -246,7 +249,7 @@ struct TapStateTests {
   /// Every pair of states: the listed transitions are allowed and all others are rejected.
   static let allowed: [TapState: Set<TapState>] = [
     .received: [.shown, .opening, .dismissed, .failed, .expired], .shown: [.opening, .dismissed, .failed, .expired],
-    .opening: [.delivered, .failed], .delivered: [], .dismissed: [.opening, .delivered],
+    .opening: [.delivered, .failed], .delivered: [.failed], .dismissed: [.opening, .delivered],
     .failed: [.opening, .dismissed, .expired, .delivered, .failed],
     .expired: [.opening, .dismissed, .delivered, .expired],
   ]

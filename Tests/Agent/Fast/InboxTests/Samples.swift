@@ -15,7 +15,7 @@ func sampleTap(
     TagRead(
       id: id, time: UInt64(clamping: time.microseconds), reader: "/reader/0", technology: "type-2",
       uid: [4, 1, 2, 3, 4, 5, 6], bytes: message),
-    uri: uri, title: "Open in Menu", handler: "org.example.Menu.desktop")
+    uri: uri, title: "Open in Menu", receiver: TapReceiver(handler: "org.example.Menu.desktop"))
 }
 
 extension Tap {

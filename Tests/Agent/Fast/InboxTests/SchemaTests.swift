@@ -17,6 +17,23 @@ struct SchemaTests {
     #expect(try database.run("SELECT count(*) FROM taps") == [[.integer(1)]])
   }
 
+  @Test func `a file of version 4 keeps its taps, and a newer or an older one is refused`() throws {
+    let database = try Database(path: ":memory:")
+    try Schema.prepare(database)
+    for column in ["rule", "program"] { try database.run("ALTER TABLE taps DROP COLUMN \(column)") }
+    try database.run(
+      "INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed) VALUES ('a', 0, x'', '', x'', '', '', '', 0)"
+    )
+    try database.run("PRAGMA user_version = 4")
+    try Schema.prepare(database)
+    #expect(try database.run("SELECT id, rule, program FROM taps") == [[.text("a"), .null, .null]])
+    #expect(try database.run("PRAGMA user_version") == [[.integer(Schema.version)]])
+    for version in [3, Schema.version + 1] {
+      try database.run("PRAGMA user_version = \(version)")
+      #expect(throws: SQLiteError.self) { try Schema.prepare(database) }
+    }
+  }
+
   @Test func `a transaction that throws is rolled back`() throws {
     let database = try Database(path: ":memory:")
     try database.run("CREATE TABLE t (x INTEGER)")

@@ -21,7 +21,7 @@ import Testing
     let rule = try #require(file.rules.first, "\(file.problems)")
     let command = try #require(TapCommand(rule, uri: nil))
     let launcher = Launcher(connection: nil, environment: ["PATH": "/usr/bin:/bin"], on: EventLoop(label: "test"))
-    #expect(await launcher.run(command, message: [1]) == .delivered)
+    #expect(await launcher.run(command, message: [1]).outcome == .delivered)
     await launcher.allEnded()
     let text = String(decoding: try readFile(directory.file("report")), as: UTF8.self)
     #expect(text == "/dev/null\n/dev/null\nprinted\n")

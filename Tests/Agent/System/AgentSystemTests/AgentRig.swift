@@ -161,7 +161,7 @@ struct ServiceRig {
     for number in numbers {
       let uri = "https://menu.example.com/\(number)"
       let read = try TagRead(tapValues(number, message: try uriMessage(uri)), now: 0)
-      _ = await inbox.receive(Tap(read, uri: uri, title: "", handler: handler))
+      _ = await inbox.receive(Tap(read, uri: uri, title: "", receiver: TapReceiver(handler: handler)))
     }
   }
 }

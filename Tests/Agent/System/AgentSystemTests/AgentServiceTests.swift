@@ -62,7 +62,7 @@ import Testing
       })
     let (server, service) = (rig.server, rig.service)
     try await rig.receive(1...2)
-    try await rig.inbox.move(tapID(2), to: .opening, handler: "web.desktop")
+    try await rig.inbox.move(tapID(2), to: .opening, receiver: TapReceiver(handler: "web.desktop"))
 
     // If the service waited for the entries, this call would not return.
     await service.start()

@@ -15,17 +15,21 @@ import Testing
     try await rig.tap("javascript:alert(1)", 4)
 
     let lines = try await rig.tagroute("inbox").output.split(separator: "\n")
-    #expect(lines.count == 4)
-    #expect(lines[1].hasPrefix("01234567  2026-11-18 "))
-    let words = lines[1].split(separator: " ")
+    #expect(lines.count == 5 && lines[0].hasPrefix("ID        READ              STATE "))
+    #expect(lines[2].hasPrefix("01234567  2026-11-18 "))
+    let words = lines[2].split(separator: " ")
     #expect(words.suffix(3) == ["received", "org.example.Menu", "menu.example.com/3"])
-    #expect(lines[0].contains("  failed    -  "))
+    #expect(lines[1].contains("  failed    -  "))
 
     let list = try await rig.json("inbox", "--limit", "2") as? [[String: Any]]
     #expect(list?.map { $0["id"] as? String } == [tapID(4), tapID(3)])
-    #expect(list.map { Set($0[1].keys) } == ["id", "time", "uri", "title", "state", "handler"])
+    #expect(
+      list.map { Set($0[1].keys) } == [
+        "id", "time", "uri", "title", "state", "handler", "rule", "program", "stateReason", "stateReasonCode", "readAt",
+      ])
     #expect(list?[0]["handler"] is NSNull && list?[1]["handler"] as? String == HandlerStandIn.desktopID)
     #expect(list?[1]["time"] as? Int == 1_795_000_000_000_000)
+    #expect(list?[1]["readAt"] as? String == "2026-11-18T11:06:40.000Z")
     let older = try await rig.json("inbox", "--before", tapID(3)) as? [[String: Any]]
     #expect(older?.map { $0["id"] as? String } == [tapID(2), tapID(1)])
     let failed = try await rig.json("inbox", "--state", "failed", "--limit=5") as? [[String: Any]]
@@ -34,7 +38,7 @@ import Testing
 
     let card = NDEFRecord(typeNameFormat: .mediaType, type: Array("text/vcard".utf8), payload: [1])
     try await rig.daemon.give(tapValues(5, message: try NDEFMessage(records: [card]).encoded()))
-    #expect(try await rig.tagroute("inbox", "--limit", "1").output.contains("  dismissed  -  Contact card\n"))
+    #expect(try await rig.tagroute("inbox", "--limit", "1").output.contains("  dismissed  -            Contact card\n"))
 
     #expect(try await rig.tagroute("inbox", "--state", "eaten").status == .exited(64))
     #expect(try await rig.tagroute("inbox", "--before", "ffff").status == .exited(Names.ExitCode.noInput))
@@ -47,12 +51,14 @@ import Testing
     try await rig.tap("javascript:alert(1)", 0xF2)
 
     let lines = try await rig.tagroute("inbox", "show", tapID(1)).output.split(separator: "\n").map(String.init)
-    #expect(lines.first == "\(tapID(1)): menu.example.com/a")
-    #expect(lines.contains("link: https://menu.example.com/a"))
-    #expect(lines.contains { $0.hasPrefix("read: 2026-11-18 ") && $0.contains(", type-2 04000000000001, by /org/") })
-    #expect(lines.contains { $0.hasPrefix("state: shown since ") })
-    #expect(lines.contains { $0.hasPrefix("goes to: org.example.Menu.desktop, ") && $0.contains("menu.example.com") })
-    #expect(lines.suffix(2) == ["  link: https://menu.example.com/a", "  text (en): Good\\u{a}morning"])
+    try #require(lines.count == 7)
+    #expect(lines[0] == "tap \(tapID(1))")
+    #expect(
+      lines[1].hasPrefix("2026-11-18 ") && lines[1].contains(": read type-2, UID 04-00-00-00-00-00-01, by reader "))
+    #expect(lines[2].hasPrefix("on the tag: "))
+    #expect(lines[3...4] == ["  link: https://menu.example.com/a", "  text (en): Good\\u{a}morning"])
+    #expect(lines[5] == "org.example.Menu.desktop claims menu.example.com")
+    #expect(lines[6].hasSuffix(": shown in a notification"))
 
     let refused = try #require(try await rig.json("inbox", "show", tapID(0xF2)) as? [String: Any])
     #expect(refused["state"] as? String == "failed" && refused["stateReasonCode"] as? String == "refused")

@@ -188,7 +188,7 @@ import Testing
     let tap = try await rig.tap(1)
     #expect(tap["state"] == .string("dismissed") && tap["state-reason-code"] == .string("ignored"))
     #expect(tap["title"] == .string("Tag without a message") && tap["message"] == .bytes([]))
-    #expect(try await rig.tagroute("inbox", "show", tapID(1)).output.contains("message: none\n"))
+    #expect(try await rig.tagroute("inbox", "show", tapID(1)).output.contains("on the tag: no message\n"))
     try rig.installation.directory.write("[Notifications]\nBareTags=show\n", to: "agent.conf")
     _ = try await rig.call("Reload")
     try await rig.daemon.give(tapValues(2, message: [], uid: uid))

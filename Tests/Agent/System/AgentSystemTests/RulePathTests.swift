@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 import Glibc
 import TestKit
 import Testing
@@ -64,6 +65,77 @@ import Testing
     #expect(notice.summary == "Your choice for this tag was not saved")
     #expect(notice.body.contains("always.conf cannot be changed"))
     #expect(try readFile(target).isEmpty)
+  }
+}
+
+/// Programs of rules that fail, with the real agent and a fake daemon.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct FailedCommandTests {
+  private static func uid(_ number: UInt8) -> [UInt8] { [4, 0, 0, 0, 0, 0, number] }
+
+  /// A tap that was read just now.
+  private func give(_ number: Int, to rig: AgentRig) async throws {
+    var values = tapValues(number, message: [], uid: Self.uid(UInt8(number)))
+    values["time"] = nil
+    try await rig.daemon.give(values)
+  }
+
+  @Test func `a program that is missing or ends with an error makes the tap fail`() async throws {
+    let rig = try await AgentRig()
+    let file = try rig.installation.directory.write(
+      "[Rule lamp]\nUID=04-00-00-00-00-00-01\nRun=/bin/false;\nAsk=no\n"
+        + "[Rule door]\nUID=04-00-00-00-00-00-02\nRun=/nonexistent/door;\nAsk=no\n"
+        + "[Rule well]\nUID=04-00-00-00-00-00-03\nRun=/bin/true;\nAsk=no\n",
+      to: "config/tagroute/rules.d/test.conf")
+    let server = try await rig.startServerAndAgent()
+    for (number, name, title, why) in [
+      (1, "lamp", "“lamp” failed", "rule lamp: /bin/false ended with status 1"),
+      (2, "door", "Could not start “door”", "rule door: there is no program /nonexistent/door; correct \(file):5"),
+    ] {
+      try await give(number, to: rig)
+      let shown = try await server.next()
+      #expect(shown.summary == title, "\(shown)")
+      try await rig.agent.line(containing: "tap \(tapID(number)) failed: \(why)")
+      let lines = try await rig.tagroute("inbox", "show", tapID(number)).output.split(separator: "\n")
+      #expect(lines.last?.hasSuffix(": failed: \(why.dropFirst("rule \(name): ".count))") == true, "\(lines)")
+      #expect(try await rig.tagroute("inbox", "--state", "failed").output.contains("  rule \(name) "))
+      // It is not delivered, so it is tried again.
+      let again = try await rig.tagroute("inbox", "open", tapID(number))
+      #expect(again.status == .exited(1) && again.errors.first?.hasSuffix(": \(why)") == true, "\(again.errors)")
+      #expect(try await server.next().summary == title)
+    }
+    try await give(3, to: rig)
+    try await rig.agent.line(
+      containing:
+        "tap \(tapID(3)) was handed to the program of the rule “well”, /bin/true, which has ended without an error")
+    let opened = try await rig.tagroute("inbox", "open", tapID(3))
+    #expect(opened.status == .exited(1))
+    let words = "tagroute: tap 01234567: the rule “well” has already started /bin/true at "
+    #expect(opened.errors.first?.hasPrefix(words) == true, "\(opened.errors)")
+  }
+
+  @Test func `a program that fails long after its start makes the tap fail then`() async throws {
+    let rig = try await AgentRig()
+    let directory = rig.installation.directory
+    let gate = directory.file("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    let program = try directory.write("#!/bin/sh\nread line < '\(gate)'\nexit 7\n", to: "player", mode: 0o755)
+    try directory.write(
+      "[Rule player]\nUID=04-00-00-00-00-00-01\nRun=\(program);\nAsk=no\n",
+      to: "config/tagroute/rules.d/test.conf")
+    let server = try await rig.startServerAndAgent()
+    try await give(1, to: rig)
+    #expect(try await server.next().summary == "Started “player”")
+    #expect(try await rig.state(1) == "delivered")
+    let end = FileDescriptor(owning: try await DedicatedThread.run { open(gate, O_WRONLY | O_CLOEXEC) })
+    #expect(write(end.rawValue, "\n", 1) == 1)
+    let failed = try await server.next()
+    #expect(failed.summary == "“player” failed")
+    #expect(failed.body.contains("rule player: \(program) ended with status 7"))
+    #expect(try await rig.state(1) == "failed")
+    // The next run shows it again.
+    _ = try await rig.agent.exit(after: SIGTERM)
+    try await rig.startAgent()
+    #expect(try await server.next().summary == "“player” failed")
   }
 }
 

@@ -229,7 +229,7 @@ import UniversalLinks
     let process = DetachedProcess(
       program: "/bin/true", arguments: ["true"], environment: [:], workingDirectory: "/", input: [])
     let children = try (0..<20).map { _ in try process.start() }
-    for child in children { await reaper.adopt(child, atEnd: {}) }
+    for child in children { await reaper.adopt(child, atEnd: { _ in }) }
     await reaper.allEnded()
     for child in children { #expect(waitpid(child, nil, WNOHANG) == -1 && errno == ECHILD) }
   }

@@ -15,7 +15,8 @@ import UniversalLinks
 
   init() throws {
     data = try DataDirectory()
-    launcher = Launcher(connection: nil, environment: data.environment, on: EventLoop(label: "test"))
+    launcher = Launcher(
+      connection: nil, settling: .zero, environment: data.environment, on: EventLoop(label: "test"))
   }
 
   private func command(_ program: String) throws -> TapCommand {
@@ -33,7 +34,7 @@ import UniversalLinks
   }
 
   private func fails(_ program: String) async throws -> HandOverFailure.Code? {
-    await launcher.run(try command(program), message: [1]).failure?.code
+    await launcher.run(try command(program), message: [1]).outcome.failure?.code
   }
 
   @Test func `a program that does not exist or cannot be run fails with its reason`() async throws {
@@ -56,7 +57,7 @@ import UniversalLinks
       #expect(try await fails(try install("nonsense", contents)) == .notStarted, "\(contents)")
     }
     #expect(access("\(folder)/mark", F_OK) != 0)
-    #expect(await launcher.run(try command("true"), message: []) == .delivered)
+    #expect(await launcher.run(try command("true"), message: []).outcome == .delivered)
     await launcher.allEnded()
   }
 
@@ -121,12 +122,12 @@ import UniversalLinks
     // It neither reads its input nor ends.
     _ = try install("hangs", "#!/bin/sh\nread line < '\(gate)'\necho ended >> '\(folder)/report'\n")
     let message = [UInt8](repeating: 1, count: 1 << 20)
-    for _ in 0..<8 { #expect(await launcher.run(try command("hangs"), message: message) == .delivered) }
+    for _ in 0..<8 { #expect(await launcher.run(try command("hangs"), message: message).outcome == .delivered) }
 
     let pipe = data.temporary.file("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
     _ = try install("next", "#!/bin/sh\nexec cat > '\(pipe)'\n")
-    #expect(await launcher.run(try command("next"), message: [1, 2, 3]) == .delivered)
+    #expect(await launcher.run(try command("next"), message: [1, 2, 3]).outcome == .delivered)
     let read = try await DedicatedThread.run { Result { try readFile(pipe) } }.get()
     #expect(read == [1, 2, 3])
     #expect(access(data.temporary.file("report"), F_OK) != 0, "it has not hung")
@@ -137,14 +138,29 @@ import UniversalLinks
     #expect(try report() == String(repeating: "ended\n", count: 8))
   }
 
-  @Test func `a program that ends at once, fails, or closes its input has started`() async throws {
-    _ = try install("closes", "#!/bin/sh\nexec <&-\nexit 1\n")
-    _ = try install("kills", "#!/bin/sh\nkill -KILL $$\n")
+  @Test(arguments: [
+    ("exit 0", nil), ("exec <&-; exit 1", "ended with status 1"), ("exit 255", "ended with status 255"),
+    ("kill -KILL $$", "was killed by signal 9"), ("kill -TERM $$", nil),
+  ])
+  func `a program that ends with an error has failed`(script: String, failure: String?) async throws {
+    let path = try install("p", "#!/bin/sh\n\(script)\n")
     let message = [UInt8](repeating: 1, count: 1 << 20)
-    for program in ["true", "false", "closes", "kills"] {
-      #expect(await launcher.run(try command(program), message: message) == .delivered, "\(program)")
-    }
-    await launcher.allEnded()
+    let patient = Launcher(
+      connection: nil, settling: .seconds(240), environment: data.environment, on: EventLoop(label: "patient"))
+    let ended = await patient.run(try command(path), message: message)
+    let expected = failure.map { HandOverOutcome.failed(HandOverFailure(.commandFailed, "rule a: \(path) \($0)")) }
+    #expect(ended.answer == nil && ended.outcome == expected ?? .delivered)
+
+    // The same program, while the hand-over does not wait for it.
+    let gate = data.temporary.file("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    _ = try install("p", "#!/bin/sh\nread line < '\(gate)'\n\(script)\n")
+    let hasty = Launcher(connection: nil, settling: .zero, environment: data.environment, on: EventLoop(label: "hasty"))
+    let started = await hasty.run(try command(path), message: message)
+    #expect(started.outcome == .delivered)
+    let file = try FileDescriptor(owning: await DedicatedThread.run { open(gate, O_WRONLY | O_CLOEXEC) })
+    #expect(write(file.rawValue, "\n", 1) == 1)
+    #expect(await started.answer?.outcome == expected ?? .delivered)
   }
 }
 

@@ -43,12 +43,14 @@ import Testing
     #expect(failure?.exitCode == 64, "\(words)")
   }
 
-  private static func tap(_ id: String, state: String, handler: String?, title: String) -> TapDescription {
+  private static func tap(
+    _ id: String, state: String, handler: String?, title: String, more: [String: Value] = [:]
+  ) -> TapDescription {
     var values: [String: Value] = [
       "id": .string(id), "time": .uint64(1_795_000_000_000_000), "state": .string(state), "title": .string(title),
     ]
     values["handler"] = handler.map(Value.string)
-    return TapDescription(values)
+    return TapDescription(values.merging(more) { $1 })
   }
 
   private static let taps = [
@@ -58,14 +60,70 @@ import Testing
 
   @Test func `a list fits the width for any title`() {
     let whole = InboxList.lines(Self.taps, width: nil)
-    #expect(whole[0].hasSuffix("  delivered  org.example.Menu  menu.example.com/table/7"))
-    #expect(whole[1].hasSuffix("  failed     -                 晩ご飯のメニュー 🍽🍽🍽 \\u{1b}[31m e\u{301}"))
+    #expect(whole[0] == "ID        READ              STATE      APP OR RULE       ON THE TAG")
+    #expect(whole[1].hasSuffix("  delivered  org.example.Menu  menu.example.com/table/7"))
+    #expect(whole[2].hasSuffix("  failed     -                 晩ご飯のメニュー 🍽🍽🍽 \\u{1b}[31m e\u{301}"))
     for width in 1...120 {
       for line in InboxList.lines(Self.taps, width: width) {
         #expect(TerminalText.cells(of: line) <= width, "\(width): \(line)")
       }
     }
     #expect(InboxList.lines([], width: 80).isEmpty)
+  }
+
+  private static let lamp: [String: Value] = [
+    "rule": .string("lamp"), "program": .string("/bin/false"), "message": .bytes([0xD1, 1, 2, 0x55, 4, 0x61]),
+    "uri": .string("https://a"), "technology": .string("type-2"), "uid": .bytes([4, 0xA2, 0x19, 0x5A]),
+    "reader": .string("/org/tagroute/Tagroute/readers/0"), "state-time": .uint64(1_795_000_001_000_000),
+  ]
+
+  @Test func `a list and the details name the rule, its program and its status`() throws {
+    let reason: [String: Value] = [
+      "state-reason": .string("rule lamp: /bin/false ended with status 1"),
+      "state-reason-code": .string("command-failed"),
+    ]
+    let failed = Self.tap(
+      "01234567-89ab", state: "failed", handler: nil, title: "a", more: Self.lamp.merging(reason) { $1 })
+    #expect(
+      InboxList.lines([failed], width: nil)[1].hasSuffix(
+        "  failed  rule lamp    a (rule lamp: /bin/false ended with status 1)"))
+    let lines = StoredTapReport(failed, reader: "ACR122U").lines.map {
+      $0.replacing(/[-0-9]{10} [:0-9]{8}/, with: "TIME")
+    }
+    #expect(
+      lines == [
+        "tap 01234567-89ab", "TIME: read type-2, UID 04-A2-19-5A, by ACR122U", "on the tag: 6 bytes",
+        "  link: https://a", "TIME: failed: rule lamp: /bin/false ended with status 1",
+      ])
+    let delivered = Self.tap("01234567-89ab", state: "delivered", handler: nil, title: "a", more: Self.lamp)
+    #expect(StoredTapReport(delivered).lines.last?.hasSuffix(": the rule “lamp” started /bin/false") == true)
+    #expect(StoredTapReport(delivered).lines[1].hasSuffix(", by reader 0"))
+  }
+
+  @Test func `details name the app once, and say why`() {
+    var menu = Self.lamp.merging([
+      "handler": .string("org.example.Menu.desktop"),
+      "reason": .string("org.example.Menu.desktop is the only one that claims a"),
+    ]) { $1 }
+    (menu["rule"], menu["program"]) = (nil, nil)
+    let shown = StoredTapReport(Self.tap("01", state: "shown", handler: nil, title: "a", more: menu)).lines
+    #expect(shown.suffix(2).first == "org.example.Menu.desktop is the only one that claims a")
+    #expect(shown.last?.hasSuffix(": shown in a notification") == true)
+    menu["reason"] = nil
+    let delivered = StoredTapReport(Self.tap("01", state: "delivered", handler: nil, title: "a", more: menu)).lines
+    #expect(delivered.last?.hasSuffix(": handed to org.example.Menu") == true)
+    #expect(delivered.filter { $0.contains("org.example.Menu") }.count == 1)
+  }
+
+  @Test func `an explanation has each sentence once`() {
+    var resolution = Resolution()
+    resolution.reason = "a.desktop is the only one that claims a"
+    resolution.steps = ["uri: https://a", "handler: a.desktop is the only one that claims a"]
+    var claimants = (ClaimantDescription(), ClaimantDescription())
+    (claimants.0.reason, claimants.1.reason) = (resolution.reason, "b.desktop is blocked by the user")
+    resolution.claimants = [claimants.0, claimants.1]
+    #expect(
+      Command.explanation(of: resolution) == ["uri: https://a", "claimant: b.desktop is blocked by the user"])
   }
 
   @Test(arguments: [

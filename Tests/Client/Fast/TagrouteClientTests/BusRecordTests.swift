@@ -31,17 +31,25 @@ struct BusRecordTests {
 
   @Test func `a tap without its message has only the keys of a list`() throws {
     let values = tap(message: nil).values
-    #expect(values.keys.sorted() == ["handler", "id", "sequence", "state", "time", "title", "uri"])
+    #expect(
+      values.keys.sorted() == [
+        "handler", "id", "sequence", "state", "state-reason", "state-reason-code", "time", "title", "uri",
+      ])
     #expect(values["handler"] == .string(""))
-    #expect(try json(tap(message: nil)).keys.sorted() == ["handler", "id", "state", "time", "title", "uri"])
+    let object = try json(tap(message: nil))
+    #expect(
+      object.keys.sorted() == [
+        "handler", "id", "program", "readAt", "rule", "state", "stateReason", "stateReasonCode", "time", "title", "uri",
+      ])
+    #expect(object["readAt"] as? String == "1970-01-01T00:00:00.000Z" && object["rule"] is NSNull)
   }
 
   @Test func `an absent value is null in JSON, and bytes are hexadecimal digits`() throws {
     let object = try json(tap(message: [0, 0xFF]))
     #expect(
       object.keys.sorted() == [
-        "handler", "id", "message", "reader", "reason", "state", "stateReason", "stateReasonCode", "stateTime",
-        "technology", "time", "title", "uid", "uri",
+        "handler", "id", "message", "program", "readAt", "reader", "reason", "rule", "state", "stateAt", "stateReason",
+        "stateReasonCode", "stateTime", "technology", "time", "title", "uid", "uri",
       ])
     #expect(object["handler"] is NSNull && object["reason"] is NSNull)
     #expect(object["message"] as? String == "00FF" && object["uid"] as? String == "04AB")

@@ -1,4 +1,5 @@
-import Handlers
+import EventLoop
+@testable import Handlers
 import Inbox
 import NDEF
 import Notifications
@@ -118,6 +119,41 @@ struct RuleOfferTests {
           offer.opening(.once), reason: TapReason(.init(rawValue: "command-missing"), detail: "/r.conf:3")))
     // Another rule that changes does not show the failure again.
     #expect(policy.offer(offer.id) == offer.opening(.once))
+  }
+
+  @Test(arguments: [true, false])
+  func `a program that fails later makes the tap fail, unless the tag was removed before`(isRemoved: Bool) async throws
+  {
+    var policy = TapPolicy()
+    let loop = EventLoop(label: "test")
+    let offer = try offer(try uriMessage("https://menu.example.com/1"), rule(.run(["/bin/p"]), asks: false)).opening(
+      .withoutClick)
+    _ = policy.open(offer, token: nil)
+    let failure = HandOverFailure(.commandFailed, "rule sleeve: /bin/p ended with status 1")
+    let answer = PendingAnswer(Task { .failed(failure) }, on: loop)
+    #expect(policy.handle(.handedOver(offer, .delivered, answer: answer)).last == .showOpened(offer))
+    if isRemoved { _ = policy.handle(.undone(offer.id)) }
+    let actions = policy.handle(.answered(offer, await answer.outcome))
+    let reason = TapReason(.init(rawValue: "command-failed"), detail: failure.detail)
+    let expected: [TapPolicy.Action] = [
+      .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
+      .showFailure(offer.opening(.once), reason: reason),
+    ]
+    #expect(actions == (isRemoved ? [] : expected))
+    // "Try again" runs it once more.
+    guard !isRemoved else { return }
+    #expect(policy.answer(to: "retry", of: offer.id, canCopy: true) == .open(offer.opening(.once), nil))
+    #expect(
+      policy.handle(.opening(offer.opening(.once), token: nil)).last == .handOver(offer.opening(.once), token: nil))
+  }
+
+  @Test func `a program that ends well leaves the tap delivered`() async throws {
+    var policy = TapPolicy()
+    let offer = try offer(try uriMessage("https://menu.example.com/1"), rule(.run(["/bin/p"])))
+    _ = policy.open(offer, token: nil)
+    let answer = PendingAnswer(Task { .delivered }, on: EventLoop(label: "test"))
+    _ = policy.handle(.handedOver(offer, .delivered, answer: answer))
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty && policy.count == 0)
   }
 
   @Test func `without a desktop, the reason names the rule and nothing of what is on the tag`() throws {

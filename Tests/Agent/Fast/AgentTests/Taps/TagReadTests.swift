@@ -58,7 +58,7 @@ struct TagReadTests {
   }
 
   private func stored(_ bytes: [UInt8], _ state: TapState, _ reason: TapReason = .none) -> Tap {
-    Tap(read(bytes), uri: nil, title: "", handler: nil, state: state, changed: sampleTime, reason: reason)
+    Tap(read(bytes), uri: nil, title: "", receiver: TapReceiver(), state: state, changed: sampleTime, reason: reason)
   }
 
   @Test func `the inbox tells that a tag is damaged, unless there is another reason for the state`() throws {

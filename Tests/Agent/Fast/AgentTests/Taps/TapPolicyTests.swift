@@ -100,14 +100,14 @@ struct TapPolicyTests {
     #expect(policy.open(offer, token: nil) == [.handOver(offer, token: nil)])
   }
 
-  @Test func `a failure keeps its reason when the notification expires, and closing it dismisses the tap`() throws {
+  @Test func `a failure keeps its reason when the notification expires, and when the user closes it`() throws {
     let failure = TapReason(.notStarted, detail: "why")
     for (reason, actions) in [
       (
         NotificationCloseReason.expired,
         [TapPolicy.Action.move(tapID(1), to: .expired, reason: failure), .announceClosed(tapID(1), .expired)]
       ),
-      (.dismissed, [.move(tapID(1), to: .dismissed, reason: .none), .announceClosed(tapID(1), .dismissed)]),
+      (.dismissed, [.move(tapID(1), to: .dismissed, reason: failure), .announceClosed(tapID(1), .dismissed)]),
     ] {
       var policy = TapPolicy()
       _ = policy.handle(.resumed(try sampleOffer(1), .failed, reason: TapReason(.notStarted, detail: "why")))
