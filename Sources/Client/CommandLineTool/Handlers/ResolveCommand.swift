@@ -29,14 +29,22 @@ extension Command {
         uid: uid, message: message, technology: arguments.options["technology"], reader: reader)
     }
     let explanation = arguments.has("explain") ? explanation(of: resolution) : []
-    try console.answer(
-      resolution, explanation + ["\(resolution.handler.map(AppID.text) ?? resolution.kind): \(resolution.reason)"])
+    try console.answer(resolution, explanation + [verdict(of: resolution)])
     return 0
+  }
+
+  /// Most reasons name the app.
+  static func verdict(of resolution: Resolution) -> String {
+    guard let handler = resolution.handler.map(AppID.text) else { return "\(resolution.kind): \(resolution.reason)" }
+    return resolution.reason.contains(handler) ? resolution.reason : "\(handler): \(resolution.reason)"
   }
 
   /// Every step, and every claimant that no step mentions, without the reason, which is printed last.
   static func explanation(of resolution: Resolution) -> [String] {
-    let steps = resolution.steps.filter { !$0.hasSuffix(resolution.reason) }
+    // A rule that matches is named by the reason.
+    let steps = resolution.steps.filter { step in
+      !step.hasSuffix(resolution.reason) && !(resolution.rule != nil && step.hasSuffix(" matches"))
+    }
     let untold = resolution.claimants.filter { claimant in
       claimant.reason != resolution.reason && !steps.contains { $0.hasSuffix(claimant.reason) }
     }

@@ -117,13 +117,15 @@ import Testing
 
   @Test func `an explanation has each sentence once`() {
     var resolution = Resolution()
+    resolution.handler = "a.desktop"
     resolution.reason = "a.desktop is the only one that claims a"
     resolution.steps = ["uri: https://a", "handler: a.desktop is the only one that claims a"]
     var claimants = (ClaimantDescription(), ClaimantDescription())
     (claimants.0.reason, claimants.1.reason) = (resolution.reason, "b.desktop is blocked by the user")
     resolution.claimants = [claimants.0, claimants.1]
     #expect(
-      Command.explanation(of: resolution) == ["uri: https://a", "claimant: b.desktop is blocked by the user"])
+      Command.verdict(of: resolution) == "a.desktop is the only one that claims a"
+        && Command.explanation(of: resolution) == ["uri: https://a", "claimant: b.desktop is blocked by the user"])
   }
 
   @Test(arguments: [
