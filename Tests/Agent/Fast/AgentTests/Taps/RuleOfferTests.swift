@@ -142,7 +142,7 @@ struct RuleOfferTests {
     #expect(actions == (isRemoved ? [] : expected))
     // "Try again" runs it once more.
     guard !isRemoved else { return }
-    #expect(policy.answer(to: "retry", of: offer.id, canCopy: true) == .open(offer.opening(.once), nil))
+    #expect(policy.answer(to: "retry", of: offer.id) == .open(offer.opening(.once), nil))
     #expect(
       policy.handle(.opening(offer.opening(.once), token: nil)).last == .handOver(offer.opening(.once), token: nil))
   }
