@@ -54,10 +54,10 @@ import Testing
     try #require(lines.count == 7)
     #expect(lines[0] == "tap \(tapID(1))")
     #expect(
-      lines[1].hasPrefix("2026-11-18 ") && lines[1].contains(": read type-2, UID 04-00-00-00-00-00-01, by reader "))
+      lines[1].hasPrefix("2026-11-18 ") && lines[1].contains(": read type-2, UID 04000000000001, by reader "))
     #expect(lines[2].hasPrefix("on the tag: "))
     #expect(lines[3...4] == ["  link: https://menu.example.com/a", "  text (en): Good\\u{a}morning"])
-    #expect(lines[5] == "org.example.Menu.desktop claims menu.example.com")
+    #expect(lines[5] == "org.example.Menu claims menu.example.com")
     #expect(lines[6].hasSuffix(": shown in a notification"))
 
     let refused = try #require(try await rig.json("inbox", "show", tapID(0xF2)) as? [String: Any])
@@ -114,7 +114,7 @@ import Testing
     let choice = try await rig.tagroute("inbox", "open", tapID(4))
     #expect(choice.status == .exited(75))
     #expect(choice.errors.first?.contains("--handler APP, where APP is one of ") == true, "\(choice.errors)")
-    #expect(choice.errors.first?.contains("org.example.Other.desktop") == true)
+    #expect(choice.errors.first?.contains("org.example.Other") == true)
     let nobody = try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Nobody")
     #expect(nobody.status == .exited(75) && nobody.errors.first?.contains("not one of the tap's candidates") == true)
     #expect(try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Menu").status == .exited(0))

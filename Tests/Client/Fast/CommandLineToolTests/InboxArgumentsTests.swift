@@ -92,7 +92,7 @@ import Testing
     }
     #expect(
       lines == [
-        "tap 01234567-89ab", "TIME: read type-2, UID 04-A2-19-5A, by ACR122U", "on the tag: 6 bytes",
+        "tap 01234567-89ab", "TIME: read type-2, UID 04A2195A, by ACR122U", "on the tag: 6 bytes",
         "  link: https://a", "TIME: failed: rule lamp: /bin/false ended with status 1",
       ])
     let delivered = Self.tap("01234567-89ab", state: "delivered", handler: nil, title: "a", more: Self.lamp)

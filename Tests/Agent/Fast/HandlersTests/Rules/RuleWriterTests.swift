@@ -156,7 +156,7 @@ import Testing
     try directory.write(mine, to: "config/tagroute/rules.d/mine.conf")
     let rule = try files.add(draft("c"), before: "b")
     #expect(rule.file == path("mine.conf") && rule.line == 5)
-    let text = "[Rule c]\nUID=04-A2-19-5A\nShow=yes\n\n# on b\n"
+    let text = "[Rule c]\nUID=04A2195A\nShow=yes\n\n# on b\n"
     #expect(try self.text("mine.conf") == mine.replacing("# on b\n", with: text))
     // Files are read in the order of their names.
     let late = #expect(throws: KeyFileError.self) {
