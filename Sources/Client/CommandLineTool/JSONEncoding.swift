@@ -1,8 +1,8 @@
 import Names
 
 extension JSONTree {
-  /// Encodes a value, with the keys of each object in order. Throws for a floating-point number, because no report has
-  /// one.
+  /// Encodes a value, with the keys of each object in order. Throws for a number that JSON does not have, such as
+  /// infinity.
   init(encoding value: some Encodable) throws {
     let node = EncodedNode()
     try value.encode(to: TreeEncoder(node: node))
@@ -12,38 +12,29 @@ extension JSONTree {
 
 /// A value of the tree while it is encoded. A value may ask for several containers, which add to one object.
 private final class EncodedNode {
-  enum Content {
-    case value(JSONTree)
-    case list([EncodedNode])
-    case object([String: EncodedNode])
-  }
-
-  /// A value that encodes nothing is an empty object.
-  var content = Content.object([:])
+  /// Nil for a list or an object. A value that encodes nothing is an empty object.
+  var value: JSONTree?
+  /// Nil if it is not a list.
+  private var elements: [EncodedNode]?
+  private var members: [String: EncodedNode] = [:]
 
   var tree: JSONTree {
-    switch content {
-    case .value(let tree): tree
-    case .list(let nodes): .array(nodes.map(\.tree))
-    case .object(let members):
-      .object(members.sorted { $0.key < $1.key }.map { JSONTree.Member(key: $0.key, value: $0.value.tree) })
-    }
+    if let value { return value }
+    if let elements { return .array(elements.map(\.tree)) }
+    return .object(members.sorted { $0.key < $1.key }.map { JSONTree.Member(key: $0.key, value: $0.value.tree) })
   }
 
   func member(_ key: String) -> EncodedNode {
     let node = EncodedNode()
-    if case .object(var members) = content {
-      members[key] = node
-      content = .object(members)
-    } else {
-      content = .object([key: node])
-    }
+    members[key] = node
     return node
   }
 
+  func becomeList() { elements = elements ?? [] }
+
   func element() -> EncodedNode {
     let node = EncodedNode()
-    if case .list(let nodes) = content { content = .list(nodes + [node]) } else { content = .list([node]) }
+    elements?.append(node)
     return node
   }
 }
@@ -58,7 +49,7 @@ private struct TreeEncoder: Encoder {
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    node.content = .list([])
+    node.becomeList()
     return ListContainer(node: node)
   }
 
@@ -69,7 +60,7 @@ private struct ObjectContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let node: EncodedNode
   var codingPath: [any CodingKey] { [] }
 
-  func encodeNil(forKey key: Key) { node.member(key.stringValue).content = .value(.null) }
+  func encodeNil(forKey key: Key) { node.member(key.stringValue).value = .null }
 
   func encode(_ value: some Encodable, forKey key: Key) throws {
     try value.encode(to: superEncoder(forKey: key))
@@ -97,7 +88,7 @@ private struct ListContainer: UnkeyedEncodingContainer {
 
   init(node: EncodedNode) { self.node = node }
 
-  mutating func encodeNil() { next().content = .value(.null) }
+  mutating func encodeNil() { next().value = .null }
 
   mutating func encode(_ value: some Encodable) throws { try value.encode(to: superEncoder()) }
 
@@ -121,22 +112,23 @@ private struct ValueContainer: SingleValueEncodingContainer {
   let node: EncodedNode
   var codingPath: [any CodingKey] { [] }
 
-  func encodeNil() { node.content = .value(.null) }
+  func encodeNil() { node.value = .null }
 
-  func encode(_ value: Bool) { node.content = .value(.boolean(value)) }
+  func encode(_ value: Bool) { node.value = .boolean(value) }
 
-  func encode(_ value: String) { node.content = .value(.string(value)) }
+  func encode(_ value: String) { node.value = .string(value) }
 
-  func encode(_ value: Double) throws { throw Self.unsupported(value) }
+  func encode(_ value: Double) throws {
+    guard value.isFinite else {
+      throw EncodingError.invalidValue(
+        value, EncodingError.Context(codingPath: [], debugDescription: "JSON has finite numbers only"))
+    }
+    node.value = .decimal(value)
+  }
 
-  func encode(_ value: Float) throws { throw Self.unsupported(value) }
+  func encode(_ value: Float) throws { try encode(Double(value)) }
 
-  func encode(_ value: some BinaryInteger & Encodable) { node.content = .value(.integer(Int128(value))) }
+  func encode(_ value: some BinaryInteger & Encodable) { node.value = .integer(Int128(value)) }
 
   func encode(_ value: some Encodable) throws { try value.encode(to: TreeEncoder(node: node)) }
-
-  private static func unsupported(_ value: Any) -> EncodingError {
-    .invalidValue(
-      value, EncodingError.Context(codingPath: [], debugDescription: "floating-point numbers are not supported"))
-  }
 }

@@ -5,6 +5,8 @@ package enum JSONTree: Sendable, Hashable {
   case null
   case boolean(Bool)
   case integer(Int128)
+  /// A finite number.
+  case decimal(Double)
   case string(String)
   case array([JSONTree])
   case object([Member])
@@ -44,6 +46,7 @@ private struct JSONTreeWriter {
     case .null: output += Array("null".utf8)
     case .boolean(let value): output += Array((value ? "true" : "false").utf8)
     case .integer(let value): output += Array(String(value).utf8)
+    case .decimal(let value): output += Array(value.description.utf8)
     case .string(let text): write(text)
     case .array(let elements):
       writeList(elements, "[", "]") { writer, element in writer.write(element) }

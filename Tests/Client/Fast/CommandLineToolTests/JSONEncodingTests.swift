@@ -1,4 +1,5 @@
 import Foundation
+import NDEF
 import Names
 import Testing
 
@@ -16,6 +17,7 @@ struct JSONEncodingTests {
     var numbers: [Int] = [.min, 0, .max]
     var bytes: [UInt8] = [0, 255]
     var large = UInt64.max
+    var decimals = [48.201, -16, 0, 1e-7, 5e300]
     var state = State.open
     var optional: Bool? = false
     var nested = [["b": [1, nil], "a": []], [:]]
@@ -77,7 +79,15 @@ struct JSONEncodingTests {
         """)
   }
 
-  @Test func `a floating-point number is an error`() {
-    #expect(throws: EncodingError.self) { try JSONTree(encoding: [0.5]) }
+  @Test(arguments: [Double.infinity, .nan])
+  func `a number that JSON does not have is an error`(number: Double) {
+    #expect(throws: EncodingError.self) { try JSONTree(encoding: [number]) }
+  }
+
+  @Test func `a record with a place is encoded`() throws {
+    let tree = try JSONTree(encoding: RecordReport(URIRecord("geo:48.2010,-16.5?q=Café").record()))
+    #expect(
+      String(decoding: tree.bytes, as: UTF8.self).contains(
+        #""place":{"label":"Café","latitude":48.201,"longitude":-16.5}"#))
   }
 }
