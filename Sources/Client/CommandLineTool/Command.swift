@@ -68,6 +68,7 @@ package struct Command: Sendable {
   /// The command that the first word of a command line names.
   static func named(_ name: String) throws(Failure) -> Command {
     if let command = all.first(where: { $0.name == name }) { return command }
+    guard !name.isEmpty else { throw .usage("the command is empty") }
     guard name.hasPrefix("-") else {
       throw .usage("there is no command \(name)", Spelling.suggestion(for: name, among: all.map(\.name)))
     }
@@ -108,7 +109,9 @@ package struct Command: Sendable {
       throw .usage("a subcommand is missing: use \(Help.alternatives(forms, of: self))")
     }
     let isSubcommand = forms.contains { $0.word == word }
-    if let wordless, !isSubcommand, !Argument.all(in: wordless.arguments(with: arguments)).isEmpty { return wordless }
+    // The word may be the value of a misspelt option, which the check of the form names.
+    let takesWord = !Argument.all(in: wordless?.arguments(with: arguments) ?? "").isEmpty || !arguments.unknown.isEmpty
+    if let wordless, !isSubcommand, takesWord { return wordless }
     return try form(word)
   }
 

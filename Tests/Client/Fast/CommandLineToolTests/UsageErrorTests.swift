@@ -103,6 +103,9 @@ import Testing
       "session",
       "a subcommand is missing: use tagroute session lock, or tagroute session unlock; see tagroute session --help"
     ),
+    ("''", "the command is empty; see tagroute --help"),
+    ("inbox --limt 5", "inbox has no option --limt: did you mean --limit? See tagroute inbox --help"),
+    ("handlers --chek file", "handlers has no option --chek: did you mean --check? See tagroute handlers --help"),
     ("inbox show 01 --all", "inbox show has no option --all; see tagroute inbox --help"),
     ("status -json", "status has no option -json: did you mean --json? See tagroute status --help"),
     (
