@@ -86,7 +86,7 @@ enum Help {
       Exit codes:
       \(table(exitCodes.map { ("  \($0)", $1) }))
 
-      tagroute COMMAND --help explains a command. tagroute(1) explains them all.
+      tagroute COMMAND --help explains a command. man tagroute-COMMAND has more.
       """
   }
 

@@ -22,10 +22,9 @@ struct InboxTap {
 
   /// As the daemon names it; nil if there is no daemon, or the reader is not there any more.
   private func readerName() async -> String? {
-    guard !tap.reader.isEmpty, let daemon = try? await DaemonClient.own(), let status = try? await daemon.status()
-    else {
-      return nil
-    }
+    guard !tap.reader.isEmpty, let daemon = try? await DaemonClient.own(),
+      let status = try? await daemon.status(timeout: .seconds(2))
+    else { return nil }
     return status.readers.first { $0.path == tap.reader && !$0.name.isEmpty }?.name
   }
 
