@@ -86,20 +86,33 @@ extension HandlerCheck {
     return problem
   }
 
-  /// The programs that a rule starts and that are not installed. As for a handler, that is no mistake in the file: the
-  /// rule holds, and the agent's `PATH` may differ. Blocks on files.
+  /// The programs that a rule starts and the apps that it names, if they are not installed. As for a handler, that is no
+  /// mistake in the file: the rule holds, and the agent's environment may differ. Blocks on files.
   package static func missing(
     for rule: TapRule, environment: [String: String] = ProcessEnvironment.current
   ) -> [KeyFileError] {
+    func warning(_ problem: String, _ remedy: String) -> KeyFileError {
+      KeyFileError(file: rule.file, line: rule.line, problem: problem, remedy: remedy)
+    }
     var programs: [(key: String, program: String)] = []
     if case .run(let arguments) = rule.action { programs.append(("Run", arguments.first ?? "")) }
     if let program = rule.onRemove.first { programs.append(("OnRemove", program)) }
-    return programs.filter { ProcessEnvironment.program($0.program, in: environment) == nil }.map { key, program in
-      KeyFileError(
-        file: rule.file, line: rule.line,
-        problem: "\(absence(of: program)), which \(key)= of the rule “\(rule.name)” starts",
-        remedy: "install it, or name its path")
+    programs.removeAll { ProcessEnvironment.program($0.program, in: environment) != nil }
+    let installed = InstalledApplications(
+      directories: DataDirectories(environment: environment), environment: environment)
+    var apps: [(key: String, id: String)] = []
+    if case .open(let id) = rule.action { apps.append(("Open", id)) }
+    for case .handler(let id) in rule.conditions { apps.append(("Handler", id)) }
+    apps.removeAll { installed.contains($0.id) }
+    return programs.map { key, program in
+      warning(
+        "\(absence(of: program)), which \(key)= of the rule “\(rule.name)” starts", "install it, or name its path")
     }
+      + apps.map { key, id in
+        warning(
+          "there is no app \(AppID.text(id)), which \(key)= of the rule “\(rule.name)” names",
+          "install it, or write the id of another one")
+      }
   }
 
   static func absence(of program: String) -> String {

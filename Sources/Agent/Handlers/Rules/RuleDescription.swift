@@ -56,7 +56,7 @@ extension RuleFiles.Content {
   /// In the order in which the rules are tried.
   package var descriptions: [RuleDescription] { RuleSet(rules).rules.map(RuleDescription.init) }
 
-  /// What is no mistake, and keeps a rule from acting: a program that is not installed, or an earlier rule. Blocks on
+  /// What is no mistake, and keeps a rule from acting: a program or an app that is not installed, or an earlier rule. Blocks on
   /// files.
   package func warnings(environment: [String: String] = ProcessEnvironment.current) -> [KeyFileError] {
     let tried = RuleSet(rules).rules

@@ -151,6 +151,11 @@ struct InstalledApplications {
     return nil
   }
 
+  /// Whether there is a desktop entry with this id. Blocks on files.
+  func contains(_ id: String) -> Bool {
+    directories.applications.contains { directory in paths(of: id, in: directory).contains { access($0, F_OK) == 0 } }
+  }
+
   /// The file of an id, and the one in a subdirectory: its name is then before the first hyphen.
   private func paths(of id: String, in directory: String) -> [String] {
     let hyphen = id.firstIndex(of: "-").map { "\(directory)/\(id[..<$0])/\(id[id.index(after: $0)...])" }

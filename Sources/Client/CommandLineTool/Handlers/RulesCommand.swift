@@ -14,9 +14,11 @@ extension Command {
       The agent sees changes at once. add writes into the file added.conf of the first
       directory. A UID can be copied: --no-ask is for what a stranger may do, too.
 
-      --check prints FILE:LINE, the error and the fix, and warns of a program that is
-      not there and of a rule that never acts. With FILE it checks files that are not
-      installed yet. It needs no agent. Exit code 1: there is an error.
+      --check prints FILE:LINE, the error and the fix, and warns of a program or an
+      app that is not there, and of a rule that never acts. With FILE it checks files
+      that are not installed yet. It needs no agent. Exit code 1: there is an error.
+
+      ID is an app's id, such as org.example.Menu. If the agent runs, also its name.
       """,
     severalForms: [
       .init(

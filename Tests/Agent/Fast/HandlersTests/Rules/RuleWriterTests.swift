@@ -196,6 +196,24 @@ import Testing
       ])
   }
 
+  @Test func `an app that is not there is a warning`() throws {
+    for name in ["a.desktop", "vendor/b.desktop"] {
+      try directory.write("[Desktop Entry]\n", to: "data/applications/\(name)")
+    }
+    try directory.write(
+      "[Rule a]\nText=a\nHandler=a\nOpen=vendor-b\n[Rule c]\nText=b\nHandler=vendor-b\nOpen=Menu\n"
+        + "[Rule d]\nHandler=c\nShow=yes\n[Rule e]\nText=e\nOpen=default\n",
+      to: "config/tagroute/rules.d/mine.conf")
+    let content = files.read()
+    #expect(content.problems.isEmpty && content.rules.count == 4)
+    #expect(
+      content.warnings(environment: ["XDG_DATA_HOME": directory.file("data"), "XDG_DATA_DIRS": "/nonexistent"])
+        .map(\.problem) == [
+          "there is no app Menu, which Open= of the rule “c” names",
+          "there is no app c, which Handler= of the rule “d” names",
+        ])
+  }
+
   // MARK: Always
 
   @Test func `a rule that always opens is for the UID and the message, and asks no more`() throws {
