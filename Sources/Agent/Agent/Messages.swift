@@ -110,8 +110,10 @@ enum Messages {
     }
   }
   static func hasFailed(_ rule: DisplayText) -> String {
-    // Translators: title: the program of the rule {rule} was started, and has ended with an error.
-    translated("“{rule}” failed", ["rule": rule.string])
+    fitted(rule) { rule in
+      // Translators: title: the program of the rule {rule} was started, and has ended with an error.
+      translated("“{rule}” failed", ["rule": rule])
+    }
   }
   static func mayHaveRun(_ rule: DisplayText) -> String {
     fitted(rule) { rule in

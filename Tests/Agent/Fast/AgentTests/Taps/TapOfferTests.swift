@@ -70,6 +70,16 @@ struct TapOfferTests {
     #expect(title.unicodeScalars.count <= 3 * Messages.maximumTitle)
   }
 
+  @Test func `no title with a long name is longer than a server shows`() {
+    let name = DisplayText(String(repeating: "N", count: 60))
+    let titles = [
+      Messages.willOpen(in: name), Messages.hasOpened(in: name), Messages.couldNotOpen(in: name),
+      Messages.mayHaveOpened(in: name), Messages.willRun(name), Messages.hasRun(name), Messages.couldNotRun(name),
+      Messages.hasFailed(name), Messages.mayHaveRun(name), Messages.mayConnect(to: name), Messages.thisIs(name),
+    ]
+    for title in titles { #expect(title.count == Messages.maximumTitle, "\(title)") }
+  }
+
   @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", " · Lunch")])
   func `a title is shown only for the link that is opened`(poster: String, shown: String) throws {
     let record = try SmartPosterRecord(uri: poster, titles: [TextRecord("Lunch", language: "en")]).record()
