@@ -197,7 +197,7 @@ actor TapDesk {
       let offer = await router.offer(tap).opening(shown.manner)
       // The tap may have been clicked meanwhile.
       guard policy.offer(id) == shown, offer != shown, offer.isShown else { return }
-      let isSame = tap.state == .failed && offer.handler?.desktopID == tap.receiver.handler
+      let isSame = tap.state == .failed && offer.receiver == tap.receiver
       await perform(policy.handle(.again(offer, failure: isSame ? tap.reason : nil)))
     } catch { log(.warning, "cannot decide tap \(id) again: \(error)") }
   }
