@@ -94,6 +94,8 @@ struct AgentService: Sendable {
     case .registration(let isAccepted, let error):
       await interface.setRegistration(isAccepted, error)
       await screen.showRegistration(isAccepted, error)
+      // Not awaited, because the daemon's link waits for this notice.
+      if isAccepted, await router.needsReaderNames { Task { await desk.decideAgain() } }
     case .sheet(let event): await screen.handle(event)
     case .tagRemoved(let id): await desk.tagRemoved(id)
     case .displayNeeded: break

@@ -23,6 +23,8 @@ actor TapRouter {
   /// Nil until the system bus was reached.
   private(set) var networkManager: NetworkManager?
   private var daemon: DaemonLink?
+  /// Of each reader that was asked for them, by its object path. A tap is also decided after its reader was unplugged.
+  private var readerNames: [String: [String]] = [:]
   private let now: @Sendable () -> Timestamp
   private let log: Log
   private nonisolated let loop: EventLoop
@@ -82,9 +84,15 @@ actor TapRouter {
   /// The rules, and the names of the reader if a rule has one. The daemon answers at once, and waits for no tap.
   private func rules(for read: TagRead) async -> RuleSet {
     var rules = await rules.rules
-    if rules.needsReaderNames { rules.readerNames = await daemon?.names(ofReader: read.reader) ?? [] }
+    guard rules.needsReaderNames else { return rules }
+    let names = await daemon?.names(ofReader: read.reader) ?? []
+    if !names.isEmpty { readerNames[read.reader] = names }
+    rules.readerNames = readerNames[read.reader] ?? []
     return rules
   }
+
+  /// Whether decisions need the daemon.
+  var needsReaderNames: Bool { get async { await rules.rules.needsReaderNames } }
 
   /// With the user's choices and the handlers' problems.
   func listHandlers() async -> [[String: Value]] {
