@@ -7,6 +7,8 @@ package struct PolkitAuthority: Sendable {
   package enum Decision: Sendable, Hashable {
     case allowed
     case refused(reason: String)
+    /// polkit did not decide, so nobody is allowed.
+    case unavailable(reason: String)
   }
 
   private let connection: Connection
@@ -26,11 +28,11 @@ package struct PolkitAuthority: Sendable {
         "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority",
         "CheckAuthorization", [subject, .string(action), details, .uint32(0), .string("")], timeout: .seconds(5))
       guard let result = reply.first?.asStructure, let isAuthorized = result.first?.asBool else {
-        return .refused(reason: "polkit gave an answer that is none")
+        return .unavailable(reason: "polkit gave an answer that is none")
       }
       return isAuthorized ? .allowed : .refused(reason: "polkit does not allow \(action)")
     } catch {
-      return .refused(reason: "polkit could not be asked about \(action): \(error.message)")
+      return .unavailable(reason: "polkit could not be asked about \(action): \(error.message)")
     }
   }
 }

@@ -22,14 +22,18 @@ import Presence
     }
     let decision = await PolkitAuthority(connection).check(call.sender, action)
     questions.end(call.sender)
-    guard case .refused(let reason) = decision else { return credentials }
     let uid = credentials.uid
+    let (reason, remedy): (String, String)
+    switch decision {
+    case .allowed: return credentials
+    case .refused(let why):
+      // For example, an administrator over ssh.
+      let mayBeRoot = uid != 0 && core.state.seats.isUnattended(Seats.defaultSeat)
+      (reason, remedy) = (why, mayBeRoot ? ". No user is logged in at the machine, so root may: use sudo" : "")
+    case .unavailable(let why): (reason, remedy) = (why, "")
+    }
     core.log(.notice, ofUser: uid, "\(call.sender) of user \(uid) may not \(attempt): \(reason)")
-    // For example, an administrator over ssh.
-    let remedy = uid != 0 && core.state.seats.isUnattended(Seats.defaultSeat)
-    throw BusError.notAuthorized(
-      "you may not \(attempt): \(reason)"
-        + (remedy ? ". No user is logged in at the machine, so root may: use sudo" : ""))
+    throw BusError.notAuthorized("you may not \(attempt): \(reason)\(remedy)")
   }
 }
 
