@@ -93,10 +93,10 @@ actor AgentInterface {
     guard let claim = HandlerChoices.claim(claim) else { throw AgentAnswers.noClaim(claim) }
     guard let declaration = await router.handlers.registry.declarations.first(where: { $0.application.desktopID == id })
     else {
-      throw BusError(name: Names.Errors.failed, message: "\(id): there is no such handler")
+      throw BusError(name: Names.Errors.failed, message: "\(AppID.text(id)): there is no such handler")
     }
     guard declaration.covers(claim) else {
-      throw BusError(name: Names.Errors.failed, message: "\(id) does not claim \(claim)")
+      throw BusError(name: Names.Errors.failed, message: "\(AppID.text(id)) does not claim \(claim)")
     }
     try await change(.prefer(declaration.application, claim: claim))
   }

@@ -1,3 +1,4 @@
+import Names
 import Settings
 import UniversalLinks
 
@@ -57,7 +58,7 @@ struct LinkRules {
   /// might be an exclusion.
   func rules(for desktopID: String, size: inout Int) throws(HandlerProblem) -> AppSiteAssociation {
     guard let association = try contents(size: &size) else {
-      throw problem("there is no such file, but Links= of \(desktopID) names it\(remedyForMissing)")
+      throw problem("there is no such file, but Links= of \(AppID.text(desktopID)) names it\(remedyForMissing)")
     }
     let rules = association.limited { AppSiteAssociation.appID($0, means: desktopID) }
     guard !rules.details.isEmpty else {

@@ -137,7 +137,7 @@ import Testing
 
       """, to: "work/org.example.Menu.desktop")
     #expect(
-      problems(entry) == ["work/menu.json: there is no such file, but Links= of org.example.Menu.desktop names it"])
+      problems(entry) == ["work/menu.json: there is no such file, but Links= of org.example.Menu names it"])
     let file = #"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/a", "x": 1}]}]}}"#
     let rules = try data.temporary.write(file, to: "work/menu.json")
     let remark = "work/menu.json:1:92: applinks.details[0].components[0].x: a member of this name means nothing here"
@@ -280,7 +280,7 @@ import Testing
     #expect(found.count == 1)
     #expect(
       found.first?.hasSuffix(
-        "\(name): there is no such file, but Links= of org.example.Menu.desktop names it. Flatpak exports no file "
+        "\(name): there is no such file, but Links= of org.example.Menu names it. Flatpak exports no file "
           + "beside the entry: write the rules into LinksInline=") == true, "\(found)")
   }
 
