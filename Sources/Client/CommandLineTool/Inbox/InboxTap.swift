@@ -16,16 +16,8 @@ struct InboxTap {
 
   /// `inbox show`.
   func print(_ console: Console) async throws(Failure) {
-    let report = StoredTapReport(tap, now: await decisionOfNow(), reader: await readerName())
+    let report = StoredTapReport(tap, now: await decisionOfNow())
     try console.answer(report, report.lines)
-  }
-
-  /// As the daemon names it; nil if there is no daemon, or the reader is not there any more.
-  private func readerName() async -> String? {
-    guard !tap.reader.isEmpty, let daemon = try? await DaemonClient.own(),
-      let status = try? await daemon.status(timeout: .seconds(2))
-    else { return nil }
-    return status.readers.first { $0.path == tap.reader && !$0.name.isEmpty }?.name
   }
 
   /// The current decision about the tag. Nil if the tap still has its reason, if an app has it, or if the
@@ -106,25 +98,22 @@ struct InboxTap {
 struct StoredTapReport: Encodable {
   let tap: TapDescription
   private let message: [UInt8]
-  /// Its name; nil if nobody knows it.
-  private let reader: String?
   /// The current decision about its link; nil if the agent was not asked.
   let now: Resolution?
 
-  init(_ tap: TapDescription, now: Resolution? = nil, reader: String? = nil) {
+  init(_ tap: TapDescription, now: Resolution? = nil) {
     message = tap.message ?? []
     var whole = tap
     whole.message = message
     self.tap = whole
     self.now = now
-    self.reader = reader
   }
 
   /// The tap for a person: what happened, in order.
   var lines: [String] {
     let uid = tap.uid.isEmpty ? [] : ["UID \(UIDText.text(tap.uid))"]
-    let number = tap.reader.isEmpty ? nil : ReaderChoice.text(forPath: tap.reader)
-    let tag = [tap.technology].filter { !$0.isEmpty } + uid + [(reader ?? number).map { "by \($0)" }].compactMap(\.self)
+    let reader = tap.reader.isEmpty ? [] : ["by \(ReaderChoice.text(forPath: tap.reader))"]
+    let tag = [tap.technology].filter { !$0.isEmpty } + uid + reader
     return ["tap \(tap.id)", "\(LocalTime.second(tap.time)): read \(tag.joined(separator: ", "))"] + contents
       + [decision].compactMap(\.self) + ["\(tap.stateTime.map { "\(LocalTime.second($0)): " } ?? "")\(state)"]
   }

@@ -87,12 +87,12 @@ import Testing
     #expect(
       InboxList.lines([failed], width: nil)[1].hasSuffix(
         "  failed  rule lamp    a (rule lamp: /bin/false ended with status 1)"))
-    let lines = StoredTapReport(failed, reader: "ACR122U").lines.map {
+    let lines = StoredTapReport(failed).lines.map {
       $0.replacing(/[-0-9]{10} [:0-9]{8}/, with: "TIME")
     }
     #expect(
       lines == [
-        "tap 01234567-89ab", "TIME: read type-2, UID 04A2195A, by ACR122U", "on the tag: 6 bytes",
+        "tap 01234567-89ab", "TIME: read type-2, UID 04A2195A, by reader 0", "on the tag: 6 bytes",
         "  link: https://a", "TIME: failed: rule lamp: /bin/false ended with status 1",
       ])
     let delivered = Self.tap("01234567-89ab", state: "delivered", handler: nil, title: "a", more: Self.lamp)
