@@ -82,8 +82,9 @@ struct DemoScreen {
   /// Starts the notification server of a virtual screen, and waits until it owns its bus name.
   func startServer(in installation: Installation) async throws {
     guard server != nil else { return }
-    // The program that dunst runs to choose an action: the first button answers the question.
-    let menu = try installation.directory.write("#!/bin/sh\nexec head -n 1\n", to: "choose", mode: 0o755)
+    // The program that dunst runs to choose an action. The order of the lines is that of a hash table, and each ends with
+    // the action's key.
+    let menu = try installation.directory.write("#!/bin/sh\nexec grep -F -m 1 ,allow.\n", to: "choose", mode: 0o755)
     let settings = try installation.directory.write("[global]\n    dmenu = \(menu)\n", to: "dunstrc")
     let dunst = try await installation.start(
       BuiltProducts.systemProgram("dunst", package: "dunst"), ["-conf", settings])
@@ -100,7 +101,7 @@ struct DemoScreen {
     try await run("import", "imagemagick", ["-window", "root", file], environment: environment)
   }
 
-  /// Presses the first button. dunst has the buttons in a menu.
+  /// Allows the app to open the link. dunst has the buttons in a menu.
   func click(in installation: Installation) async throws {
     try await waitForWindow()
     try await run("dunstctl", "dunst", ["context"], environment: installation.environment)
