@@ -266,12 +266,13 @@ struct Type2Access {
     return !bytes.isEmpty && first.starts(with: bytes)
   }
 
+  /// Some readers lose the acknowledgement of a page that was written, so without one the page is read.
   mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagWriteError) {
-    try select(sector: page >> 8, &channel)
-    guard try channel.ask([0xA2, UInt8(page & 0xFF)] + data) == Self.acknowledgement else {
+    if try isAccepted(data, page, &channel) { return }
+    let start = page * Self.pageSize
+    guard try isReadable(page, &channel), memory.known(at: start..<start + Self.pageSize) == data else {
       throw .channel(TagChannelError(.noAnswer, "the tag does not confirm that it was written"))
     }
-    memory.learn(data, at: page * Self.pageSize)
   }
 
   /// False if the tag refuses the page.

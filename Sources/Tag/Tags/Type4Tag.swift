@@ -210,14 +210,23 @@ extension Type4Tag {
 /// card with larger MLe and MLc, but no time. A PN53x passes on at most 262 bytes at once, so each 256 bytes take a
 /// chip command anyway. Some cards also announce extended lengths but do not support them.
 extension TagChannel {
+  /// SELECT by name, with Le. Some cards of mapping version 1.0 refuse Le.
   mutating func select(application: [UInt8]) throws(TagWriteError) -> Bool {
-    let length = UInt8(truncatingIfNeeded: application.count)
-    return try send([0x00, 0xA4, 0x04, 0x00, length] + application + [0x00]).isSuccess
+    let command = [0x00, 0xA4, 0x04, 0x00, UInt8(truncatingIfNeeded: application.count)] + application
+    return try select(command + [0x00], orElse: command)
   }
 
-  /// SELECT by file identifier, first or only occurrence, without response data.
+  /// SELECT by file identifier, first or only occurrence, without response data. Some cards only know the form with
+  /// response data, as in mapping version 1.0.
   mutating func select(_ file: [UInt8]) throws(TagWriteError) -> Bool {
-    try send([0x00, 0xA4, 0x00, 0x0C, 0x02] + file).isSuccess
+    try select([0x00, 0xA4, 0x00, 0x0C, 0x02] + file, orElse: [0x00, 0xA4, 0x00, 0x00, 0x02] + file)
+  }
+
+  /// Sends the other form if the card refuses the first one, unless it has no such application or file.
+  private mutating func select(_ command: [UInt8], orElse other: [UInt8]) throws(TagWriteError) -> Bool {
+    let answer = try send(command)
+    if answer.isSuccess || answer.status == 0x6A82 { return answer.isSuccess }
+    return try send(other).isSuccess
   }
 
   /// READ BINARY of at most 256 bytes from an offset of at most 7FFF. The result may be shorter; it is empty if the

@@ -69,10 +69,11 @@ struct Type4Application: CardApplication {
   private mutating func select(_ command: CardAPDU) -> [UInt8] {
     switch (command.parameter1, command.parameter2) {
     case (0x04, 0x00):
+      guard options.takesExpectedLength || command.expectedLength == nil else { return ResponseStatus.wrongLength }
       isSelected = command.data == Self.applicationName
       selectedFile = nil
       return isSelected ? ResponseStatus.success : ResponseStatus.notFound
-    case (0x00, 0x0C):
+    case (0x00, options.selectsFilesWith):
       guard isSelected else { return ResponseStatus.notFound }
       switch command.data {
       case [0xE1, 0x03]: selectedFile = .capabilityContainer
@@ -147,6 +148,10 @@ package struct Type4Options: Sendable, Hashable {
   package var declaredLength: Int?
   /// Whether the capability container forbids writing.
   package var isReadOnly = false
+  /// Whether SELECT by name may have Le. A few older cards refuse it.
+  package var takesExpectedLength = true
+  /// P2 of SELECT by file identifier: 0C without response data, or 00.
+  package var selectsFilesWith: UInt8 = 0x0C
   /// The answer to select, starting with its length byte. A wrong length byte is sent as it is: libnfc crashes on a 0.
   package var ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]
   /// SAK. Bit 6 means that the tag speaks ISO/IEC 14443-4.

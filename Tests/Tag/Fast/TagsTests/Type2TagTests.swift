@@ -216,12 +216,38 @@ private struct NoSuchMessage: Error {}
     #expect(Array(tag.memory[16 + place..<18 + place]) == [0x03, 63])
   }
 
+  /// The acknowledgement of each page is lost, or the tag refuses each page.
+  @Test(arguments: [true, false]) func `a page without an acknowledgement is read to judge the write`(
+    isWritten: Bool
+  ) throws {
+    var channel = LossyChannel(tag: tag([]), isWritten: isWritten)
+    if isWritten {
+      try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, over: &channel)
+      #expect(Array(channel.tag.memory[16..<18]) == [0x03, 63])
+    } else {
+      #expect(throws: TagWriteError.self) { try TagActivation.type2.writeNDEF(Self.message, over: &channel) }
+      #expect(channel.tag.writes.isEmpty)
+    }
+  }
+
   @Test(arguments: [[0xFD, 0xFE], [0x55, 0xFF, 0xFF, 0xFF]] as [[UInt8]])
   func `a tag with damaged TLVs is not overwritten`(data: [UInt8]) throws {
     var tag = WritableTag(size: 0x06, message: [], version: nil)
     tag.memory.replaceSubrange(16..<16 + data.count, with: data)
     #expect(throws: TagWriteError.self) { try TagActivation.type2.writeNDEF(Self.message, over: &tag) }
     #expect(tag.writes.isEmpty)
+  }
+}
+
+/// No write is acknowledged.
+private struct LossyChannel: TagChannel {
+  var tag: WritableTag
+  let isWritten: Bool
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    guard command.first == 0xA2 else { return try tag.exchange(command) }
+    if isWritten { _ = try tag.exchange(command) }
+    throw TagChannelError(.noAnswer, "the tag does not answer (status 63 00)")
   }
 }
 

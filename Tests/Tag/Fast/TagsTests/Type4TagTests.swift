@@ -12,6 +12,10 @@ struct Type4Card: TagChannel {
   var isStrict = false
   /// The maximum length of an answer, even if the container promises more.
   var most = 255
+  /// Whether SELECT by name may have Le.
+  var takesExpectedLength = true
+  /// P2 of SELECT by file identifier.
+  var selectsFilesWith: UInt8 = 0x0C
   private var selected: [UInt8] = []
   private(set) var commands: [[UInt8]] = []
 
@@ -25,9 +29,12 @@ struct Type4Card: TagChannel {
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     commands.append(command)
     if command.prefix(4) == [0x00, 0xA4, 0x04, 0x00] {
-      return command.dropFirst(5) == [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00] ? [0x90, 0] : [0x6A, 0x82]
+      if command.count == 13, !takesExpectedLength { return [0x67, 0x00] }
+      let name: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01] + (takesExpectedLength ? [0x00] : [])
+      return command.dropFirst(5) == name[...] ? [0x90, 0] : [0x6A, 0x82]
     }
-    if command.prefix(5) == [0x00, 0xA4, 0x00, 0x0C, 0x02] {
+    if command.prefix(3) == [0x00, 0xA4, 0x00] {
+      guard command[3] == selectsFilesWith else { return [0x6A, 0x86] }
       selected = Array(command.dropFirst(5))
       return selected == [0xE1, 0x03] || selected == [0xE1, 0x04] ? [0x90, 0] : [0x6A, 0x82]
     }
@@ -68,6 +75,22 @@ struct Type4Card: TagChannel {
         [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03], [0x00, 0xB0, 0x00, 0x00, 0x0F],
         [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x04], [0x00, 0xB0, 0x00, 0x00, 246],
       ])
+  }
+
+  @Test func `a card that refuses one form of SELECT is asked in the other`() throws {
+    let bytes = try message(ofSize: 20)
+    var card = Type4Card(bytes)
+    (card.takesExpectedLength, card.selectsFilesWith) = (false, 0x00)
+    let (content, commands) = try read(card)
+    #expect(content == .message(bytes))
+    #expect(commands.count == 8)
+  }
+
+  @Test func `a card without an NDEF application is asked once for each name`() throws {
+    let names: [[UInt8]] = [[0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01], [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]]
+    var card = ScriptedChannel(names.map { ([0x00, 0xA4, 0x04, 0x00, 0x07] + $0 + [0x00], [0x6A, 0x82]) })
+    #expect(try TagActivation.type4A.readNDEF(over: &card).problem != nil)
+    #expect(card.remaining == 0)
   }
 
   @Test func `no read goes beyond the file`() throws {
