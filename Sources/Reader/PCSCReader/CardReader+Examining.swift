@@ -18,6 +18,8 @@ extension CardReader {
     /// The card is known, recognized, or not wanted. The slot has taken note of it.
     case settled
     case read(TagActivation, TagReport.Content)
+    /// The card was taken away, although the reader reports it.
+    case left
     /// The card cannot be identified. The type is the nearest one.
     case unidentified(TagType, reason: String)
     case stopped(Setback)
@@ -34,6 +36,9 @@ extension CardReader {
     }
     switch try study(card, number, handle) {
     case .settled: break
+    case .left:
+      try report(slot.ignore(at: .now))
+      try report(.log(.notice, "the reader reports a card that no longer answers; it is treated as removed"))
     case .read(let tag, let content):
       try report(.tag(epoch: epoch, TagReport(placement: Placement(number, tag), content: content)))
       expectReturn(content, handle)
@@ -109,6 +114,8 @@ extension CardReader {
     var resets = 0
     /// Nil until the slot knows it.
     var tag: TagActivation?
+    /// Whether the last attempt has identified a card.
+    var isIdentified = false
     var reading: Reading?
     /// Counted since the last connection, because the wait for another program does not count.
     var end = SuspendingClock.now
@@ -155,6 +162,8 @@ extension CardReader {
   private func conclude(_ study: Study, _ reason: String) -> Ending {
     let words = Reading.failed(reason)
     guard let tag = study.tag else { return .unidentified(.type2, reason: words) }
+    // Some readers go on reporting a card that was taken away in the middle of a command.
+    guard study.isIdentified else { return .left }
     return .read(tag, study.reading?.finalContent() ?? .problem(reason: words))
   }
 
@@ -168,6 +177,7 @@ extension CardReader {
       try withLink { () throws(Interruption) in try report(slot.ignore(at: .now)) }
       return .settled
     }
+    study.isIdentified = false
     var link = try makeLink(handle)
     let tag: TagActivation
     switch try asking(handle, { () throws(TagChannelError) in try link.identify(kind) }) {
@@ -182,7 +192,7 @@ extension CardReader {
       if handle.hasOpenedSession { slot.expectReturn(at: .now) }
       guard try withLink({ () throws(Interruption) in try isNew(tag, number) }) else { return .settled }
     }
-    study.tag = tag
+    (study.tag, study.isIdentified) = (tag, true)
     let (reading, latest) = try read(tag, link, handle, until: study.end)
     study.tag = latest
     if !reading.isDoubtful(after: study.reading) || study.attempt == Reading.attempts {
@@ -301,7 +311,7 @@ extension CardKind {
     switch self {
     case .isoDEPTypeA: .type4A
     case .isoDEPTypeB: .type4B
-    case .storage, .contact, .unknown: .type2
+    case .storage, .contact, .placeholder, .unknown: .type2
     }
   }
 }

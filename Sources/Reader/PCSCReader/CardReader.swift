@@ -155,8 +155,9 @@ final class CardReader {
     try reach()
     switch slot.next(at: .now) {
     case .examine: try examine()
+    case .restorePolling: try restorePolling()
     case .wait(let end):
-      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : "") }
+      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : slot.isStuck(at: .now) ? Self.stuck : "") }
       try sleep(until: end)
     }
   }
@@ -165,6 +166,10 @@ final class CardReader {
 
   /// The reason for waiting while another program has the card exclusively.
   static let exclusiveUse = "another program uses the card exclusively; end it, or take the card away"
+
+  /// The reason for waiting while the reader reports a card that is not there.
+  static let stuck =
+    "the reader reports a card without data (ATR 3B 00); if none is there, unplug the reader and plug it in again"
 
   func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
 
@@ -207,6 +212,22 @@ final class CardReader {
     }
     let duration = SuspendingClock.now.duration(to: end)
     if duration > .zero { try daemon.pause(min(duration, ReaderTiming.longestPause)) }
+  }
+}
+
+extension CardReader {
+  /// Switches on the reader's own polling, which libnfc leaves off. pcscd then gets events again.
+  private func restorePolling() throws(Interruption) {
+    cardInUse = slot.card?.serial
+    defer {
+      disconnect()
+      slot.pollingRestored(at: .now)
+    }
+    do throws(CallFailure) { try open(within: Self.identificationAllowance) } catch { return }
+    let handle = CardHandle(self)
+    guard let command = (try? traits(handle))?.model.pollingCommand else { return }
+    try report(.log(.notice, "the reader reports a card that is not there; its own polling is switched on again"))
+    _ = try? handle.transmit(command)
   }
 }
 

@@ -87,6 +87,10 @@ struct CardSlot {
     /// identity is known if it cannot be one of the daemon's known tags. Can transition to: `.noReader`, `.empty`,
     /// `.unread`, `.ignored`.
     case ignored(Card, isIdentified: Bool)
+    /// The reader reports a card that is not there. `isCertainAt` is nil until this process has sent the command that
+    /// switches on the reader's own polling. From then on the reader is stuck. Can transition to: `.noReader`, `.empty`,
+    /// `.unread`, `.ignored`.
+    case placeholder(Card, isCertainAt: Instant?)
   }
 
   enum Outcome: Hashable {
@@ -100,11 +104,15 @@ struct CardSlot {
     case wait(until: Instant?)
     /// Connect to the card: call `begin()`.
     case examine
+    /// Switch on the reader's own polling, then call `pollingRestored(at:)`.
+    case restorePolling
   }
 
   /// How long after this process has reset a card, or has ended the reader's transparent session, an insertion may be
   /// the same card. Some readers report a card that they power again as another one.
   static let returnAllowance = Duration.seconds(1)
+  /// How long the reader may take to report that no card is there after its polling was switched on.
+  static let restoringAllowance = Duration.seconds(3)
 
   var state = State.noReader
   private var lastSerial: UInt64 = 0
@@ -136,7 +144,7 @@ struct CardSlot {
     case .resting(_, let number):
       state = .noReader
       return [.removed(number)]
-    case .noReader, .empty, .unread, .ignored:
+    case .noReader, .empty, .unread, .ignored, .placeholder:
       state = .noReader
       return []
     }
@@ -148,7 +156,8 @@ struct CardSlot {
     case .noReader:
       let isFirst = !hasSeenReader
       hasSeenReader = true
-      return settle(new, isSilent: isFirst ? includesFirst : !isScanning, at: now)
+      // Some devices have a slot without an antenna, which reports a card that gets no power from the beginning.
+      return settle(new, isSilent: isFirst ? includesFirst || new.isMute : !isScanning, at: now)
     case .empty: return new.isPresent ? settle(new, isSilent: !isScanning, at: now) : []
     case .unread(let card, _) where card.is(new):
       refresh(new, at: now)
@@ -159,7 +168,7 @@ struct CardSlot {
       return []
     case .resting(let card, let number) where !card.is(new):
       return [.removed(number)] + settle(new, isSilent: !isScanning, at: now)
-    case .unread, .examining, .resting, .ignored:
+    case .unread, .examining, .resting, .ignored, .placeholder:
       if let card = present, card.is(new) {
         update(new)
         return []
@@ -177,7 +186,7 @@ struct CardSlot {
     lastSerial += 1
     let card = Card(serial: lastSerial, state: new)
     guard card.mayBeContactless else {
-      state = .ignored(card, isIdentified: true)
+      state = card.kind == .placeholder ? .placeholder(card, isCertainAt: nil) : .ignored(card, isIdentified: true)
       return expectNone()
     }
     var work = Work(isSilent: isSilent)
@@ -221,6 +230,7 @@ struct CardSlot {
       state = .examining(updated(card), examination)
     case .resting(let card, let number): state = .resting(updated(card), number: number)
     case .ignored(let card, let isIdentified): state = .ignored(updated(card), isIdentified: isIdentified)
+    case .placeholder(let card, let end): state = .placeholder(updated(card), isCertainAt: end)
     }
   }
 
@@ -235,7 +245,9 @@ struct CardSlot {
   private var present: Card? {
     switch state {
     case .noReader, .empty: nil
-    case .unread(let card, _), .examining(let card, _), .resting(let card, _), .ignored(let card, _): card
+    case .unread(let card, _), .examining(let card, _), .resting(let card, _), .ignored(let card, _),
+      .placeholder(let card, _):
+      card
     }
   }
 
@@ -299,7 +311,7 @@ extension CardKind {
   /// Nil if the answer to reset does not tell.
   fileprivate var types: [TagType]? {
     switch self {
-    case .contact, .unknown: []
+    case .contact, .placeholder, .unknown: []
     case .isoDEPTypeA: [.type4A]
     // A card of Type A may look like one of Type B.
     case .isoDEPTypeB: [.type4A, .type4B]
@@ -355,14 +367,19 @@ extension CardSlot {
       state = .unread(card, work)
       return []
     case .noReader, .examining, .ignored(_, isIdentified: false): return []
-    case .empty, .resting, .ignored(_, isIdentified: true): return expectNone()
+    case .empty, .resting, .ignored(_, isIdentified: true), .placeholder: return expectNone()
     }
   }
 
   // MARK: Work on one card
 
   mutating func next(at now: Instant) -> Step {
-    guard isScanning, case .unread(let card, let work) = state else { return .wait(until: nil) }
+    guard isScanning else { return .wait(until: nil) }
+    if case .placeholder(_, let end) = state {
+      guard let end else { return .restorePolling }
+      return .wait(until: now < end ? end : nil)
+    }
+    guard case .unread(let card, let work) = state else { return .wait(until: nil) }
     guard card.mayBe(wanted) else {
       state = .ignored(card, isIdentified: false)
       return .wait(until: nil)
@@ -370,6 +387,16 @@ extension CardSlot {
     if work.approach.isOver { return .wait(until: nil) }
     guard let start = work.approach.notBefore, now < start else { return .examine }
     return .wait(until: start)
+  }
+
+  mutating func pollingRestored(at now: Instant) {
+    guard case .placeholder(let card, nil) = state else { return }
+    state = .placeholder(card, isCertainAt: now + Self.restoringAllowance)
+  }
+
+  /// The reader goes on reporting a card that is not there.
+  func isStuck(at now: Instant) -> Bool {
+    if case .placeholder(_, let end?) = state { now >= end } else { false }
   }
 
   /// The number of the placement; nil if there is no card to work on.

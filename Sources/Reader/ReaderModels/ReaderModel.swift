@@ -92,6 +92,8 @@ package struct ReaderModel: Sendable, Hashable {
     case single
     /// There are several, and the name of the slot with the antenna says so.
     case named
+    /// There are several of one name. Only the number that pcscd appends tells which one has the antenna.
+    case numbered(antenna: UInt8)
   }
 
   /// For people: "ACS ACR1252U".
@@ -112,6 +114,8 @@ package struct ReaderModel: Sendable, Hashable {
   /// 63 00 for every failed exchange, also with a Type 4 card.
   package internal(set) var hasOneFailureWord = false
   package internal(set) var feedback = Feedback.Means.none
+  /// Programs can switch the reader's own polling off and on.
+  package internal(set) var hasSwitchForPolling = false
   package internal(set) var slots = Slots.single
   /// For users, as a sentence without a full stop; empty if there is none.
   package internal(set) var note = ""
@@ -216,7 +220,11 @@ extension ReaderModel {
     let slot = SlotName(name)
     guard !unusableNames.contains(where: slot.contains), !isToken(slot) else { return false }
     if let isContactless = hasAntenna(slot.interface) ?? hasAntenna(slot.friendly) { return isContactless }
-    return find(readerName: name)?.slots == .single
+    switch find(readerName: name)?.slots {
+    case .single: return true
+    case .numbered(let antenna): return slot.number == antenna
+    case .named, nil: return false
+    }
   }
 
   /// `names` are its known names: the one in pcscd's driver, and the one that the device itself tells.
@@ -266,6 +274,8 @@ struct SlotName {
   let interface: [String]
   /// In front of the brackets, in lower case.
   let friendly: [String]
+  /// Of the slot in its device, the last two digits; nil if the name ends in another way.
+  let number: UInt8?
 
   init(_ name: String) {
     text = Array(name.lowercased().utf8)
@@ -274,6 +284,7 @@ struct SlotName {
     let end = min(opening, text.firstIndex(of: UInt8(ascii: "(")) ?? text.endIndex)
     interface = Self.words(text[opening..<closing])
     friendly = Self.words(text[..<end])
+    number = Names.PCSC.withoutNumbers(name) == name ? nil : UInt8(name.suffix(2), radix: 16)
   }
 
   /// The part begins at the start of a word, and no digit follows it.
@@ -455,6 +466,7 @@ extension ReaderModel {
     "ACS ACR122U", products(0x2200, 0x0102, 0x0103), ["ACR122", "ACR122U", "AET62"]
   ) {
     $0.usesPN532()
+    $0.hasSwitchForPolling = true
     $0.feedback = .lightAndBuzzer
     $0.note = "Drivers of pcscd list it as unsupported; libnfc drives it as well"
   }
@@ -500,13 +512,15 @@ extension ReaderModel {
     $0.feedback = .buzzer
   }
 
-  /// ACR1281U-C1 reference manual: cards of ISO/IEC 14443 alone. A third slot is always present and mute.
+  /// ACR1281U-C1 reference manual: cards of ISO/IEC 14443 alone. Of the three slots, the first is for contact cards, and
+  /// the third, for a security module, is always present and mute.
   private static let acr1281 = ReaderModel(
     "ACS ACR1281U",
     products(
       0x2224, 0x220F, 0x2217, 0x2223, 0x2208, 0x0901, 0x220A, 0x2215, 0x2220, 0x2233, 0x2234, 0x2235, 0x2236),
     ["ACR1281"]
   ) {
+    $0.slots = .numbered(antenna: 1)
     $0.feedback = .buzzer
   }
 

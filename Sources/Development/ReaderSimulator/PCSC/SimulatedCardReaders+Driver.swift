@@ -137,13 +137,18 @@ extension SimulatedCardReaders {
       if executed { _ = change(slot) { $0.transmit(command) } }
       takeAway(from: slot)
       return .failure(.communicationError)
+    case .vanish:
+      change(slot) { $0.vanish() }
+      return .success(ResponseStatus.failure)
     case .flicker:
       change(slot) { $0.flicker() }
       return .failure(.communicationError)
     case .unplug:
       unplug(slots[slot.number].reader)
       return nil
-    case .answer(let bytes): return .success(bytes)
+    case .answer(let bytes, let executed):
+      if executed { _ = change(slot) { $0.transmit(command) } }
+      return .success(bytes)
     case .silence(let executed):
       if executed { _ = change(slot) { $0.transmit(command) } }
       return .failure(.timeout)

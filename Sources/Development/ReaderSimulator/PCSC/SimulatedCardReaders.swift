@@ -186,6 +186,12 @@ package actor SimulatedCardReaders {
   /// Makes a slot report its card as another one each time it powers it again, and when a transparent session ends.
   package func renewCards(in slot: CardSlotID) { slots[slot.number].renewsCards = true }
 
+  /// Leaves a slot as libnfc leaves an ACR122U: its own polling is off, and it reports a card that is not there.
+  /// `isStuck`: the command that switches polling on has no effect.
+  package func switchPollingOff(in slot: CardSlotID, isStuck: Bool = false) {
+    change(slot) { $0.switchPollingOff(isStuck: isStuck) }
+  }
+
   package func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
 
   /// Injects a fault on the air, or of the chip behind the antenna, into a contactless slot. Has no effect elsewhere.

@@ -1,4 +1,5 @@
 import Names
+import Tags
 
 /// The kind of card that an answer to reset describes (PC/SC part 3 and its supplement for contactless cards,
 /// 3.1.3.2.3).
@@ -14,6 +15,8 @@ enum CardKind: Sendable, Hashable {
   case isoDEPTypeB(applicationData: [UInt8], protocolInfo: [UInt8], attribResponse: UInt8)
   /// A card with contacts. No command is ever sent to it.
   case contact
+  /// No card, although the reader reports one: an ACR122U does so after libnfc has switched off its own polling.
+  case placeholder
   /// No valid answer to reset. No command is sent.
   case unknown
 
@@ -21,7 +24,7 @@ enum CardKind: Sendable, Hashable {
   var isContactless: Bool {
     switch self {
     case .storage, .isoDEPTypeA, .isoDEPTypeB: true
-    case .contact, .unknown: false
+    case .contact, .placeholder, .unknown: false
     }
   }
 }
@@ -44,6 +47,8 @@ struct AnswerToReset: Sendable, Hashable {
   /// Tag, length, and the identifier of the PC/SC workgroup.
   private static let storage: [UInt8] = [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06]
   private static let storageSize = 15
+  /// T0 announces neither interface bytes nor historical bytes.
+  private static let placeholder: [UInt8] = [0x3B, 0x00]
   let kind: CardKind
 
   /// From a reader: any length and content.
@@ -51,6 +56,7 @@ struct AnswerToReset: Sendable, Hashable {
 
   private static func kind(of bytes: [UInt8]) -> CardKind {
     guard let first = bytes.first, conventions.contains(first) else { return .unknown }
+    guard bytes != placeholder else { return .placeholder }
     guard first == 0x3B, bytes.count >= 5, bytes[1] & 0xF0 == 0x80, Array(bytes[2...3]) == protocols else {
       return .contact
     }
@@ -154,9 +160,26 @@ struct StorageCard: Sendable, Hashable {
     case 0x003B, 0xF011: .feliCa(bitRate: 212)
     case Self.feliCa424: .feliCa(bitRate: 424)
     case _ where Self.picoPass.contains(name): .none(reason: "it is a PicoPass or iCLASS card, not an NFC tag")
+    case Self.unnamed: bySelectAcknowledge(UInt8(truncatingIfNeeded: name))
     default: .probe
     }
   }
+
+  /// An ACR122U that does not know a card puts FF and the select acknowledge in place of the name.
+  private func bySelectAcknowledge(_ sak: UInt8) -> Treatment {
+    switch TypeAActivation(atqa: [], sak: sak, uid: []).type {
+    case .mifareClassic: .mifareClassic(sak: sak)
+    // No card of ISO/IEC 14443-4 has bit 8.
+    case .type4A where sak & 0x80 == 0:
+      .none(
+        reason: "it is a Type 4 card that the reader did not activate; another program may have changed its settings: "
+          + "unplug the reader and plug it in again")
+    case .peer: .none(reason: "it is a phone or another device in peer-to-peer mode, not a tag")
+    default: .probe
+    }
+  }
+
+  private static let unnamed: ClosedRange<UInt16> = 0xFF00...0xFFFF
 
   private static let feliCa424: UInt16 = 0xF012
   private static let picoPass: ClosedRange<UInt16> = 0x0017...0x0020

@@ -135,9 +135,14 @@ extension CardLink {
     guard error.count == 3 else { throw TagChannelError(.transmission, "the reader's answer has no valid status") }
     let status = StatusWord(error[1], error[2])
     if status.isSuccess || status == .endOfData { return objects }
-    let isUnsupported = status == StatusWord(0x6A, 0x81)
-    throw isUnsupported
-      ? TagChannelError(.unsupported, "this reader does not support this command (status \(status))") : status.error
+    throw switch status {
+    case StatusWord(0x6A, 0x81):
+      TagChannelError(.unsupported, "this reader does not support this command (status \(status))")
+    // An RC-S300 only passes on some commands of FeliCa cards.
+    case StatusWord(0x6A, 0x80):
+      TagChannelError(.unsupported, "this reader does not pass this command on to the tag (status \(status))")
+    default: status.error
+    }
   }
 }
 

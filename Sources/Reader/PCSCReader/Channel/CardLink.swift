@@ -136,6 +136,7 @@ extension CardLink {
   ) throws(TagChannelError) -> CardIdentification {
     switch kind {
     case .contact: return .notSupported(reason: "it is a card with contacts")
+    case .placeholder: return .notSupported(reason: "the reader reports a card that is not there")
     case .unknown: return .notSupported(reason: "it does not identify itself as a contactless card")
     case .isoDEPTypeA(let historicalBytes):
       identifier = try reportedIdentifier()

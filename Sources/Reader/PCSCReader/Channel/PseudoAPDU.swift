@@ -29,7 +29,8 @@ struct PseudoAPDU {
 
   /// UID, IDm or PUPI.
   static let identifier = PseudoAPDU(0xCA, expected: 0)
-  /// The answer to select of a Type A card. For other cards, readers report an error.
+  /// The answer to select of a Type A card. For a FeliCa card, some readers return its PMm; for others, they report an
+  /// error.
   static let answerToSelect = PseudoAPDU(0xCA, 0x01, expected: 0)
 
   /// READ BINARY from a page or block. `count` is the number of bytes, 0 for all that the reader returns at once.

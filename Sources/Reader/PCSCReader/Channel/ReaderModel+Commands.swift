@@ -129,6 +129,10 @@ extension ReaderModel {
 }
 
 extension ReaderModel {
+  /// Switches on the reader's own polling for every kind of card (ACR122U API 2.04, 6.5); nil if the model has no such
+  /// command.
+  var pollingCommand: [UInt8]? { hasSwitchForPolling ? PseudoAPDU(0x00, 0x51, 0xFF, expected: 0).bytes : nil }
+
   /// Try them in this order until the reader accepts one. Empty if the model has no means.
   func commands(for feedback: Feedback) -> [Feedback.Command] {
     switch self.feedback {

@@ -40,11 +40,16 @@ import Testing
   @Test(
     arguments: [
       "3B FD 13 00 00 81 31 FE 15 80 73 C0 21 C0 57 59 75 62 69 4B 65 79 40", "3B 02 14 50",
-      "3F 65 25 08 65 04 6C 90 00", "3B 00", "3B", "3B 80 80 01",
+      "3F 65 25 08 65 04 6C 90 00", "3B", "3B 80 80 01",
     ])
   func `a card with contacts is left alone`(_ atr: String) {
     #expect(AnswerToReset(hex(atr)).kind == .contact)
     #expect(!AnswerToReset(hex(atr)).kind.isContactless)
+  }
+
+  @Test func `an ATR without data is a placeholder, not a card`() {
+    #expect(AnswerToReset(hex("3B 00")).kind == .placeholder)
+    #expect(!AnswerToReset(hex("3B 00")).kind.isContactless)
   }
 
   @Test(arguments: [0x0D, 0x0E, 0x0F, 0x10] as [UInt8])
@@ -79,7 +84,9 @@ import Testing
       ([0x03], [0x0001, 0x0036], .mifareClassic(sak: 0x08)), ([0x03], [0x0002, 0x0037], .mifareClassic(sak: 0x18)),
       ([0x03], [0x0026], .mifareClassic(sak: 0x09)),
       // Page 3 decides about a card without a known name.
-      ([0x00, 0x03], [0x0000, 0x0004, 0x0029, 0x002A, 0xFF88, 0x1234], .probe),
+      ([0x00, 0x03], [0x0000, 0x0004, 0x0029, 0x002A, 0xFF00, 0x1234], .probe),
+      // An ACR122U names a card that it does not know by the select acknowledge.
+      ([0x00, 0x03], [0xFF88], .mifareClassic(sak: 0x88)), ([0x03], [0xFF18], .mifareClassic(sak: 0x18)),
       // A card of ISO/IEC 15693 has its standard with any name, or a name.
       ([0x09, 0x0A, 0x0B, 0x0C], [0x0000, 0x0014, 0x0035, 0x1234], .tag(.type5)),
       ([0x00], [0x0012, 0x0014, 0x002B, 0x0035, 0x003C], .tag(.type5)),
@@ -97,7 +104,7 @@ import Testing
   @Test(
     arguments: [
       (0x03, 0x0038), (0x03, 0x0039), (0x03, 0x0017), (0x0B, 0x0018), (0x05, 0x0000), (0x07, 0xFFB0), (0x0D, 0x0000),
-      (0x40, 0x0000), (0x04, 0x0003), (0xFF, 0x0003),
+      (0x40, 0x0000), (0x04, 0x0003), (0xFF, 0x0003), (0x03, 0xFF20), (0x03, 0xFF28), (0x03, 0xFF40),
     ] as [(UInt8, UInt16)])
   func `a card that is no NFC tag has a reason`(_ standard: UInt8, _ name: UInt16) throws {
     guard case .none(let reason) = treatment(standard, name) else { throw RigError("\(treatment(standard, name))") }

@@ -14,7 +14,8 @@ import Testing
       "Identiv uTrust 4701 F Dual Interface Reader [uTrust 4701 F Contactless Reader] 00 00",
       "SONY FeliCa RC-S300/S (0) 00 00", "SpringCard Prox'N'Roll 00 00", "Feitian R502 [R502 Contactless Reader] 00 00",
       "Elatec TWN4 SmartCard NFC 00 00", "REINER SCT cyberJack RFID basis 00 00", "Circle CIR215 PICC 00 00",
-      "TOKEN2 MFA NFC Reader 00 00", "Feitian VR504 VHBR Contactless & Contact Card Reader 00 00",
+      "TOKEN2 MFA NFC Reader 00 00", "ACS ACR1281 1S Dual Reader 00 01", "ACS ACR1281 1S Dual Reader 02 01",
+      "Feitian VR504 VHBR Contactless & Contact Card Reader 00 00",
     ])
   func `a slot with an antenna is known by its name`(_ name: String) {
     #expect(ReaderModel.isContactlessName(name))
@@ -32,6 +33,7 @@ import Testing
       "Broadcom Corp 5880 [Contacted SmartCard] (0123456789ABCD) 00 00",
       "Broadcom Corp 5880 [Contactless SmartCard] (0123456789ABCD) 00 01", "HID OMNIKEY 5025-CL 00 00",
       "Identiv uTrust 3522 embd SE RFID Token 00 00", "Alcor Micro AU9540 00 00", "CLever Reader 00 00", "[] () 00 00",
+      "ACS ACR1281 1S Dual Reader 00 00", "ACS ACR1281 1S Dual Reader 00 02", "ACS ACR1281 1S Dual Reader",
     ])
   func `any other slot is left alone`(_ name: String) {
     #expect(!ReaderModel.isContactlessName(name))

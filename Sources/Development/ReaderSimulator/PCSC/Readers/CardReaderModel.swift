@@ -76,11 +76,13 @@ package struct CardReaderModel: Sendable, Hashable {
   var technologies: [Technology] = [.typeA, .typeB, .felica]
   var rawFrames = RawFrames.none
   var felicaCommands = FeliCaCommands.none
+  /// The codes of FeliCa commands that the transparent session refuses with `6A 80`.
+  var refusedFeliCaCodes: Set<UInt8> = []
   /// Whether `FF 50` and the next ones send commands of Type 1 tags.
   var hasType1Commands = false
   /// Whether there are keys and authentication for MIFARE Classic.
   var hasClassic = true
-  /// Whether `FF CA 01` tells the answer to select.
+  /// Whether `FF CA 01` tells the answer to select, and the PMm of a FeliCa card.
   var tellsAnswerToSelect = true
   /// The most bytes that one `FF B0` reads from a Type 2 tag.
   var longestRead = 16
@@ -210,6 +212,8 @@ extension CardReaderModel {
     "rcs300", 0x054C, 0x0DC8, by: "SONY", "SONY FeliCa RC-S300/S", contactless: [nil]
   ) {
     $0.rawFrames = .transparent
+    // Request Service, Request Response, Search Service Code, Request System Code.
+    $0.refusedFeliCaCodes = [0x02, 0x04, 0x0A, 0x0C]
     $0.hasClassic = false
     $0.maximumAPDU = 65_536
   }

@@ -26,6 +26,9 @@ extension ContactlessInterface {
     case (0x00, 0x00, _): return limited(card.identifier(by: model), to: command.expectedLength)
     case (0x01, 0x00, .typeA(_, _, let ats?)) where model.tellsAnswerToSelect:
       return limited(ats, to: command.expectedLength)
+    // Seen on an ACR1251U and an RC-S300.
+    case (0x01, 0x00, .felica(_, let pmm, _)) where model.tellsAnswerToSelect:
+      return limited(pmm, to: command.expectedLength)
     default: return ResponseStatus.notSupported
     }
   }
@@ -154,7 +157,7 @@ extension ContactlessInterface {
 
   /// A frame with its length byte, exchanged as it is.
   private mutating func exchangeFeliCaFrame(_ frame: [UInt8], _ card: FoundCard) -> [UInt8] {
-    guard case .felica(_, let modulation) = card, Int(frame.first ?? 0) == frame.count, frame.count >= 2 else {
+    guard case .felica(_, _, let modulation) = card, Int(frame.first ?? 0) == frame.count, frame.count >= 2 else {
       return refusal(ResponseStatus.notSupported)
     }
     return answer(of: .standard(frame, modulation)).map { $0 + ResponseStatus.success }
@@ -164,7 +167,7 @@ extension ContactlessInterface {
   /// FF 40 to FF 4A (Identiv, uTrust 37xx reference manual): REQC, Request Service, Request Response, Read and Write
   /// Without Encryption, Request System Code. The reader adds the IDm.
   mutating func performFeliCaInstruction(_ command: ReaderAPDU, _ card: FoundCard) -> [UInt8] {
-    guard case .felica(let idm, let modulation) = card else { return ResponseStatus.notSupported }
+    guard case .felica(let idm, _, let modulation) = card else { return ResponseStatus.notSupported }
     var frame: [UInt8]
     switch command.instruction {
     case 0x40:

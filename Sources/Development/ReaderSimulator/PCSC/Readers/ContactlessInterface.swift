@@ -119,7 +119,7 @@ extension ContactlessInterface {
     guard let target = firstTarget([0x4A, 0x01, rate, 0x00, 0xFF, 0xFF, 0x00, 0x00]), target.count >= 18 else {
       return nil
     }
-    return .felica(idm: Array(target[2..<10]), modulation: modulation)
+    return .felica(idm: Array(target[2..<10]), pmm: Array(target[10..<18]), modulation: modulation)
   }
 
   /// The data of the tag that InListPassiveTarget found, without its number.
@@ -247,7 +247,7 @@ enum FoundCard: Equatable {
   case typeA(sak: UInt8, uid: [UInt8], ats: [UInt8]?)
   /// `attributeAnswer` is the first byte of the answer to ATTRIB.
   case typeB(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8], attributeAnswer: UInt8)
-  case felica(idm: [UInt8], modulation: RadioModulation)
+  case felica(idm: [UInt8], pmm: [UInt8], modulation: RadioModulation)
   /// `uid` is the four bytes that commands carry.
   case jewel(uid: [UInt8])
   /// `uid` is as on the air, the lowest byte first.
@@ -285,7 +285,7 @@ extension FoundCard {
     switch self {
     case .typeA(_, let uid, _): uid
     case .typeB(let pupi, _, _, _): pupi
-    case .felica(let idm, _): idm
+    case .felica(let idm, _, _): idm
     case .jewel(let uid): uid
     case .vicinity(let uid, _): model.reversesVicinityUID ? uid : uid.reversed()
     }
@@ -300,7 +300,7 @@ extension FoundCard {
     case .typeB(_, let applicationData, let protocolInfo, let attributeAnswer):
       return SimulatedATR.typeB(
         applicationData: applicationData, protocolInfo: protocolInfo, attributeAnswer: attributeAnswer)
-    case .felica(_, let modulation) where model.namesFeliCaAsTypeA:
+    case .felica(_, _, let modulation) where model.namesFeliCaAsTypeA:
       return SimulatedATR.storage(standard: Self.standardA3, name: modulation == .felica212 ? 0xF011 : 0xF012)
     case .felica: return SimulatedATR.storage(standard: Self.standardFeliCa, name: Self.nameOfFeliCa)
     case .jewel:

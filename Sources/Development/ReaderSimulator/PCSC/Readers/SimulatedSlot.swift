@@ -11,12 +11,23 @@ struct SimulatedSlot: Sendable {
   private(set) var isPowered = false
   /// Whether the reader reports a card as another one when it powers it again, or ends a transparent session.
   var renewsCards = false
+  /// The answer to reset of a card that is gone, and that the reader goes on reporting; nil if there is none.
+  private var ghost: [UInt8]?
+  /// The reader's own polling. Without it, the reader finds no card, and reports one without data.
+  private var polling = Polling.on
   /// Whether the card has lost its power since it was found.
   private var hasLostPower = false
   /// The card that the reader has found. Its contents are in `interface`.
   private(set) var current: (id: TagID, card: SimulatedCard)?
   /// Cards that the reader does not see, because it does not know their technology or sees another card.
   private(set) var others: [(id: TagID, card: SimulatedCard)] = []
+
+  enum Polling {
+    case on
+    case off
+    /// The reader does not obey the command that switches it on.
+    case stuck
+  }
 
   init(id: CardSlotID, reader: CardReaderID, model: CardReaderModel, kind: CardReaderModel.Slot.Kind) {
     self.id = id
@@ -47,6 +58,34 @@ struct SimulatedSlot: Sendable {
     look()
   }
 
+  /// Takes the current card away without a report.
+  mutating func vanish() {
+    ghost = current?.card.answerToReset ?? interface.powerUp()
+    _ = interface.take()
+  }
+
+  /// As libnfc leaves an ACR122U: with a card that is not there, whose answer to reset is `placeholder`.
+  mutating func switchPollingOff(isStuck: Bool) {
+    if let id = current?.id, let card = takeCurrent() { others.insert((id, card), at: 0) }
+    polling = isStuck ? .stuck : .off
+    presence.noteInsertion()
+  }
+
+  /// The answer of a reader that does not poll. Only the command that switches polling on is of use (ACR122U API 2.04,
+  /// 6.5).
+  private mutating func transmitWithoutPolling(_ command: [UInt8]) -> DriverAnswer {
+    guard command.count == 5, command[0...2] == [0xFF, 0x00, 0x51], command[3] & 0x80 != 0 else {
+      return .success(ResponseStatus.failure)
+    }
+    guard polling == .off else { return .success([command[3]]) }
+    (polling, isPowered) = (.on, false)
+    presence.noteRemoval()
+    look()
+    return .success([0x90, command[3]])
+  }
+
+  private static let placeholder: [UInt8] = [0x3B, 0x00]
+
   /// Nil if the card is not in this slot.
   func memory(of id: TagID) -> [UInt8]? {
     current?.id == id ? interface.memory : others.first { $0.id == id }?.card.memory
@@ -54,6 +93,14 @@ struct SimulatedSlot: Sendable {
 
   /// Returns the answer to reset; nil if there is no card or it does not answer.
   mutating func powerUp() -> [UInt8]? {
+    guard polling == .on else {
+      isPowered = true
+      return Self.placeholder
+    }
+    if let ghost {
+      isPowered = true
+      return ghost
+    }
     guard let current, let answer = interface.powerUp() else { return nil }
     isPowered = true
     if renewsCards && hasLostPower { presence.noteRenewal() }
@@ -69,6 +116,8 @@ struct SimulatedSlot: Sendable {
 
   /// The answer of the card or the reader to a command.
   mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
+    guard polling == .on else { return transmitWithoutPolling(command) }
+    guard ghost == nil else { return .success(ResponseStatus.failure) }
     guard current != nil, isPowered else { return .failure(.communicationError) }
     let wasInSession = interface.isInSession
     let answer = interface.transmit(command)
@@ -79,6 +128,7 @@ struct SimulatedSlot: Sendable {
   private mutating func takeCurrent() -> SimulatedCard? {
     guard var card = current?.card else { return nil }
     if let medium = interface.take() { card.medium = medium }
+    ghost = nil
     current = nil
     (isPowered, hasLostPower) = (false, false)
     presence.noteRemoval()
@@ -87,7 +137,7 @@ struct SimulatedSlot: Sendable {
 
   /// Looks for a card, as a reader does all the time. Of several cards, it sees the first one that it knows.
   private mutating func look() {
-    guard current == nil else { return }
+    guard current == nil, polling == .on else { return }
     for index in others.indices {
       if interface.place(others[index].card.medium, as: others[index].id) {
         current = others.remove(at: index)
@@ -219,9 +269,10 @@ struct ContactInterface: CardInterface {
 package struct CardFault: Sendable, Hashable {
   enum Kind: Hashable {
     case removal(executed: Bool)
+    case vanish
     case flicker
     case unplug
-    case answer([UInt8])
+    case answer([UInt8], executed: Bool)
     case silence(executed: Bool)
     case hold
     case mute
@@ -239,20 +290,26 @@ package struct CardFault: Sendable, Hashable {
     CardFault(kind: .removal(executed: executed), number: command)
   }
 
+  /// The card is taken away at a command, and the reader goes on reporting it. Each command is answered with `63 00`.
+  package static func vanish(command: Int = 1) -> CardFault { CardFault(kind: .vanish, number: command) }
+
   /// The card is taken away at a command and put back at once, as by an unsteady hand.
   package static func flicker(command: Int = 1) -> CardFault { CardFault(kind: .flicker, number: command) }
 
   /// The reader is unplugged at a command.
   package static func unplug(command: Int = 1) -> CardFault { CardFault(kind: .unplug, number: command) }
 
-  /// The reader answers commands with these two bytes alone, and does not execute them: `63 00`, `6A 82`, `6C 10`.
-  package static func status(_ word: UInt16, command: Int = 1, times: Int? = 1) -> CardFault {
-    answer(BigEndian.bytes(word), command: command, times: times)
+  /// The reader answers commands with these two bytes alone: `63 00`, `6A 82`, `6C 10`. If `executed`, the card still
+  /// executes the command.
+  package static func status(
+    _ word: UInt16, command: Int = 1, times: Int? = 1, executed: Bool = false
+  ) -> CardFault {
+    CardFault(kind: .answer(BigEndian.bytes(word), executed: executed), number: command, times: times)
   }
 
   /// The reader answers commands with any bytes, and does not execute them. pcscd takes up to 65,538.
   package static func answer(_ bytes: [UInt8], command: Int = 1, times: Int? = 1) -> CardFault {
-    CardFault(kind: .answer(bytes), number: command, times: times)
+    CardFault(kind: .answer(bytes, executed: false), number: command, times: times)
   }
 
   /// The exchange fails: SCARD_E_NOT_TRANSACTED. If `executed`, the card still executes the command.

@@ -79,6 +79,9 @@ extension ContactlessInterface {
         session.addsChecksum = object.value[1] & 0x01 == 0
         session.removesChecksum = object.value[1] & 0x02 == 0
       case 0x5F46, 0x91, 0x92: break
+      // The frame of a FeliCa card begins with its length.
+      case 0x95 where object.value.count >= 2 && model.refusedFeliCaCodes.contains(object.value[1]):
+        return status(UInt8(truncatingIfNeeded: index + 1), Self.malformed)
       case 0x95:
         let answer = session.isLayer4 ? exchangeInLayer4(object.value) : exchangeFrame(object.value, found)
         guard let answer else { return status(UInt8(truncatingIfNeeded: index + 1), ResponseStatus.noAnswer) }
@@ -116,7 +119,7 @@ extension FoundCard {
     switch self {
     case .typeA: .typeA
     case .typeB: .typeB
-    case .felica(_, let modulation): modulation
+    case .felica(_, _, let modulation): modulation
     case .jewel: .jewel
     case .vicinity: .vicinity
     }

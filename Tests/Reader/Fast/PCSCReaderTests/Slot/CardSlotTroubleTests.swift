@@ -12,6 +12,33 @@ import Testing
   let tag = SlotRig.tag
   let other = SlotRig.other
 
+  // MARK: A card that is not there
+
+  @Test func `a reader that reports a card without data is asked to poll, and is stuck if it goes on`() {
+    var rig = SlotRig.scanning()
+    #expect(rig.insert([0x3B, 0x00]) == [])
+    #expect(rig.slot.next(at: rig.now) == .restorePolling)
+    rig.slot.pollingRestored(at: rig.now)
+    #expect(rig.pause() == .seconds(3))
+    #expect(!rig.slot.isStuck(at: rig.now))
+    rig.pass(.seconds(3))
+    #expect(rig.pause() == nil)
+    #expect(rig.slot.isStuck(at: rig.now))
+    #expect(rig.takeAway() == [])
+    #expect(!rig.slot.isStuck(at: rig.now))
+    rig.insert()
+    #expect(rig.begin() != nil)
+  }
+
+  @Test func `a tag that appears after the reader polls again is new`() {
+    var rig = SlotRig.scanning()
+    rig.insert([0x3B, 0x00])
+    rig.slot.pollingRestored(at: rig.now)
+    rig.insert()
+    #expect(rig.begin() != nil)
+    #expect(rig.identify(tag).0 == .new)
+  }
+
   // MARK: Another program
 
   @Test func `a card that another program holds is tried three times in two seconds, and the last time is known`() {

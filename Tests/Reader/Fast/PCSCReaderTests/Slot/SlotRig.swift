@@ -103,7 +103,7 @@ struct SlotRig {
   /// The time until the next attempt to connect; nil if there is none.
   mutating func pause() -> Duration? {
     switch slot.next(at: now) {
-    case .examine: .zero
+    case .examine, .restorePolling: .zero
     case .wait(nil): nil
     case .wait(let end?): now.duration(to: end)
     }

@@ -91,6 +91,42 @@ import Testing
     #expect(rig.waits == [reason, ""])
   }
 
+  // MARK: A card that is not there
+
+  /// libnfc switches the polling of an ACR122U off. The reader then reports a card with the answer to reset 3B 00.
+  @Test func `an ACR122U whose polling is off polls again, and reads the tag that lies there`() async throws {
+    let rig = try await CardReaderRig.scanning(.acr122U)
+    await rig.readers.switchPollingOff(in: rig.slot)
+    let bytes = try uri("https://example.com/")
+    try await rig.insert(try .type2(.ntag213, message: bytes))
+    #expect(try await rig.message().message == bytes)
+    #expect(rig.waits == [])
+    #expect(rig.announced.count == 1)
+  }
+
+  @Test func `an ACR122U that goes on reporting a card without data is a reason for waiting`() async throws {
+    let rig = try await CardReaderRig.scanning(.acr122U)
+    await rig.readers.switchPollingOff(in: rig.slot, isStuck: true)
+    let reason = try await rig.next("a wait") { if case .waiting(let reason) = $0 { reason } else { nil } }
+    #expect(reason.contains("unplug the reader and plug it in again"))
+    try await rig.announcesNothing()
+  }
+
+  /// Seen on an ACR122U: the reader goes on reporting a card that was taken away in the middle of a command.
+  @Test(arguments: [TagKind.type2, .mifareClassic])
+  func `a card that the reader only reports is not damaged, and the next one is new`(kind: TagKind) async throws {
+    let rig = try await CardReaderRig.scanning(.acr122U)
+    let bytes = try uri("https://example.com/")
+    await rig.add(.vanish(command: 3))
+    let first = try await rig.insert(try kind.make(bytes))
+    try await rig.notices("the reader reports a card that no longer answers")
+    try await rig.announcesNothing()
+    await rig.remove(first)
+    try await rig.insert(try kind.make(bytes))
+    #expect(try await rig.message().message == bytes)
+    #expect(rig.announced.count == 1)
+  }
+
   // MARK: One word for every failure
 
   /// ACS's readers answer every failed exchange with 63 00. No card answers SELECT with it.
