@@ -11,7 +11,8 @@ extension Command {
       The system is not changed. The daemon is on a private bus. The notification
       appears on this desktop, beside the agent that may run there. Without a desktop,
       or without notifications with buttons, it appears on a virtual screen, and the
-      program clicks. The settings are those of a new user who has allowed the app.
+      program clicks. The settings are those of a new user, so the app needs
+      permission.
 
       With --uri it tests an app of yours: it taps a tag with that link and prints the
       output of the app. It finds the app by the desktop entries and D-Bus service

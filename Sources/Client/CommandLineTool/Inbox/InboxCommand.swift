@@ -208,7 +208,8 @@ struct InboxList {
       + taps.map { tap in
         // If the program of a rule has failed, the reason names the rule, the program and the status.
         let failure =
-          tap.state == "failed" && tap.rule != nil && !tap.stateReason.isEmpty ? " (\(tap.stateReason))" : ""
+          ["failed", "expired"].contains(tap.state) && tap.rule != nil && !tap.stateReason.isEmpty
+          ? " (\(tap.stateReason))" : ""
         return [tap.shortID, LocalTime.minute(tap.time), tap.state, tap.opener, tap.title + failure].map(
           Console.printable)
       }
