@@ -1,6 +1,7 @@
 package import Bus
 import CShims
 import EventLoop
+import Glibc
 import Names
 
 /// A stand-in for `tagrouted` towards a client that wants a reader session or a reader. The test decides the replies.
@@ -30,6 +31,8 @@ package actor ReaderSessionStandIn {
   private var message = ""
   private var endReason = ""
   private var watch: DescriptorWatch?
+  /// The end of the inhibitor's pipe that the watch has, with its inode.
+  private var pipe: (descriptor: Int32, inode: ino_t)?
 
   /// Connects to the bus, and takes the daemon's name, with one reader.
   package init(on address: String) async throws {
@@ -105,9 +108,17 @@ package actor ReaderSessionStandIn {
   package func refuseWriting() { refusesWriting = true }
 
   /// Forgets the inhibitor without notice, like a daemon that was restarted.
-  package func forgetInhibitor() {
+  package func forgetInhibitor() async {
     watch?.cancel()
     watch = nil
+    // A cancelled watch closes its descriptor a little later. Until then, the client takes the inhibitor for held.
+    while let pipe, Self.inode(of: pipe.descriptor) == pipe.inode, !Task.isCancelled { await Task.yield() }
+    pipe = nil
+  }
+
+  private static func inode(of descriptor: Int32) -> ino_t? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
   /// Replaces all readers by readers with these libnfc connection strings, and announces the change.
@@ -326,6 +337,7 @@ package actor ReaderSessionStandIn {
     if !isActivating { try await hang() }
     var ends: [Int32] = [-1, -1]
     guard tagroute_pipe(&ends) == 0 else { throw SystemError("make a pipe") }
+    pipe = Self.inode(of: ends[0]).map { (ends[0], $0) }
     watch = try DescriptorWatch(FileDescriptor(owning: ends[0]), on: loop) { @Sendable [weak self] in
       self?.assumeIsolated { $0.inhibitorIsGone() }
     }
