@@ -64,8 +64,7 @@ extension Command {
     case .received(let id):
       // The tap may be cleared before the agent is asked. Then only its id is known.
       let tap = try? await agent.taps(id: id).first
-      let app = tap?.handler == nil ? nil : await KnownApps.of(agent).name(tap?.handler ?? "")
-      return .tap(id, tap, await currentResolution(of: tap, agent), app: app)
+      return .tap(id, tap, await currentResolution(of: tap, agent))
     case .closed(let id, let state): return .closed(id, state, try? await agent.taps(id: id).first)
     case .removed(let id): return .tagRemoved(id)
     case .cleared(let count): return .cleared(count)
@@ -109,12 +108,9 @@ struct MonitorEvent: Sendable {
 
   static let daemonGone = MonitorEvent(text: "the daemon stopped", json: ["event": "daemon-gone"])
 
-  /// `app` is the name of the handler; nil if it is not known.
-  static func tap(
-    _ id: String, _ known: TapDescription?, _ resolution: Resolution?, app: String? = nil
-  ) -> MonitorEvent {
+  static func tap(_ id: String, _ known: TapDescription?, _ resolution: Resolution?) -> MonitorEvent {
     let tap = known ?? TapDescription()
-    let goal = (app ?? tap.handler.map(AppID.text)).map { " for \($0)" } ?? ""
+    let goal = tap.handler.map { " for \(AppID.text($0))" } ?? ""
     let what = "tap \(id): \(tap.uri.isEmpty ? tap.title : tap.uri)\(goal)"
     let reasons = [tap.reason].compactMap(\.self) + (resolution?.claimants ?? []).map(\.reason)
     return MonitorEvent(

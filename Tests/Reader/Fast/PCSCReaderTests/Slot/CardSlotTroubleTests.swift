@@ -146,6 +146,27 @@ import Testing
     #expect(rig.takeAway() == [.removed(2)])
   }
 
+  /// Such a slot has no antenna, and is always in this state.
+  @Test func `a slot whose card gets no power from the beginning is not announced`() {
+    var rig = SlotRig()
+    #expect(rig.slot.know(KnownTags()) == [])
+    rig.slot.scan(for: Set(TagType.readable))
+    rig.insert([], isMute: true)
+    for _ in 1...CardApproach.powerAttempts {
+      rig.pass(CardApproach.powerPause)
+      #expect(rig.begin() != nil)
+      if rig.slot.mute(at: rig.now) == nil { break }
+    }
+    #expect(rig.slot.isSilent)
+    #expect(rig.slot.ignore(at: rig.now) == [])
+    #expect(rig.pause() == nil)
+    // A card that comes later is read.
+    #expect(rig.takeAway() == [])
+    rig.insert()
+    #expect(rig.begin() != nil)
+    #expect(rig.identify(tag).0 == .new)
+  }
+
   @Test func `a card that gets power by itself is read at once`() {
     var rig = SlotRig.scanning()
     rig.insert([], isMute: true)
