@@ -109,11 +109,13 @@ package actor ReaderSessionStandIn {
 
   /// Forgets the inhibitor without notice, like a daemon that was restarted.
   package func forgetInhibitor() async {
+    // The client may take another inhibitor meanwhile.
+    let forgotten = pipe
     watch?.cancel()
-    watch = nil
+    (watch, pipe) = (nil, nil)
     // A cancelled watch closes its descriptor a little later. Until then, the client takes the inhibitor for held.
-    while let pipe, Self.inode(of: pipe.descriptor) == pipe.inode, !Task.isCancelled { await Task.yield() }
-    pipe = nil
+    guard let forgotten else { return }
+    while Self.inode(of: forgotten.descriptor) == forgotten.inode, !Task.isCancelled { await Task.yield() }
   }
 
   private static func inode(of descriptor: Int32) -> ino_t? {
