@@ -136,7 +136,7 @@ let package = Package(
     // Messages on tags, and the links in them.
     module("NDEF", in: .tag, [], pure: true),
     module("Tags", in: .tag, ["NDEF", "Names"], pure: true),
-    module("UniversalLinks", in: .tag, ["CIDN2", "CPSL"], pure: true),
+    module("UniversalLinks", in: .tag, ["CIDN2", "CPSL", "Names"], pure: true),
 
     // The programs that use readers.
     module("PN53x", in: .reader, ["Names", "Tags"], pure: true),
@@ -293,7 +293,7 @@ let package = Package(
     tests(.fast, .system, "SettingsTests", ["Names", "Presence", "Rig", "Settings"]),
     tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "Rig", "TagrouteClient"]),
     tests(.fast, .tag, "TagsTests", ["NDEF", "Names", "Rig", "Tags"]),
-    tests(.fast, .tag, "UniversalLinksTests", ["Rig", "UniversalLinks"]),
+    tests(.fast, .tag, "UniversalLinksTests", ["Names", "Rig", "UniversalLinks"]),
 
     // A tier uses what is written for the tiers before it.
     tests(

@@ -1,5 +1,7 @@
-// Modules: UniversalLinks
+// Modules: Names UniversalLinks
 // Libraries: libidn2 libpsl
+
+import Names
 
 @testable import UniversalLinks
 

@@ -1,3 +1,5 @@
+import Names
+
 /// A condition on a whole link: the link itself, or a pattern.
 ///
 /// A text with `*` or `$(` is a pattern. Its host is a domain pattern, and its path, query and fragment are patterns in
@@ -78,7 +80,7 @@ public struct LinkCondition: Sendable, Hashable {
     let rest = text[authority.endIndex...]
     if isWeb {
       do throws(URIError) { return (.domain(try DomainPattern(String(authority))), rest) } catch {
-        throw AssociationError("the domain \(AssociationError.quoted(String(authority))) is invalid: \(error.message)")
+        throw AssociationError("the domain \(JSONReader.quoted(String(authority))) is invalid: \(error.message)")
       }
     }
     guard !authority.contains("*"), !authority.contains("$(") else {

@@ -1,3 +1,5 @@
+import Names
+
 extension AppSiteAssociation {
   /// The maximum size of a file in bytes. Apple's limit is the same.
   public static let maximumSize = 128 * 1024
@@ -201,7 +203,7 @@ struct AssociationNode {
       let isPlain =
         !member.name.isEmpty
         && member.name.utf8.allSatisfy { CharacterClasses.isAlpha($0) || CharacterClasses.isDigit($0) || $0 == 0x5F }
-      let name = isPlain ? String(member.name.prefix(40)) : AssociationError.quoted(member.name)
+      let name = isPlain ? String(member.name.prefix(40)) : JSONReader.quoted(member.name)
       return (member.name, child(member.value, location.isEmpty ? name : "." + name))
     }
   }
@@ -277,11 +279,5 @@ public struct AssociationError: Error, Sendable, Hashable, CustomStringConvertib
   /// Position, location and message.
   public var description: String {
     (position.map { "\($0): " } ?? "") + (location.isEmpty ? "" : location + ": ") + message
-  }
-
-  /// A name from the file as an error message may show it: at most 40 characters, all of them visible ASCII or spaces.
-  static func quoted(_ name: String) -> String {
-    let shown = name.unicodeScalars.prefix(40).map { (0x20...0x7E).contains($0.value) ? String($0) : "?" }.joined()
-    return "\"\(shown)\""
   }
 }

@@ -1,3 +1,5 @@
+import Names
+
 /// A pattern in the syntax of apple-app-site-association files, for a path, a query, a query item or a fragment.
 ///
 /// `*` matches zero or more characters, `?` exactly one, `$(name)` a value of a substitution variable. There is no
@@ -106,7 +108,7 @@ public struct LinkPattern: Sendable, Hashable {
       let name = String(rest[..<end].dropFirst())
       rest = rest[end...].dropFirst()
       guard let atom = variables.atom(named: name) else {
-        throw AssociationError("there is no substitution variable \(AssociationError.quoted(name))")
+        throw AssociationError("there is no substitution variable \(JSONReader.quoted(name))")
       }
       try append(atom)
     }

@@ -1,3 +1,4 @@
+import Names
 import Rig
 import Testing
 

@@ -1,30 +1,36 @@
 /// A JSON value and its offset in the file.
-struct JSONValue: Sendable, Hashable {
-  enum Content: Sendable, Hashable {
+package struct JSONValue: Sendable, Hashable {
+  package enum Content: Sendable, Hashable {
     case null
     case boolean(Bool)
-    /// Only its spelling is checked, because numbers have no meaning in the files that are read here.
-    case number
+    /// Nil if it is out of range.
+    case number(Double?)
     case text(String)
     case list([JSONValue])
     /// In the order of the file. Names are unique.
     case object([Member])
   }
 
-  struct Member: Sendable, Hashable {
-    let name: String
-    let value: JSONValue
+  package struct Member: Sendable, Hashable {
+    package let name: String
+    package let value: JSONValue
   }
 
-  let content: Content
+  package let content: Content
   /// The offset of its first byte.
-  let offset: Int
+  package let offset: Int
+
+  /// The member of this name; nil if there is none, or this is no object.
+  package subscript(name: String) -> Content? {
+    guard case .object(let members) = content else { return nil }
+    return members.first { $0.name == name }?.value.content
+  }
 }
 
 /// Why a text is not JSON, and the offset of the byte that shows it.
-struct JSONError: Error, Hashable {
-  let message: String
-  let offset: Int
+package struct JSONError: Error, Hashable {
+  package let message: String
+  package let offset: Int
 }
 
 /// Reads JSON (RFC 8259) strictly. It rejects a text that
@@ -32,9 +38,9 @@ struct JSONError: Error, Hashable {
 /// - has two members of one name in an object, because readers differ in which one they use (section 4);
 /// - has half a surrogate pair;
 /// - nests values too deeply.
-struct JSONReader {
+package struct JSONReader {
   /// The maximum depth of nested lists and objects. The reader recurses to the same depth.
-  static let maximumDepth = 32
+  package static let maximumDepth = 32
 
   private let bytes: [UInt8]
   private var offset = 0
@@ -43,7 +49,7 @@ struct JSONReader {
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Reads `bytes` as one value. A byte order mark at the start is ignored.
-  static func value(of bytes: [UInt8]) throws(JSONError) -> JSONValue {
+  package static func value(of bytes: [UInt8]) throws(JSONError) -> JSONValue {
     var reader = JSONReader(bytes)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.offset = 3 }
     let value = try reader.value()
@@ -76,7 +82,7 @@ struct JSONReader {
     case UInt8(ascii: "{"): content = .object(try nested { reader throws(JSONError) in try reader.members() })
     case UInt8(ascii: "["): content = .list(try nested { reader throws(JSONError) in try reader.elements() })
     case UInt8(ascii: "\""): content = .text(try text())
-    case .some(let byte) where byte == UInt8(ascii: "-") || CharacterClasses.isDigit(byte): content = try number()
+    case .some(let byte) where byte == UInt8(ascii: "-") || Self.isDigit(byte): content = try number()
     default: content = try word()
     }
     skipSpace()
@@ -107,7 +113,7 @@ struct JSONReader {
       guard next == UInt8(ascii: "\"") else { throw error("a name in quotation marks is missing") }
       let name = try text()
       guard names.insert(name).inserted else {
-        throw JSONError(message: "there is a second \(AssociationError.quoted(name)) in one object", offset: start)
+        throw JSONError(message: "there is a second \(Self.quoted(name)) in one object", offset: start)
       }
       skipSpace()
       guard skip(":") else { throw error("a colon is missing") }
@@ -135,6 +141,7 @@ struct JSONReader {
   }
 
   private mutating func number() throws(JSONError) -> JSONValue.Content {
+    let start = offset
     _ = skip("-")
     if !skip("0") { try digits() }
     if skip(".") { try digits() }
@@ -142,12 +149,20 @@ struct JSONReader {
       if !skip("+") { _ = skip("-") }
       try digits()
     }
-    return .number
+    return .number(Double(String(decoding: bytes[start..<offset], as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil })
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  /// A name from the file as an error message may show it: at most 40 characters, all of them visible ASCII or spaces.
+  package static func quoted(_ name: String) -> String {
+    let shown = name.unicodeScalars.prefix(40).map { (0x20...0x7E).contains($0.value) ? String($0) : "?" }.joined()
+    return "\"\(shown)\""
   }
 
   private mutating func digits() throws(JSONError) {
-    guard next.map(CharacterClasses.isDigit) == true else { throw error("a digit is missing") }
-    while next.map(CharacterClasses.isDigit) == true { offset += 1 }
+    guard next.map(Self.isDigit) == true else { throw error("a digit is missing") }
+    while next.map(Self.isDigit) == true { offset += 1 }
   }
 
   private mutating func text() throws(JSONError) -> String {
@@ -208,7 +223,7 @@ struct JSONReader {
   private mutating func codeUnit() throws(JSONError) -> UInt16 {
     var unit: UInt16 = 0
     for _ in 0..<4 {
-      guard let digit = next.flatMap(CharacterClasses.hexValue) else { throw error("a hexadecimal digit is missing") }
+      guard let digit = next.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else { throw error("a hexadecimal digit is missing") }
       unit = unit << 4 | UInt16(digit)
       offset += 1
     }
