@@ -143,7 +143,8 @@ let package = Package(
     module("ReaderModels", in: .reader, ["Names"], pure: true),
     module("ReaderProtocol", in: .reader, ["Journal", "NDEF", "Names"]),
     module(
-      "ReaderKit", in: .reader, ["CSeccomp", "CShims", "Journal", "Names", "PN53x", "ReaderProtocol", "Tags"]),
+      "ReaderKit", in: .reader,
+      ["CSeccomp", "CShims", "EventLoop", "Journal", "Names", "PN53x", "ReaderProtocol", "Tags"]),
     module("LibNFCReader", in: .reader, ["CNFC", "Journal", "Names", "PN53x", "ReaderKit", "ReaderProtocol", "Tags"]),
     module(
       "PCSCReader", in: .reader,
@@ -283,6 +284,7 @@ let package = Package(
     tests(
       .fast, .tag, "NDEFTests", ["NDEF", "Rig"],
       exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
+    tests(.fast, .system, "NamesTests", ["Names"]),
     tests(.fast, .agent, "NotificationsTests", ["Bus", "EventLoop", "Names", "Notifications", "Rig"]),
     tests(.fast, .reader, "PCSCReaderTests", ["Names", "PCSCReader", "ReaderModels", "ReaderProtocol", "Rig", "Tags"]),
     tests(.fast, .daemon, "PresenceTests", ["Bus", "EventLoop", "Presence", "Rig", "Settings"]),
@@ -293,7 +295,7 @@ let package = Package(
     tests(.fast, .system, "SettingsTests", ["Names", "Presence", "Rig", "Settings"]),
     tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "Rig", "TagrouteClient"]),
     tests(.fast, .tag, "TagsTests", ["NDEF", "Names", "Rig", "Tags"]),
-    tests(.fast, .tag, "UniversalLinksTests", ["Names", "Rig", "UniversalLinks"]),
+    tests(.fast, .tag, "UniversalLinksTests", ["Rig", "UniversalLinks"]),
 
     // A tier uses what is written for the tiers before it.
     tests(

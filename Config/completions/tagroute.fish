@@ -1,6 +1,6 @@
 # fish completion for tagroute
 
-set --local topics status doctor monitor on off session read write info lock transceive run resolve handlers rules inbox demo
+set --local topics status doctor report monitor on off session read write info lock transceive run resolve handlers rules inbox demo
 set --local commands $topics help
 set --local handlers verify prefer block forget
 set --local inbox show open dismiss export clear
@@ -33,6 +33,7 @@ complete -c tagroute -l json -d 'print JSON'
 
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a status -d 'show whether the readers scan, and if not, why'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'find problems and show how to fix them'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a report -d 'collect what a developer needs to find a fault'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a monitor -d 'print each change, and each tap of this session'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a on -d 'start scanning in the background'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a off -d 'stop scanning in the background until tagroute on'
@@ -52,6 +53,11 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a help -d '
 complete -c tagroute -n "__tagroute_bare help $topics" -a "$commands"
 
 complete -c tagroute -n '__fish_seen_subcommand_from doctor' -l verbose -d 'also list what is right'
+complete -c tagroute -n '__fish_seen_subcommand_from report' -F
+complete -c tagroute -n '__fish_seen_subcommand_from report' -l minutes -x -d 'record for this many minutes'
+complete -c tagroute -n '__fish_seen_subcommand_from report' -l with-contents -d 'keep identifiers, contents and names'
+complete -c tagroute -n '__fish_seen_subcommand_from report' -l yes -d 'do not ask'
+complete -c tagroute -n '__fish_seen_subcommand_from report' -l force -d 'overwrite the file'
 complete -c tagroute -n '__tagroute_bare session lock unlock' -a 'lock unlock'
 
 set --local tags '__fish_seen_subcommand_from read write info lock transceive; and not __fish_seen_subcommand_from session inbox handlers'

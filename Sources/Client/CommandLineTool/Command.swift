@@ -58,7 +58,7 @@ package struct Command: Sendable {
   }
 
   static let groups: [(title: String, commands: [Command])] = [
-    ("Status", [.status, .doctor, .monitor, .on, .off, .session]),
+    ("Status", [.status, .doctor, .report, .monitor, .on, .off, .session]),
     ("Tags", [.read, .write, .info, .lock, .transceive, .run]),
     ("Links, apps and taps", [.resolve, .handlers, .rules, .inbox]),
     ("Try it", [.demo, .help]),

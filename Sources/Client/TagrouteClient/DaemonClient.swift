@@ -85,6 +85,23 @@ public struct DaemonClient: Sendable {
     try await manager("ReadingAvailable", [], timeout: timeout).first?.asBool ?? false
   }
 
+  /// Records what passes between the daemon and a reader, for a report of a fault. The trace holds what is stored on the
+  /// tags that are read meanwhile. The reader starts again first.
+  ///
+  /// - Parameter reader: the reader's object path; nil for the first one that is ready.
+  /// - Returns: a socket. Each message is a line of JSON (docs/traces.md). It ends when the daemon ends the trace, after
+  ///   ten minutes at the latest. Releasing the descriptor ends the trace.
+  /// - Throws: `BusError`; `unknownMethod` if the daemon is too old; `org.tagroute.Error.NotAuthorized` if the user may
+  ///   not read tags; `NotPossible` if there is no such reader, or another trace of it is being recorded.
+  public func recordReader(_ reader: ObjectPath? = nil) async throws(BusError) -> FileDescriptor {
+    let options: [String: Value] = reader.map { ["reader": .objectPath($0)] } ?? [:]
+    guard let trace = try await manager("RecordReader", [.dictionary(options)]).first?.asUnixFD else {
+      throw BusError(
+        name: BusError.Name.inconsistentMessage, message: "the daemon has answered without a trace")
+    }
+    return trace
+  }
+
   /// Reports when the daemon, or one of its readers, changes, appears or disappears.
   ///
   /// - Returns: an element for each change, and one at once. Call `status()` for the details.

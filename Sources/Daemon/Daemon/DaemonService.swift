@@ -18,6 +18,7 @@ import Settings
   private let agents: AgentRegistrations
   private let sessions: SessionObjects
   private let inhibitors: Inhibitors
+  private let traces: ReaderTraces
   let configuration: ConfigurationReload
   private let manager: ManagerObject
   private let endings = AsyncStream.makeStream(of: DaemonEnding.self, bufferingPolicy: .bufferingOldest(1))
@@ -44,10 +45,11 @@ import Settings
     agents = AgentRegistrations(core, monitors, sheets)
     sessions = SessionObjects(core, authorization, processes, operations, sheets)
     inhibitors = Inhibitors(core, authorization, processes, readers, loans)
+    traces = ReaderTraces(core, authorization, processes)
     self.configuration = ConfigurationReload(
       core, monitors, readers, notifier, configuration, readAt: time, readFiles: readFiles)
     manager = ManagerObject(
-      core, self.configuration, authorization, agents, readers, sessions, inhibitors, masterSwitch)
+      core, self.configuration, authorization, agents, readers, traces, sessions, inhibitors, masterSwitch)
     core.carryOut = { [weak self] in self?.carryOut($0) }
     core.publish = { [weak self] in self?.publish() }
   }
@@ -137,6 +139,7 @@ import Settings
 
   private func publish() {
     agents.publishPrecedence()
+    traces.check()
     monitors.updateFields()
     manager.publish()
     configuration.publishStatus()

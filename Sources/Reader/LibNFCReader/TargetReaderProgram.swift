@@ -49,6 +49,11 @@ package enum TargetReaderProgram {
     case .serve(let link):
       let reader = TargetReader(
         options: options, link: DaemonChannel(descriptor: link, end: end), context: context, confinement: confinement)
+      if options.isTraced {
+        reader.daemon.trace = TraceWriter(
+          descriptor: STDOUT_FILENO, program: Names.Files.readerProgram,
+          library: "libnfc \(String(cString: nfc_version()))")
+      }
       do throws(Interruption) {
         try reader.run()
         return 0

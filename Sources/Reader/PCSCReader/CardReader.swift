@@ -136,6 +136,7 @@ final class CardReader {
       if goal.isScan && !daemon.goal.isScan { try report(slot.stop()) }
       let wasLent = goal == .lent
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
+      daemon.trace?.setInSession(goal.session != nil)
       if wasLent, let state { try setState(state) }
       // The wait was part of the work for the previous goal. Scanning reports its own reason at each step.
       if !goal.isScan { try wait(for: "") }
@@ -460,8 +461,9 @@ extension CardReader {
     if let refusal = confinement.refusal { throw Obstacle(reason: refusal) }
     guard let work = Signal() else { throw Obstacle(reason: SystemError("make a pipe").description) }
     do throws(SystemError) {
-      let thread = try CardThread(contexts.card, work: work, wake: wake)
-      return .open(try SlotWatcher(contexts.slot, wanted: wanted, wake: wake), thread)
+      let trace = daemon.trace
+      let thread = try CardThread(contexts.card, work: work, wake: wake, trace: trace)
+      return .open(try SlotWatcher(contexts.slot, wanted: wanted, wake: wake, trace: trace), thread)
     } catch {
       throw Obstacle(reason: error.description)
     }

@@ -44,7 +44,13 @@ package enum CardReaderProgram {
       guard let wake = Signal() else { return complain("no descriptor is left", Names.ExitCode.failure) }
       let channel = DaemonChannel(descriptor: link, end: end, wakes: [wake.descriptor, socket.descriptor])
       do throws(Interruption) {
-        try CardReader(wanted: reader, link: channel, wake: wake, socket: socket).run()
+        let reader = CardReader(wanted: reader, link: channel, wake: wake, socket: socket)
+        if options.isTraced {
+          reader.daemon.trace = TraceWriter(
+            descriptor: STDOUT_FILENO, program: Names.Files.pcscReaderProgram,
+            library: "pcsc-lite \(PCSCLITE_VERSION_NUMBER)")
+        }
+        try reader.run()
         return 0
       } catch {
         // The daemon is gone, or the link is invalid. There is no way to report it.

@@ -12,6 +12,9 @@ package final class DaemonConnection {
   /// For the operations of this thread.
   package var timing: ReaderTiming
 
+  /// Nil if the daemon does not want a trace.
+  package var trace: TraceWriter?
+
   /// In addition to the usual time of the current commands.
   private var allowance = Duration.zero
 
@@ -53,6 +56,7 @@ package final class DaemonConnection {
       guard state != self.state else { return }
       self.state = state
     }
+    trace?.note(message)
     try send(message)
   }
 

@@ -23,7 +23,7 @@ package struct ReaderOptions: Equatable {
     """
     usage: \(program) --list [--link DESCRIPTOR]
            \(program) --version
-           \(program) --link DESCRIPTOR [--device DEVICE] [--followed]
+           \(program) --link DESCRIPTOR [--device DEVICE] [--followed] [--trace]
 
     Started by tagrouted, one process per reader.
     """
@@ -33,6 +33,8 @@ package struct ReaderOptions: Equatable {
   package var device: String?
   /// Whether the daemon reports when the device is plugged in, or when a driver releases it.
   package var isFollowed = false
+  /// Whether to write a trace to standard output.
+  package var isTraced = false
   package var pollInterval = ReaderTiming.pollInterval
   package var idlePollInterval = ReaderTiming.idlePollInterval
   package var technologies = TagType.readable
@@ -58,6 +60,7 @@ package struct ReaderOptions: Equatable {
       case "--list": isList = true
       case "--version": modes.append(.showVersion)
       case "--followed": isFollowed = true
+      case "--trace": isTraced = true
       case "--link", "--device":
         guard let value = rest.popFirst() else { throw Mistake(description: "\(option) needs a value") }
         guard option == "--link" else {

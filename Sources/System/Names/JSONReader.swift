@@ -223,7 +223,9 @@ package struct JSONReader {
   private mutating func codeUnit() throws(JSONError) -> UInt16 {
     var unit: UInt16 = 0
     for _ in 0..<4 {
-      guard let digit = next.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else { throw error("a hexadecimal digit is missing") }
+      guard let digit = next.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
+        throw error("a hexadecimal digit is missing")
+      }
       unit = unit << 4 | UInt16(digit)
       offset += 1
     }

@@ -35,6 +35,8 @@ package struct TraceLine: Sendable, Hashable {
     /// libnfc's number for an error, or the error code of PC/SC; nil if the call succeeded.
     package var result: Int64?
     package var milliseconds: Double?
+    /// Whether a client of a reader session decided what was sent.
+    package var isOfSession = false
 
     package init(
       call: Call? = nil, code: UInt32? = nil, command: [UInt8], answer: [UInt8]?, result: Int64? = nil,
@@ -52,7 +54,7 @@ package struct TraceLine: Sendable, Hashable {
     package var uid: [UInt8]
     /// Nil if the tag has none, or it could not be read.
     package var message: [UInt8]?
-    /// Why the tag could not be read.
+    /// Why there is no message.
     package var problem: String?
 
     package init(type: String, uid: [UInt8], message: [UInt8]?, problem: String?) {
@@ -131,6 +133,7 @@ extension TraceLine.Exchange {
       "to": hasCommand ? .string(Hexadecimal.text(command)) : nil,
       "from": answer.flatMap { hasCommand || !$0.isEmpty ? .string(Hexadecimal.text($0)) : nil },
       "result": failure, "ms": milliseconds.map { .decimal(($0 * 1_000).rounded() / 1_000) },
+      "session": isOfSession ? .boolean(true) : nil,
     ])
   }
 }
@@ -180,9 +183,11 @@ private struct Fields {
     }
     let command = try bytes("to") ?? []
     let answer = try bytes("from") ?? (result == nil ? [] : nil)
-    return TraceLine.Exchange(
+    var exchange = TraceLine.Exchange(
       call: call, code: try integer("code", UInt32.self), command: command, answer: answer, result: result,
       milliseconds: try number("ms"))
+    exchange.isOfSession = value["session"] == .boolean(true)
+    return exchange
   }
 
   private func text(_ key: String) throws(TraceError) -> String? {

@@ -11,6 +11,7 @@ import Settings
   private let authorization: Authorization
   private let agents: AgentRegistrations
   private let readers: Readers
+  private let traces: ReaderTraces
   private let sessions: SessionObjects
   private let inhibitors: Inhibitors
   private let masterSwitch: MasterSwitch
@@ -26,12 +27,12 @@ import Settings
 
   init(
     _ core: DaemonCore, _ configuration: ConfigurationReload, _ authorization: Authorization,
-    _ agents: AgentRegistrations, _ readers: Readers, _ sessions: SessionObjects, _ inhibitors: Inhibitors,
-    _ masterSwitch: MasterSwitch
+    _ agents: AgentRegistrations, _ readers: Readers, _ traces: ReaderTraces, _ sessions: SessionObjects,
+    _ inhibitors: Inhibitors, _ masterSwitch: MasterSwitch
   ) {
     (self.core, self.configuration, self.authorization) = (core, configuration, authorization)
-    (self.agents, self.readers, self.sessions, self.inhibitors) = (agents, readers, sessions, inhibitors)
-    self.masterSwitch = masterSwitch
+    (self.agents, self.readers, self.traces) = (agents, readers, traces)
+    (self.sessions, self.inhibitors, self.masterSwitch) = (sessions, inhibitors, masterSwitch)
   }
 
   /// The properties that can change.
@@ -100,6 +101,9 @@ import Settings
           try await $0.readingAvailable($1)
         },
         ExportedMethod("CancelReaderSession", in: [Argument("session", "o")], sessions) { try $0.cancel($1) },
+        ExportedMethod("RecordReader", in: [Argument("options", "a{sv}")], out: [Argument("trace", "h")], traces) {
+          try await $0.start($1)
+        },
         ExportedMethod("IdentifyReaders", in: [Argument("options", "a{sv}")], readers) { try $0.identify($1) },
       ],
       properties: [

@@ -38,7 +38,7 @@ actor ListProcess {
     do throws(SystemError) {
       try ReaderChild.start(
         [program, "--list", "--link", String(ReaderChild.linkDescriptor)], environment: environment, link: theirs,
-        on: loop
+        trace: nil, on: loop
       ) { [self] event in assumeIsolated { $0.childReported(event) } }
     } catch {
       closeLink()

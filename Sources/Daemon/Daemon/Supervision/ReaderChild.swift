@@ -25,17 +25,17 @@ enum ReaderChild {
   /// Starts a child with an argument vector, the program's path first, and with `environment` as all of its
   /// environment.
   ///
-  /// Its standard input and output are /dev/null. `link` becomes its descriptor 3. `report` is called on the loop. Fails
-  /// if no thread can be started.
+  /// Its standard input is /dev/null, and its standard output is `trace`, or /dev/null too. `link` becomes its descriptor
+  /// 3. `report` is called on the loop. Fails if no thread can be started.
   static func start(
-    _ arguments: [String], environment: [String], link: FileDescriptor, on loop: EventLoop,
+    _ arguments: [String], environment: [String], link: FileDescriptor, trace: FileDescriptor?, on loop: EventLoop,
     report: @escaping @Sendable (Event) -> Void
   ) throws(SystemError) {
     let given = Locked<FileDescriptor?>(link)
     try DedicatedThread.start(stackSize: 128 * 1024) {
       let child: pid_t
       do throws(SystemError) {
-        child = try spawn(arguments, environment: environment, given)
+        child = try spawn(arguments, environment: environment, given, trace)
       } catch {
         loop.execute { report(.failed(error)) }
         return
@@ -49,10 +49,10 @@ enum ReaderChild {
 
   /// Closes this process's copy of the link. Otherwise it would not notice when the child closes its own.
   private static func spawn(
-    _ arguments: [String], environment: [String], _ link: Locked<FileDescriptor?>
+    _ arguments: [String], environment: [String], _ link: Locked<FileDescriptor?>, _ trace: FileDescriptor?
   ) throws(SystemError) -> pid_t {
     var spawn = ProcessSpawn(arguments.first ?? "", arguments: arguments, environment: environment)
-    spawn.output = .null
+    spawn.output = trace.map(ProcessSpawn.Stream.file) ?? .null
     spawn.link = link.withLock { link in
       defer { link = nil }
       return link

@@ -23,7 +23,7 @@ package actor ReaderProcess {
   private static let mostUnread = 64
 
   private nonisolated let loop: EventLoop
-  private let configuration: Configuration
+  private var configuration: Configuration
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
   private var supervision: ReaderSupervision
   private var link: ReaderLinkEnd?
@@ -61,6 +61,12 @@ package actor ReaderProcess {
 
   /// With its LED and buzzer. Only for a reader of pcscd.
   package func identify() { handle(.identify) }
+
+  /// Starts another process, which writes a trace to this socket, or none if it is nil.
+  package func record(in trace: FileDescriptor?) {
+    configuration.trace = trace
+    handle(.restart)
+  }
 
   // MARK: Reader sessions
 
@@ -154,7 +160,8 @@ package actor ReaderProcess {
       }
       link = ours
       try ReaderChild.start(
-        configuration.arguments, environment: configuration.environment, link: theirs, on: loop
+        configuration.arguments, environment: configuration.environment, link: theirs, trace: configuration.trace,
+        on: loop
       ) { [self] event in
         assumeIsolated { $0.childReported(event) }
       }
@@ -246,6 +253,8 @@ extension ReaderProcess {
     package var isFollowed: Bool
     /// The complete environment of the process, as `NAME=value`. It inherits no variable of the daemon.
     package var environment: [String]
+    /// The socket to which the process writes a trace; nil for none. It keeps the borders of messages.
+    package var trace: FileDescriptor?
 
     package init(
       program: String, device: String?, isFollowed: Bool = false, environment: [String] = []
@@ -259,6 +268,7 @@ extension ReaderProcess {
     var arguments: [String] {
       var arguments = [program, "--link", String(ReaderChild.linkDescriptor)]
       if isFollowed { arguments.append("--followed") }
+      if trace != nil { arguments.append("--trace") }
       if let device { arguments += ["--device", device] }
       return arguments
     }

@@ -3,7 +3,9 @@ import ReaderProtocol
 extension ReaderSupervision {
   mutating func receive(_ message: ReaderMessage, at now: Instant) -> [Action] {
     hasSpoken = true
-    if wantsSuccessor, message.isOfOpenDevice { return kill("it went on after it had asked for a successor", at: now) }
+    if succession == .pluggedIn, message.isOfOpenDevice {
+      return kill("it went on after it had asked for a successor", at: now)
+    }
     do throws(ReaderLinkError) {
       return try take(message, at: now)
     } catch {
@@ -42,7 +44,7 @@ extension ReaderSupervision {
     case .progress(let request, let bytes):
       return try sessions.progresses(request) ? [.report(.progress(request: request, bytes: bytes))] : []
     case .successorWanted:
-      wantsSuccessor = true
+      succession = .pluggedIn
       lifeDeadline = now + Self.hangUpAllowance
       return []
     case .log(let level, let text): return [.report(.log(level, text))]

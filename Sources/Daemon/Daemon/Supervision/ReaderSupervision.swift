@@ -20,6 +20,8 @@ struct ReaderSupervision {
     case identify
     case restartPolling(TagSessionOptions)
     case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
+    /// Another process with another configuration takes over.
+    case restart
     case stop
     /// The link has already checked its form.
     case received(ReaderMessage)
@@ -65,6 +67,13 @@ struct ReaderSupervision {
     case stopped
   }
 
+  enum Succession {
+    /// The process has asked for it: a device was plugged in that only a new process may open.
+    case pluggedIn
+    /// The daemon has asked for it.
+    case restart
+  }
+
   struct Order: Hashable {
     var epoch: UInt64
     var goal: ReaderGoal
@@ -94,9 +103,8 @@ struct ReaderSupervision {
   var sessions: SessionLedger
   /// Whether the present process has sent a message. It sends one before it opens a device.
   var hasSpoken = false
-  /// Whether the present process has asked for a successor, which may open a device that the process itself may not
-  /// open.
-  var wantsSuccessor = false
+  /// Why another process is to follow the present one; nil if none is.
+  var succession: Succession?
   /// The last reported reason why the process waits for another program; empty if it does not wait.
   var waiting = ""
   private var changes = WindowCount(within: changeWindow)
@@ -168,6 +176,13 @@ struct ReaderSupervision {
       return tell(.restartPolling(epoch: sent.epoch, options), at: now)
     case .perform(let session, let request, let placement, let operation):
       return perform(operation, request, placement, session: session, at: now)
+    case .restart:
+      // Otherwise the next process has the new configuration anyway.
+      guard isRunning else { return [] }
+      succession = .restart
+      let order = tell(.shutDown, at: now)
+      lifeDeadline = now + ReaderTiming.stop
+      return order
     case .stop: return stop(at: now)
     case .received(let message):
       switch life {
@@ -282,7 +297,7 @@ struct ReaderSupervision {
   mutating func spawn(at now: Instant) -> [Action] {
     life = .running
     hasSpoken = false
-    wantsSuccessor = false
+    succession = nil
     restarts.started(at: now)
     placements.begin(at: now)
     waiting = ""
@@ -362,11 +377,12 @@ extension ReaderSupervision {
     sessions.forgetAbandoned()
     if owesStop { placements.includeFirst() }
     // Only a successful exit makes way for a successor. Any other exit is a crash.
-    if isRunning, wantsSuccessor, reason == ReaderChild.success, restarts.maySucceed(at: now) {
+    if isRunning, let succession, reason == ReaderChild.success, restarts.maySucceed(at: now) {
       _ = placements.end(at: now, wasLooking: false)
-      if !owesStop, !phase.hasFailed { placements.deviceWasAway(isLent: wanted.goal == .lent) }
-      let word =
-        wanted.goal == .lent ? released() : endGoal(phase.isOpen ? .absent(reason: "it was plugged in again") : phase)
+      let isPluggedIn = succession == .pluggedIn
+      if isPluggedIn, !owesStop, !phase.hasFailed { placements.deviceWasAway(isLent: wanted.goal == .lent) }
+      let absence = isPluggedIn ? "it was plugged in again" : "its process starts again"
+      let word = wanted.goal == .lent ? released() : endGoal(phase.isOpen ? .absent(reason: absence) : phase)
       return answers + [word].compactMap { $0 } + spawn(at: now)
     }
     let suspect = placements.end(at: now, wasLooking: sent.goal.usesField)

@@ -1,5 +1,7 @@
 import CNFC
 import Glibc
+import Names
+import ReaderKit
 
 /// The line to a chip: libnfc, or a simulated chip.
 protocol ChipLine: AnyObject {
@@ -28,6 +30,35 @@ enum LineAnswer {
   case gone
   /// With libnfc's number for the result.
   case refused(Int32)
+}
+
+/// A line whose exchanges are recorded.
+final class TracedLine: ChipLine {
+  private let line: any ChipLine
+  private let trace: TraceWriter
+
+  init(_ line: any ChipLine, _ trace: TraceWriter) { (self.line, self.trace) = (line, trace) }
+
+  var name: String { line.name }
+  var now: SuspendingClock.Instant { line.now }
+
+  func sleep(for duration: Duration) { line.sleep(for: duration) }
+
+  func transceive(_ command: [UInt8], answerRoom: Int, within time: Duration) -> LineAnswer {
+    let start = SuspendingClock.now
+    let answer = line.transceive(command, answerRoom: answerRoom, within: time)
+    var exchange = TraceLine.Exchange(command: command, answer: nil)
+    switch answer {
+    case .bytes(let bytes): exchange.answer = bytes
+    case .silence: exchange.result = Int64(NFC_ERFTRANS)
+    case .wrongKey: exchange.result = Int64(NFC_EMFCAUTHFAIL)
+    case .timeout: exchange.result = Int64(NFC_ETIMEOUT)
+    case .gone: exchange.result = Int64(NFC_EIO)
+    case .refused(let number): exchange.result = Int64(number)
+    }
+    trace.write(exchange, since: start)
+    return answer
+  }
 }
 
 /// An open device of libnfc. Closes it at the end.

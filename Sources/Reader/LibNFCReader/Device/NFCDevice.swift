@@ -1,5 +1,6 @@
 import CNFC
 import Glibc
+import Names
 import PN53x
 import ReaderKit
 import ReaderProtocol
@@ -51,16 +52,30 @@ final class NFCDevice: Chip {
   }
 
   /// The field is off.
-  static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> NFCDevice {
+  static func open(
+    _ connectionString: String, _ context: OpaquePointer, _ trace: TraceWriter?
+  ) throws(Failure) -> NFCDevice {
+    do throws(Failure) {
+      return try openLine(connectionString, context, trace)
+    } catch {
+      trace?.write(.device(connectionString, name: nil, error: error.reason))
+      throw error
+    }
+  }
+
+  private static func openLine(
+    _ connectionString: String, _ context: OpaquePointer, _ trace: TraceWriter?
+  ) throws(Failure) -> NFCDevice {
     guard let line = LibNFCLine(connectionString, context) else {
       throw Failure(
         reason: "\(connectionString) does not answer; check that it is a reader and that no other program uses it")
     }
+    trace?.write(.device(connectionString, name: line.name, error: nil))
     do throws(Failure) {
       guard line.setUp() else {
         throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
       }
-      return try NFCDevice(line, connectionString)
+      return try NFCDevice(trace.map { TracedLine(line, $0) } ?? line, connectionString)
     } catch {
       throw Failure(reason: error.reason, isFieldInDoubt: true)
     }

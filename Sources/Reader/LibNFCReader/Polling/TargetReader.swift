@@ -110,6 +110,7 @@ final class TargetReader {
       // announced to that user.
       if goal.isScan && !daemon.goal.isScan { for outcome in field.stop() { try send(outcome) } }
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
+      daemon.trace?.setInSession(goal.session != nil)
       if case .scan(let polling) = goal { configure(polling) }
     }
     if let known = daemon.takeKnown() { know(known) }
@@ -152,7 +153,7 @@ final class TargetReader {
       return
     }
     try? daemon.promise(daemon.timing.opening)
-    device = try? NFCDevice.open(leftOn, context)
+    device = try? NFCDevice.open(leftOn, context, daemon.trace)
     try? daemon.promise(daemon.timing.closing)
     device = nil
   }
@@ -249,7 +250,7 @@ extension TargetReader {
       state = obstacle.state
       schedule.failed(nil, isAbsent: state.isAbsent, at: .now)
     case .success(let connectionString):
-      switch Self.open(connectionString, context) {
+      switch open(connectionString) {
       case .failure(let failure):
         schedule.failed(connectionString, at: .now)
         if failure.isFieldInDoubt { last.failed(fieldOf: connectionString) }
@@ -293,9 +294,8 @@ extension TargetReader {
     try handle(field.readerLeft())
   }
 
-  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<NFCDevice, NFCDevice.Failure>
-  {
-    Result { () throws(NFCDevice.Failure) in try NFCDevice.open(connectionString, context) }
+  private func open(_ connectionString: String) -> Result<NFCDevice, NFCDevice.Failure> {
+    Result { () throws(NFCDevice.Failure) in try NFCDevice.open(connectionString, context, daemon.trace) }
   }
 
   func lose(_ failure: NFCDevice.Failure) throws(Interruption) {

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import ReaderKit
 
 /// A thread that makes one call to pcscd at a time, because pcscd may block for any time: another program has a
 /// transaction, a card does not answer, or a driver hangs.
@@ -22,10 +23,10 @@ final class CardThread: Sendable {
   private let wake: Signal
 
   /// Takes over the context. The thread sends `wake` after each call. Fails if the system has no thread left.
-  init(_ context: PCSCContext, work: Signal, wake: Signal) throws(SystemError) {
+  init(_ context: PCSCContext, work: Signal, wake: Signal, trace: TraceWriter?) throws(SystemError) {
     self.work = work
     self.wake = wake
-    try DedicatedThread.start { [self] in run(context) }
+    try DedicatedThread.start { [self] in run(CardWorker(context, trace)) }
   }
 
   /// True also for an abandoned call.
@@ -60,8 +61,8 @@ final class CardThread: Sendable {
     work.send()
   }
 
-  private func run(_ context: PCSCContext) {
-    var worker = CardWorker(context)
+  private func run(_ worker: CardWorker) {
+    var worker = worker
     while true {
       guard let call = state.withLock({ Self.takeCall(&$0) }) else {
         work.wait()

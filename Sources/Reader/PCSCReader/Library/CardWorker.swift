@@ -1,8 +1,12 @@
 import CPCSC
+import Names
+import ReaderKit
 
 /// Makes the calls for one card. Only `CardThread` uses it, on its own thread.
 struct CardWorker {
   private let context: PCSCContext
+  /// Nil if the daemon does not want a trace.
+  private let trace: TraceWriter?
   private var card: SCARDHANDLE?
   private var activeProtocol: DWORD = 0
   private var hasTransaction = false
@@ -15,10 +19,22 @@ struct CardWorker {
   /// The ATR of a contactless card offers both. T=0 alone fails with some drivers at the first command.
   private static let protocols = DWORD(SCARD_PROTOCOL_T0 | SCARD_PROTOCOL_T1)
 
-  init(_ context: PCSCContext) { self.context = context }
+  init(_ context: PCSCContext, _ trace: TraceWriter?) { (self.context, self.trace) = (context, trace) }
 
   /// `isAbandoned`: the result is no longer wanted.
   mutating func perform(_ call: CardCall, isAbandoned: () -> Bool) throws(PCSCError) -> [UInt8] {
+    let start = SuspendingClock.now
+    do throws(PCSCError) {
+      let answer = try make(call, isAbandoned: isAbandoned)
+      trace?.write(call.recorded(answer: answer), since: start)
+      return answer
+    } catch {
+      trace?.write(call.recorded(error: error), since: start)
+      throw error
+    }
+  }
+
+  private mutating func make(_ call: CardCall, isAbandoned: () -> Bool) throws(PCSCError) -> [UInt8] {
     switch call {
     case .open(let reader):
       try connect(reader, SCARD_SHARE_SHARED, protocols: Self.protocols)
@@ -131,4 +147,22 @@ struct CardWorker {
   }
 
   private static let longestControlAnswer = 4096
+}
+
+extension CardCall {
+  /// For a trace.
+  fileprivate func recorded(answer: [UInt8]? = nil, error: PCSCError? = nil) -> TraceLine.Exchange {
+    let (call, code, command): (TraceLine.Exchange.Call, UInt32?, [UInt8]) =
+      switch self {
+      case .open: (.connect, nil, [])
+      case .openReader: (.connectReader, nil, [])
+      case .transmit(let command): (.transmit, nil, command)
+      case .control(let code, let command): (.control, code, command)
+      case .attribute(let number): (.attribute, number, [])
+      case .reset: (.reset, nil, [])
+      case .close: (.disconnect, nil, [])
+      }
+    return TraceLine.Exchange(
+      call: call, code: code, command: command, answer: answer, result: error.map { Int64($0.code) })
+  }
 }

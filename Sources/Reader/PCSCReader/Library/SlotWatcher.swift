@@ -2,6 +2,7 @@ import CPCSC
 import EventLoop
 import Glibc
 import Names
+import ReaderKit
 
 /// A thread that waits for changes of one reader's slot. It never connects to a card.
 ///
@@ -14,11 +15,11 @@ final class SlotWatcher: Sendable {
 
   /// Starts the thread, which takes over the context. `wanted` is the reader's name, with or without pcscd's numbers.
   /// The thread sends `wake` after each event. Fails if the system has no thread left.
-  init(_ context: PCSCContext, wanted: String, wake: Signal) throws(SystemError) {
+  init(_ context: PCSCContext, wanted: String, wake: Signal, trace: TraceWriter?) throws(SystemError) {
     self.wake = wake
     try DedicatedThread.start { [self] in
       do throws(PCSCError) {
-        try Self.watch(context, wanted, report: report)
+        try Self.watch(context, wanted, trace, report: report)
       } catch {
         report(.lost(error))
       }
@@ -39,7 +40,7 @@ final class SlotWatcher: Sendable {
   }
 
   private static func watch(
-    _ context: PCSCContext, _ wanted: String, report: (SlotEvent) -> Void
+    _ context: PCSCContext, _ wanted: String, _ trace: TraceWriter?, report: (SlotEvent) -> Void
   ) throws(PCSCError) {
     var list = try ListWatch(context)
     while true {
@@ -48,8 +49,9 @@ final class SlotWatcher: Sendable {
         repeat { try list.wait() } while find(wanted, in: list.readers) == nil
         continue
       }
+      trace?.write(.device(Names.PCSC.devicePrefix + wanted, name: name.text, error: nil))
       report(.reader(name))
-      try follow(name, context, report: report)
+      try follow(name, context, trace, report: report)
       // Until then, the list may also have a reader that pcscd is about to remove.
       try list.confirm()
       report(.absent)
@@ -63,7 +65,7 @@ final class SlotWatcher: Sendable {
 
   /// Reports the states of a reader until pcscd no longer has it.
   private static func follow(
-    _ name: ReaderName, _ context: PCSCContext, report: (SlotEvent) -> Void
+    _ name: ReaderName, _ context: PCSCContext, _ trace: TraceWriter?, report: (SlotEvent) -> Void
   ) throws(PCSCError) {
     var word: UInt32 = 0
     while true {
@@ -82,6 +84,7 @@ final class SlotWatcher: Sendable {
       case let error?: throw error
       }
       word = next
+      trace?.write(.slot(word, answerToReset: atr))
       if word & SlotState.Bits.unknown != 0 { return }
       report(word & SlotState.Bits.unavailable != 0 ? .unavailable : .state(SlotState(word: word, atr: atr)))
     }

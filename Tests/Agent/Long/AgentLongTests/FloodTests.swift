@@ -8,7 +8,7 @@ import Testing
 
 /// More taps than a user can answer. Memory, screen and file stay within their limits, and the taps within the limits
 /// are kept.
-@Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct FloodTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct FloodTests {
   /// The anonymous memory of the agent, in KiB.
   private func memory(of process: ChildProcess) throws -> Int {
     let descriptor = open("/proc/\(process.identifier)/status", O_RDONLY)

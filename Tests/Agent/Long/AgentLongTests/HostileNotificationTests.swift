@@ -7,7 +7,7 @@ import Testing
 @testable import AgentTests
 
 /// All requests to a notification server for hostile tags, desktop entries and sessions, in each language.
-@Suite(.timeLimit(.minutes(10)), StopsAtEnd()) struct HostileNotificationTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct HostileNotificationTests {
   /// Pieces with a meaning for a server, a terminal, a renderer or a person, and pieces without one.
   private static let pieces = [
     "<b>", "</b>", "<a href=\"https://evil.example/\">", "<img src='x'>", "&amp;", "&#x202E;", "<3", "&", "\"", "'",

@@ -7,7 +7,7 @@ import Testing
 @testable import AgentTests
 
 /// Text from a tag, a desktop entry or a file name cannot control the terminal when the command line prints it.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct HostileTerminalTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct HostileTerminalTests {
   /// Messages with the text in every text field of a record.
   private static func messages(_ text: String) throws -> [[UInt8]] {
     let bytes = Array(text.utf8)

@@ -12,7 +12,7 @@ import Testing
 ///
 /// NetworkManager, and the namespaces that separate it from the machine, need root. Otherwise the suite is skipped.
 @Suite(
-  .timeLimit(.minutes(5)),
+  .timeLimit(.minutes(60)),
   .enabled(
     "this is not root, or there are no namespaces: the real NetworkManager is NOT TESTED", RealNetworkManager.isPossible
   ))

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// Sources of programs are checked against the module that was built, in both language modes.
-@Suite(.timeLimit(.minutes(5))) struct CompileTests {
+@Suite(.timeLimit(.minutes(60))) struct CompileTests {
   private static let folder = repositoryRoot + "/Tests/Client/Long/CoreNFCInterfaceTests"
 
   private static func sources(_ folder: String) throws -> [String] {

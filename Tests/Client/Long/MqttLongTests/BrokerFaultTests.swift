@@ -6,7 +6,7 @@ import Testing
 @testable import MqttTests
 
 /// A broker that is away for long, or sends more commands than it may.
-@Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct OfflineTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct OfflineTests {
   /// More would take the processors from other tests. `tagroute-bench mqtt` does the same with 10,000.
   @Test func `a thousand taps that were read offline arrive in their order`() async throws {
     let count = 1000

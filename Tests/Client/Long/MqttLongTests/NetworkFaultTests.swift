@@ -5,7 +5,7 @@ import Testing
 @testable import MqttSystemTests
 
 /// The connection breaks, or the clock does. Each test prints its line of the table of faults.
-@Suite(.timeLimit(.minutes(10)), StopsAtEnd()) struct NetworkFaultTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct NetworkFaultTests {
   @Test(arguments: [1, 7, 120])
   func `the connection is cut in the middle of a PUBLISH`(bytes: Int) async throws {
     let stage = try await Stage()

@@ -6,7 +6,7 @@ import Testing
 
 /// A process dies or stops at a chosen place. Each test prints its line of the table of faults, which
 /// docs/development/mqtt-faults.md sums up.
-@Suite(.timeLimit(.minutes(10)), StopsAtEnd()) struct ProcessFaultTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct ProcessFaultTests {
   /// Gives two taps that the broker has. The station does not get the PUBACKs.
   private func publishWithoutAnswer(_ stage: Stage) async throws -> [SampleTap] {
     let mark = try await stage.proxy.command("hold")

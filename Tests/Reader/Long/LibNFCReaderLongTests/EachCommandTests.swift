@@ -8,7 +8,7 @@ import Testing
 @testable import LibNFCReaderTests
 
 /// A chip with one fault, at each command from the opening of the device to the presence checks of resting tags.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct EachCommandTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct EachCommandTests {
   enum Wrong: CaseIterable {
     case silent, corrupt, late, stale, short, brokenOff
 

@@ -8,7 +8,7 @@ import Testing
 @testable import ReaderSimulator
 
 /// Random taps with random faults. A failure names the seed and the step.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardWalkTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct CardWalkTests {
   private static let seeds = [UInt64](1...12)
   private static let taps = 84
 

@@ -112,7 +112,7 @@ import Testing
   private func opens(_ connectionString: String) async throws -> Bool {
     try await DedicatedThread.run {
       Result {
-        let device = try NFCDevice.open(connectionString, try #require(Self.context))
+        let device = try NFCDevice.open(connectionString, try #require(Self.context), nil)
         _ = try device.select(.typeA)
         return true
       }

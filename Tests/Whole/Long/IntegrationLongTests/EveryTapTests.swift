@@ -6,7 +6,7 @@ import Testing
 @testable import IntegrationTests
 
 /// Every tap leads to one notification and one message, for any tag and after any other tap.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct EveryTapTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct EveryTapTests {
   /// Stores its input in a new file and prints the name of the file. Its output is also the agent's output.
   private static let store = """
     #!/bin/sh

@@ -9,7 +9,7 @@ import Testing
 
 /// Taps for apps in the sandbox of the real Flatpak.
 @Suite(
-  .timeLimit(.minutes(10)), StopsAtEnd(),
+  .timeLimit(.minutes(60)), StopsAtEnd(),
   .enabled("this needs flatpak and user namespaces: apps in a Flatpak are NOT TESTED") {
     await FlatpakApps.isPossible()
   })

@@ -6,7 +6,7 @@ import Testing
 
 /// Cards with contacts, security keys and their programs beside a daemon that scans: they work as without it, and taps
 /// are announced all the time.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct GoodNeighbourTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct GoodNeighbourTests {
   @Test func `cards with contacts get no command, no control code and no second power-up`() async throws {
     let desk = try await CardDesktop([.acr1252U, .pcTwin, .yubiKey, .acr1552U])
     let (modules, twin, key) = (desk.attached[0].slots[1], desk.attached[1].slot, desk.attached[2].slot)

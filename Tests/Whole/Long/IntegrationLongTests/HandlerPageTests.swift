@@ -7,7 +7,7 @@ import Testing
 @testable import IntegrationTests
 
 /// Runs the commands of docs/handlers.md exactly as printed, in a session with an agent.
-@Suite(.timeLimit(.minutes(15)), StopsAtEnd()) struct HandlerPageTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct HandlerPageTests {
   /// Time to build a package with its dependencies while other tests run.
   private static let patience = Duration.seconds(600)
   private static func blocks(_ kind: String, of section: String) throws -> [String] {

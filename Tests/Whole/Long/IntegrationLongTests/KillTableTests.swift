@@ -8,7 +8,7 @@ import Testing
 @testable import IntegrationTests
 
 /// Kills each program at each step of a tap.
-@Suite(.timeLimit(.minutes(10)), StopsAtEnd()) struct KillTableTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct KillTableTests {
   @Test(arguments: KillTable.Step.allCases, KillTable.Victim.allCases)
   func `after a kill the tap is in one correct state and the next tag works`(
     step: KillTable.Step, victim: KillTable.Victim
@@ -70,7 +70,7 @@ import Testing
 }
 
 /// Kills each process at each step of a tap and of a reader session.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct CardKillTableTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct CardKillTableTests {
   typealias Step = CardKill.Step
   typealias Victim = CardKill.Victim
 

@@ -9,7 +9,7 @@ import Testing
 @testable import IntegrationTests
 
 /// Many clients with sessions at one reader.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SessionLoadTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct SessionLoadTests {
   private static let clients = 20
   private static let sessionsEach = 50
 
@@ -140,7 +140,7 @@ extension String {
 
 /// A client may die at any step of a reader session, and during each tag operation. The daemon scans again after that.
 /// `tagroute-bench session` measures the times.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ClientDeathTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct ClientDeathTests {
   private func dies(_ program: SessionProgram, _ desktop: Desktop) async throws {
     await program.die()
     try await desktop.scanning()

@@ -7,7 +7,7 @@ import Testing
 
 /// A record that opens in a real application: the viewer of ImageMagick, as packaged by Debian, on an X server without a
 /// screen.
-@Suite(.timeLimit(.minutes(3)), StopsAtEnd()) struct RealApplicationTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct RealApplicationTests {
   /// A colour that is on no empty screen.
   private static let colour = "#3A7F12"
   private static let size = (width: 128, height: 96)

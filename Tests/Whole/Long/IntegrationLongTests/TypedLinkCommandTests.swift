@@ -7,7 +7,7 @@ import Testing
 @testable import IntegrationTests
 
 /// The table of links that people type (`TypedLinkTests`), on the real commands, daemon, agent and libnfc.
-@Suite(.timeLimit(.minutes(20)), StopsAtEnd()) struct TypedLinkCommandTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct TypedLinkCommandTests {
   @Test func `write writes what resolve and a tap offer`() async throws {
     let path = "\(repositoryRoot)/Tests/Client/Fast/CommandLineToolTests/Writing/typed-links.jsonl"
     let lines = try readFile(path).split(separator: 0x0A)

@@ -11,7 +11,7 @@ import Testing
 ///
 /// `Packaging/try-notification-server` tests the servers that need a desktop, and makes the pictures for the
 /// documentation.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RealServerTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct RealServerTests {
   @Test(arguments: RealServer.tested)
   func `taps are opened and dismissed, and one outlives the server`(server: RealServer) async throws {
     let desktop = try await Desktop(environment: RealServerScreen.language)
@@ -133,7 +133,7 @@ import Testing
 }
 
 /// The buttons beside “Open” and “Dismiss”, on servers as packaged by Debian.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RealServerButtonTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct RealServerButtonTests {
   private static let password = "s3cret-visitors"
 
   private static func guest(_ number: Int) throws -> Tag {
@@ -214,7 +214,7 @@ import Testing
 
 /// Another tag or another program interferes with a visible notification, on servers as packaged by Debian. Each test
 /// prints a line for the table of `Packaging/try-notification-server`.
-@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct RealServerMisuseTests {
+@Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct RealServerMisuseTests {
   /// The tag changes its content while the user moves the pointer to the button.
   @Test(arguments: RealServer.tested)
   func `a click right after another link was read opens no link`(server: RealServer) async throws {
@@ -316,7 +316,7 @@ import Testing
 }
 
 /// The question on a real notification server: dunst, under an X server without a screen.
-@Suite(.timeLimit(.minutes(2))) struct DunstChoiceTests {
+@Suite(.timeLimit(.minutes(60))) struct DunstChoiceTests {
   @Test func `dunst shows the question and the agent remembers the answer`() async throws {
     let dunst = try BuiltProducts.systemProgram("dunst", package: "dunst")
     let control = try BuiltProducts.systemProgram("dunstctl", package: "dunst")

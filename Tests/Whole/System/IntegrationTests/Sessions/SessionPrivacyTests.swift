@@ -34,7 +34,8 @@ struct SessionPrivacyTests {
     "ListInhibitors": ([], true), "StartReaderSession": (["a{sv}", "0"], true), "ReadingAvailable": ([], true),
     "ReportConditions": (["a{sb}", "1", "locked", "true"], false), "CancelReaderSession": (["o", "SESSION"], false),
     "IdentifyReaders": (["a{sv}", "0"], false),
-    // The client of the active session keeps the reader.
+    // The client of the active session keeps the reader, and its bytes for itself.
+    "RecordReader": (["a{sv}", "0"], false),
     "InhibitWithOptions": (["ssa{sv}", "a", "b", "1", "release-reader", "b", "true"], false),
   ]
   private static let sessionCalls: [String: [String]] = [

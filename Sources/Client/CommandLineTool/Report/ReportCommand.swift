@@ -1,0 +1,163 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import Settings
+import TagrouteClient
+
+extension Command {
+  static let report = Command(
+    name: "report", summary: "collect what a developer needs to find a fault", arguments: "FILE",
+    details: """
+      Records what passes between Tagroute and the readers while you repeat what goes
+      wrong, and adds the findings of tagroute doctor, the status, versions, the
+      journal of Tagroute, and the readers on USB. FILE becomes a compressed archive
+      (.tar.gz). Nothing is sent anywhere: attach the file to your report.
+
+      Identifiers of tags, what is stored on them, user names and the name of this
+      machine are replaced, unless you give --with-contents. The command lists what it
+      has collected, and asks before it writes.
+
+      Recording needs the same permission as tagroute read. A reader session that has
+      a reader ends. docs/traces.md describes the recordings. Fails with 73 if FILE
+      cannot be written.
+      """,
+    options: [
+      Option("minutes", "N", "record for N minutes, from 0 to 9; 1 without this option"),
+      Option("with-contents", "keep identifiers, contents and names"), Option("yes", "do not ask"),
+      Option("force", "overwrite FILE"),
+    ]
+  ) { arguments, console throws(Failure) in
+    try await ReportRun(arguments, console).run()
+    return 0
+  }
+}
+
+/// One call of `tagroute report`.
+private struct ReportRun {
+  private static let archiver = "/usr/bin/tar"
+  private static let archiverTimeout = Duration.seconds(60)
+  private static let mostArchiveBytes = 256 << 20
+
+  private let file: OutputFile
+  private let duration: Duration
+  private let keepsContents: Bool
+  private let isConfirmed: Bool
+  private let console: Console
+
+  init(_ arguments: Arguments, _ console: Console) throws(Failure) {
+    guard arguments.words.count == 1, let path = arguments.words.first else {
+      throw .usage("name the file to write, for example tagroute-report.tar.gz")
+    }
+    file = OutputFile(path: path, overwrites: arguments.has("force"))
+    duration = .seconds(60 * (try arguments.number("minutes", in: 0...9) ?? 1))
+    keepsContents = arguments.has("with-contents")
+    isConfirmed = arguments.has("yes")
+    self.console = console
+    guard isConfirmed || isatty(STDIN_FILENO) == 1 else {
+      throw .usage("there is no terminal to ask whether to write the file: confirm with --yes")
+    }
+    try file.check(isText: false, console)
+  }
+
+  func run() async throws(Failure) {
+    let loop = EventLoop(label: "tagroute")
+    let (recorded, remarks) = await record(on: loop)
+    var report = ReportContents(keepsContents: keepsContents, traces: recorded.map(\.trace))
+    for (reader, trace) in recorded { report.add(trace, of: reader) }
+    await report.collect(remarks, on: loop)
+    if !isConfirmed { try await confirm(report.files) }
+    let archive = try await pack(report.files)
+    try await file.write { write throws(Failure) in try write(archive) }
+    let total = ["file": file.path, "bytes": archive.count] as JSON
+    var answer = total
+    answer.members.append(("files", report.files.map { ["name": $0.name, "bytes": $0.bytes.count] as JSON }))
+    try console.answer(answer, ["\(file.path): \(archive.count) bytes, \(report.files.count) files"])
+  }
+
+  /// The traces of all readers, and why others have none.
+  private func record(
+    on loop: EventLoop
+  ) async -> (recorded: [(reader: TraceRecording.Reader, trace: [TraceLine])], remarks: [String]) {
+    guard duration > .zero else { return ([], []) }
+    var readers: [TraceRecording.Reader] = []
+    var remarks: [String] = []
+    do throws(Failure) {
+      let client = try await DaemonClient.own(on: loop)
+      let status = try await Failure.asking(.daemon) { () throws(BusError) in try await client.status() }
+      if status.readers.isEmpty { remarks.append("no reader is connected") }
+      for reader in status.readers {
+        let label = ReaderChoice.text(for: reader)
+        do throws(BusError) {
+          let socket = try await client.recordReader(try ObjectPath(reader.path))
+          readers.append(.init(label: label, number: ReaderChoice.number(of: reader) ?? 0, socket: socket))
+        } catch {
+          remarks.append("reader \(label): not recorded: \(Failure(error, from: .daemon).message)")
+        }
+      }
+    } catch {
+      remarks.append("nothing was recorded: \(error.message)")
+    }
+    for remark in remarks { Console.warn(remark) }
+    guard !readers.isEmpty else { return ([], remarks) }
+    let names = readers.map { "reader \($0.label)" }.joined(separator: ", ")
+    Console.warn(
+      "Recording \(names) for \(duration / .seconds(60) == 1 ? "1 minute" : "\(Int(duration / .seconds(60))) minutes"). "
+        + "Do now what goes wrong: hold the tag to the reader."
+        + " Press Enter when you have done it.")
+    let recording = TraceRecording(readers: readers)
+    do throws(SystemError) {
+      return (Array(zip(readers, try await recording.run(for: duration))), remarks)
+    } catch {
+      return ([], remarks + ["nothing was recorded: \(error)"])
+    }
+  }
+
+  private func confirm(_ files: [ReportContents.File]) async throws(Failure) {
+    Console.tell("\nThe report contains:\n")
+    for file in files { Console.warn("  \(file.name) (\(file.bytes.count) bytes): \(file.summary)") }
+    Console.tell(
+      keepsContents
+        ? "It contains identifiers of tags, what is stored on them, and names of this machine and its users.\n"
+        : "Identifiers of tags, what is stored on them, user names and the name of this machine are replaced.\n")
+    Console.tell("Write \(Console.printable(file.path))? [y/N] ")
+    let answer = await BlockingRead.line()?.lowercased()
+    guard answer == "y" || answer == "yes" else { throw Failure(message: "no report was written", exitCode: 1) }
+  }
+
+  private func pack(_ files: [ReportContents.File]) async throws(Failure) -> [UInt8] {
+    let output: ProgramOutput
+    do throws(SystemError) {
+      let folder = try TemporaryFolder()
+      defer { folder.remove() }
+      for file in files { try FileDescriptor.replace("\(folder.path)/\(file.name)", with: file.bytes) }
+      output = try await ProgramOutput.run(
+        Self.archiver,
+        ["--create", "--gzip", "--directory", folder.path, "--owner=0", "--group=0", "--numeric-owner"]
+          + files.map(\.name), timeout: Self.archiverTimeout, mostBytes: Self.mostArchiveBytes)
+    } catch {
+      throw Failure(message: "\(error)", exitCode: Names.ExitCode.cannotCreate)
+    }
+    guard output.end == .exited(0) else {
+      throw Failure(message: "\(Self.archiver) could not make the archive", exitCode: Names.ExitCode.cannotCreate)
+    }
+    return output.bytes
+  }
+}
+
+/// A folder of this program, which only its user can open.
+private struct TemporaryFolder {
+  let path: String
+
+  init() throws(SystemError) {
+    var name = Array("\(ProcessEnvironment.current["TMPDIR"] ?? "/tmp")/tagroute-report.XXXXXX".utf8CString)
+    guard mkdtemp(&name) != nil else { throw SystemError("make a folder for temporary files") }
+    path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// With the files in it, which have no folders.
+  func remove() {
+    for name in FileContents.names(inDirectory: path, atMost: 1000) ?? [] { unlink("\(path)/\(name)") }
+    rmdir(path)
+  }
+}

@@ -1,0 +1,150 @@
+import EventLoop
+import Glibc
+import Names
+import Settings
+import TagrouteClient
+
+/// The files of a report.
+struct ReportContents {
+  struct File {
+    let name: String
+    /// What it is, for the person who is asked.
+    let summary: String
+    let bytes: [UInt8]
+  }
+
+  private static let journal = "/usr/bin/journalctl"
+  private static let journalTimeout = Duration.seconds(20)
+  private static let mostJournalBytes = 16 << 20
+  private static let usbDevices = "/sys/bus/usb/devices"
+
+  private(set) var files: [File] = []
+  /// Nil if everything is kept.
+  private let text: TextRedaction?
+  private let traces: TraceRedaction?
+
+  init(keepsContents: Bool, traces: [[TraceLine]]) {
+    let redaction = keepsContents ? nil : TraceRedaction(traces)
+    self.traces = redaction
+    text = redaction.map { redaction in
+      TextRedaction(
+        users: Self.users(), home: ProcessEnvironment.current["HOME"], host: Self.host(),
+        identifiers: Array(redaction.identifiers.keys))
+    }
+  }
+
+  mutating func add(_ trace: [TraceLine], of reader: TraceRecording.Reader) {
+    let lines = traces?.redact(trace) ?? trace
+    let (exchanges, taps) = trace.reduce(into: (0, 0)) { counts, line in
+      switch line.event {
+      case .exchange: counts.0 += 1
+      case .tap: counts.1 += 1
+      default: break
+      }
+    }
+    files.append(
+      File(
+        name: "trace-\(reader.number).jsonl",
+        summary: "\(exchanges) exchanges and \(taps) tap\(taps == 1 ? "" : "s") with reader \(reader.label)",
+        bytes: lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] }))
+  }
+
+  /// The rest: what Tagroute and the system know. A part that cannot be had is left out, and a remark says why.
+  mutating func collect(_ remarks: [String], on loop: EventLoop) async {
+    var remarks = remarks
+    let findings = Diagnosis(await Examination.make(on: loop)).findings
+    add(
+      "doctor.txt", "what tagroute doctor --verbose prints",
+      ReportLine.report(findings, isVerbose: true).map(\.description))
+    do throws(Failure) {
+      let status = try await StatusReport.current(on: loop)
+      add("status.json", "what tagroute status --json prints", try Console(json: true).text(status, onOneLine: false))
+    } catch {
+      remarks.append("no status: \(error.message)")
+    }
+    add("versions.txt", "versions of Tagroute and of the system", Self.versions())
+    add("usb.txt", "devices on USB, without serial numbers", Self.usb())
+    let units = ["tagrouted.service", "pcscd.service"].flatMap { ["--unit", $0] }
+    let userUnits = ["tagroute-agent.service", "tagroute-mqtt.service"].flatMap { ["--user-unit", $0] }
+    do throws(SystemError) {
+      // Lines for debugging may have the contents of tags.
+      let output = try await ProgramOutput.run(
+        Self.journal,
+        ["--no-pager", "--no-hostname", "--output=short-iso", "--priority=info", "--lines=2000", "--quiet"] + units
+          + userUnits, timeout: Self.journalTimeout, mostBytes: Self.mostJournalBytes)
+      if output.end == .exited(0) {
+        add("journal.txt", "the last lines of Tagroute and pcscd in the journal", output.text)
+      } else {
+        remarks.append("no journal: \(Self.journal) failed")
+      }
+    } catch {
+      remarks.append("no journal: \(error)")
+    }
+    if !remarks.isEmpty { add("remarks.txt", "what could not be collected, and why", remarks) }
+  }
+
+  private mutating func add(_ name: String, _ summary: String, _ lines: [String]) {
+    add(name, summary, Console.text(lines))
+  }
+
+  private mutating func add(_ name: String, _ summary: String, _ contents: String) {
+    files.append(File(name: name, summary: summary, bytes: Array((text?.redact(contents) ?? contents).utf8)))
+  }
+
+  private static func versions() -> [String] {
+    var lines = ["tagroute \(Names.version)"]
+    if let release = contents("/etc/os-release") {
+      lines += release.split(separator: "\n").filter { $0.hasPrefix("PRETTY_NAME=") }.map(String.init)
+    }
+    var system = utsname()
+    if uname(&system) == 0 {
+      lines.append("\(text(system.sysname)) \(text(system.release)) \(text(system.machine))")
+    }
+    for name in ["XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "LANG"] {
+      if let value = ProcessEnvironment.current[name] { lines.append("\(name)=\(value)") }
+    }
+    return lines
+  }
+
+  /// The numbers and names of the devices.
+  private static func usb() -> [String] {
+    guard let names = FileContents.names(inDirectory: usbDevices, atMost: 1000) else {
+      return ["the devices cannot be listed"]
+    }
+    return names.compactMap { name -> String? in
+      func attribute(_ attribute: String) -> String? {
+        contents("\(usbDevices)/\(name)/\(attribute)")?.split(separator: "\n").first.map(String.init)
+      }
+      guard let vendor = attribute("idVendor"), let product = attribute("idProduct") else { return nil }
+      let words = [attribute("manufacturer"), attribute("product"), attribute("bcdDevice").map { "version \($0)" }]
+      return "\(vendor):\(product) " + words.compactMap(\.self).joined(separator: ", ")
+    }.sorted()
+  }
+
+  private static func contents(_ path: String) -> String? {
+    let bytes = try? FileContents.read(path, upTo: 4096)
+    return bytes.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The login names of people.
+  private static func users() -> [String] {
+    var users: [String] = []
+    setpwent()
+    defer { endpwent() }
+    while let entry = getpwent(), users.count < 10_000 {
+      let isPerson = (1000..<60_000).contains(entry.pointee.pw_uid) || entry.pointee.pw_uid == getuid()
+      if isPerson, entry.pointee.pw_uid != 0 { users.append(String(cString: entry.pointee.pw_name)) }
+    }
+    return users
+  }
+
+  private static func host() -> String {
+    var system = utsname()
+    return uname(&system) == 0 ? text(system.nodename) : ""
+  }
+
+  /// A C array of characters.
+  private static func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}
