@@ -72,10 +72,13 @@ struct ReportContents {
         Self.journal,
         ["--no-pager", "--no-hostname", "--output=short-iso", "--priority=info", "--lines=2000", "--quiet"] + units
           + userUnits, timeout: Self.journalTimeout, mostBytes: Self.mostJournalBytes)
-      if output.end == .exited(0) {
-        add("journal.txt", "the last lines of Tagroute and pcscd in the journal", output.text)
+      if output.bytes.isEmpty {
+        remarks.append("no journal: \(Self.journal) shows no lines of Tagroute to you")
       } else {
-        remarks.append("no journal: \(Self.journal) failed")
+        add("journal.txt", "the last lines of Tagroute and pcscd in the journal", output.text)
+        if !output.text.contains("tagrouted[") {
+          remarks.append("the journal shows no lines of tagrouted to you: sudo journalctl --unit=tagrouted has them")
+        }
       }
     } catch {
       remarks.append("no journal: \(error)")
