@@ -126,7 +126,8 @@ struct StatusReport: Encodable {
     lines += inhibitors.map { "  \($0.who): \($0.why)" }
     lines += [station].compactMap(\.self)
     lines += Self.refusal(configurationError)
-    if readers.isEmpty { lines.append("no reader") }
+    // The first line may have this reason.
+    if readers.isEmpty, !suspendReasons.contains("no-reader") { lines.append("no reader") }
     for reader in readers {
       let device = reader.isNamed ? " (\(reader.device))" : ""
       lines.append("\(reader.numbered) on \(reader.seat): \(reader.state)\(device)")
@@ -163,7 +164,8 @@ struct StatusReport: Encodable {
     }
     if let mqtt {
       let reason = mqtt.stateReason.isEmpty ? "" : ": \(mqtt.stateReason)"
-      lines.append("mqtt: \(mqtt.state), \(mqtt.broker) as \(mqtt.station)\(reason)")
+      let broker = mqtt.isBrokerInReason ? "" : ", \(mqtt.broker)"
+      lines.append("mqtt: \(mqtt.state)\(broker) as \(mqtt.station)\(reason)")
     } else if agent?.outgoing?.on == true {
       lines.append("mqtt: tagroute-mqtt does not run: \(setup.starting(.mqtt).text)")
     }
@@ -176,6 +178,11 @@ struct StatusReport: Encodable {
     guard !error.isEmpty else { return [] }
     return ["the new configuration has an error, so the previous one stays in force", "  \(error)"]
   }
+}
+
+extension MqttStatus {
+  /// Whether the reason names the broker.
+  var isBrokerInReason: Bool { !broker.isEmpty && stateReason.contains(broker) }
 }
 
 /// Whether a reader scans, and why not.

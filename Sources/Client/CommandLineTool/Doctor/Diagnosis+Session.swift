@@ -15,7 +15,8 @@ extension Diagnosis {
     let unit = agentUnit
     let isExplained = unit?.verdict == .wrong
     return [.right(.sessionBus, "answers")]
-      + [agentConfiguration, unit, agent(isExplained: isExplained), notifications].compactMap { $0 } + handlers + outbox
+      + [agentConfiguration, unit, agent(isExplained: isExplained), notifications].compactMap { $0 } + handlers + rules
+      + outbox
   }
 
   var agentConfiguration: Finding? {
@@ -124,6 +125,15 @@ extension Diagnosis {
     return [count] + broken
   }
 
+  /// The files of rules, which the agent reads in the same way.
+  private var rules: [Finding] {
+    let check = Remedy.run("tagroute rules --check", "checks again after the change")
+    let count = seen.rules.count
+    let sound = count == 0 ? "there are no rules" : count == 1 ? "1 rule is in force" : "\(count) rules are in force"
+    return [.right(.rules, sound)] + seen.rules.mistakes.map { .wrong(.rules, "\($0)", check) }
+      + seen.rules.warnings.map { .note(.rules, "\($0)", check) }
+  }
+
   // MARK: The verdict
 
   /// Why no reader scans. Each lasting reason has its own line and a remedy; the others share a line.
@@ -139,7 +149,7 @@ extension Diagnosis {
   /// The findings about a reason that does not pass by itself; empty for other reasons.
   private func lasting(_ reason: String) -> [Finding] {
     switch reason {
-    case "disabled": return [.wrong(.scanning, "scanning is switched off", .run("tagroute on"))]
+    case SuspendReason.disabled: return [.note(.scanning, "off", .run("tagroute on", "starts it"))]
     case "lock-unknown":
       return [
         .wrong(
@@ -215,7 +225,7 @@ extension Diagnosis {
     own.agentUnit = .notAsked
     let diagnosis = Diagnosis(own)
     return [finding] + [diagnosis.agentConfiguration, diagnosis.agent(isExplained: false)].compactMap { $0 } + handlers
-      + outbox
+      + rules + outbox
   }
 
   /// The agent of the station is on the session bus of its user.
@@ -264,13 +274,20 @@ extension Diagnosis {
       return .wrong(.mqtt, "tagroute-mqtt does not answer (\(error.message))", setup.restarting(.mqtt, unit))
     case .given(nil):
       guard outgoing.on else { return .note(.mqtt, "there is no mqtt.conf, so no program sends taps") }
+      let start = setup.starting(.mqtt, unit)
+      // With an error in the file, every start fails.
+      let check = setup.checking(.mqtt, Examination.Settings(file: "mqtt.conf", isThere: true), then: start)
       return .wrong(
-        .mqtt, "there is an mqtt.conf, but tagroute-mqtt does not run: no tap is sent", setup.starting(.mqtt, unit))
+        .mqtt, "there is an mqtt.conf, but tagroute-mqtt does not run: no tap is sent",
+        unit?.load == "not-found" ? start : check)
     case .given(let status?):
       let place = "\(status.broker) as \(status.station)"
       if status.isConnected { return .right(.mqtt, "tagroute-mqtt is connected to \(place)") }
       let reason = status.stateReason.isEmpty ? "" : " (\(status.stateReason))"
-      let text = "tagroute-mqtt is \(status.state), and not connected to \(place)\(reason)"
+      let text =
+        status.isBrokerInReason
+        ? "tagroute-mqtt is \(status.state) as \(status.station): \(status.stateReason)"
+        : "tagroute-mqtt is \(status.state), and not connected to \(place)\(reason)"
       return isLate ? .wrong(.mqtt, text, setup.log(of: .mqtt, unit)) : .note(.mqtt, text)
     }
   }

@@ -6,10 +6,10 @@ extension Command {
     details: """
       Checks the buses, the daemon and its unit, polkit, kernel modules, pcscd, the
       readers, the agent and its unit, the notification server, the apps that take
-      tags, and both configurations. Prints what is wrong first, then what is worth
-      knowing, each with its fix. The last line counts the checks that found nothing
-      wrong. Makes the agent read its files again, and changes no other state. Paths
-      in your home directory begin with ~, so you can attach the output of
+      tags, the rules, and both configurations. Prints what is wrong first, then what
+      is worth knowing, each with its fix. The last line counts the checks that found
+      nothing wrong. Makes the agent read its files again, and changes no other state.
+      Paths in your home directory begin with ~, so you can attach the output of
       tagroute doctor --verbose to a report.
 
       Exit code 0: no problem found; 1: at least one line is wrong.
@@ -84,6 +84,7 @@ struct Finding: Hashable, Sendable {
     case agent
     case notifications
     case handlers
+    case rules
     case mqtt
     case outbox
     case scanning

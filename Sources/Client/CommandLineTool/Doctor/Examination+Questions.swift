@@ -41,6 +41,7 @@ extension Examination {
       arguments: daemon.flatMap { files.arguments(of: $0) } ?? seen.daemonUnit.value?.arguments)
     seen.agentConfiguration = files.agentConfiguration(
       arguments: agent.flatMap { files.arguments(of: $0) } ?? seen.agentUnit.value?.arguments)
+    seen.rules = files.rules()
     var versions = ["tagroute \(Names.version)"]
     for program in [seen.readerProgram, seen.pcscReaderProgram] {
       if case .loads(let library) = program { versions.append(library) }

@@ -95,6 +95,16 @@ struct Examination: Sendable {
     typealias Backend = DaemonConfiguration.Backend
   }
 
+  /// What the files of rules hold.
+  struct Rules: Sendable, Hashable {
+    /// How many rules are in force.
+    var count = 0
+    /// Of rules and files that are ignored.
+    var mistakes: [KeyFileError] = []
+    /// Of rules in force that start a program or open an app that is missing, or never act.
+    var warnings: [KeyFileError] = []
+  }
+
   /// The device file of a reader.
   struct Node: Sendable, Hashable {
     var path: String
@@ -188,6 +198,7 @@ struct Examination: Sendable {
   var now: UInt64 = 0
   var notifications = Answer<NotificationServer>.notAsked
   var handlers = Answer<[HandlerDescription]>.notAsked
+  var rules = Rules()
 }
 
 extension Examination {

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Handlers
 import Names
 import ReaderModels
 import Settings
@@ -156,6 +157,13 @@ struct ExaminedFiles {
       settings.isForbidden = access(error.file, R_OK) != 0 && errno == EACCES
     }
     return settings
+  }
+
+  /// The rules of this user, and those of the administrator.
+  func rules() -> Examination.Rules {
+    let content = RuleFiles(environment: environment).read()
+    return Examination.Rules(
+      count: content.rules.count, mistakes: content.problems, warnings: content.warnings(environment: environment))
   }
 
   // MARK: Processes and devices

@@ -72,6 +72,23 @@ import Testing
     #expect(Self.lines(reasons).first == line)
   }
 
+  @Test func `a missing reader is reported once`() {
+    let report = StatusReport(
+      DaemonStatus(version: "", enabled: true, scanning: false, suspendReasons: ["no-reader"], readers: []), nil)
+    #expect(report.lines(.current).filter { $0.contains("no reader") } == ["not scanning: no reader"])
+  }
+
+  @Test(arguments: [
+    ("cannot connect to mqtts://b.example", "mqtt: waiting as door: cannot connect to mqtts://b.example"),
+    ("no agent", "mqtt: waiting, mqtts://b.example as door: no agent"),
+  ])
+  func `the broker of MQTT is named once`(reason: String, line: String) {
+    var mqtt = MqttStatus()
+    (mqtt.broker, mqtt.station, mqtt.state, mqtt.stateReason) = ("mqtts://b.example", "door", "waiting", reason)
+    let daemon = DaemonStatus(version: "", enabled: true, scanning: true, suspendReasons: [], readers: [])
+    #expect(StatusReport(daemon, nil, mqtt).lines(.current).contains(line))
+  }
+
   @Test(arguments: ["", "pn532_uart:/dev/x"])
   func `a device without a name of its own is printed once`(name: String) {
     #expect(Self.lines([], name: name)[1] == "0: pn532_uart:/dev/x on seat0: ready")

@@ -31,7 +31,7 @@ import Testing
     #expect(
       findings.map(\.subject) == [
         "versions", "system-bus", "configuration", "policy", "daemon", "polkit", "kernel-module", "reader",
-        "session-bus", "agent-configuration", "agent", "notifications", "handlers", "scanning",
+        "session-bus", "agent-configuration", "agent", "notifications", "handlers", "rules", "scanning",
       ])
     let directory = desktop.installation.directory
     #expect(try findings[0].text.contains(Regex("^tagroute [0-9.]+, libnfc [0-9][^ ]*, Linux ")), "\(findings[0].text)")
@@ -108,6 +108,14 @@ import Testing
     #expect(broken.keys.sorted() == ["handlers"])
     #expect(broken["handlers"]?.text.hasPrefix(directory.file("share/applications/x.desktop")) == true)
     unlink(directory.file("share/applications/x.desktop"))
+
+    let rules = try directory.write(
+      "[Rule a]\nUID=zz\nIgnore=yes\n", to: "config/tagroute/rules.d/a.conf", mode: 0o600)
+    #expect(try await desktop.wrong()["rules"]?.text.hasPrefix("\(rules):2: ") == true)
+    // A file that others can change is ignored.
+    chmod(rules, 0o666)
+    #expect(try await desktop.wrong()["rules"]?.text.contains("is ignored, because other users can change it") == true)
+    unlink(rules)
 
     _ = try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")
     #expect(try await desktop.wrong()["agent-configuration"]?.text.contains("agent.conf:2") == true)

@@ -1,5 +1,6 @@
 import Bus
 import Names
+import Settings
 import Testing
 
 @testable import CommandLineTool
@@ -130,6 +131,34 @@ import Testing
   }
 }
 
+@Suite struct DiagnosisRulesTests {
+  private static let check = Remedy.run("tagroute rules --check", "checks again after the change")
+
+  private func findings(_ rules: Examination.Rules) -> [Finding] {
+    Seen.findings { $0.rules = rules }.filter { $0.subject == .rules }
+  }
+
+  @Test(arguments: [(0, "there are no rules"), (1, "1 rule is in force"), (2, "2 rules are in force")])
+  func `rules without a mistake are counted`(count: Int, text: String) {
+    #expect(findings(.init(count: count)) == [.right(.rules, text)])
+  }
+
+  @Test func `a rule with a mistake and a file that is ignored are wrong, and a warning is a note`() {
+    func error(_ file: String, _ line: Int?) -> KeyFileError {
+      KeyFileError(file: "/home/me/.config/tagroute/rules.d/\(file)", line: line, problem: "no", remedy: "do it")
+    }
+    let found = findings(
+      .init(count: 1, mistakes: [error("a.conf", 3), error("b.conf", nil)], warnings: [error("c.conf", 1)]))
+    #expect(
+      found == [
+        .right(.rules, "1 rule is in force"),
+        .wrong(.rules, "~/.config/tagroute/rules.d/a.conf:3: no: do it", Self.check),
+        .wrong(.rules, "~/.config/tagroute/rules.d/b.conf: no: do it", Self.check),
+        .note(.rules, "~/.config/tagroute/rules.d/c.conf:1: no: do it", Self.check),
+      ])
+  }
+}
+
 @Suite struct DiagnosisOutboxTests {
   private static let minute: UInt64 = 60_000_000
 
@@ -178,8 +207,10 @@ import Testing
   @Test func `a program that has failed is reset before it is started`() {
     let found = findings(minutes: 1, mqtt: nil) { $0.mqttUnit = .given(Seen.unit(active: "failed", sub: "failed")) }
     #expect(
-      found.first?.remedy?.command
-        == "systemctl --user reset-failed tagroute-mqtt.service && systemctl --user enable --now tagroute-mqtt.service")
+      found.first?.remedy
+        == Self.check(
+          then: "systemctl --user reset-failed tagroute-mqtt.service && "
+            + "systemctl --user enable --now tagroute-mqtt.service"))
   }
 
   @Test func `taps that wait for less than ten minutes are right`() {
@@ -203,6 +234,15 @@ import Testing
     #expect(
       waiting.first?.text
         == "tagroute-mqtt is waiting, and not connected to mqtts://b.example.com as door (no route to it)")
+    // Most reasons name the broker.
+    let unreachable = findings(minutes: 1, mqtt: "waiting") { seen in
+      var mqtt = seen.mqtt.value.flatMap { $0 } ?? MqttStatus()
+      mqtt.stateReason = "cannot connect to mqtts://b.example.com: check Broker="
+      seen.mqtt = .given(mqtt)
+    }
+    #expect(
+      unreachable.first
+        == .note(.mqtt, "tagroute-mqtt is waiting as door: cannot connect to mqtts://b.example.com: check Broker="))
     let hanging = findings(minutes: 70) { $0.mqtt = .failed(.init(name: BusError.Name.timeout, message: "no reply")) }
     #expect(hanging.map(\.verdict) == [.wrong, .note])
     #expect(hanging.first?.remedy?.command == "systemctl --user restart tagroute-mqtt.service")
@@ -211,8 +251,15 @@ import Testing
   @Test func `a program that does not run is wrong if there is an mqtt conf`() {
     let missing = findings(mqtt: nil)
     #expect(missing.map(\.verdict) == [.wrong, .right])
-    #expect(missing.first?.remedy?.command == "systemctl --user enable --now tagroute-mqtt.service")
+    // The program also ends if its file has an error, and then every start fails.
+    #expect(missing.first?.remedy == Self.check(then: "systemctl --user enable --now tagroute-mqtt.service"))
     #expect(findings(on: false, minutes: 1, mqtt: nil).map(\.verdict) == [.note, .right])
+    let uninstalled = findings(mqtt: nil) { $0.mqttUnit = .given(Seen.unit(load: "not-found", active: "inactive")) }
+    #expect(uninstalled.first?.remedy?.command == "sudo apt-get install --reinstall tagroute")
+  }
+
+  private static func check(then command: String) -> Remedy {
+    .run("/usr/libexec/tagroute-mqtt --check", "shows its errors; if there are none, \(command)")
   }
 
   @Test func `dropped taps are a note, and a clock that went back is no wait`() {

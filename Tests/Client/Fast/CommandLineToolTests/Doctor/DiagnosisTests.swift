@@ -258,7 +258,7 @@ struct DiagnosisTests {
   }
 
   static let reasons: [(reason: String, verdict: Finding.Verdict, command: String?)] = [
-    ("disabled", .wrong, "tagroute on"), ("lock-unknown", .wrong, "tagroute session unlock"),
+    ("disabled", .note, "tagroute on"), ("lock-unknown", .wrong, "tagroute session unlock"),
     ("airplane-mode", .wrong, "sudo rfkill unblock all"), ("session-locked", .note, "tagroute session unlock"),
     ("inhibited", .note, nil), ("sleeping", .note, nil), ("no-session", .note, nil), ("of-tomorrow", .note, nil),
   ]
