@@ -25,12 +25,18 @@ package struct Command: Sendable {
     /// One line, which starts with a verb.
     let summary: String
     let options: [Option]
+    /// For a form with required options: its usage after the name and the word, one text for each way to call it. Empty
+    /// for other forms.
+    let usages: [String]
 
-    init(_ word: String?, _ arguments: String, _ summary: String, _ options: [Option] = []) {
+    init(
+      _ word: String?, _ arguments: String, _ summary: String, _ options: [Option] = [], usages: [String] = []
+    ) {
       self.word = word
       self.arguments = arguments
       self.summary = summary
       self.options = options
+      self.usages = usages
     }
   }
 
@@ -69,10 +75,12 @@ package struct Command: Sendable {
   static func named(_ name: String) throws(Failure) -> Command {
     if let command = all.first(where: { $0.name == name }) { return command }
     guard !name.isEmpty else { throw .usage("the command is empty") }
-    guard name.hasPrefix("-") else {
-      throw .usage("there is no command \(name)", Spelling.suggestion(for: name, among: all.map(\.name)))
-    }
     let options = Option.common + [Option.version]
+    guard name.hasPrefix("-") else {
+      // Other programs have a command `version`.
+      let option = options.first { $0.name == name }.map { "did you mean --\($0.name)?" }
+      throw .usage("there is no command \(name)", option ?? Spelling.suggestion(for: name, among: all.map(\.name)))
+    }
     throw .usage("there is no option \(name)", Option.suggestion(for: name, among: options))
   }
 
@@ -118,9 +126,12 @@ package struct Command: Sendable {
   /// The form with this word after the command's name.
   func form(_ word: String) throws(Failure) -> Form {
     if let form = forms.first(where: { $0.word == word }) { return form }
+    // `inbox list`: the form without a word lists.
+    let isWordless = forms.contains { $0.word == nil && $0.summary.hasPrefix("\(word) ") }
     throw .usage(
       "\(name) has no subcommand \(word)",
-      Spelling.suggestion(for: word, among: forms.compactMap(\.word)))
+      isWordless
+        ? "did you mean tagroute \(name)?" : Spelling.suggestion(for: word, among: forms.compactMap(\.word)))
   }
 }
 
@@ -151,7 +162,11 @@ extension Command.Form {
       throw .usage("\(missing.name) is missing\(value): use \(usage)")
     }
     if words.count > expected.count, expected.last?.isRepeated != true {
-      throw .usage("the argument \(words[expected.count]) is one too many: use \(usage)")
+      let extra = words[expected.count]
+      let isLink = options.contains { $0.name == "uri" } && (try? TypedLink.uri(extra)) != nil
+      throw .usage(
+        "the argument \(extra) is one too many: use "
+          + (isLink ? "tagroute \(title) --uri \(ShellWord.quoted(extra))" : usage))
     }
     // A variable that is not set gives an empty word. On the bus, an empty text may mean all.
     if let empty = zip(expected, words).first(where: { $0.1.isEmpty && !$0.0.isRepeated }) {

@@ -75,6 +75,7 @@ enum Help {
     }
     return """
       Usage: tagroute COMMAND [OPTION…]
+             tagroute --help | --version
 
       Read and write NFC tags, and show where tapped tags go.
 
@@ -98,10 +99,11 @@ enum Help {
       (isSingle ? [] : [("  \(joined(command.name, form.word, form.arguments))", form.summary)])
         + form.options.map { row($0, indent: isSingle ? 2 : 6) }
     }
+    let synopses = lines.map { wrapped("tagroute \($0)", width: columns - 9).joined(separator: "\n         ") }
     let sentence = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
     let details = command.details.isEmpty ? "" : "\n\n" + command.details
     return """
-      Usage: \(lines.map { "tagroute \($0)" }.joined(separator: "\n       "))
+      Usage: \(synopses.joined(separator: "\n       "))
 
       \(wrapped(sentence, width: columns).joined(separator: "\n"))\(details)
 
@@ -128,7 +130,7 @@ enum Help {
   }
 
   private static let exitCodes = [
-    ("0", "done"), ("1", "failed"), ("64", "wrong usage"), ("66", "no such tap"),
+    ("0", "done"), ("1", "failed"), ("64", "wrong usage"), ("66", "no such tap or rule"),
     ("69", "the daemon, the agent or a bus cannot be reached"), ("73", "cannot write a file"),
     ("74", "cannot write the output"), ("75", "try again later"), ("76", "an app did not reply"), ("77", "not allowed"),
     ("78", "wrong configuration"),
@@ -142,6 +144,7 @@ enum Help {
 
   /// The usage of a form, and another one for each option that changes its arguments.
   private static func usages(of form: Command.Form, in command: Command, withOptions: Bool = true) -> [String] {
+    guard form.usages.isEmpty else { return form.usages.map { joined(command.name, form.word, $0) } }
     let options = form.options.contains { $0.formArguments == nil } && withOptions ? "[OPTION…]" : nil
     return [joined(command.name, form.word, options, form.arguments)]
       + form.options.filter { $0.formArguments != nil }.map { option in

@@ -119,16 +119,9 @@ extension RuleFiles {
     if let first = earlier.first(where: { $0.covers(draft.conditions) }) {
       throw KeyFileError(
         file: first.file, line: first.line, problem: Content.precedence(of: first),
-        remedy: "add --before \(Self.quoted(first.name)), or remove that rule")
+        remedy: "add --before \(ShellWord.quoted(first.name)), or remove that rule")
     }
     return try RuleWriter(self, file: file).add(draft, before: next)
-  }
-
-  /// For a shell.
-  private static func quoted(_ name: String) -> String {
-    let isPlain = name.utf8.allSatisfy { $0 == UInt8(ascii: "-") || isalnum(Int32($0)) != 0 }
-    guard !isPlain else { return name }
-    return "'\(name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
   }
 
   /// Blocks on files. Returns the path of the changed file; nil if the user has no rule with this name.

@@ -24,7 +24,7 @@ extension Command {
       .init(
         nil, "", "list the rules, in the order in which they are tried",
         [.init("check", "print only errors", formArguments: "[FILE…]")]),
-      .init("add", "NAME", "write a rule for one tag, or for an app", RulesAdd.options),
+      .init("add", "NAME", "write a rule for one tag, or for an app", RulesAdd.options, usages: RulesAdd.usages),
       .init("remove", "NAME", "remove a rule of yours from its file"),
     ]
   ) { arguments, console throws(Failure) in
@@ -54,17 +54,20 @@ extension Command {
   }
 
   private static func list(_ content: RuleFiles.Content, _ console: Console) throws(Failure) -> Int32 {
-    let rules = content.descriptions
-    let lines = rules.flatMap { rule in
-      [
-        "\(rule.name): \(effect(of: rule))", "  if \(rule.words.joined(separator: " and "))",
-        "  \(rule.file):\(rule.line)",
-      ]
+    try console.answer(content.descriptions, lines(content))
+    return 0
+  }
+
+  private static func lines(_ content: RuleFiles.Content) -> [String] {
+    let warnings = Dictionary(grouping: content.warnings(), by: \.place)
+    let lines = content.descriptions.flatMap { rule in
+      let place = "\(rule.file):\(rule.line)"
+      return ["\(rule.name): \(effect(of: rule))", "  if \(rule.words.joined(separator: " and "))", "  \(place)"]
+        + (warnings[place] ?? []).map { "  warning: \($0.problem)" }
     }
     let count = content.problems.count
     let errors = count == 0 ? [] : ["\(count) error\(count == 1 ? "" : "s"): run tagroute rules --check"]
-    try console.answer(rules, (lines.isEmpty ? ["there are no rules"] : lines) + errors)
-    return 0
+    return (lines.isEmpty ? ["there are no rules"] : lines) + errors
   }
 
   private static func effect(of rule: RuleDescription) -> String {
@@ -89,7 +92,7 @@ extension Command {
         message: "there is no rule \(name), or it has an error: run tagroute rules --check",
         exitCode: Names.ExitCode.noInput)
     }
-    try console.answer(["name": name, "file": file] as JSON)
+    try console.answer(["name": name, "file": file] as JSON, ["\(name): removed from \(file)"])
     return 0
   }
 }
@@ -121,6 +124,11 @@ struct RulesAdd: Sendable {
   /// The name of the rule that is tried after this one; nil to write this one last.
   private let next: String?
   private let files: RuleFiles
+
+  /// In the order of docs/recipes.md.
+  static let usages = ["{--open ID | --show | --ignore}", "--run PROGRAM [ARGUMENT…]"].map {
+    "NAME {--uid UID | --wait | --handler ID} [OPTION…] \($0)"
+  }
 
   static let options: [Command.Option] =
     [
@@ -229,5 +237,5 @@ struct RulesAdd: Sendable {
 
   private func report(_ rule: TapRule) -> JSON { ["name": rule.name, "file": rule.file, "line": rule.line] }
 
-  private func lines(_ rule: TapRule) -> [String] { ["\(rule.name): \(rule.file):\(rule.line)"] }
+  private func lines(_ rule: TapRule) -> [String] { ["\(rule.name): added to \(rule.file):\(rule.line)"] }
 }

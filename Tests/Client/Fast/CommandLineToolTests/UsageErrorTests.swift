@@ -95,6 +95,19 @@ import Testing
   @Test(arguments: [
     ("stauts", "there is no command stauts: did you mean status? See tagroute --help"),
     ("nonsense", "there is no command nonsense; see tagroute --help"),
+    ("version", "there is no command version: did you mean --version? See tagroute --help"),
+    ("inbox list", "inbox has no subcommand list: did you mean tagroute inbox? See tagroute inbox --help"),
+    ("rules list", "rules has no subcommand list: did you mean tagroute rules? See tagroute rules --help"),
+    ("handlers list", "handlers has no subcommand list: did you mean tagroute handlers? See tagroute handlers --help"),
+    (
+      "write https://a.example/b?c=d",
+      "the argument https://a.example/b?c=d is one too many: use tagroute write --uri 'https://a.example/b?c=d'; "
+        + "see tagroute write --help"
+    ),
+    (
+      "demo a.example",
+      "the argument a.example is one too many: use tagroute demo --uri a.example; see tagroute demo --help"
+    ),
     ("--jso status", "there is no option --jso: did you mean --json? See tagroute --help"),
     ("help stauts", "there is no command stauts: did you mean status? See tagroute help --help"),
     ("help inbox shw", "inbox has no subcommand shw: did you mean show? See tagroute inbox --help"),
@@ -130,8 +143,9 @@ import Testing
     ("inbox show ''", "ID is empty: use tagroute inbox show ID; see tagroute inbox --help"),
     (
       "rules add lamp --ignore extra",
-      "the argument extra is one too many: use tagroute rules add NAME, or tagroute rules add --run PROGRAM NAME "
-        + "[ARGUMENT…]; see tagroute rules --help"
+      "the argument extra is one too many: use tagroute rules add NAME {--uid UID | --wait | --handler ID} [OPTION…] "
+        + "{--open ID | --show | --ignore}, or tagroute rules add NAME {--uid UID | --wait | --handler ID} [OPTION…] "
+        + "--run PROGRAM [ARGUMENT…]; see tagroute rules --help"
     ),
   ])
   func `the message says what is wrong and where the help is`(line: String, message: String) async throws {

@@ -129,6 +129,11 @@ import Testing
     try await stage.desktop.agent.line(containing: "rules for taps in force: 1")
     #expect(try await !installation.output("rules").contains("quiet"))
     #expect(try await installation.output("rules", "--check").isEmpty)
+    try installation.directory.write(
+      "[Rule gone]\nUID=\(Self.uid(3))\nRun=/nonexistent/p;\n", to: "config/tagroute/rules.d/z.conf", mode: 0o600)
+    #expect(
+      try await installation.output("rules").hasSuffix(
+        "  warning: there is no program /nonexistent/p, which Run= of the rule “gone” starts\n"))
   }
 
   @Test func `a rule and a command name a reader by its number, name, device or path`() async throws {
@@ -241,7 +246,7 @@ import Testing
     #expect(
       try await desktop.installation.output(
         "rules", "add", "lamp", "--uid", "04-00-00-00-00-00-01", "--no-ask", "--run", "/bin/true", "--", "-x", "a;b")
-        == "lamp: \(added):1\n")
+        == "lamp: added to \(added):1\n")
     try await desktop.agent.line(containing: "rules for taps in force: 1")
     try await desktop.place(try Tag(1))
     #expect(try await desktop.notification(on: server).summary == "Started “lamp”")
