@@ -2,6 +2,7 @@ import Bus
 import EventLoop
 import Glibc
 import Names
+import Settings
 import TagrouteClient
 
 extension Failure {
@@ -133,8 +134,20 @@ extension Failure {
       case .readerLost: Names.ExitCode.unavailable
       case .noMessage, .tooLong, .notSupported, .notFormatted, .notAsWritten, .cannotLock: Names.ExitCode.failure
       }
-    let advice = failure == .notFormatted ? ". To format it and write on it: tagroute write --format" : ""
-    self.init(message: "the tag: \(error.message)\(advice)", exitCode: code, sheet: SheetMessages.words(for: failure))
+    // Many messages begin with “the tag”, or with another subject.
+    let subject = error.message.hasPrefix("the ") ? "" : "the tag: "
+    let advice =
+      failure == .notFormatted
+      ? ". To format it and write on it: \(Self.formatting(Array(CommandLine.arguments.dropFirst())))" : ""
+    self.init(
+      message: subject + error.message + advice, exitCode: code, sheet: SheetMessages.words(for: failure))
+  }
+
+  /// The command that formats a blank tag: that of the user with `--format`. `words` are without the program's name.
+  static func formatting(_ words: [String]) -> String {
+    guard let index = words.firstIndex(of: Command.write.name) else { return "tagroute write --format" }
+    let words = ["tagroute"] + words[...index] + ["--format"] + words[(index + 1)...]
+    return words.map(ShellWord.quoted).joined(separator: " ")
   }
 
   private static let endedWhileWorking =

@@ -77,7 +77,7 @@ extension TagActivation {
       guard case .refused(let problem) = error, problem.code == .notNDEF else { throw error }
       let isBlank = try tag.isBlank(over: &limited)
       guard isFormatting else {
-        throw isBlank ? .refused(TagProblem(.blank, "the tag is not formatted for NDEF yet")) : error
+        throw isBlank ? .refused(TagProblem(.blank, "not formatted")) : error
       }
       guard isBlank else {
         throw .refused(problem.notFormattable)

@@ -50,7 +50,7 @@ struct InfoReport {
     let ndef =
       switch status {
       case "refused": "\(status), \(refusal)"
-      case "not-supported": status
+      case "not-supported": report?.isBlank == true ? TagStatusReport.blank : status
       default: "\(status), \(used)"
       }
     let technology = kind.map { "\(tag.technology), \($0)" } ?? tag.technology

@@ -21,11 +21,12 @@ extension Command {
     let options = ReaderSessionOptions(message: SheetMessages.read)
     return try await TagCommand(options, arguments, console, isFollowing: isFollowing) { tag, output throws(Failure) in
       let report = try await TagStatusReport.of(tag)
-      let records = RecordReport.lines(report.records).map { "  \($0)" }
-      try await output.answer(ReadReport(report), [report.summary] + records, onOneLine: isFollowing)
-      guard report.status == .notSupported, !isFollowing else { return }
-      throw Failure(
-        message: "the tag holds no NDEF message", exitCode: Names.ExitCode.failure, sheet: SheetMessages.noMessage)
+      // Without a message, the failure prints the summary.
+      let fails = report.status == .notSupported && !isFollowing
+      let lines = [report.summary] + RecordReport.lines(report.records).map { "  \($0)" }
+      try await output.answer(ReadReport(report), fails ? [] : lines, onOneLine: isFollowing)
+      guard fails else { return }
+      throw Failure(message: report.summary, exitCode: Names.ExitCode.failure, sheet: SheetMessages.noMessage)
     }.run()
   }
 }
@@ -37,6 +38,11 @@ struct TagStatusReport: Sendable {
   let capacity: UInt32
   /// Nil if the tag has no message.
   let message: [UInt8]?
+  /// Whether NDEF is not supported because the tag is not formatted. False if that is not known.
+  let isBlank: Bool
+
+  /// The daemon uses these words for the error of a write.
+  static let blank = "blank: not formatted"
 
   static func of(_ tag: ReaderTag) async throws(Failure) -> TagStatusReport {
     try await tag.attempt { tag throws(BusError) in try await asked(tag) }
@@ -53,7 +59,27 @@ struct TagStatusReport: Sendable {
         guard TagFailure(error) == .noMessage else { throw error }
       }
     }
-    return TagStatusReport(tag: tag, status: status, capacity: capacity, message: message)
+    let isBlank = status == .notSupported ? await isBlank(tag) : false
+    return TagStatusReport(tag: tag, status: status, capacity: capacity, message: message, isBlank: isBlank)
+  }
+
+  /// Asks for the place of the capability container, as a write does.
+  private static func isBlank(_ tag: ReaderTag) async -> Bool {
+    do throws(BusError) {
+      switch TagType(rawValue: tag.technology) {
+      // READ of four pages.
+      case .type2:
+        let answer = try await tag.transceive([0x30, 0x03])
+        return answer.count == 16 && answer.prefix(4).allSatisfy { $0 == 0 }
+      // Read Single Block. The answer begins with flags, which are zero without an error.
+      case .type5:
+        let answer = try await tag.transceive([0x02, 0x20, 0x00])
+        return answer.count > 4 && answer.allSatisfy { $0 == 0 }
+      default: return false
+      }
+    } catch {
+      return false
+    }
   }
 
   /// The first line for a person: the tag, and how full it is.
@@ -61,7 +87,7 @@ struct TagStatusReport: Sendable {
     let size = message?.count ?? 0
     let holds =
       switch status {
-      case .notSupported: "holds no NDEF message"
+      case .notSupported: isBlank ? Self.blank : "holds no NDEF message"
       case .readWrite: "read-write, \(size) of \(capacity) bytes"
       case .readOnly: "read-only, \(size) of \(capacity) bytes"
       }

@@ -17,6 +17,26 @@ import Testing
     #expect(failure.exitCode == code)
     #expect(failure.message.contains("not now") == (error != BusError.Name.nameHasNoOwner))
   }
+
+  @Test(arguments: [
+    ("the tag is read-only", "the tag is read-only"), ("it was taken away", "the tag: it was taken away"),
+    ("the message does not fit", "the message does not fit"), ("damaged: no length", "the tag: damaged: no length"),
+  ])
+  func `an error about a tag names the tag once`(reason: String, message: String) {
+    #expect(Failure(tag: BusError(name: Names.Errors.refused, message: reason)).message == message)
+  }
+
+  @Test(arguments: [
+    (["write", "--uri", "https://a.example/?b&c"], "tagroute write --format --uri 'https://a.example/?b&c'"),
+    (
+      ["--json", "write", "--text", "it's", "--count=2"],
+      #"tagroute --json write --format --text 'it'\''s' '--count=2'"#
+    ),
+    (["write", "--text", ""], "tagroute write --format --text ''"), (["read"], "tagroute write --format"),
+  ])
+  func `the command that formats a tag is that of the user`(words: [String], command: String) {
+    #expect(Failure.formatting(words) == command)
+  }
 }
 
 /// The messages about programs that still run an old version after an update.

@@ -40,7 +40,7 @@ import Testing
         "LC_ALL": "C.UTF-8", "LANGUAGE": words.language, "TAGROUTE_LOCALE": catalogues.file("locale"),
       ])
     #expect(try await process.exit() == .exited(Names.ExitCode.notAllowed))
-    #expect(await process.log() == ["tagroute: the tag: the tag is read-only"])
+    #expect(await process.log() == ["tagroute: the tag is read-only"])
     let (options, requests) = try await place.session(of: 3)
     #expect(options["message"] == .string(words.lock))
     #expect(requests[2] == .invalidate(words.readOnly))

@@ -68,10 +68,35 @@ import Testing
     let place = try await Place(with: SessionCard.transit(blocks: []))
     let none = try await place.run(["read"])
     #expect(none.code == .exited(1))
-    #expect(none.output == "type-3 0102030405060708: holds no NDEF message\n")
-    #expect(none.errors == ["tagroute: the tag holds no NDEF message"])
+    #expect(none.output.isEmpty)
+    #expect(none.errors == ["tagroute: type-3 0102030405060708: holds no NDEF message"])
     let requests = await place.next(3)
     #expect(requests.last == .invalidate("The tag holds no message."), "\(requests)")
+  }
+
+  @Test(
+    arguments: [
+      ("type-2", [0x30, 3], [UInt8](repeating: 0, count: 16), "blank: not formatted"),
+      ("type-2", [0x30, 3], [0xE1] + [UInt8](repeating: 0, count: 15), "holds no NDEF message"),
+      ("type-2", [0x30, 3], [0x00], "holds no NDEF message"),
+      ("type-5", [0x02, 0x20, 0], [0, 0, 0, 0, 0], "blank: not formatted"),
+      ("type-5", [0x02, 0x20, 0], [1, 0], "holds no NDEF message"),
+      ("type-5", [0x02, 0x20, 0], [0, 0xE1, 0, 0, 0], "holds no NDEF message"),
+    ] as [(String, [UInt8], [UInt8], String)])
+  func `a blank tag is called so`(
+    technology: String, command: [UInt8], answer: [UInt8], words: String
+  ) async throws {
+    let place = try await Place(starter: "`a blank tag is called so`_\(technology)_\(answer)")
+    var card = SessionCard(message: nil)
+    (card.technology, card.status, card.capacity) = (technology, "not-supported", 0)
+    card.answer = { $0 == command ? answer : [] }
+    try await place.daemon.place(card)
+    let read = try await place.run(["read"])
+    #expect(read.code == .exited(1) && read.errors == ["tagroute: \(technology) 04A1B2C3D4E5F6: \(words)"])
+    let isBlank = words.hasPrefix("blank")
+    let info = try await place.run(["info"]).output
+    #expect(info.contains("\nNDEF: \(isBlank ? words : "not-supported")\n"), "\(info)")
+    #expect(try await place.object(["info"])["status"] as? String == "not-supported")
   }
 
   @Test func `a tag that is taken away too soon exits with 75`() async throws {
@@ -152,7 +177,7 @@ import Testing
     }
     let again = try await place.run(["lock", "--yes"])
     #expect(again.code == .exited(77))
-    #expect(again.errors == ["tagroute: the tag: the tag is read-only"])
+    #expect(again.errors == ["tagroute: the tag is read-only"])
   }
 
   /// Such a daemon does not report the end of a round. A command that waited for it would time out.

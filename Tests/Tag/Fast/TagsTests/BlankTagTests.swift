@@ -5,7 +5,7 @@ import Testing
 /// Tags without a capability container, which are formatted only if the caller asks for it.
 @Suite struct BlankTagTests {
   private static let message: [UInt8] = [0xD1, 0x01, 0x02, 0x55, 0x04, 0x61]
-  private static let blank = TagWriteError.refused(TagProblem(.blank, "the tag is not formatted for NDEF yet"))
+  private static let blank = TagWriteError.refused(TagProblem(.blank, "not formatted"))
 
   /// A Type 2 tag with zeros from its third page on.
   private static func type2(_ version: [UInt8]?) -> WritableTag {

@@ -187,7 +187,7 @@ private struct ClassicMemory: TagChannel {
 
   @Test func `a blank tag is formatted, and the directory comes last`() throws {
     var tag = ClassicMemory()
-    #expect(throws: TagWriteError.refused(TagProblem(.blank, "the tag is not formatted for NDEF yet"))) {
+    #expect(throws: TagWriteError.refused(TagProblem(.blank, "not formatted"))) {
       try TagActivation.classic1K.writeNDEF(Self.message, over: &tag)
     }
     #expect(tag.writes.isEmpty)

@@ -111,7 +111,7 @@ import Testing
     let before = reader.memory(of: id)
     var channel = try reader.select(.typeA)
     let error = #expect(throws: TagWriteError.self) { try channel.tag.writeNDEF(Self.message, over: &channel) }
-    #expect(error?.description == "blank: the tag is not formatted for NDEF yet")
+    #expect(error?.description == "blank: not formatted")
     #expect(reader.memory(of: id) == before)
     channel = try reader.select(.typeA)
     try channel.tag.writeNDEF(Self.message, isVerifying: true, isFormatting: true, over: &channel)
