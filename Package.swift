@@ -194,7 +194,7 @@ let package = Package(
       ]),
 
     // What users never run, but for the simulator with its demo.
-    module("ReaderSimulator", in: .development, ["CShims", "EventLoop", "NDEF"]),
+    module("ReaderSimulator", in: .development, ["CShims", "EventLoop", "NDEF", "Names"]),
     // Private processes, buses and folders, for tests, benchmarks and the demo.
     module("Rig", in: .development, ["CShims", "EventLoop"]),
     module(

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 
 package enum SimulatorProgram {
   private static let failure: Int32 = 1
@@ -16,8 +17,8 @@ package enum SimulatorProgram {
       return complain("\(error); see tagroute-simulator --help", usage)
     }
     let console = ControlChannel(input: FileDescriptor(owning: 0), output: FileDescriptor(owning: 1))
-    if options.wantsHelp {
-      console.write(SimulatorArguments.usage)
+    if let text = options.text {
+      console.write(text)
       return 0
     }
     do throws(SimulatorError) {
@@ -88,7 +89,8 @@ struct SimulatorArguments: Equatable {
   /// Whether to serve PC/SC readers instead of a PN532.
   var servesPCSC = false
   var models: [CardReaderModel] = []
-  var wantsHelp = false
+  /// What to print instead of simulating a reader: the help or the version.
+  var text: String?
 
   static let usage = """
     usage: tagroute-simulator [--link PATH] [--timing fast|real] [--tap URI]
@@ -104,6 +106,8 @@ struct SimulatorArguments: Equatable {
       --pcsc             start a pcscd with simulated readers
       --model NAME       a reader of this model (repeatable; acr1252u without it):
                          \(CardReaderModel.all.map(\.name).joined(separator: ", "))
+      --help             print this help
+      --version          print the version
 
     Commands, one a line, each answered by a line "ok …" or "error what: why":
       \(ControlCommand.summary)
@@ -114,7 +118,8 @@ struct SimulatorArguments: Equatable {
     var rest = arguments[...]
     while let option = rest.popFirst() {
       switch option {
-      case "--help", "-h": wantsHelp = true
+      case "--help", "-h": text = Self.usage
+      case "--version": text = "tagroute-simulator \(Names.version)"
       case "--link": link = try Self.value(of: option, &rest)
       case "--timing":
         switch try Self.value(of: option, &rest) {

@@ -53,7 +53,8 @@ import Testing
     let arguments = try SimulatorArguments(["--link", "l", "--timing", "real", "--tap", "https://a.example"])
     #expect(arguments.link == "l" && arguments.timing == .realistic)
     #expect(arguments.taps.map(\.contents) == [.uri("https://a.example")])
-    #expect(try SimulatorArguments(["--help"]).wantsHelp)
+    #expect(try SimulatorArguments(["--help"]).text == SimulatorArguments.usage)
+    #expect(try SimulatorArguments(["--version"]).text?.hasPrefix("tagroute-simulator ") == true)
     for wrong in [["--link"], ["--timing", "slow"], ["x"], ["--tap", "--add"]] {
       #expect(throws: SimulatorError.self) { try SimulatorArguments(wrong) }
     }
