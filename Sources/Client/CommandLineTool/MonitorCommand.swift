@@ -112,7 +112,8 @@ struct MonitorEvent: Sendable {
     let tap = known ?? TapDescription()
     let goal = tap.handler.map { " for \(AppID.text($0))" } ?? ""
     let what = "tap \(id): \(tap.uri.isEmpty ? tap.title : tap.uri)\(goal)"
-    let reasons = [tap.reason].compactMap(\.self) + (resolution?.claimants ?? []).map(\.reason)
+    let reason = resolution?.repeatsClaim == true ? nil : tap.reason
+    let reasons = [reason].compactMap(\.self) + (resolution?.claimants ?? []).map(\.reason)
     return MonitorEvent(
       text: ([what] + reasons).joined(separator: "; "),
       json: [

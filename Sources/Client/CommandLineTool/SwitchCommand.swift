@@ -28,8 +28,16 @@ extension Command {
       }
       try console.answer(
         ["enabled": status.enabled, "scanning": status.scanning, "suspendReasons": status.suspendReasons] as JSON,
-        [(status.enabled ? "on; " : "") + ScanningLine(status, SuspendReason.words).description])
+        ["scanning: \(switched(ScanningLine(status, SuspendReason.words)))"])
       return 0
+    }
+  }
+
+  private static func switched(_ line: ScanningLine) -> String {
+    switch line.verdict {
+    case .off: line.description
+    case .notScanning: "on; paused\(line.text)"
+    case .scanning, .aboutToScan: "on"
     }
   }
 
@@ -55,7 +63,7 @@ extension Command {
     let agent = try await AgentClient.own()
     try await Failure.asking(.agent) { () throws(BusError) in try await agent.setLocked(isLocked) }
     // As reported. Another locker may still have the session locked.
-    try console.answer(["locked": isLocked])
+    try console.answer(["locked": isLocked], ["session: reported as \(isLocked ? "locked" : "unlocked")"])
     return 0
   }
 }

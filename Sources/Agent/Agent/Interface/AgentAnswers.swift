@@ -154,9 +154,9 @@ enum AgentAnswers {
   static func query(_ options: [String: Value], limit: Int) throws(BusError) -> InboxQuery {
     var states = Set(TapState.allCases)
     if let option = options["state"] {
-      guard let state = option.asString.flatMap(TapState.init) else {
+      guard let text = option.asString, let state = TapState(rawValue: text) else {
         let names = TapState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalidArgument("state is none that a tap can have: \(names)")
+        throw .invalidArgument("\(option.asString ?? "state") is not a state of a tap: use one of \(names)")
       }
       states = [state]
     }

@@ -32,7 +32,7 @@ extension Command {
           .init("authorities", "FILE", "use these certificate authorities (PEM), and keep no answers"),
           .init("due", "ask all domains with an expired answer, for apps from a store", formArguments: ""),
         ]),
-      .init("prefer", "ID DOMAIN", "open such links with this app, without a question"),
+      .init("prefer", "ID DOMAIN", "open such links with this app, without a question, which also allows it"),
       .init("block", "ID [DOMAIN]", "never offer the app for such links, or for any link"),
       .init(
         "forget", "ID [DOMAIN]", "undo the choices about an app",
@@ -142,7 +142,15 @@ enum HandlerChoice: Equatable {
         return ["action": "forget", "handler": handler, "domain": claim]
       }
     }
-    try console.answer(report)
+    try console.answer(report, [confirmation(handler == nil ? "all apps" : apps.text(id))])
     return 0
+  }
+
+  func confirmation(_ app: String) -> String {
+    switch self {
+    case .prefer(_, let claim): "\(app): preferred and allowed for \(claim)"
+    case .block(_, let claim): "\(app): blocked for \(claim ?? "everything")"
+    case .forget(_, let claim): "\(app): choices forgotten for \(claim ?? "everything")"
+    }
   }
 }

@@ -28,14 +28,17 @@ extension Command {
       return try await agent.resolve(
         uid: uid, message: message, technology: arguments.options["technology"], reader: reader)
     }
-    let explanation = arguments.has("explain") ? explanation(of: resolution) : []
-    try console.answer(resolution, explanation + [verdict(of: resolution)])
+    let isExplained = arguments.has("explain")
+    try console.answer(
+      resolution,
+      (isExplained ? explanation(of: resolution) : []) + [verdict(of: resolution, isExplained: isExplained)])
     return 0
   }
 
   /// Most reasons name the app.
-  static func verdict(of resolution: Resolution) -> String {
+  static func verdict(of resolution: Resolution, isExplained: Bool = false) -> String {
     guard let handler = resolution.handler.map(AppID.text) else { return "\(resolution.kind): \(resolution.reason)" }
+    if isExplained, resolution.repeatsClaim { return "\(resolution.kind): \(handler)" }
     return resolution.reason.contains(handler) ? resolution.reason : "\(handler): \(resolution.reason)"
   }
 
@@ -51,6 +54,13 @@ extension Command {
     var lines = steps + untold.map { "claimant: \($0.reason)" }
     if resolution.moreClaimants > 0 { lines.append("claimant: and \(resolution.moreClaimants) more") }
     return lines
+  }
+}
+
+extension Resolution {
+  /// Whether its reason only names the claim of the app, as the reason of the app among the claimants does.
+  var repeatsClaim: Bool {
+    ["universal-link", "scheme", "record"].contains(kind) && claimants.contains { $0.id == handler }
   }
 }
 

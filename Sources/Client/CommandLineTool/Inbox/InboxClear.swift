@@ -43,8 +43,8 @@ struct InboxClear: Equatable {
     let report = kept.map { ["id": $0.id, "state": $0.state] }
     try console.answer(
       ["removed": removed, "kept": report] as JSON,
-      ["removed: \(removed)"]
-        + kept.map { "kept: \($0.shortID), which is \(Self.words($0.state)): \($0.title)" })
+      ["inbox: \(removed) \(removed == 1 ? "tap" : "taps") removed"]
+        + kept.map { "tap \($0.shortID): kept, because it is \(Self.words($0.state)): \($0.title)" })
     // Without ids, kept taps are expected. With ids, a kept tap is a failure.
     return ids.isEmpty || kept.isEmpty ? 0 : Names.ExitCode.tryAgain
   }

@@ -12,8 +12,8 @@ extension Command {
 
       Exit codes: 1 the app refused it, has it already, or no app opens the link; 66
       no such tap; 69 the agent is not running; 73 FILE cannot be written; 75 not
-      possible now: you have to choose an app, or the tap is being opened; 76 the app
-      did not reply, and may have opened it.
+      possible now: you have to choose or allow an app, or the tap is being opened; 76
+      the app did not reply, and may have opened it.
       """,
     severalForms: [
       .init(
@@ -30,7 +30,9 @@ extension Command {
         "open", "ID", "open a tap like a click on its notification, and wait until the app has it",
         [
           .init(
-            "handler", "APP", "open it with this app, one of those that claim the link; required if there are several")
+            "handler", "APP",
+            "open it with this app, one of those that claim the link; required if there are several, or if it is not "
+              + "allowed yet")
         ]),
       .init("dismiss", "ID", "remove a tap from the screen"),
       .init(

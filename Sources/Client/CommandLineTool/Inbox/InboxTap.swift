@@ -2,6 +2,7 @@ import Bus
 import EventLoop
 import NDEF
 import Names
+import Settings
 import TagrouteClient
 
 struct InboxTap {
@@ -44,7 +45,7 @@ struct InboxTap {
     let opened = (try? await inbox.whole(tap.id)) ?? tap
     try console.answer(
       ["id": tap.id, "state": "delivered", "handler": opened.handler] as JSON,
-      [opened.words(app: "opened in", program: "started", other: "copied")])
+      ["tap \(tap.shortID): \(opened.words(app: "opened in", program: "started", other: "copied"))"])
   }
 
   /// The message names the tap rather than the agent, because the cause is often the app.
@@ -69,6 +70,14 @@ struct InboxTap {
     guard let resolution = try? await inbox.agent.resolve(tap) else { return tap.uri.isEmpty ? nobody(error) : nil }
     if ["none", "refused"].contains(resolution.kind) { return nobody(error) }
     guard !["nothing", ""].contains(resolution.question) else { return nil }
+    // One app is no choice.
+    if resolution.question == "whether-allowed", let app = resolution.handler.map(AppID.text) {
+      let claim = resolution.claimants.first { $0.id == resolution.handler }?.claim
+      let always = claim.map { "; to allow it for \($0): tagroute handlers prefer \(app) \(ShellWord.quoted($0))" }
+      return Failure(
+        message: "tap \(tap.shortID): \(app) needs your permission. To open it once: tagroute inbox open "
+          + "\(tap.shortID) --handler \(app)\(always ?? "")", exitCode: Names.ExitCode.tryAgain)
+    }
     let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""
     let candidates = resolution.candidates.map(AppID.text).joined(separator: ", ") + others
     return Failure(
@@ -90,7 +99,9 @@ struct InboxTap {
     } catch {
       throw await failure(error)
     }
-    try console.answer(["id": tap.id, "state": "dismissed", "handler": tap.handler] as JSON, ["dismissed"])
+    try console.answer(
+      ["id": tap.id, "state": "dismissed", "handler": tap.handler] as JSON,
+      ["tap \(tap.shortID): dismissed"])
   }
 }
 

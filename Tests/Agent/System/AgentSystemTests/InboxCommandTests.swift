@@ -40,7 +40,9 @@ import Testing
     try await rig.daemon.give(tapValues(5, message: try NDEFMessage(records: [card]).encoded()))
     #expect(try await rig.tagroute("inbox", "--limit", "1").output.contains("  dismissed  -            Contact card\n"))
 
-    #expect(try await rig.tagroute("inbox", "--state", "eaten").status == .exited(64))
+    let unknown = try await rig.tagroute("inbox", "--state", "eaten")
+    #expect(unknown.status == .exited(64))
+    #expect(unknown.errors.first?.hasPrefix("tagroute: eaten is not a state of a tap: use one of received, ") == true)
     #expect(try await rig.tagroute("inbox", "--before", "ffff").status == .exited(Names.ExitCode.noInput))
   }
 
@@ -91,7 +93,7 @@ import Testing
     for number in 1...3 { try await rig.tap("https://menu.example.com/\(number)", number) }
     let opened = try #require(try await rig.json("inbox", "open", tapID(1)) as? [String: Any])
     let lines = try await rig.tagroute("inbox", "open", tapID(3)).output
-    #expect(lines == "opened in org.example.Menu\n")
+    #expect(lines == "tap 01234567: opened in org.example.Menu\n")
     #expect(opened["state"] as? String == "delivered" && opened["handler"] as? String == HandlerStandIn.desktopID)
     #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
     let again = try await rig.tagroute("inbox", "open", tapID(1))
@@ -119,6 +121,20 @@ import Testing
     #expect(nobody.status == .exited(75) && nobody.errors.first?.contains("not one of the tap's candidates") == true)
     #expect(try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Menu").status == .exited(0))
     #expect(try await rig.state(4) == "delivered")
+    // One app is no choice. The user has not allowed it yet.
+    try rig.installation.directory.write(
+      HandlerStandIn.desktopEntry.replacing("menu.example.com", with: "mine.example.net"),
+      to: "home/share/applications/org.example.Mine.desktop")
+    _ = try await rig.call("Reload")
+    try await rig.tap("https://mine.example.net/1", 5)
+    let unasked = try await rig.tagroute("inbox", "open", tapID(5))
+    #expect(unasked.status == .exited(75))
+    #expect(
+      unasked.errors == [
+        "tagroute: tap 01234567: org.example.Mine needs your permission. To open it once: tagroute inbox open 01234567 "
+          + "--handler org.example.Mine; to allow it for mine.example.net: tagroute handlers prefer org.example.Mine "
+          + "mine.example.net"
+      ])
     // Trying again does not help, so the code is not 75.
     for (number, link) in ["https://nobody.example.org/", "javascript:alert(1)"].enumerated() {
       try await rig.tap(link, 10 + number)
@@ -146,7 +162,7 @@ import Testing
     let (rig, server) = try await AgentRig.withServerAndAgent()
     try await rig.tap("https://menu.example.com/1", 1)
     let shown = try await server.next()
-    #expect(try await rig.tagroute("inbox", "dismiss", tapID(1)).output == "dismissed\n")
+    #expect(try await rig.tagroute("inbox", "dismiss", tapID(1)).output == "tap 01234567: dismissed\n")
     #expect(try await server.nextClosed() == shown.id)
     #expect(try await rig.state(1) == "dismissed")
     #expect(try await rig.tagroute("inbox", "dismiss", tapID(1)).status == .exited(75))
@@ -211,18 +227,18 @@ import Testing
     let opening = try await rig.installation.start("tagroute", ["inbox", "open", tapID(1)])
     _ = try await rig.handler.next()
     let older = try await rig.tagroute("inbox", "clear", "--older-than", "36500", "--yes")
-    #expect(older.output == "removed: 0\n")
+    #expect(older.output == "inbox: 0 taps removed\n")
     let monitor = try await rig.installation.start("tagroute", ["monitor", "--json"])
     try await monitor.line(containing: "daemon-gone")
     let first = try await rig.tagroute("inbox", "clear", "--yes")
     try await monitor.line(containing: #"{"count":1,"event":"inbox-cleared"}"#)
     #expect(first.status == .exited(0))
     let kept = first.output.split(separator: "\n").map(String.init)
-    #expect(kept.first == "removed: 1" && kept.count == 4)
-    #expect(kept[1] == "kept: 01234567, which is being opened: menu.example.com/1")
-    #expect(kept[2] == "kept: 01234567, which is on the screen: menu.example.com/3")
+    #expect(kept.first == "inbox: 1 tap removed" && kept.count == 4)
+    #expect(kept[1] == "tap 01234567: kept, because it is being opened: menu.example.com/1")
+    #expect(kept[2] == "tap 01234567: kept, because it is on the screen: menu.example.com/3")
     let named = try await rig.tagroute("inbox", "clear", tapID(2), "--yes")
-    #expect(named.status == .exited(75) && named.output.contains("which is on the screen"))
+    #expect(named.status == .exited(75) && named.output.contains("because it is on the screen"))
 
     let all = try await rig.tagroute("inbox", "clear", "--all", "--yes", "--json")
     let report = try JSONSerialization.jsonObject(with: Data(all.output.utf8)) as? [String: Any]
@@ -231,7 +247,7 @@ import Testing
     #expect(left?.map { $0["id"] as? String } == [tapID(1)] && left?.first?["state"] as? String == "opening")
     await rig.handler.answer()
     #expect(try await opening.exit() == .exited(0))
-    #expect(try await rig.tagroute("inbox", "clear", tapID(1), "--yes").output == "removed: 1\n")
+    #expect(try await rig.tagroute("inbox", "clear", tapID(1), "--yes").output == "inbox: 1 tap removed\n")
     #expect(try await rig.tagroute("inbox").output == "no tap\n")
   }
 

@@ -23,6 +23,15 @@ import Testing
   }
 
   @Test(arguments: [
+    ("prefer a b.example", "App: preferred and allowed for b.example"), ("block a", "App: blocked for everything"),
+    ("block a tel:", "App: blocked for tel:"), ("forget a *.b.example", "App: choices forgotten for *.b.example"),
+    ("forget --all", "App: choices forgotten for everything"),
+  ])
+  func `each choice is confirmed`(words: String, line: String) throws {
+    #expect(try choice(words)?.confirmation("App") == line)
+  }
+
+  @Test(arguments: [
     "prefer", "prefer a", "prefer a b --all", "block", "block a --domain b", "forget", "forget a --all",
     "forget --all --domain b", "forget a b --check", "forget -", "block a -", "forget --domain=",
   ])

@@ -128,6 +128,22 @@ import Testing
         && Command.explanation(of: resolution) == ["uri: https://a", "claimant: b.desktop is blocked by the user"])
   }
 
+  @Test func `an explanation and monitor name the claim of the app once`() {
+    var (resolution, claimant) = (Resolution(), ClaimantDescription())
+    (claimant.id, claimant.reason) = ("a.desktop", "a is the only one that claims b.example, and allowed by the user")
+    (resolution.kind, resolution.handler, resolution.reason) = ("universal-link", "a.desktop", "a claims b.example")
+    resolution.claimants = [claimant]
+    resolution.steps = ["domain: b.example matches b.example, claimed by a", "choice: \(claimant.reason)"]
+    #expect(Command.explanation(of: resolution) == resolution.steps)
+    #expect(Command.verdict(of: resolution, isExplained: true) == "universal-link: a")
+    #expect(Command.verdict(of: resolution) == "a claims b.example")
+    let tap = Self.tap(
+      "01", state: "shown", handler: "a.desktop", title: "b",
+      more: ["uri": .string("https://b.example"), "reason": .string(resolution.reason)])
+    #expect(MonitorEvent.tap("01", tap, resolution).text == "tap 01: https://b.example for a; \(claimant.reason)")
+    #expect(MonitorEvent.tap("01", tap, nil).text == "tap 01: https://b.example for a; a claims b.example")
+  }
+
   @Test(arguments: [
     ("abc", 3), ("", 0), ("é", 1), ("e\u{301}", 1), ("東京", 4), ("🍽", 1), ("🍕", 2), ("한", 2), ("ｆ", 2), ("…", 1),
   ])

@@ -182,7 +182,9 @@ import Testing
     #expect(preferred.status == .exited(0))
     let json = try #require(JSONSerialization.jsonObject(with: Data(preferred.output.utf8)) as? [String: String])
     #expect(json == ["action": "prefer", "handler": "org.example.Menu", "domain": "a.example"])
-    #expect(try await run(["handlers", "block", "org.example.Menu"], on: doubles).output == "")
+    #expect(
+      try await run(["handlers", "block", "org.example.Menu"], on: doubles).output
+        == "Menu (org.example.Menu): blocked for everything\n")
     #expect(try object(try await run(["handlers", "block", "x", "--json"], on: doubles).output)["domain"] is NSNull)
     let forgotten = try await run(["handlers", "forget", "--all"], on: doubles)
     #expect(forgotten.status == .exited(1))
