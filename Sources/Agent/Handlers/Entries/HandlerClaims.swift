@@ -55,6 +55,11 @@ struct HandlerClaims {
       problems.append(keyFile.problem("Domains", in: group, "[\(DesktopEntry.group)] lacks Implements=\(group);"))
       return
     }
+    for key in ["Domains", "Schemes", "MimeTypes", "ExternalTypes"] {
+      let singular = String(key.dropLast())
+      guard keyFile.entry(group, singular) != nil else { continue }
+      problems.append(keyFile.problem(singular, in: group, "\(singular)= is not a key; did you mean \(key)=?"))
+    }
     for domain in try claims(keyFile, "Domains", group) { claim(domain, keyFile, "Domains", group) }
     for scheme in try claims(keyFile, "Schemes", group) { claim(scheme: scheme, keyFile, group) }
     for type in try claims(keyFile, "MimeTypes", group) {
@@ -114,9 +119,16 @@ struct HandlerClaims {
       domains.append(try DomainPattern(domain))
     } catch {
       guard isNamed() else { return }
+      let remedy = Self.host(of: domain).map { "write only the host name: \($0)" } ?? "\(error)"
       problems.append(
-        keyFile.problem(key, in: group, "\(shortened(domain)) is not a domain or *. and a domain: \(error)"))
+        keyFile.problem(key, in: group, "\(shortened(domain)) is not a domain or *. and a domain: \(remedy)"))
     }
+  }
+
+  /// Of a claim with a scheme or a path; nil if it has no such host.
+  private static func host(of claim: String) -> DomainPattern? {
+    let rest = claim.firstRange(of: "://").map { claim[$0.upperBound...] } ?? claim[...]
+    return try? DomainPattern(String(rest.prefix { $0 != "/" }))
   }
 
   private mutating func claim(scheme: String, _ keyFile: KeyFile, _ group: String) {
