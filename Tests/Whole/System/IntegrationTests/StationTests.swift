@@ -91,10 +91,13 @@ import Testing
     #expect(try await installation.output("read").contains("lamp.example.com/on"))
     #expect(try await installation.object("info")["technology"] as? String == "type-2")
 
-    for words in [["inbox"], ["inbox", "show", "1"], ["handlers"]] {
+    for (words, quoted) in [
+      (["inbox"], "inbox"), (["inbox", "show", "1"], "inbox show 1"),
+      (["resolve", "https://a.example/?b&c"], "resolve 'https://a.example/?b&c'"),
+    ] {
       let result = try await installation.tagroute(words)
       #expect(result.status == .exited(Names.ExitCode.unavailable))
-      let command = "sudo -u nobody XDG_RUNTIME_DIR=/run/user/$(id -u nobody) tagroute \(words[0])"
+      let command = "sudo -u nobody XDG_RUNTIME_DIR=/run/user/$(id -u nobody) tagroute \(quoted)"
       #expect(result.errors.last?.hasSuffix(command) == true, "\(result.errors)")
     }
 
