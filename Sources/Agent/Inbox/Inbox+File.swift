@@ -249,7 +249,7 @@ extension Inbox {
   /// Ends or returns the unfinished taps of an earlier run. At most `maximum` taps are to be shown.
   ///
   /// Taps that were being opened become ``TapState/failed``, because the handler may or may not have received them. Of
-  /// the taps that wait for the user, the newest are to be shown; older ones become ``TapState/expired``.
+  /// the taps that wait for the user, the newest are to be shown; older ones are ended.
   package func resume(maximum: Int) -> Leftovers {
     openIfNeeded()
     return settle((Set(live.keys), otherPlaces), maximum: maximum)
@@ -264,6 +264,7 @@ extension Inbox {
     let left = waiting.filter { loaded.taps.contains($0.id) }
     expired += left.dropLast(max(maximum, 1)).map(\.id)
     for tap in left.dropLast(max(maximum, 1)) { end(tap, because: .madeRoom) }
+    expired.removeAll { find($0)?.stored.state == .failedOffScreen }
     commit()
     return Leftovers(
       waiting: waiting.filter { loaded.taps.contains($0.id) }.map(TapSummary.init), expired: expired,

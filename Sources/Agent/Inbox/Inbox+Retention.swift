@@ -1,6 +1,6 @@
 /// How long taps are kept, and which are removed.
 extension Inbox {
-  /// Applies the retention. Returns the ids of taps that were waiting and are now ``TapState/expired``.
+  /// Applies the retention. Returns the ids of taps that were waiting and are now over.
   package func prune() -> [String] {
     let expired = applyRetention(to: Set(live.keys))
     commit()
@@ -62,7 +62,8 @@ extension Inbox {
 
   /// Ends a waiting tap. A failed one keeps the reason of its failure, which is more useful.
   func end(_ tap: ListedTap, because code: TapReason.Code) {
-    change(tap.id, to: .expired, reason: tap.stored.state == .failed ? tap.stored.reason : TapReason(code))
+    let state = tap.stored.state
+    change(tap.id, to: state.afterNotification, reason: state == .failed ? tap.stored.reason : TapReason(code))
     finished.insert(tap.id)
   }
 

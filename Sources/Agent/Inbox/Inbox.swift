@@ -104,7 +104,7 @@ package actor Inbox {
   }
 
   /// Stores a tap that is never shown, because the tag has no contents that may be opened. The state is
-  /// ``TapState/dismissed`` or ``TapState/failed``. `outgoing` is as in ``receive(_:outgoing:)``.
+  /// ``TapState/dismissed`` or ``TapState/failedOffScreen``. `outgoing` is as in ``receive(_:outgoing:)``.
   package func keep(_ tap: Tap, as state: TapState, because reason: TapReason, outgoing: Bool = false) -> Receipt {
     store(tap, as: state, reason: reason, outgoing)
   }
@@ -137,9 +137,10 @@ package actor Inbox {
   /// In memory; the caller commits it.
   func change(_ id: String, to state: TapState, reason: TapReason, receiver: TapReceiver? = nil) {
     guard var tap = find(id) else { return }
+    // The user sees one state: the time of the failure stays when its notification ends.
+    if state != .failedOffScreen || tap.stored.state.name != state.name { tap.stored.changed = now() }
     tap.stored.state = state
     tap.stored.reason = reason
-    tap.stored.changed = now()
     if let receiver { tap.stored.receiver = receiver }
     live[id] = tap
     dirty.insert(id)
@@ -295,7 +296,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
 
   static func illegalTransition(_ id: String, from: TapState, to: TapState) -> InboxError {
     InboxError(
-      code: .illegalTransition, message: "tap \(id) is \(from.rawValue) and cannot become \(to.rawValue)")
+      code: .illegalTransition, message: "tap \(id) is \(from.name) and cannot become \(to.name)")
   }
 
   package var description: String { message }

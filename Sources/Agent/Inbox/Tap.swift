@@ -62,12 +62,12 @@ package struct Tap: Sendable, Hashable {
 
   var time: Timestamp { Timestamp(microseconds: Int64(clamping: read.time)) }
 
-  /// Whether the tap is done. A failed one waits for another try, unless it may not be opened.
+  /// Whether the tap is done. A failed one on the screen waits for another try.
   var isOver: Bool {
     switch state {
     case .received, .shown, .opening: false
-    case .delivered, .dismissed, .expired: true
-    case .failed: reason.code == .refused
+    case .delivered, .dismissed, .failedOffScreen, .expired: true
+    case .failed: false
     }
   }
 }
@@ -93,15 +93,16 @@ package struct TapReceiver: Sendable, Hashable {
 /// ```
 /// received ─→ shown ─→ opening ─→ delivered
 ///    │          │         └─────→ failed ─→ opening ("Try again"), delivered or failed (a late answer)
-///    └──────────┴─→ opening, dismissed, failed, expired
-/// failed ─→ dismissed, expired
-/// dismissed, expired ─→ opening (from the list, later)
-/// dismissed, expired ─→ delivered, expired ─→ expired (a late answer)
-/// expired ─→ dismissed (from the list, later)
+///    └──────────┴─→ opening, dismissed, failed, failedOffScreen, expired
+/// failed ─→ dismissed, failedOffScreen
+/// dismissed, failedOffScreen, expired ─→ opening (from the list, later)
+/// dismissed, failedOffScreen ─→ delivered, failedOffScreen ─→ failedOffScreen (a late answer)
+/// failedOffScreen, expired ─→ dismissed (from the list, later)
+/// expired ─→ expired (it was shown again from the list)
 /// delivered ─→ failed (the program of a rule ends with an error)
 /// ```
 ///
-/// The database and the bus interface use the raw value.
+/// The database uses the raw value, and the bus interface the ``name``.
 package enum TapState: String, Sendable, Hashable, CaseIterable {
   /// Stored, but not on the screen yet. After a crash it is shown.
   case received
@@ -114,22 +115,33 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
   /// The user closed it, a newer tap of the same tag replaced it, or it is kept without a notification: for
   /// ``TapReason/Code/nothingToOpen``, ``TapReason/Code/ignored`` and ``TapReason/Code/headless``.
   case dismissed
-  /// It was not handed over, or may not have been; the reason says why. It stays so while a notification offers to try
-  /// again, and until the handler answers after all. A tap that may not be opened stays so for good
-  /// (``TapReason/Code/refused``).
+  /// It was not handed over, or may not have been; the reason says why, also if the tap is ``dismissed`` then. A
+  /// notification offers to try again, also after a restart.
   case failed
-  /// The notification server, newer taps or the retention ended its time on the screen. A failed one keeps its reason,
-  /// also if it is ``dismissed``.
+  /// It has failed, and no notification offers to try again: that has gone without a click, or the tap may not be
+  /// opened (``TapReason/Code/refused``). It can be opened from the list, and the handler may answer after all.
+  case failedOffScreen = "failed-off-screen"
+  /// The notification server, newer taps or the retention ended its time on the screen.
   case expired
+
+  /// For users and programs, to whom a failed tap is the same on the screen and off it.
+  package var name: String { self == .failedOffScreen ? TapState.failed.rawValue : rawValue }
+
+  /// The states with this name. Empty if no state has it.
+  package static func named(_ name: String) -> Set<TapState> { Set(allCases.filter { $0.name == name }) }
+
+  /// The state once the notification of a tap in this state has gone without a click.
+  package var afterNotification: TapState { self == .failed ? .failedOffScreen : .expired }
 
   package var successors: Set<TapState> {
     switch self {
-    case .received: [.shown, .opening, .dismissed, .failed, .expired]
-    case .shown: [.opening, .dismissed, .failed, .expired]
+    case .received: [.shown, .opening, .dismissed, .failed, .failedOffScreen, .expired]
+    case .shown: [.opening, .dismissed, .failed, .failedOffScreen, .expired]
     case .opening: [.delivered, .failed]
-    case .failed: [.opening, .dismissed, .expired, .delivered, .failed]
+    case .failed: [.opening, .dismissed, .delivered, .failed, .failedOffScreen]
+    case .failedOffScreen: [.opening, .dismissed, .delivered, .failedOffScreen]
     case .dismissed: [.opening, .delivered]
-    case .expired: [.opening, .dismissed, .delivered, .expired]
+    case .expired: [.opening, .dismissed, .expired]
     case .delivered: [.failed]
     }
   }
@@ -138,7 +150,7 @@ package enum TapState: String, Sendable, Hashable, CaseIterable {
   package var isOpen: Bool {
     switch self {
     case .received, .shown, .opening: true
-    case .delivered, .dismissed, .failed, .expired: false
+    case .delivered, .dismissed, .failed, .failedOffScreen, .expired: false
     }
   }
 }

@@ -68,9 +68,7 @@ final class TapStore {
   /// Those that are not over, and those that a notification may still show.
   func liveTaps() throws(SQLiteError) -> [ListedTap] {
     let unfinished = try database.run(
-      TapStore.byArrival(
-        TapStore.whole, [.opening, .received, .shown, .failed],
-        where: { $0 == .failed ? "reason_code <> '\(TapReason.Code.refused.rawValue)'" : "true" }, newestFirst: false)
+      TapStore.byArrival(TapStore.whole, [.opening, .received, .shown, .failed], where: "true", newestFirst: false)
     ).compactMap(ListedTap.init)
     let onScreen = try database.run("SELECT \(TapStore.whole) FROM taps WHERE screen_id IS NOT NULL")
     return unfinished + onScreen.compactMap(ListedTap.init).filter { $0.stored.isOver }
@@ -108,13 +106,7 @@ final class TapStore {
   // MARK: Bounds
 
   /// As ``Tap/isOver`` defines them.
-  static let finishedStates: [TapState] = [.delivered, .dismissed, .expired, .failed]
-  static func isFinished(_ state: TapState) -> String {
-    state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
-  }
-
-  /// For a tap that is over, and does not wait to be sent.
-  private static func isRemovable(_ state: TapState) -> String { "\(isFinished(state)) AND outgoing = 0" }
+  private static let finishedStates: [TapState] = [.delivered, .dismissed, .expired, .failedOffScreen]
 
   /// Without the taps that wait to be sent.
   func count() throws(SQLiteError) -> Int {
@@ -128,13 +120,12 @@ final class TapStore {
     var removed: [String] = []
     for state in TapStore.finishedStates {
       removed += try change(
-        "DELETE FROM taps WHERE state = ? AND \(TapStore.isRemovable(state)) AND time < ?",
+        "DELETE FROM taps WHERE state = ? AND outgoing = 0 AND time < ?",
         [.text(state.rawValue), .integer(time.microseconds)])
     }
     let excess = try count() - maximum
     guard excess > 0 else { return removed }
-    let oldest = TapStore.byArrival(
-      "sequence", TapStore.finishedStates, where: TapStore.isRemovable, newestFirst: false)
+    let oldest = TapStore.byArrival("sequence", TapStore.finishedStates, where: "outgoing = 0", newestFirst: false)
     return try removed
       + change("DELETE FROM taps WHERE sequence IN (\(oldest) LIMIT ?)", [.integer(Int64(excess))])
   }
@@ -208,9 +199,9 @@ extension TapStore {
   /// There must be at least one state. The columns must include `sequence`. The parameters of `condition` must be
   /// numbered, because it appears once per state. A `LIMIT` may be added to the statement.
   static func byArrival(
-    _ columns: String, _ states: [TapState], where condition: (TapState) -> String, newestFirst: Bool
+    _ columns: String, _ states: [TapState], where condition: String, newestFirst: Bool
   ) -> String {
-    states.map { "SELECT \(columns) FROM taps WHERE state = '\($0.rawValue)' AND \(condition($0))" }
+    states.map { "SELECT \(columns) FROM taps WHERE state = '\($0.rawValue)' AND \(condition)" }
       .joined(separator: " UNION ALL ") + " ORDER BY sequence \(newestFirst ? "DESC" : "ASC")"
   }
 
@@ -221,7 +212,7 @@ extension TapStore {
       query.states.count == TapState.allCases.count
       ? "SELECT \(Self.summary) FROM taps WHERE sequence < ?1 ORDER BY sequence \(query.newestFirst ? "DESC" : "ASC")"
       : TapStore.byArrival(
-        Self.summary, TapState.allCases.filter(query.states.contains), where: { _ in "sequence < ?1" },
+        Self.summary, TapState.allCases.filter(query.states.contains), where: "sequence < ?1",
         newestFirst: query.newestFirst)
     return try database.run(statement + " LIMIT ?2", [.integer(end), .integer(Int64(limit))])
       .compactMap(TapSummary.init)
@@ -244,7 +235,7 @@ extension TapStore {
       removed += try remove(asked, where: "state <> '\(TapState.opening.rawValue)'", before: end)
     }
     if let ids = clearing.ids {
-      let finished = TapStore.finishedStates.map { "state = '\($0.rawValue)' AND \(TapStore.isFinished($0))" }
+      let finished = TapStore.finishedStates.map { "state = '\($0.rawValue)'" }
       return try removed
         + remove(Set(ids).subtracting(clearing.onScreen), where: finished.joined(separator: " OR "), before: end)
     }
@@ -255,7 +246,7 @@ extension TapStore {
         """
         DELETE FROM taps WHERE sequence IN (
           SELECT sequence FROM taps
-          WHERE state = ? AND \(TapStore.isFinished(state)) AND time < ? AND id NOT IN (\(parameters)) LIMIT ?)
+          WHERE state = ? AND time < ? AND id NOT IN (\(parameters)) LIMIT ?)
         """, [.text(state.rawValue), end] + kept + [.integer(Int64(limit - removed.count))])
     }
     return removed
@@ -349,7 +340,7 @@ extension TapStore {
 enum Schema {
   /// `PRAGMA user_version` of a file with these tables. A released schema never changes: a new shape gets a new number,
   /// and statements that lead there from this one.
-  static let version: Int64 = 5
+  static let version: Int64 = 6
 
   static let statements = [
     // `screen_…`: the place of the tap's notification. `outgoing`: the tap waits to be sent to other machines.
@@ -411,8 +402,16 @@ enum Schema {
   /// The statements that lead from an earlier version to the present one.
   static let upgrades: [Int64: [String]] = [
     // The rule that decided, and its program.
-    4: ["ALTER TABLE taps ADD COLUMN rule TEXT", "ALTER TABLE taps ADD COLUMN program TEXT"]
+    4: ["ALTER TABLE taps ADD COLUMN rule TEXT", "ALTER TABLE taps ADD COLUMN program TEXT", failedOffScreen],
+    5: [failedOffScreen],
   ]
+
+  /// Gives taps that failed, and are over, a state of their own.
+  private static let failedOffScreen = """
+    UPDATE taps SET state = 'failed-off-screen'
+    WHERE state = 'failed' AND reason_code IN ('refused', 'damaged')
+      OR state = 'expired' AND reason_code NOT IN ('', 'made-room', 'overdue')
+    """
 
   /// Makes the tables in a new database, or changes those of an earlier version. Throws `SQLITE_MISMATCH` if the file has
   /// a newer version, or an earlier one that is not in the list.

@@ -81,7 +81,7 @@ enum AgentAnswers {
     tap.time = UInt64(clamping: summary.time.microseconds)
     tap.uri = summary.uri ?? ""
     tap.title = summary.title
-    tap.state = summary.state.rawValue
+    tap.state = summary.state.name
     tap.handler = summary.receiver.handler
     tap.rule = summary.receiver.rule
     tap.program = summary.receiver.program
@@ -103,7 +103,7 @@ enum AgentAnswers {
     tap.time = stored.read.time
     tap.uri = stored.uri ?? ""
     tap.title = stored.title
-    tap.state = stored.state.rawValue
+    tap.state = stored.state.name
     tap.handler = stored.receiver.handler
     tap.rule = stored.receiver.rule
     tap.program = stored.receiver.program
@@ -154,11 +154,11 @@ enum AgentAnswers {
   static func query(_ options: [String: Value], limit: Int) throws(BusError) -> InboxQuery {
     var states = Set(TapState.allCases)
     if let option = options["state"] {
-      guard let text = option.asString, let state = TapState(rawValue: text) else {
-        let names = TapState.allCases.map(\.rawValue).joined(separator: ", ")
+      states = TapState.named(option.asString ?? "")
+      guard !states.isEmpty else {
+        let names = TapState.allCases.filter { $0.name == $0.rawValue }.map(\.name).joined(separator: ", ")
         throw .invalidArgument("\(option.asString ?? "state") is not a state of a tap: use one of \(names)")
       }
-      states = [state]
     }
     let before = try options["before"].map { value throws(BusError) in
       guard let id = value.asString else { throw .invalidArgument("before is no string") }

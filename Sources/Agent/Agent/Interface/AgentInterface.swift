@@ -169,7 +169,7 @@ actor AgentInterface {
     switch tap.state {
     case .delivered: throw AgentAnswers.alreadyDelivered(to: tap.receiver)
     case .opening: throw BusError.beingOpened
-    case .received, .shown, .failed, .dismissed, .expired: return
+    case .received, .shown, .failed, .failedOffScreen, .dismissed, .expired: return
     }
   }
 

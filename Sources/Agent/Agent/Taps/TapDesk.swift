@@ -144,7 +144,7 @@ actor TapDesk {
       case .awaitAnswer(let offer, let answer): start(offer) { await $0.launcher.wait(for: answer) }
       case .announceReceived(let id): await signals.emit("TapReceived", [.string(id)])
       case .announceClosed(let id, let state):
-        await signals.emit("TapClosed", [.string(id), .string(state.rawValue)])
+        await signals.emit("TapClosed", [.string(id), .string(state.name)])
       }
     }
     return refused
@@ -270,10 +270,9 @@ actor TapDesk {
   /// Ends a tap of an earlier run on a station without a desktop. Its rule may have begun then, and must not run twice.
   private func endLeft(_ tap: Tap) async {
     switch tap.state {
-    case .failed:
-      await perform([.move(tap.id, to: .expired, reason: tap.reason), .announceClosed(tap.id, .expired)])
+    case .failed: await perform([.move(tap.id, to: .failedOffScreen, reason: tap.reason)])
     case .received, .shown: await endHeadless(await router.offer(tap))
-    case .opening, .delivered, .dismissed, .expired: break
+    case .opening, .delivered, .dismissed, .failedOffScreen, .expired: break
     }
   }
 

@@ -155,8 +155,8 @@ extension TapOffer {
   /// Of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
   var ending: (state: TapState, reason: TapReason) {
     if isIgnored || read.isBare { return (.dismissed, TapReason(.ignored, detail: reason)) }
-    if obstacle == .damaged { return (.failed, TapReason(.damaged, detail: reason)) }
-    if obstacle != nil { return (.failed, TapReason(.refused, detail: reason)) }
+    if obstacle == .damaged { return (.failedOffScreen, TapReason(.damaged, detail: reason)) }
+    if obstacle != nil { return (.failedOffScreen, TapReason(.refused, detail: reason)) }
     // Even if its type is malformed or an Android app's.
     let isForApps =
       read.message?.records.contains { $0.typeNameFormat == .mediaType || $0.typeNameFormat == .external } ?? false

@@ -153,7 +153,8 @@ struct TapPolicy {
       return [.move(id, to: .dismissed, reason: reason)] + close(id) + [.announceClosed(id, .dismissed)]
     case .expired(let id):
       forget(id)
-      return close(id) + [.announceClosed(id, .expired)]
+      guard let tap = remove(id) else { return [.announceClosed(id, .expired)] }
+      return [.closeNotification(id)] + end(tap, as: .expired).announcement
     case .cleared(let id):
       forget(id)
       // Close it even if it is not on the screen: a click that the inbox refused has left the notification there.
@@ -169,39 +170,49 @@ struct TapPolicy {
     // A click on the old notification may be on its way. It must not answer the new question, so the question gets a
     // new notification.
     guard offer.question == .nothing else {
-      return [
-        .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
-        .announceClosed(previous, .dismissed),
-      ] + put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
+      return leave(previous, as: .dismissed, because: .tappedAgain) + put(offer, .received)
+        + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
     // It takes the other's place, so no other tap has to make room.
     _ = put(offer, .received)
-    return [
-      .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .announceReceived(offer.id),
-      .show(offer, replacing: previous), .announceClosed(previous, .dismissed),
-    ]
+    let end = end(previous, as: .dismissed, because: .tappedAgain)
+    return [end.move, .announceReceived(offer.id), .show(offer, replacing: previous.offer.id)] + end.announcement
   }
 
-  /// Returns the id of the tag's earlier tap; nil if there is none on the screen.
-  private mutating func replace(_ tag: TagIdentity) -> String? {
-    guard let left = tapOfTag[tag].flatMap({ remove($0) })?.offer else { return nil }
-    replaced.append(left)
+  /// Returns the tag's earlier tap; nil if there is none on the screen.
+  private mutating func replace(_ tag: TagIdentity) -> OnScreen? {
+    guard let left = tapOfTag[tag].flatMap({ remove($0) }) else { return nil }
+    replaced.append(left.offer)
     if replaced.count > TapPolicy.maximumOnScreen { replaced.removeFirst() }
-    return left.id
+    return left
   }
 
   private mutating func dismissEarlier(of offer: TapOffer) -> [Action] {
-    guard let previous = replace(offer.read.tag) else { return [] }
-    return [
-      .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
-      .announceClosed(previous, .dismissed),
-    ]
+    replace(offer.read.tag).map { leave($0, as: .dismissed, because: .tappedAgain) } ?? []
+  }
+
+  /// The end of a tap that the user has not answered. A failed tap stays failed, which was announced when it failed.
+  private func end(
+    _ tap: OnScreen, as state: TapState, because code: TapReason.Code = .none
+  ) -> (move: Action, announcement: [Action]) {
+    let id = tap.offer.id
+    return tap.state == .failed
+      ? (.move(id, to: .failedOffScreen, reason: tap.failure ?? .none), [])
+      : (.move(id, to: state, reason: TapReason(code)), [.announceClosed(id, state)])
+  }
+
+  private func leave(_ tap: OnScreen, as state: TapState, because code: TapReason.Code) -> [Action] {
+    let end = end(tap, as: state, because: code)
+    return [end.move, .closeNotification(tap.offer.id)] + end.announcement
   }
 
   private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: TapReason) -> [Action] {
     guard offer.isShown else {
       // The earlier run may have left its notification.
-      let (end, why) = state == .failed ? (.expired, reason) : offer.ending
+      if state == .failed {
+        return [.move(offer.id, to: .failedOffScreen, reason: reason), .closeNotification(offer.id)]
+      }
+      let (end, why) = offer.ending
       return [.move(offer.id, to: end, reason: why), .closeNotification(offer.id), .announceClosed(offer.id, end)]
     }
     let leaving = put(offer, state, failure: state == .failed ? reason : nil, isEarlier: true)
@@ -282,7 +293,7 @@ struct TapPolicy {
     case .failed:
       let reason = outcome.failure ?? .none
       // A tap that has left the screen is not shown again. The list says why it has failed.
-      guard let shown = onScreen[offer.id] else { return [.move(offer.id, to: .expired, reason: reason)] }
+      guard let shown = onScreen[offer.id] else { return [.move(offer.id, to: .failedOffScreen, reason: reason)] }
       onScreen[offer.id]?.failure = reason
       return [.move(offer.id, to: .failed, reason: reason), .showFailure(shown.offer, reason: reason)]
     case .unknown: return []
@@ -291,13 +302,11 @@ struct TapPolicy {
 
   private mutating func closed(_ id: String, _ reason: NotificationCloseReason) -> [Action] {
     guard let tap = remove(id) else { return [] }
-    switch (tap.state, reason) {
-    case (_, .dismissed):
-      return [.move(id, to: .dismissed, reason: tap.failure ?? .none), .announceClosed(id, .dismissed)]
-    // The user has not closed it, and can still open it from the inbox.
-    case (_, .expired), (_, .closed), (_, .undefined):
-      return [.move(id, to: .expired, reason: tap.failure ?? .none), .announceClosed(id, .expired)]
+    guard reason == .dismissed else {
+      let end = end(tap, as: .expired)
+      return [end.move] + end.announcement
     }
+    return [.move(id, to: .dismissed, reason: tap.failure ?? .none), .announceClosed(id, .dismissed)]
   }
 
   /// If there are too many, the oldest leaves.
@@ -313,11 +322,7 @@ struct TapPolicy {
     guard onScreen.count > TapPolicy.maximumOnScreen,
       let oldest = onScreen.values.min(by: { $0.number < $1.number }), remove(oldest.offer.id) != nil
     else { return [] }
-    let id = oldest.offer.id
-    return [
-      .move(id, to: .expired, reason: oldest.failure ?? TapReason(.madeRoom)), .closeNotification(id),
-      .announceClosed(id, .expired),
-    ]
+    return leave(oldest, as: .expired, because: .madeRoom)
   }
 
   /// The inbox has the tap no more, so what was on its tag is not kept here either.

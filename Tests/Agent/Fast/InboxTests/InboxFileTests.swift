@@ -150,8 +150,8 @@ struct InboxFileTests {
     for index in 0..<many { _ = await first.refuse(sampleTap("\(index)"), detail: "") }
     unlink(directory)
     _ = await first.retryFile(maximum: 10)
-    #expect(try await first.tap("\(many - 1)").state == .failed)
-    #expect(try await first.tap("0").state == .failed)
+    #expect(try await first.tap("\(many - 1)").state == .failedOffScreen)
+    #expect(try await first.tap("0").state == .failedOffScreen)
   }
 
   @Test(arguments: [1, 3, 99]) func `a file of another version of the program is moved aside unchanged`(

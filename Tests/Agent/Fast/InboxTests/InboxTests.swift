@@ -35,7 +35,7 @@ struct InboxTests {
 
   @Test func `a refused tap is stored as failed with the reason`() async throws {
     #expect(await inbox.refuse(sampleTap("a"), detail: "the scheme is never opened").isNew)
-    #expect(try await inbox.tap("a").state == .failed)
+    #expect(try await inbox.tap("a").state == .failedOffScreen)
     #expect(try await inbox.tap("a").reason == TapReason(.refused, detail: "the scheme is never opened"))
   }
 
@@ -140,14 +140,15 @@ struct InboxTests {
     #expect(try await inbox.tap("shown").state == .shown)
   }
 
-  @Test func `after a restart the newest taps are shown, and older waiting ones expire`() async throws {
+  @Test func `after a restart the newest taps are shown, and older ones expire or stay failed`() async throws {
     for index in 0..<6 { _ = await inbox.receive(sampleTap("\(index)")) }
     try await inbox.move("1", to: .opening)
     try await inbox.move("1", to: .failed, reason: TapReason(.notStarted, detail: "it hangs"))
     let resumption = await inbox.resume(maximum: 3)
     #expect(resumption.waiting.map(\.id) == ["3", "4", "5"])
-    #expect(resumption.expired == ["0", "1", "2"])
+    #expect(resumption.expired == ["0", "2"])
     for id in resumption.expired { #expect(try await inbox.tap(id).state == .expired) }
+    #expect(try await inbox.tap("1").state == .failedOffScreen)
     #expect(try await inbox.tap("0").reason == TapReason(.madeRoom))
     #expect(try await inbox.tap("1").reason == TapReason(.notStarted, detail: "it hangs"))
   }
@@ -168,7 +169,7 @@ struct InboxTests {
       .memoryWhileOpen(), retention: Retention(days: 1), now: { time.withLock(\.self) }, report: { _ in })
     for id in ["failed", "open"] { _ = await inbox.receive(sampleTap(id)) }
     for state in [TapState.opening, .failed] { try await inbox.move("failed", to: state) }
-    try await inbox.move("failed", to: .expired)
+    try await inbox.move("failed", to: .failedOffScreen)
     #expect(try await inbox.list().map(\.id) == ["open"])
     time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 2 * 86_400_000_000) }
     #expect(await inbox.prune() == ["open"])
@@ -248,16 +249,18 @@ struct ScreenPlaceTests {
 struct TapStateTests {
   /// Every pair of states: the listed transitions are allowed and all others are rejected.
   static let allowed: [TapState: Set<TapState>] = [
-    .received: [.shown, .opening, .dismissed, .failed, .expired], .shown: [.opening, .dismissed, .failed, .expired],
+    .received: [.shown, .opening, .dismissed, .failed, .failedOffScreen, .expired],
+    .shown: [.opening, .dismissed, .failed, .failedOffScreen, .expired],
     .opening: [.delivered, .failed], .delivered: [.failed], .dismissed: [.opening, .delivered],
-    .failed: [.opening, .dismissed, .expired, .delivered, .failed],
-    .expired: [.opening, .dismissed, .delivered, .expired],
+    .failed: [.opening, .dismissed, .delivered, .failed, .failedOffScreen],
+    .failedOffScreen: [.opening, .dismissed, .delivered, .failedOffScreen],
+    .expired: [.opening, .dismissed, .expired],
   ]
 
   /// The shortest way from a new tap to each state.
   static let ways: [TapState: [TapState]] = [
     .received: [], .shown: [.shown], .opening: [.opening], .delivered: [.opening, .delivered],
-    .dismissed: [.dismissed], .failed: [.failed], .expired: [.expired],
+    .dismissed: [.dismissed], .failed: [.failed], .failedOffScreen: [.failed, .failedOffScreen], .expired: [.expired],
   ]
 
   @Test(arguments: TapState.allCases, TapState.allCases)
@@ -277,6 +280,12 @@ struct TapStateTests {
       #expect(error?.code == .illegalTransition)
       #expect(try await inbox.tap("a").state == from)
     }
+  }
+
+  @Test func `a failed tap has one name, on the screen and off it`() {
+    #expect(TapState.named("failed") == [.failed, .failedOffScreen] && TapState.named("expired") == [.expired])
+    #expect(TapState.named("failed-off-screen").isEmpty)
+    #expect(TapState.allCases.filter { $0.name != $0.rawValue } == [.failedOffScreen])
   }
 
   @Test func `the open states are those that a crash leaves unfinished`() {

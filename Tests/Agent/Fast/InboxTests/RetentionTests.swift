@@ -109,15 +109,16 @@ struct FailedTapTests {
     try await inbox.move(id, to: .failed, reason: TapReason(.notStarted, detail: "it is not there"))
   }
 
-  @Test func `a failed tap expires by age together with its notification`() async throws {
+  @Test func `a failed tap leaves the screen by age`() async throws {
     let inbox = Inbox(.memory, retention: Retention(days: 30), now: { sampleTime }, report: { _ in })
     try await failed("old", in: inbox, at: sampleTime.before(days: 31))
     try await failed("young", in: inbox, at: sampleTime.before(days: 29))
     #expect(await inbox.prune() == ["old"])
+    #expect(try await inbox.list(InboxQuery(states: [.failedOffScreen])).map(\.id) == ["old"])
     #expect(await inbox.resume(maximum: 10).waiting.map(\.id) == ["young"])
   }
 
-  @Test func `a failed tap expires if there are too many taps, and is returned`() async throws {
+  @Test func `a failed tap is removed if there are too many taps, and is returned`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 2), now: { sampleTime }, report: { _ in })
     for id in ["a", "b"] { try await failed(id, in: inbox) }
     #expect(await inbox.receive(sampleTap("c")) == Receipt(isNew: true, expired: ["a"]))
@@ -126,11 +127,14 @@ struct FailedTapTests {
   @Test func `after its notification is closed, a failed tap is not shown after a restart but keeps its reason`()
     async throws
   {
-    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    let time = Locked(sampleTime)
+    let inbox = Inbox(.memory, now: { time.withLock(\.self) }, report: { _ in })
     try await failed("a", in: inbox)
-    try await inbox.move("a", to: .expired, reason: try await inbox.tap("a").reason)
+    time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 1) }
+    try await inbox.move("a", to: .failedOffScreen, reason: try await inbox.tap("a").reason)
     #expect(await inbox.resume(maximum: 10).waiting.isEmpty)
-    #expect(try await inbox.tap("a").reason.code == .notStarted)
+    let tap = try await inbox.tap("a")
+    #expect(tap.reason.code == .notStarted && tap.changed == sampleTime)
   }
 }
 

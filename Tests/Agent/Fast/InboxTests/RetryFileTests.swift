@@ -95,9 +95,9 @@ struct RetryFileTests {
     // The list has the history from the file and the taps from memory.
     let list = try await second.list(InboxQuery(newestFirst: false))
     #expect(list.map(\.id) == ["opening"] + (0..<30).map { "\($0)" } + ["mine"])
-    #expect(list.map(\.state) == [TapState](repeating: .failed, count: 31) + [.received])
+    #expect(list.map(\.state) == [.failed] + [TapState](repeating: .failedOffScreen, count: 30) + [.received])
 
-    try Database(path: directory + "/inbox.sqlite").run("DELETE FROM taps WHERE state = 'failed'")
+    try Database(path: directory + "/inbox.sqlite").run("DELETE FROM taps WHERE state = 'failed-off-screen'")
     #expect(await second.retryFile(maximum: 10) == nil)
     #expect(try state("opening") == [[.text("failed")]] && state("mine") == [[.text("received")]])
     #expect(try await second.list().map(\.id) == ["mine", "opening"])

@@ -39,7 +39,7 @@ final class Reports: Sendable {
 extension Inbox {
   /// Stores a tap with a link that may not be opened.
   func refuse(_ tap: Tap, detail: String) -> Receipt {
-    keep(tap, as: .failed, because: TapReason(.refused, detail: detail))
+    keep(tap, as: .failedOffScreen, because: TapReason(.refused, detail: detail))
   }
 
   /// Changes the size of the simulated disk.

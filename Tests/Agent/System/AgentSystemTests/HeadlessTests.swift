@@ -75,7 +75,7 @@ import Testing
     #expect(try await rig.state(3) == "failed")
     // The next run does not carry it out again.
     try await rig.restartAgent()
-    #expect(try await rig.state(2) == "expired")
+    #expect(try await rig.state(2) == "failed")
     #expect(try await rig.tap(2)["state-reason-code"] == .string("handler-failed"))
     #expect(await server.all.isEmpty)
   }
@@ -100,7 +100,8 @@ import Testing
     try await inbox.move(tapID(3), to: .opening)
     await service.desk.show(await inbox.resume(maximum: 10))
     for (number, state, code) in [
-      (1, TapState.dismissed, TapReason.Code.headless), (2, .dismissed, .headless), (3, .expired, .endedWhileOpening),
+      (1, TapState.dismissed, TapReason.Code.headless), (2, .dismissed, .headless),
+      (3, .failedOffScreen, .endedWhileOpening),
     ] {
       let stored = try await inbox.tap(tapID(number))
       #expect(stored.state == state && stored.reason.code == code, "\(number)")

@@ -98,13 +98,13 @@ struct LateAnswerPolicyTests {
   @Test mutating func `a late refusal after the notification closed is kept in the list`() throws {
     _ = policy.handle(.closed(offer.id, .expired))
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
-    #expect(policy.handle(.answered(offer, Self.refusal)) == [.move(offer.id, to: .expired, reason: reason)])
+    #expect(policy.handle(.answered(offer, Self.refusal)) == [.move(offer.id, to: .failedOffScreen, reason: reason)])
   }
 
   @Test mutating func `a late refusal stays the reason when the notification expires`() throws {
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
     _ = policy.handle(.answered(offer, Self.refusal))
-    #expect(policy.handle(.closed(offer.id, .expired)).first == .move(offer.id, to: .expired, reason: reason))
+    #expect(policy.handle(.closed(offer.id, .expired)) == [.move(offer.id, to: .failedOffScreen, reason: reason)])
   }
 
   @Test mutating func `a late refusal replaces the unknown outcome`() throws {

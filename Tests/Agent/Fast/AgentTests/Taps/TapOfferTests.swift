@@ -124,7 +124,7 @@ struct TapOfferTests {
           read, registry: Registry(declarations: []), policy: RoutingPolicy(), languages: [], rules: rules)
       }
       #expect(!read.isBare && !offer().isShown && offer().obstacle == .damaged)
-      #expect(offer().ending.state == .failed)
+      #expect(offer().ending.state == .failedOffScreen)
       #expect(offer().ending.reason == TapReason(.damaged, detail: "damaged: it is cut off"))
       #expect(offer().tap.title == "This tag is damaged" && offer().tap.read.bytes == message)
       let file = RuleFile(Array("[Rule lamp]\nUID=04-01-02-03\nRun=true\nAsk=no\n".utf8), file: "f", origin: .user)

@@ -100,13 +100,10 @@ struct TapPolicyTests {
     #expect(policy.open(offer, token: nil) == [.handOver(offer, token: nil)])
   }
 
-  @Test func `a failure keeps its reason when the notification expires, and when the user closes it`() throws {
+  @Test func `a failed tap stays failed when its notification expires, and a dismissed one keeps its reason`() throws {
     let failure = TapReason(.notStarted, detail: "why")
     for (reason, actions) in [
-      (
-        NotificationCloseReason.expired,
-        [TapPolicy.Action.move(tapID(1), to: .expired, reason: failure), .announceClosed(tapID(1), .expired)]
-      ),
+      (NotificationCloseReason.expired, [TapPolicy.Action.move(tapID(1), to: .failedOffScreen, reason: failure)]),
       (.dismissed, [.move(tapID(1), to: .dismissed, reason: failure), .announceClosed(tapID(1), .dismissed)]),
     ] {
       var policy = TapPolicy()
@@ -128,6 +125,9 @@ struct TapPolicyTests {
       ])
     _ = policy.handle(.stored(offer))
     #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id), .announceClosed(offer.id, .expired)])
+    // It was announced when it failed.
+    _ = policy.handle(.resumed(offer, .failed, reason: .none))
+    #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id)])
   }
 
   @Test mutating func `the oldest tap leaves the screen if there are too many, and can be opened from the list`()
@@ -141,8 +141,8 @@ struct TapPolicyTests {
     let (next, last) = (try sampleOffer(101), try sampleOffer(102))
     #expect(
       policy.handle(.stored(next)) == [
-        .move(failed.id, to: .expired, reason: TapReason(.notStarted, detail: "why")), .closeNotification(failed.id),
-        .announceClosed(failed.id, .expired), .announceReceived(next.id), .show(next, replacing: nil),
+        .move(failed.id, to: .failedOffScreen, reason: TapReason(.notStarted, detail: "why")),
+        .closeNotification(failed.id), .announceReceived(next.id), .show(next, replacing: nil),
       ])
     #expect(
       policy.handle(.stored(last)) == [
@@ -201,6 +201,16 @@ struct SameTagPolicyTests {
     // The replaced taps are kept only up to a limit.
     for number in 3...(3 + TapPolicy.maximumOnScreen) { _ = policy.handle(.stored(try sampleOffer(number, tag: 7))) }
     #expect(policy.answer(to: "open", of: first.id) == .showAgain && !policy.isReplaced(first.id))
+  }
+
+  @Test mutating func `a failed tap stays failed when its tag is tapped again`() throws {
+    let failure = TapReason(.notStarted, detail: "why")
+    _ = policy.handle(.resumed(first, .failed, reason: failure))
+    #expect(
+      policy.handle(.stored(second)) == [
+        .move(first.id, to: .failedOffScreen, reason: failure), .announceReceived(second.id),
+        .show(second, replacing: first.id),
+      ])
   }
 
   @Test mutating func `a tap of the same tag after a click is a new tap`() throws {
@@ -276,8 +286,7 @@ struct EarlierRunPolicyTests {
     let failure = TapReason(.notStarted, detail: "why")
     #expect(
       policy.handle(.resumed(offer, .failed, reason: failure)) == [
-        .move(offer.id, to: .expired, reason: failure), .closeNotification(offer.id),
-        .announceClosed(offer.id, .expired),
+        .move(offer.id, to: .failedOffScreen, reason: failure), .closeNotification(offer.id),
       ])
   }
 }
