@@ -4,11 +4,11 @@ import Notifications
 import UniversalLinks
 
 extension Messages {
-  /// A sentence without a full stop; may be empty.
+  /// A sentence without a full stop; may be empty. `program` is that of the rule.
   ///
   /// Another program's message is quoted and short: it is not translated, and may contain any text.
-  static func whyFailed(_ reason: TapReason) -> String {
-    if let failure = reason.handOverFailure { return words(for: failure) }
+  static func whyFailed(_ reason: TapReason, program: String = "") -> String {
+    if let failure = reason.handOverFailure { return words(for: failure, program) }
     if let doubt = reason.handOverDoubt { return words(for: doubt) }
     return switch reason.code {
     case .endedWhileOpening: translated("Tagroute ended while the link was being opened")
@@ -51,7 +51,7 @@ extension Messages {
     }
   }
 
-  private static func words(for failure: HandOverFailure) -> String {
+  private static func words(for failure: HandOverFailure, _ program: String) -> String {
     switch failure.code {
     case .nowhere:
       return refusedLink
@@ -71,11 +71,11 @@ extension Messages {
       // Translators: the app is known to the desktop, and the program that it consists of is missing.
       return translated("The program of the app is not installed")
     case .commandMissing:
-      // Translators: a rule that the user has written for a tag names a program.
-      return translated("The program that the rule names is not installed")
+      // Translators: a rule that the user has written for a tag names a program, for example /usr/bin/mpc
+      return translated("The program is missing or cannot be executed: “{program}”", ["program": quotable(program)])
     case .commandFailed:
       // Translators: a rule that the user has written names a program. {detail} is in English and says how it ended, such
-      // as: rule lamp: /bin/false ended with status 1
+      // as: /bin/false ended with status 1
       return translated("The program failed: “{detail}”", ["detail": quotable(failure.detail)])
     case .tooManyPrograms:
       // Translators: a rule that the user has written starts a program at each tap, and they do not end.

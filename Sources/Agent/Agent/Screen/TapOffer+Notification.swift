@@ -114,7 +114,7 @@ extension TapOffer {
   }
 
   private func failureBody(_ reason: TapReason) -> DisplayText {
-    let why = Messages.whyFailed(reason)
+    let why = Messages.whyFailed(reason, program: command?.program ?? "")
     return why.isEmpty ? text : DisplayText("\(DisplayText(text.string, limit: 120)) · \(why)", limit: 420)
   }
 

@@ -71,15 +71,15 @@ actor TapDesk {
     }
     if isOutgoing { await signals.emit("OutgoingAvailable", []) }
     // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
+    log.debug("tap \(offer.id) is decided like this because", Redacted(offer.reason, as: "reason"))
+    for id in receipt.expired { await perform(policy.handle(.expired(id))) }
+    if await openAtOnce(offer) { return }
+    if screen.isHeadless { return await endHeadless(offer) }
     if let receiver = offer.receiverName {
       log(.info, "tap \(offer.id) is offered, to be opened in \(receiver)")
     } else {
       log(.info, "tap \(offer.id) is not offered to any app; it can be read and copied")
     }
-    log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
-    for id in receipt.expired { await perform(policy.handle(.expired(id))) }
-    if await openAtOnce(offer) { return }
-    if screen.isHeadless { return await endHeadless(offer) }
     await perform(policy.handle(.stored(offer)))
     await screen.notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
@@ -113,6 +113,7 @@ actor TapDesk {
       log(.info, "tap \(offer.id) is not opened without a click: the session is locked")
       return false
     }
+    log(.info, "tap \(offer.id) goes without a click to \(offer.receiverName ?? "the clipboard")")
     await perform([.announceReceived(offer.id)])
     return await open(offer.opening(.withoutClick), token: nil) == nil
   }

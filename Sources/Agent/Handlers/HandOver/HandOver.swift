@@ -73,9 +73,9 @@ package struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertib
     case needsTerminal = "needs-terminal"
     /// The program of its `Exec` is not installed; the detail is the file and the line.
     case programMissing = "program-missing"
-    /// The program of a rule's `Run` is not installed; the detail names the rule and the program.
+    /// The program of a rule's `Run` is not installed; the detail names the program, and the rule's file and line.
     case commandMissing = "command-missing"
-    /// The program of a rule's `Run` ended with an error; the detail names the rule, the program and its status.
+    /// The program of a rule's `Run` ended with an error; the detail names the program and its status.
     case commandFailed = "command-failed"
     /// Too many programs that rules started still run; the detail is the rule's file and line, or the path of the app's
     /// desktop entry, and the limit.

@@ -30,12 +30,10 @@ package struct TapCommand: Sendable, Hashable {
 
   package var program: String { arguments.first ?? "" }
 
-  private var place: String { "rule \(rule)" }
-
   /// Of the program's end.
   func outcome(of end: ProgramEnd) -> HandOverOutcome {
     guard let failure = end.failure else { return .delivered }
-    return .failed(HandOverFailure(.commandFailed, "\(place): \(program) \(failure)"))
+    return .failed(HandOverFailure(.commandFailed, "\(program) \(failure)"))
   }
 
   /// The rule may have moved within the file, for example below a new comment.
@@ -69,7 +67,7 @@ package struct TapCommand: Sendable, Hashable {
   func start(_ message: [UInt8], environment: [String: String]) -> Result<pid_t, HandOverFailure> {
     guard let path = ProcessEnvironment.program(program, in: environment) else {
       return .failure(
-        HandOverFailure(.commandMissing, "\(place): \(HandlerCheck.absence(of: program)); correct \(file):\(line)"))
+        HandOverFailure(.commandMissing, "\(HandlerCheck.absence(of: program)); correct \(file):\(line)"))
     }
     let home = environment["HOME"].flatMap { Files.isDirectory($0) ? $0 : nil } ?? "/"
     do throws(SystemError) {

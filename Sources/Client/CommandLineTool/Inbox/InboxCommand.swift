@@ -208,7 +208,7 @@ struct InboxList {
     let rows =
       [header]
       + taps.map { tap in
-        // If the program of a rule has failed, the reason names the rule, the program and the status.
+        // If the program of a rule has failed, the reason names the program and the status.
         let failure =
           ["failed", "expired"].contains(tap.state) && tap.rule != nil && !tap.stateReason.isEmpty
           ? " (\(tap.stateReason))" : ""

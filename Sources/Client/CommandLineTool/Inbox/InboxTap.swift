@@ -160,13 +160,11 @@ struct StoredTapReport: Encodable {
       case "opening": tap.words(app: "opening in", program: "starts", other: "opening")
       case "delivered": tap.words(app: "handed to", program: "started", other: "copied, or its network was joined")
       case "failed" where tap.handler != nil: "failed in \(tap.app)"
+      // The decision may name the rule already.
+      case "failed" where tap.reason == nil && tap.program != nil: "the rule “\(tap.rule ?? "")” failed"
       default: tap.state
       }
-    guard !tap.stateReason.isEmpty else { return words }
-    // The decision names the rule already.
-    let prefix = tap.reason == nil ? "" : "rule \(tap.rule ?? ""): "
-    return
-      "\(words): \(tap.stateReason.hasPrefix(prefix) ? String(tap.stateReason.dropFirst(prefix.count)) : tap.stateReason)"
+    return tap.stateReason.isEmpty ? words : "\(words): \(tap.stateReason)"
   }
 
   func encode(to encoder: any Encoder) throws {

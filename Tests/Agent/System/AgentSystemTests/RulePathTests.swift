@@ -106,23 +106,39 @@ import Testing
         + "[Rule well]\nUID=04-00-00-00-00-00-03\nRun=/bin/true;\nAsk=no\n",
       to: "config/tagroute/rules.d/test.conf")
     let server = try await rig.startServerAndAgent()
-    for (number, name, title, why) in [
-      (1, "lamp", "“lamp” failed", "rule lamp: /bin/false ended with status 1"),
-      (2, "door", "Could not start “door”", "rule door: there is no program /nonexistent/door; correct \(file):5"),
+    for (number, name, program, title, body, why) in [
+      (
+        1, "lamp", "/bin/false", "“lamp” failed", "The program failed: “/bin/false ended with status 1”",
+        "/bin/false ended with status 1"
+      ),
+      (
+        2, "door", "/nonexistent/door", "Could not start “door”",
+        "The program is missing or cannot be executed: “/nonexistent/door”",
+        "there is no program /nonexistent/door; correct \(file):5"
+      ),
     ] {
       try await give(number, to: rig)
       let shown = try await failure(server)
-      #expect(shown.summary == title, "\(shown)")
-      try await rig.agent.line(containing: "tap \(tapID(number)) failed: \(why)")
+      #expect(shown.summary == title && shown.body.hasSuffix(" · \(body)"), "\(shown)")
+      try await rig.agent.line(
+        containing: "tap \(tapID(number)) goes without a click to the program of the rule “\(name)”, \(program)")
+      try await rig.agent.line(containing: "tap \(tapID(number)) failed, by the rule “\(name)”: \(why)")
       let lines = try await rig.tagroute("inbox", "show", tapID(number)).output.split(separator: "\n")
-      #expect(lines.last?.hasSuffix(": failed: \(why.dropFirst("rule \(name): ".count))") == true, "\(lines)")
+      #expect(lines.last?.hasSuffix(": failed: \(why)") == true, "\(lines)")
       #expect(try await rig.tagroute("inbox", "--state", "failed").output.contains("  rule \(name) "))
       // It is not delivered, so it is tried again.
       let again = try await rig.tagroute("inbox", "open", tapID(number))
       // The command does not wait long for the end of a program that was started.
       #expect(again.status == .exited(1) || name == "lamp", "\(again.errors)")
       #expect(again.status == .exited(0) || again.errors.first?.hasSuffix(": \(why)") == true, "\(again.errors)")
-      #expect(try await failure(server).summary == title)
+      let repeated = try await failure(server)
+      #expect(repeated.summary == title)
+      // It stays failed when its notification has gone.
+      try await server.close(repeated, reason: 1)
+      try await rig.agent.line(containing: "tap \(tapID(number)) is failed-off-screen")
+      #expect(try await rig.tagroute("inbox", "--state", "failed").output.contains("  rule \(name) "))
+      let after = try await rig.tagroute("inbox", "show", tapID(number)).output
+      #expect(after.contains(": the rule “\(name)” failed: \(why)\n"), "\(after)")
     }
     try await give(3, to: rig)
     try await rig.agent.line(
@@ -151,7 +167,7 @@ import Testing
     #expect(write(end.rawValue, "\n", 1) == 1)
     let failed = try await server.next()
     #expect(failed.summary == "“player” failed")
-    #expect(failed.body.contains("rule player: \(program) ended with status 7"))
+    #expect(failed.body.contains("The program failed: “\(program) ended with status 7”"))
     #expect(try await rig.state(1) == "failed")
     // The next run shows it again.
     _ = try await rig.agent.exit(after: SIGTERM)

@@ -123,7 +123,7 @@ import UniversalLinks
       let command = try #require(TapCommand(try rule("UID=04-A2-19-5A\nRun=\(name);"), uri: nil))
       let failure = await launcher.run(command, message: []).outcome.failure
       #expect(failure?.code == .commandMissing, "\(name)")
-      #expect(failure?.detail == "rule \(command.rule): no directory in PATH has the program \(name); correct f:1")
+      #expect(failure?.detail == "no directory in PATH has the program \(name); correct f:1")
     }
     expectNoShell()
   }

@@ -140,6 +140,8 @@ import UniversalLinks
 
   @Test(arguments: [
     ("exit 0", nil), ("exec <&-; exit 1", "ended with status 1"), ("exit 255", "ended with status 255"),
+    ("exit 126", "ended with status 126: a command in it cannot be executed"),
+    ("exit 127", "ended with status 127: a command in it was not found"),
     ("kill -KILL $$", "was killed by signal 9"), ("kill -TERM $$", nil),
   ])
   func `a program that ends with an error has failed`(script: String, failure: String?) async throws {
@@ -148,7 +150,7 @@ import UniversalLinks
     let patient = Launcher(
       connection: nil, settling: .seconds(240), environment: data.environment, on: EventLoop(label: "patient"))
     let ended = await patient.run(try command(path), message: message)
-    let expected = failure.map { HandOverOutcome.failed(HandOverFailure(.commandFailed, "rule a: \(path) \($0)")) }
+    let expected = failure.map { HandOverOutcome.failed(HandOverFailure(.commandFailed, "\(path) \($0)")) }
     #expect(ended.answer == nil && ended.outcome == expected ?? .delivered)
 
     // The same program, while the hand-over does not wait for it.

@@ -79,21 +79,21 @@ import Testing
 
   @Test func `a list and the details name the rule, its program and its status`() throws {
     let reason: [String: Value] = [
-      "state-reason": .string("rule lamp: /bin/false ended with status 1"),
+      "state-reason": .string("/bin/false ended with status 1"),
       "state-reason-code": .string("command-failed"),
     ]
     let failed = Self.tap(
       "01234567-89ab", state: "failed", handler: nil, title: "a", more: Self.lamp.merging(reason) { $1 })
     #expect(
       InboxList.lines([failed], width: nil)[1].hasSuffix(
-        "  failed  rule lamp    a (rule lamp: /bin/false ended with status 1)"))
+        "  failed  rule lamp    a (/bin/false ended with status 1)"))
     let lines = StoredTapReport(failed).lines.map {
       $0.replacing(/[-0-9]{10} [:0-9]{8}/, with: "TIME")
     }
     #expect(
       lines == [
         "tap 01234567-89ab", "TIME: read type-2, UID 04A2195A, by reader 0", "on the tag: 6 bytes",
-        "  link: https://a", "TIME: failed: rule lamp: /bin/false ended with status 1",
+        "  link: https://a", "TIME: the rule “lamp” failed: /bin/false ended with status 1",
       ])
     let delivered = Self.tap("01234567-89ab", state: "delivered", handler: nil, title: "a", more: Self.lamp)
     #expect(StoredTapReport(delivered).lines.last?.hasSuffix(": the rule “lamp” started /bin/false") == true)

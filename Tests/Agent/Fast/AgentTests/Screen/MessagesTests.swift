@@ -15,7 +15,7 @@ struct FailureWordsTests {
 
   @Test(arguments: reasons.compactMap(\.self))
   func `each failure has a text of limited length, in which foreign text is quoted and harmless`(reason: TapReason) {
-    let words = Messages.whyFailed(reason)
+    let words = Messages.whyFailed(reason, program: Self.hostile)
     #expect(words.count > 15 && words.count < 200, "\(words)")
     #expect(words.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0 != "\u{202E}" })
     #expect(!words.contains("{") && !words.hasSuffix("."))
@@ -28,7 +28,7 @@ struct FailureWordsTests {
 
   @Test func `an app without an error message is not quoted`() {
     let silent = HandOverOutcome.failed(HandOverFailure(.handlerFailed, "“”")).failure
-    #expect(silent.map(Messages.whyFailed) == "The app did not take it")
+    #expect(silent.map { Messages.whyFailed($0) } == "The app did not take it")
     #expect(Messages.whyFailed(.none) == "")
   }
 }

@@ -129,7 +129,7 @@ struct RuleOfferTests {
     let offer = try offer(try uriMessage("https://menu.example.com/1"), rule(.run(["/bin/p"]), asks: false)).opening(
       .withoutClick)
     _ = policy.open(offer, token: nil)
-    let failure = HandOverFailure(.commandFailed, "rule sleeve: /bin/p ended with status 1")
+    let failure = HandOverFailure(.commandFailed, "/bin/p ended with status 1")
     let answer = PendingAnswer(Task { .failed(failure) }, on: loop)
     #expect(policy.handle(.handedOver(offer, .delivered, answer: answer)).last == .showOpened(offer))
     if isRemoved { _ = policy.handle(.undone(offer.id)) }
