@@ -6,6 +6,7 @@ import Rig
 /// The screen for the demo's notification: this desktop, or a virtual screen (Xvfb with dunst).
 struct DemoScreen {
   private static let notifications = "org.freedesktop.Notifications"
+  private static let startLimit = Duration.seconds(60)
 
   enum Kind: Hashable {
     /// This desktop, with the name of its notification server.
@@ -79,7 +80,7 @@ struct DemoScreen {
   /// The log of the virtual screen's notification server.
   func log() async -> [String] { await notifier.log() }
 
-  /// Starts the notification server of a virtual screen, and waits until it owns its bus name.
+  /// Starts the notification server of a virtual screen, and waits until it owns its bus name, or has ended.
   func startServer(in installation: Installation) async throws {
     guard server != nil else { return }
     // The program that dunst runs to choose an action. The order of the lines is that of a hash table, and each ends with
@@ -89,10 +90,22 @@ struct DemoScreen {
     let dunst = try await installation.start(
       BuiltProducts.systemProgram("dunst", package: "dunst"), ["-conf", settings])
     await notifier.hold(dunst)
-    let gdbus = try BuiltProducts.systemProgram("gdbus", package: "libglib2.0-bin")
-    let result = try await ChildProcess.run(
-      gdbus, ["wait", "--session", "--timeout", "20", Self.notifications], environment: installation.environment)
-    guard result.status == .exited(0) else { throw RigError("dunst shows no notifications", log: await dunst.log()) }
+    let bus = BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
+    let connection = try await Connection.open(bus, on: EventLoop(label: "demo"))
+    let owners = try await connection.owners(of: Self.notifications)
+    let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
+    Task {
+      for await owner in owners where owner != nil { return outcome.yield(true) }
+    }
+    Task {
+      _ = try? await dunst.exit(within: Self.startLimit)
+      outcome.yield(false)
+    }
+    for await isReady in outcomes {
+      guard !isReady else { break }
+      throw RigError("dunst has ended, or did not start within \(Self.startLimit)", log: await dunst.log())
+    }
+    await connection.close()
   }
 
   /// Stores a picture of the whole screen.

@@ -118,10 +118,13 @@ package struct Setup: Hashable, Sendable {
   }
 
   package var installingSimulator: Remedy {
-    let archive = "or install the tagroute-simulator package file of the same build"
-    return switch (programs, packageTool) {
-    case (.package, let tool?): .run("\(tool.rawValue) tagroute-simulator", archive)
-    case (.package, nil): .advise("install the package tagroute-simulator")
+    // No archive of a distribution has it.
+    switch (programs, packageTool) {
+    case (.package, .apt?):
+      .run(
+        "sudo apt-get install ./tagroute-simulator_*.deb",
+        "in the folder with tagroute's package file, for example .build/packages after Packaging/build-deb")
+    case (.package, _): .advise("install the package file of tagroute-simulator from the same build as tagroute's")
     case (.prefix(let prefix), _):
       .run("sudo Packaging/install PREFIX=\(prefix) COMPONENT=simulator", "in the source tree of Tagroute")
     case (.build(let folder), _): .advise("build it into \(folder)")
