@@ -266,7 +266,10 @@ let package = Package(
     tests(.fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     tests(
       .fast, .daemon, "DaemonTests",
-      ["Bus", "Daemon", "EventLoop", "Journal", "NDEF", "Names", "Presence", "ReaderProtocol", "Rig", "Settings"]),
+      [
+        "Bus", "Daemon", "EventLoop", "Journal", "NDEF", "Names", "Presence", "ReaderModels", "ReaderProtocol", "Rig",
+        "Settings",
+      ]),
     tests(.fast, .system, "EventLoopTests", ["EventLoop", "Rig"]),
     tests(
       .fast, .agent, "HandlersTests",

@@ -2,8 +2,8 @@ package import Names
 
 /// A model of PC/SC reader: how it is recognised, and which commands it knows beyond those that every reader has.
 ///
-/// The rows are in `ReaderModel.all`. They come from the makers' manuals, from the drivers' lists of readers and from
-/// published programs. No row was ever tried on hardware.
+/// The rows are in `ReaderModel.all`. They come from the makers' manuals, from the drivers' lists of readers, from
+/// published programs and from published recordings; docs/readers.md says which. We tried none of them on hardware.
 package struct ReaderModel: Sendable, Hashable {
   /// Of a USB device.
   package struct Identifier: Sendable, Hashable {
@@ -186,20 +186,22 @@ extension ReaderModel {
   }
 }
 
-/// Devices that have, or may have, an antenna, but do not read NFC tags on Linux.
+/// Devices that Tagroute uses only if the configuration names them.
 extension ReaderModel {
-  /// The product numbers of Broadcom's 5880 and 58200 in laptops. Their contactless slot works on Windows alone
-  /// (pcsc-tools, issue 49).
+  /// The product numbers of Broadcom's 5880 and 58200 in Dell laptops. The antenna of most is off until a program turns
+  /// it on (jacekkow/controlvault2-nfc-enable), and some stop reading after a few cards (LudovicRousseau/CCID#187). So
+  /// such a device would look like a working reader, and does not justify starting pcscd.
   private static let broadcom: [UInt16] = [
-    0x5800, 0x5801, 0x5802, 0x5803, 0x5804, 0x5805, 0x5832, 0x5833, 0x5834, 0x5842, 0x5843, 0x5844, 0x5845,
+    0x5800, 0x5801, 0x5802, 0x5803, 0x5804, 0x5805, 0x5832, 0x5833, 0x5834, 0x5842, 0x5843, 0x5844, 0x5845, 0x5864,
+    0x5865, 0x5866, 0x5867,
   ]
 
   /// Broadcom's readers, and HID's readers for 125 kHz: OMNIKEY 5025 CL and CardMan 5125.
-  static let unusable: [Identifier] =
+  static let optIn: [Identifier] =
     broadcom.map { Identifier(0x0A5C, $0) } + [Identifier(0x076B, 0x502A), Identifier(0x076B, 0x5125)]
 
   /// Parts of pcscd's names of these.
-  static let unusableNames = ["Broadcom Corp", "OMNIKEY 5025", "CardMan 5125"]
+  static let optInNames = ["Broadcom Corp", "OMNIKEY 5025", "CardMan 5125"]
 }
 
 /// Which readers and slots have an antenna. Tagroute leaves all others alone.
@@ -218,7 +220,7 @@ extension ReaderModel {
   /// security modules and contact cards.
   package static func isContactlessName(_ name: String) -> Bool {
     let slot = SlotName(name)
-    guard !unusableNames.contains(where: slot.contains), !isToken(slot) else { return false }
+    guard !optInNames.contains(where: slot.contains), !isToken(slot) else { return false }
     if let isContactless = hasAntenna(slot.interface) ?? hasAntenna(slot.friendly) { return isContactless }
     switch find(readerName: name)?.slots {
     case .single: return true
@@ -232,11 +234,11 @@ extension ReaderModel {
   /// It is for the decision to start pcscd. That takes the device from other programs, such as GnuPG, so a security key
   /// or a reader for contact cards alone must not cause it.
   package static func isContactlessDevice(vendor: UInt16, product: UInt16, names: [String] = []) -> Bool {
-    guard vendor != yubico, !unusable.contains(Identifier(vendor, product)) else { return false }
+    guard vendor != yubico, !optIn.contains(Identifier(vendor, product)) else { return false }
     if find(vendor: vendor, product: product) != nil { return true }
     return names.contains { name in
       let slot = SlotName(name)
-      guard !unusableNames.contains(where: slot.contains), !isToken(slot) else { return false }
+      guard !optInNames.contains(where: slot.contains), !isToken(slot) else { return false }
       return hasAntenna(slot.interface + slot.friendly) == true || find(readerName: name) != nil
     }
   }
@@ -418,8 +420,8 @@ extension ReaderModel {
   private static let springCard = ReaderModel(
     "SpringCard",
     devices(
-      0x1C34, 0x6012, 0x601A, 0x6112, 0x611A, 0x6122, 0x612A, 0x6132, 0x613A, 0x7113, 0x7121, 0x7123, 0x7124, 0x7136,
-      0x7138, 0x7141, 0x8141, 0x91B1, 0xA1A1),
+      0x1C34, 0x6012, 0x601A, 0x6112, 0x611A, 0x6122, 0x612A, 0x6132, 0x613A, 0x6212, 0x621A, 0x7113, 0x7121, 0x7123,
+      0x7124, 0x7136, 0x7138, 0x7141, 0x8141, 0x91B1, 0xA1A1),
     ["SpringCard"]
   ) {
     $0.rawFrames = .springCard
@@ -452,7 +454,8 @@ extension ReaderModel {
 
 /// Models by Advanced Card Systems (vendor 072F). libccid and ACS's own driver have different names for some of them.
 extension ReaderModel {
-  static let acs: [ReaderModel] = [acr122, acr1222, acr1251, acr1252, acr1255, acr1281, acr1552, otherACS].map { row in
+  static let acs: [ReaderModel] = [acr122, aet62, acr1222, acr1251, acr1252, acr1255, acr1281, acr1552, otherACS].map {
+    row in
     var model = row
     model.hasOneFailureWord = true
     return model
@@ -463,12 +466,22 @@ extension ReaderModel {
   /// The PN532 in it is open to programs (ACR122U API 2.04). A Touchatag is the same, but has the numbers and the name
   /// of a reader for contact cards, 072F:90CC, so that it cannot be recognised.
   private static let acr122 = ReaderModel(
-    "ACS ACR122U", products(0x2200, 0x0102, 0x0103), ["ACR122", "ACR122U", "AET62"]
+    "ACS ACR122U", products(0x2200), ["ACR122", "ACR122U"]
   ) {
-    $0.usesPN532()
-    $0.hasSwitchForPolling = true
-    $0.feedback = .lightAndBuzzer
+    $0.hasInterfaceOfACR122U()
     $0.note = "Drivers of pcscd list it as unsupported; libnfc drives it as well"
+  }
+
+  /// With a fingerprint sensor. AET62 reference manual 1.00, 7: the commands of the ACR122U. libnfc does not list it.
+  private static let aet62 = ReaderModel("ACS AET62", products(0x0102, 0x0103), ["AET62"]) {
+    $0.hasInterfaceOfACR122U()
+    $0.note = "Needs ACS's own driver for pcscd"
+  }
+
+  private mutating func hasInterfaceOfACR122U() {
+    usesPN532()
+    hasSwitchForPolling = true
+    feedback = .lightAndBuzzer
   }
 
   /// A PN532 as well (libnfc drives it as an ACR122; ACR1222L manual).

@@ -1,7 +1,8 @@
-/// The USB readers that libnfc 1.8.0 supports.
+/// The USB readers that libnfc 1.8.0 drives.
 ///
-/// The tables are those of its drivers (`pn53x_usb_supported_devices` in pn53x_usb.c, `acr122_usb_supported_devices` in
-/// acr122_usb.c). Its other drivers do not search USB for readers.
+/// They are in the tables of its drivers (`pn53x_usb_supported_devices` in pn53x_usb.c, `acr122_usb_supported_devices` in
+/// acr122_usb.c). Its other drivers do not search USB for readers. Sony's RC-S360 (054C:02E1) is in them as well, but
+/// answers SetParameters with an error frame, and `nfc_open` then fails (nfc-tools/libnfc#278, #546).
 struct USBReaderModel: Hashable, Sendable {
   let driver: String
   let vendor: UInt16
@@ -13,7 +14,6 @@ struct USBReaderModel: Hashable, Sendable {
     USBReaderModel(driver: "pn53x_usb", vendor: 0x04E6, product: 0x5591),  // SCM SCL3711
     USBReaderModel(driver: "pn53x_usb", vendor: 0x04E6, product: 0x5594),  // SCM SCL3712
     USBReaderModel(driver: "pn53x_usb", vendor: 0x054C, product: 0x0193),  // Sony PN531
-    USBReaderModel(driver: "pn53x_usb", vendor: 0x054C, product: 0x02E1),  // Sony RC-S360
     USBReaderModel(driver: "pn53x_usb", vendor: 0x1FD3, product: 0x0608),  // ASK LoGO
     USBReaderModel(driver: "acr122_usb", vendor: 0x072F, product: 0x2200),  // ACS ACR122U
     USBReaderModel(driver: "acr122_usb", vendor: 0x072F, product: 0x90CC),  // Touchatag

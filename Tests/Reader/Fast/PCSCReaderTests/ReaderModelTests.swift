@@ -7,7 +7,8 @@ import Testing
 @Suite struct ReaderModelTests {
   @Test(
     arguments: [
-      (0x072F, 0x2200, "ACS ACR122U"), (0x072F, 0x223B, "ACS ACR1252U"), (0x072F, 0x223E, "ACS ACR1252U"),
+      (0x072F, 0x2200, "ACS ACR122U"), (0x072F, 0x0102, "ACS AET62"), (0x072F, 0x223B, "ACS ACR1252U"),
+      (0x072F, 0x223E, "ACS ACR1252U"),
       (0x072F, 0x223F, "ACS ACR1255U-J1"), (0x072F, 0x2303, "ACS ACR1552U"), (0x072F, 0x2308, "ACS ACR1552U"),
       (0x076B, 0x5022, "HID OMNIKEY 5022 CL"), (0x076B, 0x5422, "HID OMNIKEY 5422"),
       (0x076B, 0x5427, "HID OMNIKEY 5427 CK"), (0x04E6, 0x5790, "Identiv uTrust 3700 F"),
@@ -32,7 +33,7 @@ import Testing
   @Test(
     arguments: [
       ("ACS ACR122U PICC Interface 00 00", "ACS ACR122U"), ("ACS ACR122U 01 00", "ACS ACR122U"),
-      ("ACS ACR1222 1SAM PICC Reader 00 00", "ACS ACR1222"),
+      ("ACS AET62 PICC Reader 00 00", "ACS AET62"), ("ACS ACR1222 1SAM PICC Reader 00 00", "ACS ACR1222"),
       ("ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00", "ACS ACR1252U"),
       ("ACS ACR1252 1S CL Reader [ACR1252 1S CL Reader PICC] (serial) 00 00", "ACS ACR1252U"),
       ("ACS ACR1252IMP Reader 00 00", "ACS ACR1252U"), ("ACS WalletMate 1S CL Reader 00 00", "ACS ACR1252U"),
@@ -60,7 +61,7 @@ import Testing
   @Test func `no two models share a number or a name, and every one has a title`() {
     let identifiers = ReaderModel.all.flatMap(\.identifiers)
     #expect(Set(identifiers).count == identifiers.count)
-    #expect(Set(identifiers).isDisjoint(with: ReaderModel.unusable))
+    #expect(Set(identifiers).isDisjoint(with: ReaderModel.optIn))
     let names = ReaderModel.all.flatMap(\.names).map { $0.lowercased() }
     #expect(Set(names).count == names.count)
     let titles = ReaderModel.all.map(\.title)

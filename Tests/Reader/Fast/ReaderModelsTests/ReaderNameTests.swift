@@ -31,7 +31,8 @@ import Testing
       "Feitian R502 [R502 Contact Reader] 01 00", "Feitian R502 [R502 SAM1 Reader] 02 00",
       "Yubico YubiKey OTP+FIDO+CCID 00 00", "Yubico YubiKey NEO-N NFC 00 00", "Gemalto PC Twin Reader 00 00",
       "Broadcom Corp 5880 [Contacted SmartCard] (0123456789ABCD) 00 00",
-      "Broadcom Corp 5880 [Contactless SmartCard] (0123456789ABCD) 00 01", "HID OMNIKEY 5025-CL 00 00",
+      "Broadcom Corp 5880 [Contactless SmartCard] (0123456789ABCD) 00 01",
+      "Broadcom Corp 58200 [Contactless SmartCard] (0123456789ABCD) 01 00", "HID OMNIKEY 5025-CL 00 00",
       "Identiv uTrust 3522 embd SE RFID Token 00 00", "Alcor Micro AU9540 00 00", "CLever Reader 00 00", "[] () 00 00",
       "ACS ACR1281 1S Dual Reader 00 00", "ACS ACR1281 1S Dual Reader 00 02", "ACS ACR1281 1S Dual Reader",
     ])
@@ -54,6 +55,7 @@ import Testing
     #expect(!ReaderModel.isContactlessDevice(vendor: 0x072F, product: 0x90CC, names: ["ACS ACR 38U-CCID"]))
     #expect(!ReaderModel.isContactlessDevice(vendor: 0x08E6, product: 0x3437, names: ["Gemalto PC Twin Reader"]))
     #expect(!ReaderModel.isContactlessDevice(vendor: 0x0A5C, product: 0x5832, names: ["Contactless SmartCard"]))
+    #expect(!ReaderModel.isContactlessDevice(vendor: 0x0A5C, product: 0x5865, names: ["Contactless SmartCard"]))
     #expect(!ReaderModel.isContactlessDevice(vendor: 0x072F, product: 0xB100))
   }
 

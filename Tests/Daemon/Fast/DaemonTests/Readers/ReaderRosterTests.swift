@@ -88,7 +88,14 @@ import Testing
         usb: .init(vendor: model.vendor, product: model.product, bus: 12, number: 123))
       #expect(USBReaderModel.connectionString(of: device) == "\(model.driver):012:123")
     }
-    #expect(USBReaderModel.all.count == 10)
+    #expect(USBReaderModel.all.count == 9)
+  }
+
+  @Test(arguments: [(0x054C, 0x02E1), (0x072F, 0x0102), (0x072F, 0x0103)] as [(UInt16, UInt16)])
+  func `a reader that libnfc cannot open is not one of libnfc`(_ vendor: UInt16, _ product: UInt16) {
+    let device = Device(
+      path: "/x", subsystem: "usb", node: nil, usb: .init(vendor: vendor, product: product, bus: 1, number: 4))
+    #expect(USBReaderModel.connectionString(of: device) == nil)
   }
 
   // MARK: Configured readers
