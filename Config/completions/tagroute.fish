@@ -53,6 +53,7 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a help -d '
 complete -c tagroute -n "__tagroute_bare help $topics" -a "$commands"
 
 complete -c tagroute -n '__fish_seen_subcommand_from doctor' -l verbose -d 'also list what is right'
+complete -c tagroute -n '__fish_seen_subcommand_from doctor' -l watch -d 'say each step until a tag was read'
 complete -c tagroute -n '__fish_seen_subcommand_from report' -F
 complete -c tagroute -n '__fish_seen_subcommand_from report' -l minutes -x -d 'record for this many minutes'
 complete -c tagroute -n '__fish_seen_subcommand_from report' -l with-contents -d 'keep identifiers, contents and names'

@@ -15,9 +15,21 @@ extension Diagnosis {
     guard let status = seen.daemon.value else { return findings }
     // If a reader is plugged in, its obstacle is named already.
     if status.readers.isEmpty, pcscd.isEmpty {
-      return findings + [.wrong(.reader, "no reader found", addingReader)]
+      return findings + [noReader]
     }
     return findings + status.readers.filter { !isExplained($0, by: pcscd) }.map(finding)
+  }
+
+  private var noReader: Finding { .wrong(.reader, "no reader found", addingReader) }
+
+  /// The findings whose fix is to plug a reader in.
+  var unplugged: [Finding] {
+    guard let status = seen.daemon.value else { return [] }
+    let findings =
+      status.readers.isEmpty
+      ? (pcscd.isEmpty ? [noReader] : [])
+      : status.readers.filter { $0.state == "absent" && seen.nodes[$0.path].flatMap(opening) == nil }.map(finding)
+    return findings.map { $0.shortened(seen.home) }
   }
 
   /// A program that uses readers, if it does not start. Otherwise its library is in the finding about versions.

@@ -12,11 +12,25 @@ extension Command {
       Paths in your home directory begin with ~, so you can attach the output of
       tagroute doctor --verbose to a report.
 
+      With --watch, follows you while you plug a reader in and hold a tag to it, and
+      says each step and each problem with its fix. Ends when a tag was read and
+      nothing is wrong, or by Ctrl-C. Of the tag, it prints only the kind and the
+      link's domain.
+
       Exit code 0: no problem found; 1: at least one line is wrong.
       tagroute-doctor(1) lists the subjects and the keys of --json.
       """,
-    options: [Option("verbose", "also list what is right")]
+    options: [
+      Option("verbose", "also list what is right"),
+      Option("watch", "say each step until a tag was read and nothing is wrong"),
+    ]
   ) { arguments, console throws(Failure) in
+    if arguments.has("watch") {
+      for other in ["json", "verbose"] where arguments.has(other) {
+        throw .usage("use only one of --watch and --\(other)")
+      }
+      return try await DoctorWatch.run(console)
+    }
     let findings = Diagnosis(await Examination.make(on: EventLoop(label: "tagroute"))).findings
     let reports = findings.map { finding -> JSON in
       [
