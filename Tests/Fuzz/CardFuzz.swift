@@ -40,7 +40,8 @@ private let mostCommands = 400
 private func checkName(_ script: [UInt8]) {
   let name = String(decoding: script.prefix(128), as: UTF8.self)
   let isContactless = ReaderModel.isContactlessName(name)
-  require(!isContactless || !name.lowercased().hasPrefix("broadcom corp"), "it is used only if the configuration names it")
+  require(
+    !isContactless || !name.lowercased().hasPrefix("broadcom corp"), "it is used only if the configuration names it")
   require(!ReaderModel.isContactlessDevice(vendor: 0x1050, product: 0, names: [name]), "it is a key")
 }
 

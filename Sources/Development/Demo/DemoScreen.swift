@@ -95,7 +95,10 @@ struct DemoScreen {
     let owners = try await connection.owners(of: Self.notifications)
     let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self)
     Task {
-      for await owner in owners where owner != nil { return outcome.yield(true) }
+      for await owner in owners where owner != nil {
+        outcome.yield(true)
+        return
+      }
     }
     Task {
       _ = try? await dunst.exit(within: Self.startLimit)

@@ -65,7 +65,7 @@ struct InboxTests {
     let page = try await inbox.list(InboxQuery(limit: 2))
     #expect(page.map(\.id) == ["d", "c"])
     #expect(try await inbox.clear(InboxClearing(ids: ["c"])) == ["c"])
-    let next = InboxQuery(states: [.failed], limit: 2, beforeSequence: page.last?.sequence)
+    let next = InboxQuery(states: TapState.named("failed"), limit: 2, beforeSequence: page.last?.sequence)
     #expect(try await inbox.list(next).map(\.id) == ["b", "a"])
   }
 

@@ -181,7 +181,7 @@ import Testing
       Text=c
       Run=/bin/true;
 
-      """, to: "config/tagroute/rules.d/mine.conf")
+      """, to: "config/tagroute/rules.d/mine.conf", mode: 0o600)
     let content = files.read()
     let file = path("mine.conf")
     #expect(content.problems.isEmpty && content.rules.count == 3)
@@ -203,7 +203,7 @@ import Testing
     try directory.write(
       "[Rule a]\nText=a\nHandler=a\nOpen=vendor-b\n[Rule c]\nText=b\nHandler=vendor-b\nOpen=Menu\n"
         + "[Rule d]\nHandler=c\nShow=yes\n[Rule e]\nText=e\nOpen=default\n",
-      to: "config/tagroute/rules.d/mine.conf")
+      to: "config/tagroute/rules.d/mine.conf", mode: 0o600)
     let content = files.read()
     #expect(content.problems.isEmpty && content.rules.count == 4)
     #expect(

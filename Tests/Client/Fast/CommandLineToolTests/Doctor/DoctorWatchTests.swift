@@ -250,8 +250,8 @@ struct DoctorWatchTests {
     #expect(interrupted(Self.seen([]), exitCode: 1) == ["waiting for a reader: plug it in"])
     #expect(interrupted(Self.seen([Self.acr1252]), exitCode: 0) == ["no tag was read yet"])
     #expect(
-      interrupted(Self.seen([Self.acr1252], reasons: ["disabled"]), exitCode: 1)
-        == ["wrong  scanning: scanning is switched off", "       fix: tagroute on"])
+      interrupted(Self.seen([Self.acr1252], reasons: ["disabled"]), exitCode: 0)
+        == ["note   scanning: off", "       fix: tagroute on; starts it"])
     #expect(
       interrupted(Self.seen([Self.acr1252], reasons: ["display-off"]), exitCode: 0)
         == ["note   scanning: paused: the display is off"])
