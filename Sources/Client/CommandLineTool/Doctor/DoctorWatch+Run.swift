@@ -30,7 +30,10 @@ extension DoctorWatch {
     var tasks = [Task { for await _ in signals { note { $0.isInterrupted = true } } }]
     defer { for task in tasks { task.cancel() } }
     // If there is no bus, the first examination says so, and the watch ends.
-    if let changes = try? await DaemonClient.connect(on: loop).changes() {
+    let daemon = try? await DaemonClient.connect(on: loop)
+    // Its connection ends with it, and then the daemon's changes.
+    defer { withExtendedLifetime(daemon) {} }
+    if let changes = try? await daemon?.changes() {
       tasks.append(Task { for await _ in changes { note { $0.isChanged = true } } })
     }
     let agent = try? await AgentClient.connect(on: loop)

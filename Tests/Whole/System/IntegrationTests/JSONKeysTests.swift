@@ -120,6 +120,8 @@ import Testing
     try await run("status", desktop, "status")
     try await mqtt.exit(after: SIGTERM)
     try await run("doctor", desktop, "doctor", codes: [0, 1])
+    let report = desktop.installation.directory.file("report.tar.gz")
+    try await run("report", desktop, "report", "--yes", "--minutes", "0", report)
     try await run("on, off", desktop, "off")
     try await run("on, off", desktop, "on")
     try await run("session", desktop, "session", "lock")
