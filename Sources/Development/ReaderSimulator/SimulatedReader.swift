@@ -30,17 +30,21 @@ package actor SimulatedReader {
 
   /// Plugs a new reader in, without tags. Each time it is plugged in, `link` becomes a symbolic link to the
   /// pseudo-terminal. If `wakesTypeB`, a poll for Type B wakes halted cards (WUPB, otherwise REQB); the chip's manual
-  /// leaves this open. Fails if the system has no pseudo-terminal left, or the link cannot be created.
+  /// leaves this open. The chip of a `recording` answers first. Fails if the system has no pseudo-terminal left, or the
+  /// link cannot be created.
   package static func start(
     timing: TimingModel = .immediate, link: String? = nil, clock: any SimulatorClock = MachineClock(),
-    wakesTypeB: Bool = true
+    wakesTypeB: Bool = true, recording: TraceReplay? = nil
   ) async throws(SimulatorError) -> SimulatedReader {
-    let reader = SimulatedReader(timing: timing, link: link, clock: clock, wakesTypeB: wakesTypeB)
+    let reader = SimulatedReader(
+      timing: timing, link: link, clock: clock, wakesTypeB: wakesTypeB, recording: recording)
     try await reader.plug()
     return reader
   }
 
-  private init(timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool) {
+  private init(
+    timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool, recording: TraceReplay?
+  ) {
     loop = EventLoop(label: "simulator")
     // A chip answers in time, even on a busy machine. libnfc waits only 300 ms. Beside a build, the scheduler let a
     // thread of normal priority wait for 523 ms. Without the permission, the thread keeps its normal priority.
@@ -53,6 +57,7 @@ package actor SimulatedReader {
     lastPath = link ?? ""
     chip = PN532Chip(timing: timing)
     chip.wakesTypeB = wakesTypeB
+    chip.recording = recording
   }
 
   /// The path to open: the link if there is one, otherwise the pseudo-terminal.

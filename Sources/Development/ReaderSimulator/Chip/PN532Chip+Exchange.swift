@@ -1,7 +1,7 @@
 /// Commands that exchange data with a tag (UM0701-02, sections 7.3.8 and 7.3.9).
 extension PN532Chip {
   /// The most bytes of data in an answer, after the status byte.
-  private static let maximumAnswerData = 262
+  static let maximumAnswerData = 262
   /// The longest extended APDU, in bytes. A longer command is an error of the host.
   private static let maximumOutgoing = 65_544
 

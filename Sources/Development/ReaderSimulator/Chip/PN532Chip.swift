@@ -46,6 +46,12 @@ struct PN532Chip {
   var selected: Int?
   /// The pieces so far of a command that is longer than a frame.
   var outgoing: [UInt8] = []
+  /// The recorded chip that answers first; nil if there is none.
+  var recording: TraceReplay?
+  /// How long the recorded chip took for the current command; nil if that is not repeated.
+  var recordedTime: Duration?
+  /// The rest of a recorded answer that did not fit into one frame.
+  var replayedRest: [UInt8] = []
 
   private(set) var trace: [CommandRecord] = []
   private var counted = ChipCounters()
@@ -137,6 +143,7 @@ struct PN532Chip {
 
   private mutating func receiveCommand(_ payload: [UInt8], at now: Duration) -> [Action] {
     waiting = nil
+    recordedTime = nil
     guard payload.count >= 2, payload[0] == HostFrame.hostIdentifier else {
       return [.cancel, send(HostFrame.acknowledge.bytes, after: .zero), send(HostFrame.error.bytes, after: .zero)]
     }
@@ -162,10 +169,9 @@ struct PN532Chip {
       outcome = .refuse
     } else if let status = struck.compactMap(\.failingStatus).last {
       outcome = .answer([status])
-    } else if let command {
-      outcome = run(command, Array(payload.dropFirst(2)), at: now)
     } else {
-      outcome = .refuse
+      let own = command.map { run($0, Array(payload.dropFirst(2)), at: now) } ?? .refuse
+      outcome = replay(Array(payload.dropFirst()), insteadOf: own)
     }
     return actions + finish(outcome, code: code, at: now, after: acknowledged + radio.elapsed)
   }
@@ -190,7 +196,7 @@ struct PN532Chip {
     if struck.contains(.brokenOff) { bytes.removeLast(bytes.count / 2) }
     lastAnswer = bytes
     let added: Duration = struck.reduce(.zero) { $0 + $1.addedDelay }
-    let total = delay + lineByte * bytes.count + added
+    let total = (recordedTime ?? delay + lineByte * bytes.count) + added
     let action = send(bytes, after: total)
     note(end: now + total)
     return [action]
@@ -278,6 +284,7 @@ extension PN532Chip {
     targets = []
     selected = nil
     outgoing = []
+    replayedRest = []
     lineByte = radio.timing.lineByte
     nextLineByte = nil
     forgetCommand(at: now)

@@ -1,5 +1,3 @@
-import EventLoop
-import Glibc
 import NDEF
 
 /// A line on standard input.
@@ -60,6 +58,8 @@ enum ControlCommand: Equatable {
   case noFaults
   case unplug
   case plug
+  /// The recorded card comes or goes.
+  case next
   case counters(reset: Bool)
   /// The answer lists the models of the PC/SC readers.
   case model
@@ -72,7 +72,7 @@ enum ControlCommand: Equatable {
     tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add] [--slot NUMBER]; tap --ndef FILE …; tap --type 2 --memory FILE; \
     tap --type \(Kind.allCases.filter { !$0.holdsMessages }.map(\.rawValue).joined(separator: "|")); remove [TAG]; \
     fault delay MS|none; fault status WORD [TIMES]|removal|flicker|silence|mute (with --pcsc); unplug; plug; \
-    counters [reset]; model; wait COMMANDS; quit
+    next (with --replay); counters [reset]; model; wait COMMANDS; quit
     """
 
   /// The error names the mistake and its reason.
@@ -85,6 +85,7 @@ enum ControlCommand: Equatable {
     case "fault": self = try Self.fault(rest)
     case "unplug": self = .unplug
     case "plug": self = .plug
+    case "next" where rest.isEmpty: self = .next
     case "model" where rest.isEmpty: self = .model
     case "counters" where rest.isEmpty || rest == ["reset"]: self = .counters(reset: !rest.isEmpty)
     case "wait":
@@ -197,7 +198,7 @@ enum ControlCommand: Equatable {
 /// The tags and cards of `tap` commands.
 extension ControlCommand.Tap {
   /// The limit for files. No tag holds more, and no message may be longer.
-  private static let maximumFileSize = 1 << 20
+  private static let longestFile = 1 << 20
 
   /// The card for a PC/SC reader.
   func makeCard() throws(SimulatorError) -> SimulatedCard {
@@ -214,9 +215,9 @@ extension ControlCommand.Tap {
   func makeTag() throws(SimulatorError) -> SimulatedTag {
     let message: [UInt8]
     switch contents {
-    case .memoryFile(let path): return try .type2(model, memory: try Self.readFile(path))
+    case .memoryFile(let path): return try .type2(model, memory: SimulatorFile.read(path, atMost: Self.longestFile))
     case .messageFile(let path):
-      message = try Self.readFile(path)
+      message = try SimulatorFile.read(path, atMost: Self.longestFile)
       do { _ = try NDEFMessage(decoding: message) } catch {
         throw SimulatorError("\(path): not an NDEF message: \(error)")
       }
@@ -245,23 +246,6 @@ extension ControlCommand.Tap {
     guard let uid else { return .generated() }
     guard let bytes = uid.fixedBytes else { return .random }
     return try .fixed(bytes)
-  }
-
-  private static func readFile(_ path: String) throws(SimulatorError) -> [UInt8] {
-    let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard number >= 0 else { throw SimulatorError("\(path): \(SystemError("open it").description)") }
-    let file = FileDescriptor(owning: number)
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = read(file.rawValue, &buffer, buffer.count)
-      guard count >= 0 else { throw SimulatorError("\(path): \(SystemError("read it").description)") }
-      guard count > 0 else { return bytes }
-      bytes += buffer[..<count]
-      guard bytes.count <= maximumFileSize else {
-        throw SimulatorError("\(path): more than \(maximumFileSize) bytes, which no tag holds")
-      }
-    }
   }
 }
 

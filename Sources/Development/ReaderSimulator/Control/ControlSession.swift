@@ -43,6 +43,7 @@ struct ControlSession: CommandPerformer {
     case .fault(let fault): await reader.add(fault)
     case .cardFault: throw SimulatorError("fault: this one is only for --pcsc")
     case .model: throw SimulatorError("model: only with --pcsc")
+    case .next: throw SimulatorError("next: only with a trace of a reader of pcscd")
     case .noFaults: await reader.clearFaults()
     case .unplug: await reader.unplug()
     case .plug:
@@ -96,6 +97,10 @@ struct CardControlSession: CommandPerformer {
     case .noFaults: for slot in await slots { await readers.clearFaults(of: slot) }
     case .unplug: for reader in await readers.attachedReaders { await readers.unplug(reader.id) }
     case .plug: for reader in await readers.attachedReaders { await readers.plug(reader.id) }
+    case .next:
+      guard await readers.nextRecordedChange() else {
+        throw SimulatorError("next: no card comes or goes in the rest of the trace")
+      }
     case .counters(let resets):
       let text = await describe()
       if resets { await readers.resetRecords() }

@@ -31,12 +31,14 @@ package enum SimulatorProgram {
 
   private static func run(_ options: SimulatorArguments, _ console: ControlChannel) async throws(SimulatorError) {
     let signals = ProcessSignals([SIGTERM, SIGINT])
-    if options.servesPCSC {
-      let simulation = try await CardSimulation.start(options.models)
+    let recording = try options.recording()
+    if options.servesPCSC || recording?.isOfPCSC == true {
+      let simulation = try await CardSimulation.start(options.models, recording)
       let session = CardControlSession(readers: simulation.readers)
       do throws(SimulatorError) {
         for tap in options.taps { _ = try await session.tap(tap) }
         console.write("ready \(simulation.socket)")
+        await simulation.replay(recording)
         await converse(session, console, signals)
       } catch {
         await simulation.stop()
@@ -44,7 +46,8 @@ package enum SimulatorProgram {
       }
       await simulation.stop()
     } else {
-      let reader = try await SimulatedReader.start(timing: options.timing, link: options.link)
+      let reader = try await SimulatedReader.start(
+        timing: options.timing, link: options.link, recording: recording)
       let session = ControlSession(reader: reader)
       for tap in options.taps { _ = try await session.tap(tap) }
       console.write("ready \(await reader.terminalPath)")
@@ -89,16 +92,20 @@ struct SimulatorArguments: Equatable {
   /// Whether to serve PC/SC readers instead of a PN532.
   var servesPCSC = false
   var models: [CardReaderModel] = []
+  /// The file of the trace whose reader answers.
+  var replayed: String?
   /// What to print instead of simulating a reader: the help or the version.
   var text: String?
 
   static let usage = """
     usage: tagroute-simulator [--link PATH] [--timing fast|real] [--tap URI]
            tagroute-simulator --pcsc [--model NAME]… [--tap URI]
+           tagroute-simulator --replay FILE [--link PATH] [--timing fast|real] [--tap URI]
            tagroute-simulator demo [OPTION]…
 
     A PN532 reader on a pseudo-terminal, for libnfc to open as pn532_uart:PATH. Prints "ready PATH" first. Or PC/SC
-    readers behind a pcscd of their own. Prints "ready SOCKET" first, for PCSCLITE_CSOCK_NAME.
+    readers behind a pcscd of their own. Prints "ready SOCKET" first, for PCSCLITE_CSOCK_NAME. With a trace, the one or
+    the other answers as the recorded reader did.
 
       --link PATH        also make PATH a symbolic link to the pseudo-terminal
       --timing fast|real answer at once (the default), or as fast as the line and the field allow
@@ -106,6 +113,7 @@ struct SimulatorArguments: Equatable {
       --pcsc             start a pcscd with simulated readers
       --model NAME       a reader of this model (repeatable; acr1252u without it):
                          \(CardReaderModel.all.map(\.name).joined(separator: ", "))
+      --replay FILE      repeat this trace, of a reader of libnfc or of pcscd
       --help             print this help
       --version          print the version
 
@@ -134,6 +142,7 @@ struct SimulatorArguments: Equatable {
           throw SimulatorError("--model: one of \(CardReaderModel.all.map(\.name).joined(separator: ", "))")
         }
         models.append(model)
+      case "--replay": replayed = try Self.value(of: option, &rest)
       case "--tap":
         var tap = try ControlCommand.tap([try Self.value(of: option, &rest)])
         tap.isAdditional = true
@@ -141,11 +150,28 @@ struct SimulatorArguments: Equatable {
       default: throw SimulatorError("\(option): no such option")
       }
     }
+    guard replayed == nil || !servesPCSC && models.isEmpty else {
+      throw SimulatorError("--replay: not with --pcsc or --model, because the trace tells the reader")
+    }
     guard servesPCSC || models.isEmpty else { throw SimulatorError("--model: only with --pcsc") }
     guard !servesPCSC || link == nil && timing == .immediate else {
       throw SimulatorError("--pcsc: not with --link or --timing")
     }
     if servesPCSC && models.isEmpty { models = [.acr1252U] }
+  }
+
+  /// The trace; nil if there is none. The error names the file and the line.
+  func recording() throws(SimulatorError) -> TraceReplay? {
+    guard let replayed else { return nil }
+    let file = try SimulatorFile.read(replayed, atMost: TraceReplay.mostBytes)
+    let recording: TraceReplay
+    do throws(TraceError) {
+      recording = try TraceReplay(file, repeatsTimes: timing != .immediate)
+    } catch {
+      throw SimulatorError("\(replayed): \(error)")
+    }
+    guard !recording.isOfPCSC || link == nil else { throw SimulatorError("--link: the trace is of a reader of pcscd") }
+    return recording
   }
 
   private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(SimulatorError) -> String {
@@ -161,8 +187,11 @@ struct CardSimulation {
   private let daemon: PrivatePCSCD
   private let directory: String
 
-  /// Adds a reader of each model, and starts pcscd.
-  static func start(_ models: [CardReaderModel]) async throws(SimulatorError) -> CardSimulation {
+  /// Adds a reader of each model, or the recorded one, and starts pcscd.
+  static func start(
+    _ models: [CardReaderModel], _ recording: TraceReplay?
+  ) async throws(SimulatorError) -> CardSimulation {
+    let models = recording.map { [.recorded(as: $0.readerName ?? unnamed)] } ?? models
     let directory = try makeDirectory()
     do throws(SimulatorError) {
       let readers = try await SimulatedCardReaders.start(socket: "\(directory)/readers")
@@ -174,6 +203,15 @@ struct CardSimulation {
       throw error
     }
   }
+
+  /// Lets the recorded reader answer.
+  func replay(_ recording: TraceReplay?) async {
+    guard let recording, let slot = await readers.attachedReaders.first?.slot else { return }
+    await readers.replay(recording, in: slot)
+  }
+
+  /// Says that the reader has an antenna.
+  private static let unnamed = "Recorded Contactless Reader"
 
   /// Ends pcscd and removes the directory.
   func stop() async {

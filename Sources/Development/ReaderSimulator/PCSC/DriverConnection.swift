@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 
 struct DriverConnection {
   /// What the connection is for.
@@ -72,6 +73,20 @@ struct DriverAnswer: Hashable {
 
   var frame: [UInt8] {
     BigEndian.bytes(UInt32(truncatingIfNeeded: data.count + 2)) + BigEndian.bytes(response.rawValue) + data
+  }
+}
+
+extension DriverAnswer {
+  /// The answer with which pcscd gives its client what it gave when this was recorded (pcsc-lite, ifdwrapper.c). If the
+  /// card was removed or reset, pcscd did not ask its driver.
+  init(_ recorded: TraceLine.Exchange) {
+    switch recorded.result.map({ UInt32(truncatingIfNeeded: $0) }) {
+    case nil: self = .success(recorded.answer ?? [])
+    case 0x8010_000C: self = .failure(.cardAbsent)
+    case 0x8010_0017: self = .failure(.noSuchDevice)
+    case 0x8010_001F, 0x8010_0022: self = .failure(.notSupported)
+    default: self = .failure(.communicationError)
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import EventLoop
 /// The requests of the driver.
 extension SimulatedCardReaders {
   /// Reads from a connection, and answers the requests that are complete.
@@ -12,9 +13,19 @@ extension SimulatedCardReaders {
   private func handle(_ request: [UInt8], on number: Int) {
     switch connections[number]?.purpose {
     case .unknown: greet(request, on: number)
-    case .requests(let slot): if let answer = self.answer(request, in: slot) { reply(answer, to: slot) }
+    case .requests(let slot): serve(request, in: slot)
     case .events, nil: break
     }
+  }
+
+  private func serve(_ request: [UInt8], in slot: CardSlotID) {
+    let answer = self.answer(request, in: slot)
+    // A recorded reader may take its time.
+    let time = slots[slot.number].recording?.takeTime() ?? .zero
+    followRecording(in: slot)
+    guard let answer else { return }
+    guard time > .zero else { return reply(answer, to: slot) }
+    loop.schedule(after: time) { [weak self] in self?.assumeIsolated { $0.reply(answer, to: slot) } }
   }
 
   /// Answers the first frame of a connection with the slot's number.
@@ -83,11 +94,15 @@ extension SimulatedCardReaders {
     case .control where parameters.count >= 4:
       let code = UInt32(BigEndian.number(parameters.prefix(4)))
       let data = Array(parameters.dropFirst(4))
-      let answer = readers[slots[slot.number].reader.number].properties.control(code, data)
+      let answer =
+        slots[slot.number].recording?.answer(to: .control(code, data)).map { DriverAnswer($0) }
+        ?? readers[slots[slot.number].reader.number].properties.control(code, data)
       record(.control(code), data, answer, in: slot)
       return answer
     case .capability where parameters.count == 4:
-      let value = readers[slots[slot.number].reader.number].properties.attribute(UInt32(BigEndian.number(parameters)))
+      let tag = UInt32(BigEndian.number(parameters))
+      if let recorded = slots[slot.number].recording?.answer(to: .attribute(tag)) { return DriverAnswer(recorded) }
+      let value = readers[slots[slot.number].reader.number].properties.attribute(tag)
       return value.map { .success($0) } ?? .failure(.unknownTag)
     default: return .failure(.notSupported)
     }

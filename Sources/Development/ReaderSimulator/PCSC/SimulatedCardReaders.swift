@@ -192,6 +192,34 @@ package actor SimulatedCardReaders {
     change(slot) { $0.switchPollingOff(isStuck: isStuck) }
   }
 
+  /// Lets a recorded reader answer first in a slot, and lets its cards come and go. Call it when the slot is open.
+  package func replay(_ recording: TraceReplay, in slot: CardSlotID) {
+    slots[slot.number].recording = recording
+    followRecording(in: slot)
+  }
+
+  /// Carries out the next change of the recorded slots at once. Returns whether there was one.
+  @discardableResult package func nextRecordedChange() -> Bool {
+    slots.map(\.id).filter { slots[$0.number].recording != nil }.map { slot in
+      defer { followRecording(in: slot) }
+      return change(slot) { $0.followRecording() }
+    }.contains(true)
+  }
+
+  /// Schedules the recording's next change, if it is due.
+  func followRecording(in slot: CardSlotID) {
+    guard let (number, pause) = slots[slot.number].recording?.dueChange, slots[slot.number].scheduledChange != number
+    else { return }
+    slots[slot.number].scheduledChange = number
+    loop.schedule(after: pause) { [weak self] in
+      self?.assumeIsolated { readers in
+        guard readers.slots[slot.number].recording?.dueChange?.number == number else { return }
+        _ = readers.change(slot) { $0.followRecording() }
+        readers.followRecording(in: slot)
+      }
+    }
+  }
+
   package func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
 
   /// Injects a fault on the air, or of the chip behind the antenna, into a contactless slot. Has no effect elsewhere.

@@ -55,7 +55,7 @@ package struct CardReaderModel: Sendable, Hashable {
   }
 
   /// The name on the control line.
-  package let name: String
+  package private(set) var name: String
   /// The vendor number of the USB device.
   package let vendor: UInt16
   /// The product number of the USB device.
@@ -63,9 +63,9 @@ package struct CardReaderModel: Sendable, Hashable {
   /// The maker, as the device tells it.
   package let manufacturer: String
   /// The name in the list of the driver libccid. pcscd's name begins with it.
-  package let friendlyName: String
+  package private(set) var friendlyName: String
   /// The slots, the contactless one first. Each is an interface of the USB device.
-  package let slots: [Slot]
+  package private(set) var slots: [Slot]
 
   /// Vendor and product as udev writes them, for example `072f:223b`.
   package var usbIdentity: String {
@@ -229,6 +229,16 @@ extension CardReaderModel {
   package static let all: [CardReaderModel] = [
     .acr122U, .acr1252U, .acr1552U, .omnikey5022, .omnikey5427, .uTrust3700, .r502, .rcS300, .pcTwin, .yubiKey,
   ]
+
+  /// A recorded reader with this name in pcscd's list: the model whose name begins like that, or one without numbers, so
+  /// that a program knows it only by its name.
+  static func recorded(as name: String) -> CardReaderModel {
+    let known = all.first { name.hasPrefix($0.friendlyName) }
+    var model = known ?? CardReaderModel("recorded", 0, 0, by: "", name)
+    (model.name, model.friendlyName) = ("recorded", name)
+    model.slots = [Slot(interfaceName: nil, kind: .contactless)]
+    return model
+  }
 
   /// The model with a name of the control line; nil if there is none.
   package static func named(_ name: String) -> CardReaderModel? { all.first { $0.name == name } }

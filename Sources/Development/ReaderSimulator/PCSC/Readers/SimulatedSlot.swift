@@ -6,6 +6,10 @@ struct SimulatedSlot: Sendable {
   var interface: any CardInterface
   var faults = CardFaultPlan()
   var presence = CardPresence()
+  /// The recorded reader that answers first, and the card that it has in this slot; nil if there is none.
+  var recording: TraceReplay?
+  /// The number of the recording's change that is due.
+  var scheduledChange: Int?
   /// An answer that a fault holds back.
   var heldAnswer: DriverAnswer?
   private(set) var isPowered = false
@@ -86,6 +90,26 @@ struct SimulatedSlot: Sendable {
 
   private static let placeholder: [UInt8] = [0x3B, 0x00]
 
+  /// Carries out the recording's next change. Returns whether there was one.
+  mutating func followRecording() -> Bool {
+    guard let change = recording?.takeChange() else { return false }
+    noteRecording(hasCard: change != .removed)
+    return true
+  }
+
+  /// The recorded reader has lost its card.
+  private mutating func loseRecordedCard() {
+    guard recording?.card != nil else { return }
+    recording?.loseCard()
+    noteRecording(hasCard: false)
+  }
+
+  /// Tells pcscd of the recorded card.
+  private mutating func noteRecording(hasCard: Bool) {
+    isPowered = false
+    if hasCard { presence.noteInsertion() } else { presence.noteRemoval() }
+  }
+
   /// Nil if the card is not in this slot.
   func memory(of id: TagID) -> [UInt8]? {
     current?.id == id ? interface.memory : others.first { $0.id == id }?.card.memory
@@ -100,6 +124,11 @@ struct SimulatedSlot: Sendable {
     if let ghost {
       isPowered = true
       return ghost
+    }
+    if recording?.card != nil {
+      let answer = recording?.powerUp()
+      isPowered = answer != nil
+      return answer
     }
     guard let current, let answer = interface.powerUp() else { return nil }
     isPowered = true
@@ -117,6 +146,12 @@ struct SimulatedSlot: Sendable {
   /// The answer of the card or the reader to a command.
   mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
     guard polling == .on else { return transmitWithoutPolling(command) }
+    if let recorded = recording?.answer(to: .transmit(command)) {
+      if recorded.foundNoCard { loseRecordedCard() }
+      return DriverAnswer(recorded)
+    }
+    // Nothing is known of a recorded card but its answers.
+    guard recording?.card == nil else { return .success(ResponseStatus.failure) }
     guard ghost == nil else { return .success(ResponseStatus.failure) }
     guard current != nil, isPowered else { return .failure(.communicationError) }
     let wasInSession = interface.isInSession
