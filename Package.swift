@@ -293,7 +293,7 @@ let package = Package(
     tests(.fast, .daemon, "PresenceTests", ["Bus", "EventLoop", "Presence", "Rig", "Settings"]),
     tests(.fast, .reader, "ReaderModelsTests", ["ReaderModels"]),
     tests(.fast, .reader, "ReaderProtocolTests", ["Journal", "Names", "ReaderProtocol"]),
-    tests(.fast, .development, "ReaderSimulatorTests", ["EventLoop", "NDEF", "ReaderSimulator", "Rig"]),
+    tests(.fast, .development, "ReaderSimulatorTests", ["EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"]),
     tests(.fast, .agent, "RoutingTests", ["NDEF", "Rig", "Routing", "UniversalLinks"]),
     tests(.fast, .system, "SettingsTests", ["Names", "Presence", "Rig", "Settings"]),
     tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "Rig", "TagrouteClient"]),

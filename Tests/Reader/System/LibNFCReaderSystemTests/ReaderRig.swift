@@ -14,11 +14,12 @@ final class ReaderRig: ReaderProcessRig {
   init(
     isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
     technologies: [TagType] = TagType.readable, timing: TimingModel = .immediate, isFollowed: Bool = false,
-    environment: [String] = [], wakesTypeB: Bool = true, loop: EventLoop = EventLoop(label: "daemon")
+    environment: [String] = [], wakesTypeB: Bool = true, recording: TraceReplay? = nil,
+    loop: EventLoop = EventLoop(label: "daemon")
   ) async throws {
     directory = try TemporaryDirectory()
     let simulator = try await SimulatedReader.start(
-      timing: timing, link: directory.file("reader"), wakesTypeB: wakesTypeB)
+      timing: timing, link: directory.file("reader"), wakesTypeB: wakesTypeB, recording: recording)
     atEndOfTest { await simulator.stop() }
     if !isPluggedIn { await simulator.unplug() }
     if let fault { await simulator.add(fault) }

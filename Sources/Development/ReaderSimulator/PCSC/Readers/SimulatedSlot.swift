@@ -126,6 +126,7 @@ struct SimulatedSlot: Sendable {
       return ghost
     }
     if recording?.card != nil {
+      _ = interface.powerUp()
       let answer = recording?.powerUp()
       isPowered = answer != nil
       return answer
@@ -145,13 +146,17 @@ struct SimulatedSlot: Sendable {
 
   /// The answer of the card or the reader to a command.
   mutating func transmit(_ command: [UInt8]) -> DriverAnswer {
+    // A simulated card executes the command in any case, so that the two can take turns.
+    let own = transmitToOwn(command)
+    guard let recorded = recording?.answer(to: .transmit(command)) else { return own }
+    if recorded.foundNoCard { loseRecordedCard() }
+    return DriverAnswer(recorded)
+  }
+
+  private mutating func transmitToOwn(_ command: [UInt8]) -> DriverAnswer {
     guard polling == .on else { return transmitWithoutPolling(command) }
-    if let recorded = recording?.answer(to: .transmit(command)) {
-      if recorded.foundNoCard { loseRecordedCard() }
-      return DriverAnswer(recorded)
-    }
     // Nothing is known of a recorded card but its answers.
-    guard recording?.card == nil else { return .success(ResponseStatus.failure) }
+    guard recording?.card == nil || current != nil else { return .success(ResponseStatus.failure) }
     guard ghost == nil else { return .success(ResponseStatus.failure) }
     guard current != nil, isPowered else { return .failure(.communicationError) }
     let wasInSession = interface.isInSession

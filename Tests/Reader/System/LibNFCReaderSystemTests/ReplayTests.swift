@@ -1,0 +1,56 @@
+import EventLoop
+import Names
+import ReaderProtocol
+import TestKit
+import Testing
+
+@testable import ReaderSimulator
+
+/// A tap that was recorded comes again, through the real libnfc.
+@Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReplayTests {
+  @Test(arguments: TagKind.ofPN53x)
+  func `a recorded tap comes again, without a tag`(kind: TagKind) async throws {
+    let trace = try await record(kind)
+    let rig = try await ReaderRig(recording: TraceReplay(trace))
+    try await rig.scan(true)
+    let report = try await rig.tag()
+    let tap = try #require(trace.lazy.compactMap { if case .tap(let tap) = $0.event { tap } else { nil } }.first)
+    #expect(report.placement.technology.rawValue == tap.type && report.placement.uid == tap.uid)
+    #expect(report.content == .message(try #require(tap.message)))
+    #expect(await rig.simulator.tags.isEmpty)
+  }
+
+  /// libnfc's error for a chip that answers no more, and the one for a frame that it does not understand.
+  @Test(arguments: [(-6, "does not answer any more"), (-1, "was unplugged or stopped working")])
+  func `a recorded failure of the reader comes again`(result: Int, reason: String) async throws {
+    let lines = [
+      #""trace":1"#, #""t":0.1,"to":"3205000100","from":"","ms":5"#, #""t":0.2,"to":"4A0100","from":"00","ms":9"#,
+      #""t":0.4,"to":"4A0100","result":\#(result)"#,
+    ]
+    let rig = try await ReaderRig(recording: try TraceReplay(Array(lines.map { "{\($0)}\n" }.joined().utf8)))
+    await rig.setScanning(true)
+    #expect(try await rig.failed().hasSuffix(reason))
+  }
+
+  /// The trace that Tagroute's reader program would make: the outcome of libnfc's examination in place of a status byte.
+  private func record(_ kind: TagKind) async throws -> [TraceLine] {
+    let rig = try await ReaderRig.scanning()
+    try await rig.place(try kind.make(uri("https://example.com/\(kind)")))
+    let (message, placement) = try await rig.message()
+    let commands = await rig.simulator.commands
+    let start = try #require(commands.firstIndex { $0.command == [0x32, 0x05, 0x00, 0x01, 0x00] })
+    let exchanges = commands[start...].compactMap { record -> TraceLine? in
+      guard let answer = record.answer else { return nil }
+      let hasStatus = PN532Command(rawValue: record.command[0])?.answersWithStatus ?? false
+      let isSilent = hasStatus && answer.first != 0
+      return TraceLine(
+        .exchange(
+          TraceLine.Exchange(
+            command: record.command, answer: isSilent ? nil : answer, result: isSilent ? -20 : nil)),
+        at: Double(record.arrival / .microseconds(1)) / 1e6)
+    }
+    let tap = TraceLine.Tap(
+      type: placement.technology.rawValue, uid: placement.uid, message: message, problem: nil)
+    return [TraceLine(.header(program: "tagroute-reader", library: "libnfc"))] + exchanges + [TraceLine(.tap(tap))]
+  }
+}
