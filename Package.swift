@@ -281,7 +281,8 @@ let package = Package(
       [
         "Daemon", "EventLoop", "LibNFCReader", "NDEF", "Names", "PCSCReader", "PN53x", "ReaderKit", "ReaderModels",
         "ReaderProtocol", "ReaderSimulator", "Rig", "Tags",
-      ]),
+      ],
+      exclude: ["Captures/Traces"]),
     tests(.fast, .system, "LocalizationTests", ["Localization"]),
     tests(.fast, .client, "MqttTests", ["Journal", "Mqtt", "NDEF", "Names", "Rig", "Settings", "TagrouteClient"]),
     tests(

@@ -4,6 +4,7 @@ import ReaderProtocol
 import TestKit
 import Testing
 
+@testable import LibNFCReaderTests
 @testable import ReaderSimulator
 
 /// A tap that was recorded comes again, through the real libnfc.
@@ -30,6 +31,13 @@ import Testing
     let rig = try await ReaderRig(recording: try TraceReplay(Array(lines.map { "{\($0)}\n" }.joined().utf8)))
     await rig.setScanning(true)
     #expect(try await rig.failed().hasSuffix(reason))
+  }
+
+  @Test func `a published chip that libnfc cannot open is named as failing`() async throws {
+    let rig = try await ReaderRig(recording: Capture.replay(ChipCapture.unopenable.rawValue))
+    let device = await rig.simulator.connectionString
+    let reason = try await rig.failed()
+    #expect(reason.hasPrefix("\(device) does not answer; check that"), "\(reason)")
   }
 
   /// The trace that Tagroute's reader program would make: the outcome of libnfc's examination in place of a status byte.

@@ -18,8 +18,10 @@ final class OpenReader {
   private let line: SimulatedLine
   private var placed: UInt64 = 0
 
-  init(timing: TimingModel = .immediate) throws {
+  /// The chip of a `recording` answers first.
+  init(timing: TimingModel = .immediate, recording: TraceReplay? = nil) throws {
     line = SimulatedLine(timing: timing)
+    line.chip.recording = recording
     device = try NFCDevice(line, "simulated")
   }
 
@@ -152,9 +154,9 @@ final class SimulatedLine: ChipLine {
     switch status {
     case PN532Status.success: .bytes(answer)
     case PN532Status.authenticationError: .wrongKey
-    case PN532Status.timeout, PN532Status.crcError, PN532Status.bitCollision, PN532Status.protocolError,
-      PN532Status.wrongContext:
-      .silence
+    case PN532Status.timeout, PN532Status.crcError, PN532Status.bitCollision, PN532Status.protocolError: .silence
+    // NFC_EINVARG.
+    case PN532Status.wrongContext: .refused(-2)
     // The target was released.
     case PN532Status.targetGone: .refused(-10)
     default: .refused(-90)
