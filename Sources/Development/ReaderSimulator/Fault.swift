@@ -7,6 +7,7 @@ package struct Fault: Sendable, Hashable {
     case unplug
     case corruptChecksum
     case staleAnswer
+    case fallBehind
     case shortAnswer
     case brokenOff
     case refusal(exchangesOnly: Bool)
@@ -66,6 +67,9 @@ package struct Fault: Sendable, Hashable {
 
   /// The chip answers a command with its previous answer.
   package static func staleAnswer(command: Int = 1) -> Fault { Fault(kind: .staleAnswer, number: command) }
+
+  /// From a command on, each answer is that of the command before, until the chip loses its power.
+  package static func fallBehind(command: Int = 1) -> Fault { Fault(kind: .fallBehind, number: command) }
 
   /// An answer is well formed but holds only the first half of its data.
   package static func shortAnswer(command: Int = 1) -> Fault { Fault(kind: .shortAnswer, number: command) }

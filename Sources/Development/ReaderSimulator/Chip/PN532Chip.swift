@@ -65,6 +65,8 @@ struct PN532Chip {
   /// The new duration of a byte. It applies once the host has acknowledged the change (UM0701-02, 7.2.10).
   private var nextLineByte: Duration?
   private var lastAnswer: [UInt8] = []
+  /// The answer that comes in place of the next one; nil if answers come in time.
+  private var lateAnswer: [UInt8]?
 
   init(timing: TimingModel) {
     radio = RadioInterface(timing: timing)
@@ -138,6 +140,7 @@ struct PN532Chip {
     waiting = nil
     isStalled = false
     lastAnswer = []
+    lateAnswer = nil
     noteField(at: now)
   }
 
@@ -193,10 +196,12 @@ struct PN532Chip {
       if struck.contains(.corruptChecksum) { bytes[bytes.count - 2] ^= 0xFF }
       if struck.contains(.staleAnswer) && !lastAnswer.isEmpty { bytes = lastAnswer }
     }
+    if struck.contains(.fallBehind), !lastAnswer.isEmpty { lateAnswer = lastAnswer }
+    if let late = lateAnswer { (bytes, lateAnswer) = (late, bytes) }
     if struck.contains(.brokenOff) { bytes.removeLast(bytes.count / 2) }
     lastAnswer = bytes
     let added: Duration = struck.reduce(.zero) { $0 + $1.addedDelay }
-    let total = (recordedTime ?? delay + lineByte * bytes.count) + added
+    let total = (recordedTime ?? delay + lineByte * bytes.count + radio.timing.ownTime) + added
     let action = send(bytes, after: total)
     note(end: now + total)
     return [action]

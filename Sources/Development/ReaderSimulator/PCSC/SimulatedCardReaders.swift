@@ -220,6 +220,19 @@ package actor SimulatedCardReaders {
     }
   }
 
+  /// Every 30 ms, a slot reports a change although there is none, as an ACR122U was seen to do.
+  package func makeRestless(_ slot: CardSlotID) {
+    guard !slots[slot.number].isRestless else { return }
+    slots[slot.number].isRestless = true
+    reportNothing(in: slot)
+  }
+
+  private func reportNothing(in slot: CardSlotID) {
+    guard listening != nil else { return }
+    change(slot) { $0.presence.noteNothing() }
+    loop.schedule(after: .milliseconds(30)) { [weak self] in self?.assumeIsolated { $0.reportNothing(in: slot) } }
+  }
+
   package func add(_ fault: CardFault, to slot: CardSlotID) { slots[slot.number].faults.add(fault) }
 
   /// Injects a fault on the air, or of the chip behind the antenna, into a contactless slot. Has no effect elsewhere.

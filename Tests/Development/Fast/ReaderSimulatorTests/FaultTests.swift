@@ -46,6 +46,19 @@ import Testing
     #expect(driver.answer([0x02]) != nil)
   }
 
+  @Test func `answers that have fallen behind stay there until the chip is reset`() throws {
+    let driver = try driver(.fallBehind(command: 2))
+    let codes = { (commands: [UInt8]) in
+      commands.compactMap { command -> UInt8? in
+        guard case .information(let payload)? = ChipDriver.frames(driver.send([command])).last else { return nil }
+        return payload[1]
+      }
+    }
+    #expect(codes([0x02, 0x04, 0x0C, 0x02]) == [0x03, 0x03, 0x05, 0x0D])
+    driver.chip.reset(at: .zero)
+    #expect(codes([0x04, 0x02]) == [0x05, 0x03])
+  }
+
   @Test func `a status fault affects only exchanges`() throws {
     let driver = try driver(.status(0x81, command: 2))
     #expect(driver.answer([0x02]) != nil)

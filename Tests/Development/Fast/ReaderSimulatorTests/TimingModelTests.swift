@@ -46,6 +46,12 @@ import Testing
     #expect(tenths(driver.send([0x40, 0x01, 0x30, 0x04])) == 58)
   }
 
+  @Test func `the own time of chip and host is added to each command`() {
+    let (usual, slow) = (driver(), ChipDriver(.realistic.taking(.milliseconds(3))))
+    let durations = [usual, slow].map { tenths($0.send([0x02])) }
+    #expect(durations[1] == durations[0] + 30)
+  }
+
   @Test func `the time of a radio frame depends on its modulation and its length`() {
     let timing = TimingModel.realistic
     func microseconds(_ frame: RadioFrame, _ sender: TimingModel.Sender) -> Int {

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct FaultTests {
   enum Wrong: CaseIterable {
-    case silent, hung, unplugged, corrupt, stale, late
+    case silent, hung, unplugged, corrupt, stale, behind, late
 
     func fault(_ command: Int) -> Fault {
       switch self {
@@ -20,21 +20,26 @@ import Testing
       case .unplugged: .unplug(command: command)
       case .corrupt: .corruptChecksum(command: command)
       case .stale: .staleAnswer(command: command)
+      case .behind: .fallBehind(command: command)
       case .late: .delay(.milliseconds(900), command: command)
       }
     }
 
     /// Whether the user has to unplug the reader and plug it in again.
-    var needsHands: Bool { self == .hung || self == .unplugged }
+    var needsHands: Bool { [.hung, .unplugged, .behind].contains(self) }
   }
 
   /// Each of these steps is a command: field off, a poll, the tag's exchanges, polls for other tags, presence checks.
   /// libnfc detects a stale answer to a different command. If data repeats (4), a further command to the chip detects a
   /// stale answer to the same command.
+  /// Answers that stay behind are noticed at the next other command. Only a chip without power forgets them.
   /// `EachCommandTests` strikes at every command.
   static let moments: [(Wrong, Int)] =
     [.hung, .unplugged].flatMap { wrong in [1, 2, 3, 4, 8].map { (wrong, $0) } }
-    + [(.corrupt, 1), (.corrupt, 3), (.corrupt, 4), (.late, 1), (.late, 3), (.silent, 1), (.stale, 4)]
+    + [
+      (.corrupt, 1), (.corrupt, 3), (.corrupt, 4), (.late, 1), (.late, 3), (.silent, 1), (.stale, 4),
+      (.behind, 1), (.behind, 4),
+    ]
 
   @Test(arguments: moments)
   func `a fault at any command loses neither a tap nor the process`(wrong: Wrong, command: Int) async throws {
@@ -77,8 +82,8 @@ import Testing
     #expect(!rig.seen.contains { $0.isCrash })
   }
 
-  /// Without a stale answer: the previous command was the same, so its answer is correct.
-  @Test(arguments: Wrong.allCases.filter { $0 != .stale })
+  /// Without stale answers: the previous command was the same, so its answer is correct.
+  @Test(arguments: Wrong.allCases.filter { $0 != .stale && $0 != .behind })
   func `a fault while no tags are wanted is noticed when a device is plugged in`(wrong: Wrong) async throws {
     let rig = try await ReaderRig.asleep(isFollowed: true)
     await rig.simulator.add(wrong.fault(1))

@@ -19,6 +19,8 @@ struct SimulatedSlot: Sendable {
   private var ghost: [UInt8]?
   /// The reader's own polling. Without it, the reader finds no card, and reports one without data.
   private var polling = Polling.on
+  /// Whether the reader reports changes all the time.
+  var isRestless = false
   /// Whether the card has lost its power since it was found.
   private var hasLostPower = false
   /// The card that the reader has found. Its contents are in `interface`.
@@ -221,6 +223,9 @@ struct CardPresence: Sendable {
     changes &+= 1
     owedAbsences = hasReportedPresence ? 2 : 0
   }
+
+  /// The reader reports a change, and there is none.
+  mutating func noteNothing() { changes &+= 1 }
 
   /// The reader reports the card as another one.
   mutating func noteRenewal() {

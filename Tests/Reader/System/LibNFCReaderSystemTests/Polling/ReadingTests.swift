@@ -28,6 +28,14 @@ import Testing
     #expect(placement.uid == [4, 1, 2, 3, 4, 5, 6])
   }
 
+  /// As over I2C, or on a small computer.
+  @Test func `a tag is read through a chip and a host that take their time`() async throws {
+    let rig = try await ReaderRig(timing: .realistic.taking(.milliseconds(20)))
+    try await rig.scan(true)
+    let (id, placement) = try await rig.announces("https://example.com")
+    try await rig.takeAway(id, placement)
+  }
+
   @Test func `the removal of a tag is reported and the next tag is read`() async throws {
     let rig = try await ReaderRig.scanning()
     var numbers: [UInt64] = []

@@ -25,6 +25,16 @@ import Testing
     try await rig.takeAway(id, placement)
   }
 
+  @Test func `a reader that reports changes all the time has each card announced once`() async throws {
+    let rig = try await CardReaderRig.scanning(.acr122U)
+    await rig.readers.makeRestless(rig.slot)
+    try await rig.announcesNothing()
+    #expect(rig.announced.isEmpty)
+    let (id, placement) = try await rig.announces("https://example.com/")
+    try await rig.announcesNothing()
+    try await rig.takeAway(id, placement)
+  }
+
   /// The card's power is cut meanwhile, so it has another identifier.
   @Test(arguments: [false, true])
   func `a card with a random identifier is announced once`(isTypeB: Bool) async throws {
