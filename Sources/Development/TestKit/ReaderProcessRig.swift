@@ -1,6 +1,8 @@
 package import Daemon
 package import EventLoop
+import Glibc
 import NDEF
+package import Names
 package import ReaderProtocol
 package import ReaderSimulator
 package import Testing
@@ -100,6 +102,25 @@ open class ReaderProcessRig {
     guard new != goal else { return }
     (epoch, goal) = (epoch + 1, new)
     await process.pursue(epoch, goal)
+  }
+
+  /// Scans with another process, which records a trace, and returns what it has recorded when `body` ends.
+  package func record(_ body: () async throws -> Void) async throws -> [TraceLine] {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw SystemError("make a pair of sockets")
+    }
+    let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+    await process.record(in: theirs)
+    try await expect(.scanning(true))
+    try await body()
+    var lines: [TraceLine] = []
+    var buffer = [UInt8](repeating: 0, count: TraceLine.longest)
+    while true {
+      let count = recv(ours.rawValue, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      guard count > 0 else { return lines }
+      if let line = try TraceLine.read(Array(buffer[..<count])) { lines.append(line) }
+    }
   }
 
   // MARK: Events

@@ -11,7 +11,11 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct ReplayTests {
   @Test(arguments: TagKind.ofPN53x)
   func `a recorded tap comes again, without a tag`(kind: TagKind) async throws {
-    let trace = try await record(kind)
+    let recorder = try await ReaderRig.scanning()
+    let trace = try await recorder.record {
+      try await recorder.place(try kind.make(uri("https://example.com/\(kind)")))
+      _ = try await recorder.message()
+    }
     let rig = try await ReaderRig(recording: TraceReplay(trace))
     try await rig.scan(true)
     let report = try await rig.tag()
@@ -38,27 +42,5 @@ import Testing
     let device = await rig.simulator.connectionString
     let reason = try await rig.failed()
     #expect(reason.hasPrefix("\(device) does not answer; check that"), "\(reason)")
-  }
-
-  /// The trace that Tagroute's reader program would make: the outcome of libnfc's examination in place of a status byte.
-  private func record(_ kind: TagKind) async throws -> [TraceLine] {
-    let rig = try await ReaderRig.scanning()
-    try await rig.place(try kind.make(uri("https://example.com/\(kind)")))
-    let (message, placement) = try await rig.message()
-    let commands = await rig.simulator.commands
-    let start = try #require(commands.firstIndex { $0.command == [0x32, 0x05, 0x00, 0x01, 0x00] })
-    let exchanges = commands[start...].compactMap { record -> TraceLine? in
-      guard let answer = record.answer else { return nil }
-      let hasStatus = PN532Command(rawValue: record.command[0])?.answersWithStatus ?? false
-      let isSilent = hasStatus && answer.first != 0
-      return TraceLine(
-        .exchange(
-          TraceLine.Exchange(
-            command: record.command, answer: isSilent ? nil : answer, result: isSilent ? -20 : nil)),
-        at: Double(record.arrival / .microseconds(1)) / 1e6)
-    }
-    let tap = TraceLine.Tap(
-      type: placement.technology.rawValue, uid: placement.uid, message: message, problem: nil)
-    return [TraceLine(.header(program: "tagroute-reader", library: "libnfc"))] + exchanges + [TraceLine(.tap(tap))]
   }
 }

@@ -10,7 +10,13 @@ import Testing
   @Test(arguments: TagKind.allCases)
   func `a recorded tap comes again, without a card`(kind: TagKind) async throws {
     let model: CardReaderModel = kind == .type5 ? .acr1552U : .acr122U
-    let trace = try await record(kind, model)
+    let recorder = try await CardReaderRig.scanning(model)
+    let trace = try await recorder.record {
+      let card = try await recorder.insert(try kind.make(uri("https://example.com/\(kind)")))
+      _ = try await recorder.message()
+      await recorder.remove(card)
+      _ = try await recorder.removal()
+    }
     let rig = try await replay(TraceReplay(trace))
     #expect(rig.name.hasPrefix(model.friendlyName))
     let report = try await rig.tag()
@@ -60,39 +66,5 @@ import Testing
     let rig = try await CardReaderRig.scanning(.recorded(as: try #require(recording.readerName)))
     await rig.readers.replay(recording, in: rig.slot)
     return rig
-  }
-
-  /// The trace that Tagroute's reader program would make.
-  private func record(_ kind: TagKind, _ model: CardReaderModel) async throws -> [TraceLine] {
-    let rig = try await CardReaderRig.scanning(model)
-    try await rig.insert(try kind.make(uri("https://example.com/\(kind)")))
-    let (message, placement) = try await rig.message()
-    var lines = [
-      TraceLine(.header(program: "tagroute-reader-pcsc", library: "pcsc-lite")),
-      TraceLine(.device(Names.PCSC.devicePrefix + rig.name, name: nil, error: nil), at: 0),
-    ]
-    var hasCard = false
-    for exchange in await rig.readers.exchanges(in: rig.slot) {
-      switch exchange.kind {
-      case .command:
-        lines.append(line(TraceLine.Exchange(call: .transmit, command: exchange.command, answer: exchange.answer)))
-      case .control(let code):
-        lines.append(
-          line(TraceLine.Exchange(call: .control, code: code, command: exchange.command, answer: exchange.answer)))
-      case .powerUp:
-        guard !hasCard else { continue }
-        hasCard = true
-        lines.append(TraceLine(.slot(0x1_0022, answerToReset: exchange.answer ?? []), at: 0))
-      case .powerDown: break
-      }
-    }
-    let tap = TraceLine.Tap(type: placement.technology.rawValue, uid: placement.uid, message: message, problem: nil)
-    return lines + [TraceLine(.tap(tap), at: 0), TraceLine(.slot(0x2_0010, answerToReset: []), at: 0.2)]
-  }
-
-  private func line(_ exchange: TraceLine.Exchange) -> TraceLine {
-    var exchange = exchange
-    if exchange.answer == nil { exchange.result = 0x8010_0016 }
-    return TraceLine(.exchange(exchange), at: 0)
   }
 }
