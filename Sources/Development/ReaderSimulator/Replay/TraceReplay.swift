@@ -202,7 +202,9 @@ extension TraceReplay {
     var since: Double?
     for (place, line) in trace.enumerated() {
       switch line.event {
-      case .exchange(let exchange) where exchange.call == .transmit: (lastCommand, since) = (place, line.time ?? since)
+      // `tagroute report` leaves out the bytes of a reader session: no program will send such a command.
+      case .exchange(let exchange) where exchange.call == .transmit && !exchange.command.isEmpty:
+        (lastCommand, since) = (place, line.time ?? since)
       case .slot(let word, let answerToReset):
         let counter = word & Word.present != 0 ? Word.counter(word) : nil
         if since == nil { since = line.time }

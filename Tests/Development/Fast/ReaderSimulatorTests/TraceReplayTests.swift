@@ -205,6 +205,12 @@ func trace(_ lines: String..., repeatsTimes: Bool = false) throws -> TraceReplay
     #expect(changes(&replay) == [.inserted(card), .removed, .inserted(RecordedCard([0x3B, 0x01]))])
   }
 
+  @Test func `nobody waits for a command whose bytes were left out`() throws {
+    var replay = try trace(#""slot":65570,"atr":"3B00""#, #""call":"transmit","session":true"#, #""slot":131088"#)
+    _ = changes(&replay, 1)
+    #expect(replay.dueChange != nil)
+  }
+
   @Test func `a mute card gets power when the recorded one did`() throws {
     var replay = try trace(
       #""slot":66082"#, #""call":"connect","result":"80100066""#, #""call":"connect""#, #""slot":65826,"atr":"3B01""#)
