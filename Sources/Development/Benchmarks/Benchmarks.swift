@@ -1,13 +1,14 @@
 import EventLoop
 import Glibc
+import ReaderSimulator
 import TestKit
 
 /// The measurements of `tagroute-bench`.
 package enum Benchmarks {
   private static let usage = """
     Usage: tagroute-bench tap [--taps NUMBER]
-           tagroute-bench read
-           tagroute-bench poll [--placements NUMBER]
+           tagroute-bench read [--own-time MILLISECONDS]
+           tagroute-bench poll [--placements NUMBER | --own-time MILLISECONDS]
            tagroute-bench drop-out [--rounds NUMBER]
            tagroute-bench cost [--seconds NUMBER]
            tagroute-bench route [--domains NUMBER]
@@ -52,6 +53,8 @@ package enum Benchmarks {
       home-assistant
              no measurement: Home Assistant finds the station and hears its taps, through the real programs and mosquitto
 
+    With --own-time, chip and host take so much time of their own for each command, in addition to the line and the air.
+
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
     Packaging/check-home-assistant installs Home Assistant.
     """
@@ -64,9 +67,14 @@ package enum Benchmarks {
     switch (arguments.first, arguments.dropFirst().first, number) {
     case ("tap", nil, _): work = { try await TapBenchmark(taps: 200).run() }
     case ("tap", "--taps", let number?): work = { try await TapBenchmark(taps: number).run() }
-    case ("read", nil, _): work = { try await ReadBenchmark().run() }
-    case ("poll", nil, _): work = { try await PollBenchmark(placements: 200).run() }
-    case ("poll", "--placements", let number?): work = { try await PollBenchmark(placements: number).run() }
+    case ("read", nil, _): work = { try await ReadBenchmark(timing: .realistic).run() }
+    case ("read", "--own-time", let number?):
+      work = { try await ReadBenchmark(timing: .realistic.taking(.milliseconds(number))).run() }
+    case ("poll", nil, _): work = { try await PollBenchmark(placements: 200, timing: .realistic).run() }
+    case ("poll", "--placements", let number?):
+      work = { try await PollBenchmark(placements: number, timing: .realistic).run() }
+    case ("poll", "--own-time", let number?):
+      work = { try await PollBenchmark(placements: 200, timing: .realistic.taking(.milliseconds(number))).run() }
     case ("drop-out", nil, _): work = { try await DropOutBenchmark(rounds: 7).run() }
     case ("drop-out", "--rounds", let number?): work = { try await DropOutBenchmark(rounds: number).run() }
     case ("nfcpy", nil, _): work = { try await NfcpyComparison().run() }

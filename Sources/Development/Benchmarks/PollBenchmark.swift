@@ -8,6 +8,8 @@ import TestKit
 struct PollBenchmark {
   /// How often a tag of each kind is placed for Tagroute. The other programs get a quarter of that.
   let placements: Int
+  /// Of the simulated reader.
+  let timing: TimingModel
   /// How many readers are used at once.
   private let lanes = 3
   /// How long the reader stays empty while field and processor time are measured.
@@ -67,7 +69,7 @@ struct PollBenchmark {
   {
     var generator = SeededGenerator(seed: seed)
     let clock = MachineClock()
-    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    let reader = try await SimulatedReader.start(timing: timing, clock: clock)
     let contender = try await program.contender(on: reader)
     try await contender.start()
     var latencies: [Duration] = []
@@ -97,7 +99,7 @@ struct PollBenchmark {
   private func removals(of kind: BenchmarkTag, seed: UInt64) async throws -> [String] {
     var generator = SeededGenerator(seed: seed)
     let clock = MachineClock()
-    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    let reader = try await SimulatedReader.start(timing: timing, clock: clock)
     let contender = try await TagrouteContender(reader)
     try await contender.start()
     var latencies: [Duration] = []
@@ -120,7 +122,7 @@ struct PollBenchmark {
   // MARK: Waiting
 
   private func idling(_ program: Program) async throws -> [String] {
-    let reader = try await SimulatedReader.start(timing: .realistic)
+    let reader = try await SimulatedReader.start(timing: timing)
     let contender = try await program.contender(on: reader)
     try await contender.start()
     try await Task.sleep(for: .seconds(2))

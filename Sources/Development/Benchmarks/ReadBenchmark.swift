@@ -4,6 +4,8 @@ import TestKit
 
 /// The cost of reading a tag, from the answer that names it to the message, by type, size and program.
 struct ReadBenchmark {
+  /// Of the simulated reader.
+  let timing: TimingModel
   /// The programs that report the message that they have read.
   private let programs: [Program] = [.tagroute, .nfcpy]
 
@@ -25,7 +27,7 @@ struct ReadBenchmark {
   /// Measures one process, which reads all tags one after the other.
   private func measure(_ program: Program, _ table: inout Table) async throws {
     let clock = MachineClock()
-    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    let reader = try await SimulatedReader.start(timing: timing, clock: clock)
     guard let contender = try await program.contender(on: reader) as? any ReadingContender else { return }
     try await contender.start()
     for kind in BenchmarkTag.all where program == .tagroute || kind.isKnownToNfcpy {
@@ -52,7 +54,7 @@ struct ReadBenchmark {
     guard let tool = kind.tool else { return }
     let program = try BuiltProducts.systemProgram(tool.program, package: tool.package)
     for size in kind.sizes {
-      let reader = try await SimulatedReader.start(timing: .realistic)
+      let reader = try await SimulatedReader.start(timing: timing)
       await reader.place(try kind.make(try BenchmarkTag.message(size: size)))
       let result = try await ChildProcess.run(
         program, tool.arguments,
