@@ -1,18 +1,19 @@
 /// The next step while no tag rests: look for one technology, switch the field off, or pause.
 ///
-/// The field comes on for a window of about 40 ms, once per `interval`. A window begins and ends with a look for
-/// Type A, the technology of nearly every tag. Between them it has room for some of the other technologies. The next
-/// window looks for the rest.
+/// The field comes on for a window of about 50 ms, once per `interval`. Each window looks for every technology, so a tag
+/// of any kind is found by the next window. Type A, the technology of nearly every tag, has a second look at the end of
+/// the window: two looks find a tag as soon as evenly spaced windows would, and need one command to switch the field off
+/// instead of two.
 ///
-/// Two looks per window find a tag as soon as evenly spaced looks would, whenever it is placed. They need one command
-/// to switch the field off instead of two.
+/// FeliCa has two rates, and windows look for them in turn. Nearly all cards answer at both (JIS X 6319-4), so each
+/// window finds them. A card that answers at one rate only is found by every second window.
 ///
 /// The plan measures the time that the chip takes. The field is therefore on for at most `mostFieldTime`, even on a
 /// slow line.
 ///
-///     on   A  B  1  .  A                          A  .  F  F  A
-///     off  ─────────────── ... ─────────────────── ──────────────── ...
-///     ms   0           31                        125          169        250
+///     on   A  B  1  F212 A                    A  B  1  F424 A
+///     off  ────────────────── ... ────────────────────────────── ...
+///     ms   0              41                  125            166
 struct PollPlan {
   typealias Instant = SuspendingClock.Instant
 
@@ -24,8 +25,7 @@ struct PollPlan {
 
   /// The largest share of time with the field on.
   static let mostFieldTime = 0.4
-  /// If windows start at least this far apart, each one looks for all technologies. A second look would then not be
-  /// worth the field time.
+  /// If windows start at least this far apart, a second look is not worth the field time.
   static let longestShared = Duration.milliseconds(200)
   /// How long the field has to be off until every tag has lost its power and is reset (NFC Forum Activity,
   /// t FIELD_OFF).
@@ -49,11 +49,8 @@ struct PollPlan {
     case hold(Duration)
   }
 
-  /// Most likely first. Every window looks for the first one.
+  /// Most likely first. FeliCa comes last, because its tags need the field for 20 ms before they listen.
   let modulations: [Modulation]
-  /// Groups that windows look for in turn. FeliCa is a group because its tags need the field for 20 ms before they
-  /// listen.
-  private let others: [[Modulation]]
   private let interval: Duration
   private let idleInterval: Duration
 
@@ -63,15 +60,11 @@ struct PollPlan {
   private var windowBegan: Instant?
   /// The time from the start of this window to the start of the next one.
   private var distance: Duration
-  /// How long the field was on in the latest windows, newest last: one entry for each group in `others`.
-  private var fieldTimes: [Duration] = []
 
   /// `interval` is the time between the starts of two windows. `idleInterval` is the same after `idleAfter` without
   /// activity.
   init(_ modulations: Set<Modulation>, interval: Duration, idleInterval: Duration) {
     self.modulations = [.typeA, .typeB, .jewel, .felica212, .felica424].filter(modulations.contains)
-    let others = self.modulations.dropFirst()
-    self.others = [others.filter { !$0.isFeliCa }, others.filter(\.isFeliCa)].filter { !$0.isEmpty }
     self.interval = interval
     self.idleInterval = max(interval, idleInterval)
     distance = interval
@@ -86,7 +79,6 @@ struct PollPlan {
     lastActivity = now
     windowBegan = nil
     distance = interval
-    fieldTimes = []
   }
 
   /// Call it when the previous step is done.
@@ -115,22 +107,22 @@ struct PollPlan {
   }
 
   private mutating func window() -> [WindowStep] {
-    guard let first = modulations.first, distance < Self.longestShared else { return modulations.map(WindowStep.look) }
-    defer { turn += 1 }
-    let turns = others.isEmpty ? [] : others[turn % others.count]
+    let rates = modulations.filter(\.isFeliCa)
+    let rate = rates.isEmpty ? nil : rates[turn % rates.count]
+    turn += 1
+    let looks = modulations.filter { !$0.isFeliCa || $0 == rate }
+    guard let first = looks.first, distance < Self.longestShared else { return looks.map(WindowStep.look) }
     // The second look comes at least a quarter of the distance after the first. For half of all moments, the next look
     // is then at most that quarter away. With an earlier second look, this holds for fewer moments.
-    return ([first] + turns).map(WindowStep.look) + [.hold(distance / 4), .look(first)]
+    return looks.map(WindowStep.look) + [.hold(distance / 4), .look(first)]
   }
 
   /// Returns how long the field stays off.
   private mutating func endWindow(at now: Instant) -> Duration {
     guard let windowBegan, let lastActivity else { return Self.resetTime }
     let elapsed = windowBegan.duration(to: now)
-    fieldTimes = fieldTimes.suffix(max(others.count, 1) - 1) + [elapsed]
-    let affordable = fieldTimes.reduce(.zero, +) / (Self.mostFieldTime * Double(fieldTimes.count))
     let isIdle = lastActivity.duration(to: now) >= Self.idleAfter
-    distance = max(isIdle ? idleInterval : interval, affordable)
+    distance = max(isIdle ? idleInterval : interval, elapsed / Self.mostFieldTime)
     return max(Self.resetTime, distance - elapsed)
   }
 }
