@@ -158,7 +158,7 @@ final class CardReader {
     case .examine: try examine()
     case .restorePolling: try restorePolling()
     case .wait(let end):
-      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : slot.isStuck(at: .now) ? Self.stuck : "") }
+      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : slot.isStuck(at: .now) ? ReaderRemedy.stuck : "") }
       try sleep(until: end)
     }
   }
@@ -167,10 +167,6 @@ final class CardReader {
 
   /// The reason for waiting while another program has the card exclusively.
   static let exclusiveUse = "another program uses the card exclusively; end it, or take the card away"
-
-  /// The reason for waiting while the reader reports a card that is not there.
-  static let stuck =
-    "the reader reports a card without data (ATR 3B 00); if none is there, unplug the reader and plug it in again"
 
   func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
 

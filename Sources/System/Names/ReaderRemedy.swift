@@ -1,4 +1,4 @@
-/// Commands that remove the cause if a reader cannot be opened. The daemon names them in a reader's `StateReason`, and
+/// Commands and steps that remove the cause if a reader cannot be used. The daemon names them in a reader's `StateReason`, and
 /// `tagroute doctor` among its remedies.
 package enum ReaderRemedy {
   /// modprobe(8). A user of the module may load it again.
@@ -12,6 +12,11 @@ package enum ReaderRemedy {
 
   /// The administrator's modprobe.d(5) file. It replaces the installed file of the same name.
   package static let moduleFile = "/etc/modprobe.d/tagroute.conf"
+
+  /// Why a reader of pcscd waits while it reports a card that is not there. Unlike other waits, it does not end by
+  /// itself.
+  package static let stuck =
+    "the reader reports a card without data (ATR 3B 00); if none is there, unplug the reader and plug it in again"
 
   /// Stops pcscd permanently, if systemd starts it.
   package static let stoppingPCSCD = "sudo systemctl disable --now pcscd.socket pcscd.service"

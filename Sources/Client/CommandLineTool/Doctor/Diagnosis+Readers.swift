@@ -68,6 +68,7 @@ extension Diagnosis {
     let name = StatusReport.Reader(reader).label
     guard ["absent", "failed"].contains(reader.state) else {
       let text = "\(name) on \(reader.seat) is \(reader.state)"
+      if reader.stateReason == ReaderRemedy.stuck { return .wrong(.reader, text, .advise(ReaderRemedy.stuck)) }
       // For example, another program holds the card.
       return reader.stateReason.isEmpty ? .right(.reader, text) : .note(.reader, "\(text); \(reader.stateReason)")
     }

@@ -45,6 +45,8 @@ extension DoctorWatch {
     }
 
     var watch = DoctorWatch()
+    // A tap without a notification is received and closed at once.
+    var shown: Set<String> = []
     var timer: LoopTimer?
     defer { timer?.cancel() }
     note { _ in }
@@ -58,7 +60,7 @@ extension DoctorWatch {
       if now.isChanged || !now.taps.isEmpty {
         try show(watch.handle(.examined(await Examination.make(on: loop))), console)
       }
-      for id in now.taps {
+      for id in now.taps where shown.insert(id).inserted {
         // A tap of an earlier time may end now.
         guard let tap = try? await agent?.taps(id: id).first, tap.time >= start else { continue }
         let apps = await KnownApps.of(agent)

@@ -1,3 +1,4 @@
+import Names
 import ReaderModels
 import Settings
 import Testing
@@ -268,6 +269,19 @@ struct DiagnosisPCSCTests {
     #expect(
       notes == [
         .note(.reader, "ACR122U (acr122_usb:001:004) on seat0 is scanning; another program has the card")
+      ])
+  }
+
+  @Test func `a reader that reports a card that is not there is wrong`() {
+    let findings = Seen.findings {
+      var stuck = Seen.reader
+      stuck.stateReason = ReaderRemedy.stuck
+      $0.daemon = .given(
+        DaemonStatus(version: "0.1.0", enabled: true, scanning: true, suspendReasons: [], readers: [stuck]))
+    }.filter { $0.subject == .reader }
+    #expect(
+      findings == [
+        .wrong(.reader, "ACR122U (acr122_usb:001:004) on seat0 is scanning", .advise(ReaderRemedy.stuck))
       ])
   }
 }
