@@ -136,7 +136,7 @@ final class CardReader {
       if goal.isScan && !daemon.goal.isScan { try report(slot.stop()) }
       let wasLent = goal == .lent
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
-      daemon.trace?.setInSession(goal.session != nil)
+      daemon.trace?.isInSession = goal.session != nil
       if wasLent, let state { try setState(state) }
       // The wait was part of the work for the previous goal. Scanning reports its own reason at each step.
       if !goal.isScan { try wait(for: "") }

@@ -25,7 +25,12 @@ package final class TraceWriter: Sendable {
     _ = send(TraceLine(.header(program: "\(program) \(Names.version)", library: library)))
   }
 
-  package func setInSession(_ isInSession: Bool) { state.withLock { $0.isInSession = isInSession } }
+  /// Whether the exchanges that begin now are a client's. Ask when an exchange is ordered: its session may be over when it
+  /// ends.
+  package var isInSession: Bool {
+    get { state.withLock { $0.isInSession } }
+    set { state.withLock { $0.isInSession = newValue } }
+  }
 
   package func write(_ event: TraceLine.Event) {
     let time = start.duration(to: .now) / .seconds(1)
@@ -45,7 +50,6 @@ package final class TraceWriter: Sendable {
   package func write(_ exchange: TraceLine.Exchange, since start: SuspendingClock.Instant) {
     var exchange = exchange
     exchange.milliseconds = start.duration(to: .now) / .milliseconds(1)
-    exchange.isOfSession = state.withLock { $0.isInSession }
     write(.exchange(exchange))
   }
 

@@ -45,9 +45,10 @@ final class TracedLine: ChipLine {
   func sleep(for duration: Duration) { line.sleep(for: duration) }
 
   func transceive(_ command: [UInt8], answerRoom: Int, within time: Duration) -> LineAnswer {
+    var exchange = TraceLine.Exchange(command: command, answer: nil)
+    exchange.isOfSession = trace.isInSession
     let start = SuspendingClock.now
     let answer = line.transceive(command, answerRoom: answerRoom, within: time)
-    var exchange = TraceLine.Exchange(command: command, answer: nil)
     switch answer {
     case .bytes(let bytes): exchange.answer = bytes
     case .silence: exchange.result = Int64(NFC_ERFTRANS)

@@ -110,7 +110,7 @@ final class TargetReader {
       // announced to that user.
       if goal.isScan && !daemon.goal.isScan { for outcome in field.stop() { try send(outcome) } }
       (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
-      daemon.trace?.setInSession(goal.session != nil)
+      daemon.trace?.isInSession = goal.session != nil
       if case .scan(let polling) = goal { configure(polling) }
     }
     if let known = daemon.takeKnown() { know(known) }

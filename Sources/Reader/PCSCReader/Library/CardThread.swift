@@ -10,6 +10,8 @@ import ReaderKit
 final class CardThread: Sendable {
   private struct State {
     var next: CardCall?
+    /// Whether a client of a reader session has ordered that call.
+    var isOfSession = false
     /// A call is to be made, or is being made.
     var isBusy = false
     /// How to end the connection after the present call; nil if its result is wanted.
@@ -21,11 +23,14 @@ final class CardThread: Sendable {
   private let state = Locked(State())
   private let work: Signal
   private let wake: Signal
+  /// Nil if the daemon does not want a trace.
+  private let trace: TraceWriter?
 
   /// Takes over the context. The thread sends `wake` after each call. Fails if the system has no thread left.
   init(_ context: PCSCContext, work: Signal, wake: Signal, trace: TraceWriter?) throws(SystemError) {
     self.work = work
     self.wake = wake
+    self.trace = trace
     try DedicatedThread.start { [self] in run(CardWorker(context, trace)) }
   }
 
@@ -36,6 +41,8 @@ final class CardThread: Sendable {
   func begin(_ call: CardCall) {
     state.withLock { state in
       state.next = call
+      // When the call ends, the session may be over.
+      state.isOfSession = trace?.isInSession ?? false
       state.isBusy = true
       state.result = nil
     }
@@ -64,13 +71,13 @@ final class CardThread: Sendable {
   private func run(_ worker: CardWorker) {
     var worker = worker
     while true {
-      guard let call = state.withLock({ Self.takeCall(&$0) }) else {
+      guard let (call, isOfSession) = state.withLock({ Self.takeCall(&$0) }) else {
         work.wait()
         work.drain()
         continue
       }
       let result = Result { () throws(PCSCError) in
-        try worker.perform(call) { state.withLock { $0.abandonment != nil } }
+        try worker.perform(call, isOfSession: isOfSession) { state.withLock { $0.abandonment != nil } }
       }
       let abandonment = state.withLock { state -> CardDisposition? in
         if state.abandonment == nil { Self.end(&state, result) }
@@ -85,10 +92,10 @@ final class CardThread: Sendable {
   }
 
   /// A call that was abandoned before it began is not made.
-  private static func takeCall(_ state: inout State) -> CardCall? {
-    defer { state.next = nil }
-    guard state.next != nil, let abandonment = state.abandonment else { return state.next }
-    return .close(abandonment)
+  private static func takeCall(_ state: inout State) -> (CardCall, isOfSession: Bool)? {
+    guard let next = state.next else { return nil }
+    state.next = nil
+    return (state.abandonment.map { .close($0) } ?? next, state.isOfSession)
   }
 
   private static func end(_ state: inout State, _ result: Result<[UInt8], PCSCError>?) {

@@ -22,14 +22,16 @@ struct CardWorker {
   init(_ context: PCSCContext, _ trace: TraceWriter?) { (self.context, self.trace) = (context, trace) }
 
   /// `isAbandoned`: the result is no longer wanted.
-  mutating func perform(_ call: CardCall, isAbandoned: () -> Bool) throws(PCSCError) -> [UInt8] {
+  mutating func perform(
+    _ call: CardCall, isOfSession: Bool, isAbandoned: () -> Bool
+  ) throws(PCSCError) -> [UInt8] {
     let start = SuspendingClock.now
     do throws(PCSCError) {
       let answer = try make(call, isAbandoned: isAbandoned)
-      trace?.write(call.recorded(answer: answer), since: start)
+      trace?.write(call.recorded(isOfSession, answer: answer), since: start)
       return answer
     } catch {
-      trace?.write(call.recorded(error: error), since: start)
+      trace?.write(call.recorded(isOfSession, error: error), since: start)
       throw error
     }
   }
@@ -151,7 +153,9 @@ struct CardWorker {
 
 extension CardCall {
   /// For a trace.
-  fileprivate func recorded(answer: [UInt8]? = nil, error: PCSCError? = nil) -> TraceLine.Exchange {
+  fileprivate func recorded(
+    _ isOfSession: Bool, answer: [UInt8]? = nil, error: PCSCError? = nil
+  ) -> TraceLine.Exchange {
     let (call, code, command): (TraceLine.Exchange.Call, UInt32?, [UInt8]) =
       switch self {
       case .open: (.connect, nil, [])
@@ -162,7 +166,9 @@ extension CardCall {
       case .reset: (.reset, nil, [])
       case .close: (.disconnect, nil, [])
       }
-    return TraceLine.Exchange(
+    var exchange = TraceLine.Exchange(
       call: call, code: code, command: command, answer: answer, result: error.map { Int64($0.code) })
+    exchange.isOfSession = isOfSession
+    return exchange
   }
 }
