@@ -106,11 +106,7 @@ open class ReaderProcessRig {
 
   /// Scans with another process, which records a trace, and returns what it has recorded when `body` ends.
   package func record(_ body: () async throws -> Void) async throws -> [TraceLine] {
-    var ends: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-      throw SystemError("make a pair of sockets")
-    }
-    let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+    let (ours, theirs) = try FileDescriptor.socketPair(keepsMessages: true)
     await process.record(in: theirs)
     try await expect(.scanning(true))
     try await body()

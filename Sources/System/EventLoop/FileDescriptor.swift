@@ -19,6 +19,16 @@ public final class FileDescriptor: Sendable, Hashable {
     return FileDescriptor(owning: copy)
   }
 
+  /// The two ends of a connection, close-on-exec. Without `keepsMessages` it is a stream of bytes.
+  package static func socketPair(
+    keepsMessages: Bool = false
+  ) throws(SystemError) -> (FileDescriptor, FileDescriptor) {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32((keepsMessages ? SOCK_SEQPACKET : SOCK_STREAM).rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError("make a pair of sockets") }
+    return (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+  }
+
   /// Reads from the current position to the end.
   ///
   /// - Parameter limit: the most bytes to read; the rest stays unread.

@@ -43,7 +43,7 @@ import Names
   /// Returns the client's end of the trace.
   private func record(_ reader: Int, _ process: ReaderProcess, for uid: UInt32) throws(BusError) -> FileDescriptor {
     do throws(SystemError) {
-      let (ours, theirs) = try pair()
+      let (ours, theirs) = try FileDescriptor.socketPair(keepsMessages: true)
       let watch = try DescriptorWatch(ours, on: DaemonLoop.loop) { [weak self] in
         DaemonLoop.assumeIsolated { self?.end(reader) }
       }
@@ -89,13 +89,5 @@ import Names
     guard let seat = core.state.readers[reader]?.properties.seat else { return false }
     let isOthers = core.state.sessions.open.contains { $0.reader == reader && $0.isActive && $0.uid != uid }
     return !isOthers && core.state.seats.obstacle(to: uid, on: seat) == nil
-  }
-
-  /// The daemon's end, and the client's. Each message is one line of the trace.
-  private func pair() throws(SystemError) -> (FileDescriptor, FileDescriptor) {
-    var ends: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError("make a pair of sockets") }
-    return (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
   }
 }

@@ -32,11 +32,7 @@ final class ReaderLinkEnd {
   static func pair(
     on loop: EventLoop, handler: @escaping Handler
   ) throws(SystemError) -> (ours: ReaderLinkEnd, theirs: FileDescriptor) {
-    var pair: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw SystemError("make a pair of sockets") }
-    let ours = FileDescriptor(owning: pair[0])
-    let theirs = FileDescriptor(owning: pair[1])
+    let (ours, theirs) = try FileDescriptor.socketPair()
     guard fcntl(ours.rawValue, F_SETFL, O_NONBLOCK) == 0 else { throw SystemError("set up a socket") }
     return (try ReaderLinkEnd(ours, on: loop, handler), theirs)
   }
