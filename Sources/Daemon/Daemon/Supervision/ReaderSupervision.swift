@@ -378,8 +378,9 @@ extension ReaderSupervision {
     if owesStop { placements.includeFirst() }
     // Only a successful exit makes way for a successor. Any other exit is a crash.
     if isRunning, let succession, reason == ReaderChild.success, restarts.maySucceed(at: now) {
-      _ = placements.end(at: now, wasLooking: false)
       let isPluggedIn = succession == .pluggedIn
+      // The tags on a device that was plugged in again may be others.
+      _ = placements.end(at: now, wasLooking: !isPluggedIn && sent.goal.usesField)
       if isPluggedIn, !owesStop, !phase.hasFailed { placements.deviceWasAway(isLent: wanted.goal == .lent) }
       let absence = isPluggedIn ? "it was plugged in again" : "its process starts again"
       let word = wanted.goal == .lent ? released() : endGoal(phase.isOpen ? .absent(reason: absence) : phase)

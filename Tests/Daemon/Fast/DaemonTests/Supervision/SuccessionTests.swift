@@ -67,6 +67,53 @@ import Testing
     #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, SupervisionRig.goal(2, .off, first: true)])
   }
 
+  // MARK: A process with another configuration
+
+  @Test func `a restart asks the process to end, and the next one gets the goal`() {
+    var rig = SupervisionRig.scanning()
+    rig(.restart, expecting: [.send(.shutDown)])
+    let absent = ReaderPhase.absent(reason: "its process starts again")
+    rig(
+      .exited("exited with code 0"),
+      expecting: [.report(.phase(absent, reached: nil)), .spawn, SupervisionRig.goal(1, scan)])
+    // The next process has the new configuration anyway.
+    _ = rig(.violated("garbage"))
+    rig(.restart, expecting: [])
+  }
+
+  @Test func `a process that does not end for a restart is killed`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.restart)
+    #expect(rig.advance(ReaderTiming.stop).first == .kill)
+    #expect(crashes(rig(.exited("killed by signal 9 (Killed)"))))
+  }
+
+  @Test func `a reader session ends with a restart`() {
+    var rig = SupervisionRig.ready()
+    _ = rig(.pursue(1, .session(TagSessionOptions(number: 1))))
+    _ = rig(.received(.reached(epoch: 1)))
+    _ = rig(.restart)
+    #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, SupervisionRig.goal(1, .off, first: true)])
+  }
+
+  /// A process restarts at the beginning and at the end of a trace. The tag lies there all the time, and each process
+  /// has seen it.
+  @Test func `a tag with a random UID is recognized after several restarts`() {
+    let placement = Placement(number: 1, technology: .type4A, uid: [8, 2, 3, 4])
+    var rig = SupervisionRig.scanning()
+    _ = rig(.received(.examining(placement)))
+    _ = rig(.received(.tag(epoch: 1, TagReport(placement: placement, content: .problem(reason: "x")))))
+    let known = SupervisionRig.known(placement, number: 1 << 32 | 1, mayHaveChanged: true)
+    for _ in 1...2 {
+      rig.now += .seconds(60)
+      _ = rig(.restart)
+      #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, SupervisionRig.goal(1, scan, [known])])
+      _ = rig(.received(.state(.ready(name: "x", device: "y"))))
+      _ = rig(.received(.reached(epoch: 1)))
+      _ = rig(.received(.heartbeat(within: 0)))
+    }
+  }
+
   // MARK: A device that has failed
 
   /// pcscd has ended, for example. The tags still lie on the reader, and the successor connects again.
