@@ -86,7 +86,7 @@ public struct DaemonClient: Sendable {
   }
 
   /// Records what passes between the daemon and a reader, for a report of a fault. The trace holds what is stored on the
-  /// tags that are read meanwhile. The reader starts again first.
+  /// tags that are read meanwhile. The reader starts again first, and after the trace unless a reader session has it.
   ///
   /// - Parameter reader: the reader's object path; nil for the first one that is ready.
   /// - Returns: a socket. Each message is a line of JSON (docs/traces.md). It ends when the daemon ends the trace, after

@@ -18,8 +18,9 @@ extension Command {
       machine are replaced, unless you give --with-contents. The command lists what it
       has collected, and asks before it writes.
 
-      Recording needs the same permission as tagroute read. A reader session that has
-      a reader ends. docs/traces.md describes the recordings. Fails with 73 if FILE
+      Recording needs the same permission as tagroute read. Each reader starts again
+      before and after its recording. A reader session that has the reader ends with
+      the first start. docs/traces.md describes the recordings. Fails with 73 if FILE
       cannot be written.
       """,
     options: [

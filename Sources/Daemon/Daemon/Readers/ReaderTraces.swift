@@ -12,6 +12,8 @@ import Names
   private struct Trace {
     let uid: UInt32
     let process: ReaderProcess
+    /// The daemon's end, to which the process writes.
+    let socket: FileDescriptor
     let watch: DescriptorWatch
     let end: LoopTimer
   }
@@ -48,7 +50,7 @@ import Names
         DaemonLoop.assumeIsolated { self?.end(reader) }
       }
       let end = DaemonLoop.schedule(after: Self.longest) { [weak self] in self?.end(reader) }
-      traces[reader] = Trace(uid: uid, process: process, watch: watch, end: end)
+      traces[reader] = Trace(uid: uid, process: process, socket: ours, watch: watch, end: end)
       core.log(.notice, ofUser: uid, "user \(uid) records what passes between Tagroute and reader \(reader)")
       process.assumeIsolated { $0.record(in: ours) }
       return theirs
@@ -66,10 +68,14 @@ import Names
 
   private func end(_ reader: Int) {
     guard let trace = traces.removeValue(forKey: reader) else { return }
+    // First, because the process writes until it ends, and the user may have lost the right.
+    shutdown(trace.socket.rawValue, Int32(SHUT_RDWR))
     trace.watch.cancel()
     trace.end.cancel()
     core.log(.info, ofUser: trace.uid, "the trace of reader \(reader) has ended")
-    trace.process.assumeIsolated { $0.record(in: nil) }
+    // A reader session would end with the process, which costs more than a process that writes in vain.
+    let isFree = core.state.sessions.occupant(of: reader) == nil
+    trace.process.assumeIsolated { $0.endRecording(restarts: isFree) }
   }
 
   private func reader(_ path: ObjectPath?, for uid: UInt32) throws(BusError) -> Int {
@@ -87,7 +93,7 @@ import Names
   /// As for a reader session. With `Sessions=any`, a session of another user may have the reader.
   private func mayRead(_ reader: Int, _ uid: UInt32) -> Bool {
     guard let seat = core.state.readers[reader]?.properties.seat else { return false }
-    let isOthers = core.state.sessions.open.contains { $0.reader == reader && $0.isActive && $0.uid != uid }
-    return !isOthers && core.state.seats.obstacle(to: uid, on: seat) == nil
+    let session = core.state.sessions.occupant(of: reader).flatMap { core.state.sessions[$0] }
+    return (session?.uid ?? uid) == uid && core.state.seats.obstacle(to: uid, on: seat) == nil
   }
 }

@@ -62,10 +62,16 @@ package actor ReaderProcess {
   /// With its LED and buzzer. Only for a reader of pcscd.
   package func identify() { handle(.identify) }
 
-  /// Starts another process, which writes a trace to this socket, or none if it is nil.
-  package func record(in trace: FileDescriptor?) {
+  /// Starts another process, which writes a trace to this socket.
+  package func record(in trace: FileDescriptor) {
     configuration.trace = trace
     handle(.restart)
+  }
+
+  /// The next process writes no trace. It starts now, or when the present one ends.
+  package func endRecording(restarts: Bool) {
+    configuration.trace = nil
+    if restarts { handle(.restart) }
   }
 
   // MARK: Reader sessions
