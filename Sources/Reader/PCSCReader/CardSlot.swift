@@ -35,6 +35,9 @@ struct CardSlot {
   struct Work: Hashable {
     /// The card is only identified and reported as known, not read.
     var isSilent: Bool
+    /// The slot may have no antenna. Some devices have such a slot, which reports a card that gets no power from the
+    /// beginning. It is not reported before it has power.
+    var mayBeNone = false
     var approach = CardApproach()
     /// If it was identified before its reading was interrupted.
     var tag: TagActivation?
@@ -156,8 +159,12 @@ struct CardSlot {
     case .noReader:
       let isFirst = !hasSeenReader
       hasSeenReader = true
-      // Some devices have a slot without an antenna, which reports a card that gets no power from the beginning.
-      return settle(new, isSilent: isFirst ? includesFirst || new.isMute : !isScanning, at: now)
+      let outcomes = settle(new, isSilent: isFirst ? includesFirst : !isScanning, at: now)
+      if isFirst, new.isMute, case .unread(let card, var work) = state {
+        work.mayBeNone = true
+        state = .unread(card, work)
+      }
+      return outcomes
     case .empty: return new.isPresent ? settle(new, isSilent: !isScanning, at: now) : []
     case .unread(let card, _) where card.is(new):
       refresh(new, at: now)
@@ -540,7 +547,11 @@ extension CardSlot {
     return giveUp(examination) + end(.ignored(card, isIdentified: false), at: now)
   }
 
-  var isSilent: Bool { if case .examining(_, let examination) = state { examination.work.isSilent } else { true } }
+  /// Whether a card that cannot be identified is not reported.
+  var isSilent: Bool {
+    guard case .examining(let card, let examination) = state else { return true }
+    return examination.work.isSilent || examination.work.mayBeNone && card.isWithoutPower
+  }
 
   /// The daemon has a report that the tag is being read, and gets no content.
   private func giveUp(_ examination: Examination) -> [Outcome] {

@@ -167,6 +167,20 @@ import Testing
     #expect(rig.identify(tag).0 == .new)
   }
 
+  /// It lies there when the process starts, and was not well in the field.
+  @Test(arguments: [false, true])
+  func `a card that gets power after the beginning is announced`(byItself: Bool) {
+    var rig = SlotRig()
+    #expect(rig.slot.know(KnownTags()) == [])
+    rig.slot.scan(for: Set(TagType.readable))
+    rig.insert([], isMute: true)
+    if byItself { rig.show() } else { rig.pass(CardApproach.powerPause) }
+    #expect(rig.begin() != nil)
+    if !byItself { #expect(rig.slot.powered(SlotRig.ATR.type2).isContactless) }
+    #expect(!rig.slot.isSilent)
+    #expect(rig.identify(tag).0 == .new)
+  }
+
   @Test func `a card that gets power by itself is read at once`() {
     var rig = SlotRig.scanning()
     rig.insert([], isMute: true)
