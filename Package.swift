@@ -259,8 +259,8 @@ let package = Package(
     tests(
       .fast, .client, "CommandLineToolTests",
       [
-        "Bus", "CommandLineTool", "NDEF", "Names", "Presence", "ReaderModels", "Rig", "Routing", "Settings",
-        "TagrouteClient", "UniversalLinks",
+        "Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "Presence", "ReaderModels", "Rig", "Routing",
+        "Settings", "TagrouteClient", "UniversalLinks",
       ],
       exclude: ["Writing/typed-links.jsonl"]),
     tests(.fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),

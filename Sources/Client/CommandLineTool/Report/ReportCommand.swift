@@ -63,9 +63,9 @@ private struct ReportRun {
 
   func run() async throws(Failure) {
     let loop = EventLoop(label: "tagroute")
-    let (recorded, remarks) = await record(on: loop)
-    var report = ReportContents(keepsContents: keepsContents, traces: recorded.map(\.trace))
-    for (reader, trace) in recorded { report.add(trace, of: reader) }
+    let (traces, remarks) = await record(on: loop)
+    var report = ReportContents(keepsContents: keepsContents, traces: traces.map(\.lines))
+    for trace in traces { report.add(trace.lines, of: trace.reader) }
     await report.collect(remarks, on: loop)
     if !isConfirmed { try await confirm(report.files) }
     let archive = try await pack(report.files)
@@ -76,42 +76,40 @@ private struct ReportRun {
     try console.answer(answer, ["\(file.path): \(archive.count) bytes, \(report.files.count) files"])
   }
 
-  /// The traces of all readers, and why others have none.
-  private func record(
-    on loop: EventLoop
-  ) async -> (recorded: [(reader: TraceRecording.Reader, trace: [TraceLine])], remarks: [String]) {
+  /// The traces of all readers, and what is missing in them.
+  private func record(on loop: EventLoop) async -> (traces: [TraceRecording.Trace], remarks: [String]) {
     guard duration > .zero else { return ([], []) }
-    var readers: [TraceRecording.Reader] = []
-    var remarks: [String] = []
     do throws(Failure) {
       let client = try await DaemonClient.own(on: loop)
-      let status = try await Failure.asking(.daemon) { () throws(BusError) in try await client.status() }
-      if status.readers.isEmpty { remarks.append("no reader is connected") }
-      for reader in status.readers {
-        let label = ReaderChoice.text(for: reader)
-        do throws(BusError) {
-          let socket = try await client.recordReader(try ObjectPath(reader.path))
-          readers.append(.init(label: label, number: ReaderChoice.number(of: reader) ?? 0, socket: socket))
-        } catch {
-          remarks.append("reader \(label): not recorded: \(Failure(error, from: .daemon).message)")
+      let recording = TraceRecording(TraceRecording.Source(client), on: loop)
+      try await Failure.asking(.daemon) { () throws(BusError) in try await recording.update() }
+      let (readers, remarks) = await (recording.traces.map(\.reader.label), recording.remarks)
+      for remark in remarks { Console.warn(remark) }
+      // Where no reader may be recorded, one that comes later may not be either.
+      if !readers.isEmpty || remarks.isEmpty {
+        let changes = try await Failure.asking(.daemon) { () throws(BusError) in try await client.changes() }
+        let follower = Task { for await _ in changes { try? await recording.update() } }
+        defer { follower.cancel() }
+        instruct(readers)
+        do throws(SystemError) { try await TraceRecording.untilInput(orAfter: duration) } catch {
+          throw Failure(message: "\(error)", exitCode: Names.ExitCode.failure)
         }
       }
+      return await recording.finish()
     } catch {
-      remarks.append("nothing was recorded: \(error.message)")
+      let remark = "nothing was recorded: \(error.message)"
+      Console.warn(remark)
+      return ([], [remark])
     }
-    for remark in remarks { Console.warn(remark) }
-    guard !readers.isEmpty else { return ([], remarks) }
-    let names = readers.map { "reader \($0.label)" }.joined(separator: ", ")
+  }
+
+  private func instruct(_ readers: [String]) {
+    let names = readers.isEmpty ? "readers" : readers.map { "reader \($0)" }.joined(separator: ", ")
+    let minutes = duration / .seconds(60)
     Console.warn(
-      "Recording \(names) for \(duration / .seconds(60) == 1 ? "1 minute" : "\(Int(duration / .seconds(60))) minutes"). "
-        + "Do now what goes wrong: hold the tag to the reader."
-        + " Press Enter when you have done it.")
-    let recording = TraceRecording(readers: readers)
-    do throws(SystemError) {
-      return (Array(zip(readers, try await recording.run(for: duration))), remarks)
-    } catch {
-      return ([], remarks + ["nothing was recorded: \(error)"])
-    }
+      "Recording \(names) for \(minutes == 1 ? "1 minute" : "\(Int(minutes)) minutes"). "
+        + "Do now what goes wrong: \(readers.isEmpty ? "connect the reader" : "hold the tag to the reader"). "
+        + "Press Enter when you have done it.")
   }
 
   private func confirm(_ files: [ReportContents.File]) async throws(Failure) {
