@@ -141,7 +141,7 @@ actor TraceRecording {
 }
 
 extension TraceRecording.Source {
-  /// Keeps the connection, so that the daemon goes on.
+  /// Keeps the client, and so its connection.
   init(_ client: DaemonClient) {
     self.init(
       readers: { () throws(BusError) in

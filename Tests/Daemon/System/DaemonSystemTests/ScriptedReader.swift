@@ -7,10 +7,14 @@ import TestKit
 /// A stand-in for `tagroute-reader` that sends the messages of a test on the link. `tagroute-reader-pcsc` is the same,
 /// and repeats pcscd's lists from the named pipe `lists`, if the rig has made one.
 ///
+/// If the daemon wants a trace, its first line is `header`.
+///
 /// The process is a shell that copies a named pipe to the link, and the link to another named pipe. The test writes and
 /// reads the pipes, on its own thread. As a correct reader, it sends heartbeats, reaches the goals `off` and `scan`
 /// at once, and exits when it is asked to.
 final class ScriptedReader: Sendable {
+  static let header = #"{"trace":1,"program":"scripted","library":"none"}"#
+
   /// The daemon's commands, in order.
   let commands: AsyncStream<ReaderCommand>
   private let ends: PipeEnds
@@ -34,6 +38,7 @@ final class ScriptedReader: Sendable {
       for device; do :; done
       cd "${device##*/}" 2>/dev/null || cd scripted || exit 1
       echo "$@" >arguments
+      case " $* " in *" --trace "*) echo '\(Self.header)' ;; esac
       cat <&3 >orders &
       exec cat feed >&3
       """, to: "tagroute-reader", mode: 0o755)
