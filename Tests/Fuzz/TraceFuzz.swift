@@ -1,13 +1,19 @@
 // Modules: Names
+// Sources: Development/ReaderSimulator/Replay Development/ReaderSimulator/Chip/PN532Command.swift
 
 import Names
 
-/// The input is a line of a trace. The reader accepts or rejects it. An accepted line is the same when it is written and
-/// read again.
+/// The input is a line of a trace, or a whole trace. The reader accepts or rejects it. An accepted line is the same when
+/// it is written and read again. An accepted trace can be replayed to its end.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzTrace(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-  guard let line = try? TraceLine.read(bytes) else { return 0 }
+  if let line = try? TraceLine.read(bytes) { check(line) }
+  if let replay = try? TraceReplay(bytes, repeatsTimes: true) { finish(replay) }
+  return 0
+}
+
+private func check(_ line: TraceLine) {
   // The first writing rounds times.
   let written = line.bytes
   let again = try? TraceLine.read(written)
@@ -15,5 +21,16 @@ public func fuzzTrace(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     print("not the same when read again: \(String(decoding: written, as: UTF8.self))")
     fatalError()
   }
-  return 0
+}
+
+/// Sends each recorded command, and carries out each change in the slot.
+private func finish(_ recording: TraceReplay) {
+  var replay = recording
+  var remaining = replay.remaining
+  while !remaining.isEmpty {
+    for case .exchange(let exchange) in remaining { _ = replay.answer(to: TraceReplay.Command(exchange)) }
+    _ = (replay.takeTime(), replay.dueChange, replay.powerUp())
+    guard replay.takeChange() != nil else { return }
+    remaining = replay.remaining
+  }
 }

@@ -116,9 +116,7 @@ extension TraceLine {
     guard case .object = value.content else { throw TraceError("the line is not a JSON object") }
     let fields = Fields(value: value)
     guard let event = try fields.event() else { return nil }
-    let time = try fields.number("t")
-    if let time, time < 0 { throw TraceError("\"t\" must not be negative") }
-    return TraceLine(event, at: time)
+    return TraceLine(event, at: try fields.time("t"))
   }
 }
 
@@ -185,7 +183,7 @@ private struct Fields {
     let answer = try bytes("from") ?? (result == nil ? [] : nil)
     var exchange = TraceLine.Exchange(
       call: call, code: try integer("code", UInt32.self), command: command, answer: answer, result: result,
-      milliseconds: try number("ms"))
+      milliseconds: try time("ms"))
     exchange.isOfSession = value["session"] == .boolean(true)
     return exchange
   }
@@ -208,7 +206,14 @@ private struct Fields {
     return bytes
   }
 
-  func number(_ key: String) throws(TraceError) -> Double? {
+  /// In seconds or milliseconds. Within the bounds, no rounding and no conversion to `Duration` overflows.
+  func time(_ key: String) throws(TraceError) -> Double? {
+    let time = try number(key)
+    if let time, !(0...1e9).contains(time) { throw TraceError("\"\(key)\" is not from 0 to 1e9") }
+    return time
+  }
+
+  private func number(_ key: String) throws(TraceError) -> Double? {
     switch value[key] {
     case .number(let number?): return number
     case nil: return nil

@@ -23,7 +23,7 @@ package struct TraceReplay: Sendable {
       (self.call, self.code, self.bytes) = (call, code, bytes)
     }
 
-    fileprivate init(_ exchange: TraceLine.Exchange) {
+    init(_ exchange: TraceLine.Exchange) {
       self.init(call: exchange.call, code: exchange.code, bytes: exchange.command)
     }
 
@@ -67,6 +67,8 @@ package struct TraceReplay: Sendable {
 
   /// The line after the last one that was matched.
   private var next = 0
+  /// The lines that were matched.
+  private var matched: Set<Int> = []
   private var nextChange = 0
   private var hasBegun = false
   /// How long the recorded reader took for the last answer; nil if that was not repeated.
@@ -161,8 +163,22 @@ extension TraceReplay {
       place = all[index - 1]
     }
     guard case .exchange(let exchange) = lines[place] else { return nil }
+    matched.insert(place)
     if repeatsTimes { time = exchange.milliseconds.map { .milliseconds(max(0, min($0, Self.longestAnswer))) } }
     return exchange
+  }
+
+  /// What was not repeated yet: commands that did not come, failed connections, and changes in the slot. A call without
+  /// a command that succeeded has nothing to repeat.
+  package var remaining: [TraceLine.Event] {
+    let coming = Set(changes.dropFirst(nextChange).map(\.place))
+    return lines.indices.filter { place in
+      switch lines[place] {
+      case .exchange(let exchange):
+        !matched.contains(place) && (exchange.hasCommand || exchange.result != nil)
+      default: coming.contains(place)
+      }
+    }.map { lines[$0] }
   }
 
   /// The time of the last answer, if times are repeated. Once only.
@@ -173,6 +189,8 @@ extension TraceReplay {
 
   /// In milliseconds, so that a mistake in a file does not stop a reader for ever.
   private static let longestAnswer = 60_000.0
+  /// In seconds.
+  private static let longestRecordedPause = 86_400.0
 
   /// The index of the first number that is at least `start`; the numbers are in order.
   private static func first(of numbers: [Int], from start: Int) -> Int {
@@ -209,7 +227,7 @@ extension TraceReplay {
         let counter = word & Word.present != 0 ? Word.counter(word) : nil
         if since == nil { since = line.time }
         guard counter != present else { continue }
-        let pause = Duration.milliseconds(max(0, ((line.time ?? 0) - (since ?? line.time ?? 0)) * 1_000))
+        let pause = Duration.seconds(max(0, min((line.time ?? 0) - (since ?? line.time ?? 0), longestRecordedPause)))
         let card = RecordedCard(answerToReset, isMute: word & Word.mute != 0)
         // Another number: the card was away, and pcscd has not reported it.
         let found: [SlotChange] = (present == nil ? [] : [.removed]) + (counter == nil ? [] : [.inserted(card)])
@@ -279,6 +297,7 @@ extension TraceReplay {
     for place in placement {
       guard case .exchange(let exchange) = lines[place], let kind = exchange.call else { continue }
       if kind == call {
+        matched.insert(place)
         next = place + 1
         return exchange
       }
@@ -296,6 +315,8 @@ extension TraceReplay {
 }
 
 extension TraceLine.Exchange {
+  fileprivate var hasCommand: Bool { [nil, .transmit, .control, .attribute].contains(call) }
+
   /// The call failed because the card was gone: SCARD_E_NO_SMARTCARD, SCARD_W_REMOVED_CARD.
   var foundNoCard: Bool { call != nil && [0x8010_000C, 0x8010_0069].contains(result) }
 }

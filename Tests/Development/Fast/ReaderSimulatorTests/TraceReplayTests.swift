@@ -61,6 +61,31 @@ func trace(_ lines: String..., repeatsTimes: Bool = false) throws -> TraceReplay
     }
   }
 
+  @Test func `a trace knows what was not repeated yet`() throws {
+    var replay = try trace(
+      #""slot":66082"#, #""call":"connect","result":"80100066""#, #""call":"connect""#, #""slot":65826,"atr":"3B00""#,
+      #""call":"transmit","to":"AA","from":"01""#, #""call":"transmit","to":"AA","from":"02""#, #""slot":131088"#)
+    var counts = [replay.remaining.count]
+    _ = (replay.takeChange(), replay.powerUp(), replay.powerUp())
+    counts.append(replay.remaining.count)
+    for _ in 0..<3 {
+      _ = replay.answer(to: .transmit([0xAA]))
+      counts.append(replay.remaining.count)
+    }
+    _ = replay.takeChange()
+    #expect(counts + [replay.remaining.count] == [5, 3, 2, 1, 1, 0])
+  }
+
+  @Test func `the longest times of a trace do not stop a reader for ever`() throws {
+    var replay = try trace(
+      #""to":"4A0100","from":"00","ms":1e9"#, #""t":0,"slot":34,"atr":"3B00""#, #""t":1e9,"slot":16"#,
+      repeatsTimes: true)
+    _ = replay.answer(to: .chip([0x4A, 1, 0]))
+    let time = replay.takeTime()
+    _ = replay.takeChange()
+    #expect(time == .seconds(60) && replay.dueChange?.pause == .seconds(86_400))
+  }
+
   @Test(arguments: [
     ("\"to\":\"4\"", "line 2: \"to\" is not made of pairs of hexadecimal digits"),
     ("\"to\":1", "line 2: \"to\" is not a string"),

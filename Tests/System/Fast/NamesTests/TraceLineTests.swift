@@ -86,7 +86,9 @@ import Testing
   @Test(arguments: [
     ("", "ends too early"), ("[]", "not a JSON object"), (#"{"to":1}"#, "\"to\" is not a string"),
     (#"{"to":"0"}"#, "pairs of hexadecimal digits"), (#"{"to":"0:0"}"#, "pairs of hexadecimal digits"),
-    (#"{"t":-1,"to":""}"#, "negative"), (#"{"t":"1","to":""}"#, "\"t\" is not a number"),
+    (#"{"t":-1,"to":""}"#, "\"t\" is not from 0 to 1e9"), (#"{"t":1e305,"to":""}"#, "\"t\" is not from 0 to 1e9"),
+    (#"{"to":"","ms":1e10}"#, "\"ms\" is not from 0 to 1e9"), (#"{"to":"","ms":-1}"#, "\"ms\" is not from 0 to 1e9"),
+    (#"{"t":"1","to":""}"#, "\"t\" is not a number"),
     (#"{"trace":2}"#, "version 2.0"), (#"{"slot":-1}"#, "in range"), (#"{"slot":1.5}"#, "whole number"),
     (#"{"call":"connect","result":5}"#, "\"result\" is not a string"),
     (#"{"call":"connect","result":"x"}"#, "hexadecimal number"), (#"{"to":"","result":"5"}"#, "not a number"),
