@@ -10,7 +10,8 @@ import Testing
 @testable import ReaderModels
 @testable import ReaderSimulator
 
-/// What others have published of real readers and tags, as traces.
+/// What others have published of real readers and tags, as traces. The answers are as published. A command has the form
+/// in which Tagroute sends it, if other programs send it in another one.
 enum Capture {
   static let folder = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/Traces"
 
@@ -26,33 +27,38 @@ enum Capture {
     }
   }
 
+  /// The names of all publications that we know.
+  static var published: [String] {
+    get throws {
+      try String(contentsOfFile: "\(folder)/published.txt", encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+  }
+
   /// Publications that no file repeats, with the reason.
   static let notConverted: [String: String] = [
-    "pn533/rcs956-resetmode": "the USB device fails below libnfc",
+    "pn533/rcs956-resetmode": "libnfc's driver fails while it opens the reader, before it sends this chip a command",
     "acr122u-libnfc/clone-rf1258": "it names programs and no frames",
     "acr122u-libnfc/poll-rhythm": "the frames are on the air",
     "acr122u-pcscd/spurious-slot-events": "pcscd reports none of them to its clients",
     "acr122u-pcscd/ghost-after-removal": "the commands are not given",
+    "acr122u-pcscd/stuck-after-refusal": "Tagroute reads the pages of this reader's tags by its chip, not by FF B0",
     "acs-pcsc/acr1251-linux": "it gives a name and no frames",
     "acs-pcsc/acr1552u-transparent": "the answers are not given in full",
     "other-pcsc/utrust3700-init": "the driver fails below pcscd",
     "other-pcsc/omnikey5422-names": "it gives names and no frames",
     "other-pcsc/utrust4701-names": "it gives names and no frames",
     "other-pcsc/broadcom-58200": "it gives no frames",
-    "other-pcsc/sdk-chain": "the answer is not given",
     "other-pcsc/r502-oem": "it gives a name and no frames",
-    "tags/octopus-212": "the answer is not given",
     "tags/icode-slix2": "the frames are on the air",
-    "tags/t4-write-access-80": "it gives one byte and no frames",
     "tags/classic-timing": "the frames are on the air",
   ]
 }
 
 @Suite struct CaptureTests {
-  @Test func `each capture is in a table, or has a reason not to be`() throws {
-    let used = Set(ChipCapture.allCases.map(\.rawValue) + CardCapture.allCases.map(\.rawValue))
-    #expect(try Capture.files == used)
-    #expect(used.isDisjoint(with: Capture.notConverted.keys))
+  @Test func `each publication is in a table, or has a reason not to be`() throws {
+    let used = ChipCapture.allCases.map(\.rawValue) + CardCapture.allCases.map(\.rawValue)
+    #expect(try Capture.files == Set(used))
+    #expect(try Capture.published == (used + Capture.notConverted.keys).sorted())
   }
 }
 
@@ -76,7 +82,9 @@ extension TagReport.Content {
 }
 
 /// The slot of a recorded reader, without pcscd. A card that the trace does not have may be put into it.
-struct RecordedSlot: CardConnection {
+///
+/// A class, so that the lines that were matched are known after a link is gone.
+final class RecordedSlot: CardConnection {
   struct NoCard: Error {}
 
   var slot: SimulatedSlot
@@ -91,22 +99,25 @@ struct RecordedSlot: CardConnection {
     slot.recording = recording
   }
 
-  mutating func insert(_ tag: SimulatedTag) throws {
+  func insert(_ tag: SimulatedTag) throws {
     slot.insert(SimulatedCard(tag), as: TagID(number: 1))
     guard slot.powerUp() != nil else { throw NoCard() }
   }
 
   /// Waits for the next recorded card, and gives it power.
-  mutating func next() throws -> [UInt8] {
+  func next() throws -> [UInt8] {
     repeat { guard slot.followRecording() else { throw NoCard() } } while slot.recording?.card == nil
     guard let answer = slot.powerUp() else { throw NoCard() }
     return answer
   }
 
+  /// What the trace has and nobody has asked for.
+  var remaining: [TraceLine.Event] { slot.recording?.remaining ?? [] }
+
   /// A link as the reader program makes it.
   func link() -> CardLink<RecordedSlot> { CardLink(self, model: ReaderModel.find(readerName: name) ?? .generic) }
 
-  mutating func transmit(_ command: [UInt8]) throws(CardFailure) -> [UInt8] {
+  func transmit(_ command: [UInt8]) throws(CardFailure) -> [UInt8] {
     let answer = slot.transmit(command)
     switch answer.response {
     case .success: return answer.data
@@ -115,7 +126,7 @@ struct RecordedSlot: CardConnection {
     }
   }
 
-  mutating func reset() throws(CardFailure) {
+  func reset() throws(CardFailure) {
     slot.powerDown()
     guard slot.powerUp() != nil else { throw .removed }
   }
