@@ -350,8 +350,8 @@ let package = Package(
     tests(
       .system, .reader, "PCSCReaderSystemTests",
       [
-        "CShims", "Daemon", "EventLoop", "Journal", "Names", "PCSCReader", "ReaderKit", "ReaderModels",
-        "ReaderProtocol", "ReaderSimulator", "TestKit",
+        "CShims", "Daemon", "EventLoop", "Journal", "LibNFCReaderTests", "Names", "PCSCReader", "ReaderKit",
+        "ReaderModels", "ReaderProtocol", "ReaderSimulator", "TestKit",
       ],
       exclude: ["Confinement/Attempts/card-attempts.c"]),
     tests(.system, .daemon, "PresenceSystemTests", ["Bus", "EventLoop", "Presence", "TestKit"]),

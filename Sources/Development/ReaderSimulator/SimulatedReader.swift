@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 
 /// A PN532 chip on a pseudo-terminal, with the tags that a test places on it.
 ///
@@ -59,6 +60,9 @@ package actor SimulatedReader {
     chip.wakesTypeB = wakesTypeB
     chip.recording = recording
   }
+
+  /// What a recording has and was not repeated yet.
+  var remainingRecording: [TraceLine.Event] { chip.recording?.remaining ?? [] }
 
   /// The path to open: the link if there is one, otherwise the pseudo-terminal.
   package var path: String { link?.path ?? lastPath }

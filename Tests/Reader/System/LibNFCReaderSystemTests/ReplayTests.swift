@@ -37,6 +37,32 @@ import Testing
     #expect(try await rig.failed().hasSuffix(reason))
   }
 
+  /// The chip finds it as published. The contents are simulated.
+  @Test(arguments: [
+    ChipCapture.serialType2, .clone, .spiClassic, .cardWithoutATS, .dualCard, .ntag424,
+  ])
+  func `a published tag is read through libnfc`(capture: ChipCapture) async throws {
+    let (type, digits) = try #require(capture.tag)
+    let uid = try #require(Hexadecimal.bytes(digits))
+    let message = try uri("https://example.com/\(capture)")
+    let rig = try await ReaderRig(recording: Capture.replay(capture.rawValue))
+    let tag: SimulatedTag =
+      switch type {
+      case .type2: try .type2(.ntag215, message: message, uid: .fixed(uid))
+      case .mifareClassic: try .mifareClassic(.classic1K, message: message, uid: .fixed(uid))
+      default: try .type4(message: message, uid: .fixed(uid))
+      }
+    try await rig.place(tag)
+    try await rig.scan(true)
+    let report = try await rig.tag()
+    #expect(report.placement.technology == type && report.placement.uid == uid)
+    #expect(report.content == .message(message))
+    let looks = await rig.simulator.remainingRecording.filter { line in
+      if case .exchange(let exchange) = line { exchange.command == [0x4A, 0x01, 0x00] } else { false }
+    }
+    #expect(looks.isEmpty, "the tag was not found as published")
+  }
+
   @Test func `a published chip that libnfc cannot open is named as failing`() async throws {
     let rig = try await ReaderRig(recording: Capture.replay(ChipCapture.unopenable.rawValue))
     let device = await rig.simulator.connectionString

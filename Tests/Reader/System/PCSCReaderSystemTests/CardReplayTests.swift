@@ -3,6 +3,7 @@ import ReaderProtocol
 import TestKit
 import Testing
 
+@testable import LibNFCReaderTests
 @testable import ReaderSimulator
 
 /// A tap that was recorded comes again, through the real pcscd.
@@ -24,6 +25,20 @@ import Testing
     #expect(report.placement.technology.rawValue == tap.type && report.placement.uid == tap.uid)
     #expect(report.content == .message(try #require(tap.message)))
     #expect(try await rig.removal() == report.placement.number)
+  }
+
+  /// Its contents were not published.
+  @Test(arguments: CardCapture.allCases.filter { $0.card != nil })
+  func `a published card is announced through pcscd`(capture: CardCapture) async throws {
+    let rig = try await replay(Capture.replay(capture.rawValue))
+    let (report, card) = (try await rig.tag(), try #require(capture.card))
+    #expect(report.placement.technology == card.type && report.placement.uid == Hexadecimal.bytes(card.uid))
+    if case .message(let message) = report.content { Issue.record("\(message)") }
+  }
+
+  @Test func `a published card without power is announced through pcscd`() async throws {
+    let report = try await replay(Capture.replay(CardCapture.mute.rawValue)).tag()
+    #expect(report.problem?.hasPrefix("damaged: the reader finds the card but cannot give it power") == true)
   }
 
   @Test func `a card that the recorded reader gave no power comes again`() async throws {
