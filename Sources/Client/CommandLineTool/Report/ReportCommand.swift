@@ -39,6 +39,8 @@ private struct ReportRun {
   private static let archiver = "/usr/bin/tar"
   private static let archiverTimeout = Duration.seconds(60)
   private static let mostArchiveBytes = 256 << 20
+  private static let mostErrorBytes = 1 << 16
+  private static let archive = "report.tar.gz"
 
   private let file: OutputFile
   private let duration: Duration
@@ -50,6 +52,7 @@ private struct ReportRun {
     guard arguments.words.count == 1, let path = arguments.words.first else {
       throw .usage("name the file to write, for example tagroute-report.tar.gz")
     }
+    guard path != "-" else { throw .usage("a report cannot go to standard output: name a file") }
     file = OutputFile(path: path, overwrites: arguments.has("force"))
     duration = .seconds(60 * (try arguments.number("minutes", in: 0...9) ?? 1))
     keepsContents = arguments.has("with-contents")
@@ -120,27 +123,37 @@ private struct ReportRun {
         ? "It contains identifiers of tags, what is stored on them, and names of this machine and its users.\n"
         : "Identifiers of tags, what is stored on them, user names and the name of this machine are replaced.\n")
     Console.tell("Write \(Console.printable(file.path))? [y/N] ")
+    // A key that was pressed during the recording is no answer.
+    tcflush(STDIN_FILENO, TCIFLUSH)
     let answer = await BlockingRead.line()?.lowercased()
     guard answer == "y" || answer == "yes" else { throw Failure(message: "no report was written", exitCode: 1) }
   }
 
   private func pack(_ files: [ReportContents.File]) async throws(Failure) -> [UInt8] {
     let output: ProgramOutput
+    let archive: [UInt8]
     do throws(SystemError) {
       let folder = try TemporaryFolder()
       defer { folder.remove() }
       for file in files { try FileDescriptor.replace("\(folder.path)/\(file.name)", with: file.bytes) }
+      let path = "\(folder.path)/\(Self.archive)"
+      // With errors in the output, the archive has to go to a file.
       output = try await ProgramOutput.run(
         Self.archiver,
-        ["--create", "--gzip", "--directory", folder.path, "--owner=0", "--group=0", "--numeric-owner"]
-          + files.map(\.name), timeout: Self.archiverTimeout, mostBytes: Self.mostArchiveBytes)
+        [
+          "--create", "--gzip", "--file", path, "--directory", folder.path, "--owner=0", "--group=0",
+          "--numeric-owner",
+        ] + files.map(\.name), withErrors: true, timeout: Self.archiverTimeout, mostBytes: Self.mostErrorBytes)
+      archive = (try? FileContents.read(path, upTo: Self.mostArchiveBytes)).flatMap { $0 } ?? []
     } catch {
       throw Failure(message: "\(error)", exitCode: Names.ExitCode.cannotCreate)
     }
-    guard output.end == .exited(0) else {
-      throw Failure(message: "\(Self.archiver) could not make the archive", exitCode: Names.ExitCode.cannotCreate)
+    guard output.end == .exited(0), !archive.isEmpty else {
+      let reason = output.text.split(separator: "\n").first.map { ": \(Console.printable(String($0)))" } ?? ""
+      throw Failure(
+        message: "\(Self.archiver) could not make the archive\(reason)", exitCode: Names.ExitCode.cannotCreate)
     }
-    return output.bytes
+    return archive
   }
 }
 

@@ -17,6 +17,9 @@ struct ReportContents {
   private static let journalTimeout = Duration.seconds(20)
   private static let mostJournalBytes = 16 << 20
   private static let usbDevices = "/sys/bus/usb/devices"
+  /// UIDs (systemd's UIDS-GIDS.md). Lower ones are of the system's own users.
+  private static let leastPerson: uid_t = 1000
+  private static let nobody: uid_t = 65_534
 
   private(set) var files: [File] = []
   /// Nil if everything is kept.
@@ -29,7 +32,7 @@ struct ReportContents {
     text = redaction.map { redaction in
       TextRedaction(
         users: Self.users(), home: ProcessEnvironment.current["HOME"], host: Self.host(),
-        identifiers: Array(redaction.identifiers.keys))
+        identifiers: redaction.identifiers, contents: redaction.contents)
     }
   }
 
@@ -49,7 +52,7 @@ struct ReportContents {
         bytes: lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] }))
   }
 
-  /// The rest: what Tagroute and the system know. A part that cannot be had is left out, and a remark says why.
+  /// Adds what Tagroute and the system know. A remark gives the reason why a part is missing.
   mutating func collect(_ remarks: [String], on loop: EventLoop) async {
     var remarks = remarks
     let findings = Diagnosis(await Examination.make(on: loop)).findings
@@ -71,12 +74,13 @@ struct ReportContents {
       let output = try await ProgramOutput.run(
         Self.journal,
         ["--no-pager", "--no-hostname", "--output=short-iso", "--priority=info", "--lines=2000", "--quiet"] + units
-          + userUnits, timeout: Self.journalTimeout, mostBytes: Self.mostJournalBytes)
-      if output.bytes.isEmpty {
+          + userUnits + JournalRedaction.matches, timeout: Self.journalTimeout, mostBytes: Self.mostJournalBytes)
+      let lines = text == nil ? output.text : JournalRedaction.redact(output.text)
+      if lines.isEmpty {
         remarks.append("no journal: \(Self.journal) shows no lines of Tagroute to you")
       } else {
-        add("journal.txt", "the last lines of Tagroute and pcscd in the journal", output.text)
-        if !output.text.contains("tagrouted[") {
+        add("journal.txt", "the last lines of Tagroute and pcscd in the journal", lines)
+        if !lines.contains("tagrouted[") {
           remarks.append("the journal shows no lines of tagrouted to you: sudo journalctl --unit=tagrouted has them")
         }
       }
@@ -129,16 +133,25 @@ struct ReportContents {
     return bytes.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The login names of people.
+  /// The login names and real names of people, and of the user who runs the command.
   private static func users() -> [String] {
-    var users: [String] = []
+    var users = ["USER", "LOGNAME"].compactMap { ProcessEnvironment.current[$0] }
+    func add(_ entry: UnsafeMutablePointer<passwd>) {
+      users.append(String(cString: entry.pointee.pw_name))
+      // The real name is the first field (passwd(5)).
+      guard let fields = entry.pointee.pw_gecos else { return }
+      if let name = String(cString: fields).split(separator: ",", omittingEmptySubsequences: false).first {
+        users.append(String(name))
+      }
+    }
+    if let entry = getpwuid(getuid()) { add(entry) }
     setpwent()
     defer { endpwent() }
-    while let entry = getpwent(), users.count < 10_000 {
-      let isPerson = (1000..<60_000).contains(entry.pointee.pw_uid) || entry.pointee.pw_uid == getuid()
-      if isPerson, entry.pointee.pw_uid != 0 { users.append(String(cString: entry.pointee.pw_name)) }
+    while users.count < 20_000, let entry = getpwent() {
+      if entry.pointee.pw_uid >= Self.leastPerson, entry.pointee.pw_uid != Self.nobody { add(entry) }
     }
-    return users
+    // The programs of the system run as root.
+    return users.filter { $0 != "root" }
   }
 
   private static func host() -> String {

@@ -1,22 +1,36 @@
 import Names
 
-/// Replaces what identifies a person or a tag in the texts of a report: the user, the machine, and identifiers of tags.
+/// Replaces what identifies a person or a tag in the texts of a report: users, the machine, serial numbers of readers,
+/// and identifiers of tags. Removes lines with the contents of a tag.
 struct TextRedaction: Sendable {
-  /// Of the user, with the home directory.
+  /// Login names and real names.
   let users: [String]
   let home: String?
   let host: String
-  /// Of tags.
-  let identifiers: [[UInt8]]
+  /// Of tags, by their first two bytes. Each is also here with its last byte first.
+  private let identifiers: [[UInt8]: [[UInt8]]]
+  /// Links and texts of tags.
+  private let contents: [String]
 
   static let user = "USER"
   static let host = "HOST"
   static let identifier = "UID"
+  static let serial = "SERIAL"
   /// The usual lengths of identifiers, in hexadecimal digits: 4, 7, 8 and 10 bytes.
   private static let lengths: Set<Int> = [8, 14, 16, 20]
 
+  init(users: [String], home: String?, host: String, identifiers: [[UInt8]], contents: [String] = []) {
+    // A longer name may contain a shorter one.
+    self.users = Set(users).sorted { ($1.count, $0) < ($0.count, $1) }
+    (self.home, self.host, self.contents) = (home, host, contents)
+    self.identifiers = Dictionary(
+      grouping: Set(identifiers + identifiers.map { $0.reversed() }).filter { $0.count >= 4 }
+        .sorted { $0.count > $1.count }
+    ) { Array($0.prefix(2)) }
+  }
+
   func redact(_ text: String) -> String {
-    var text = text
+    var text = withoutContents(text)
     if let home, home.count > 1 { text = text.replacing(home, with: "~") }
     for user in users { text = Self.replaceWord(user, in: text, with: Self.user) }
     // The domain is a part of the name.
@@ -24,36 +38,125 @@ struct TextRedaction: Sendable {
     if let short = host.split(separator: ".").first {
       text = Self.replaceWord(String(short), in: text, with: Self.host)
     }
-    return redactIdentifiers(text)
+    return Self.redactIdentifiers(redactKnownIdentifiers(Self.withoutSerials(text)))
   }
 
-  /// Replaces each word that may be an identifier: `04A2B3C4D5E680`, `04-A2-B3-C4` or `04:A2:B3:C4`. A number in decimal
-  /// digits stays, unless it is the identifier of a tag that was recorded.
-  private func redactIdentifiers(_ text: String) -> String {
-    let known = Set(identifiers.map { Hexadecimal.text($0) })
+  private func withoutContents(_ text: String) -> String {
+    guard !contents.isEmpty else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+      !contents.contains { line.contains($0) }
+    }.joined(separator: "\n")
+  }
+
+  // MARK: Serial numbers of readers
+
+  /// pcscd puts the serial number into the name of a reader, before the numbers that it appends: `… (SERIAL) 00 00`.
+  /// udev puts it into a file name.
+  static func withoutSerials(_ text: String) -> String {
+    text.replacing(/\([^()\n]+\)(?= [0-9A-Fa-f]{2} [0-9A-Fa-f]{2}(?![0-9A-Za-z]))/, with: "(\(serial))")
+      .replacing(/\/dev\/serial\/by-id\/[^\s"':,;)]+/, with: "/dev/serial/by-id/\(serial)")
+  }
+
+  // MARK: Identifiers
+
+  /// Replaces the identifiers of recorded tags, also inside other words, in either case, and with a space, `-` or `:`
+  /// between the bytes.
+  private func redactKnownIdentifiers(_ text: String) -> String {
+    guard !identifiers.isEmpty else { return text }
+    let bytes = Array(text.utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if let end = endOfIdentifier(in: bytes, at: index) {
+        result += Self.identifier.utf8
+        index = end
+      } else {
+        result.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Nil if no identifier begins at `start`.
+  private func endOfIdentifier(in text: [UInt8], at start: Int) -> Int? {
+    var index = start
+    func nextByte() -> UInt8? {
+      if index > start, index < text.count, [0x20, 0x2D, 0x3A].contains(text[index]) { index += 1 }
+      guard index + 1 < text.count, let high = Self.digit(text[index]), let low = Self.digit(text[index + 1]) else {
+        return nil
+      }
+      index += 2
+      return high << 4 | low
+    }
+    guard let first = nextByte(), let second = nextByte(), let candidates = identifiers[[first, second]] else {
+      return nil
+    }
+    let end = index
+    for candidate in candidates {
+      index = end
+      if candidate.dropFirst(2).allSatisfy({ nextByte() == $0 }) { return index }
+    }
+    return nil
+  }
+
+  private static func digit(_ character: UInt8) -> UInt8? {
+    switch character {
+    case 0x30...0x39: character - 0x30
+    case 0x41...0x46: character - 0x41 + 10
+    case 0x61...0x66: character - 0x61 + 10
+    default: nil
+    }
+  }
+
+  /// Replaces each word that may be an identifier, such as `04A2B3C4D5E680`, `04-A2-B3-C4` or `04:A2:B3:C4`.
+  private static func redactIdentifiers(_ text: String) -> String {
     var result = ""
     var word = ""
-    func flush() {
-      defer { word = "" }
-      let pairs = word.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == ":" }
-      let digits = pairs.joined().uppercased()
-      // The numbers of a USB device are two groups of four digits.
-      let isHexadecimal = digits.allSatisfy(\.isHexDigit) && (pairs.count == 1 || pairs.allSatisfy { $0.count == 2 })
-      let looksAlike =
-        Self.lengths.contains(digits.count) && digits.contains { !$0.isNumber } && word == word.uppercased()
-      result += isHexadecimal && (known.contains(digits) || looksAlike) ? Self.identifier : word
-    }
     for character in text {
       if character.isLetter || character.isNumber || character == "-" || character == ":" {
         word.append(character)
       } else {
-        flush()
+        result += redact(word: word)
         result.append(character)
+        word = ""
       }
     }
-    flush()
+    return result + redact(word: word)
+  }
+
+  /// A word has parts, with `-` or `:` between them: `uid:04A2B3C4D5E680`.
+  private static func redact(word: String) -> String {
+    guard word.count >= 8 else { return word }
+    var result = ""
+    var rest = word[...]
+    while !rest.isEmpty {
+      let part = rest.prefix { $0 != "-" && $0 != ":" }
+      // Pairs of digits belong together.
+      let pairs = rest.prefixMatch(of: /[0-9A-Fa-f]{2}(?:[-:][0-9A-Fa-f]{2})+(?![0-9A-Za-z])/)?.output
+      let taken = pairs ?? part
+      if isLikeIdentifier(taken.filter { $0 != "-" && $0 != ":" }) {
+        result += identifier
+      } else {
+        result += taken
+      }
+      rest = rest[taken.endIndex...]
+      if let separator = rest.first {
+        result.append(separator)
+        rest = rest.dropFirst()
+      }
+    }
     return result
   }
+
+  /// Not for a number in decimal digits, nor for an English word such as `defaced`.
+  private static func isLikeIdentifier(_ digits: String) -> Bool {
+    lengths.contains(digits.count) && digits.allSatisfy(\.isHexDigit) && digits.contains(where: \.isLetter)
+      && (digits.contains(where: \.isNumber) || digits == digits.uppercased())
+  }
+
+  // MARK: Names
 
   /// A word ends at anything but a letter, a digit or `_`.
   private static func replaceWord(_ word: String, in text: String, with substitute: String) -> String {

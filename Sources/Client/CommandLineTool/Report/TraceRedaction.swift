@@ -8,7 +8,11 @@ import Names
 /// data of tags become zeros. So do the bytes of reader sessions, which any program may have sent.
 struct TraceRedaction {
   /// As they are on the tags, each with the one that replaces it.
-  let identifiers: [[UInt8]: [UInt8]]
+  private let substitutes: [[UInt8]: [UInt8]]
+  /// Links and texts of the tags, without the beginning of a link that a code stands for.
+  let contents: [String]
+
+  var identifiers: [[UInt8]] { Array(substitutes.keys) }
 
   /// The fewest bytes that are recognised as a part of an identifier or of a message.
   private static let shortest = 4
@@ -29,7 +33,8 @@ struct TraceRedaction {
     for identifier in found where identifier.count >= Self.shortest && made[identifier] == nil {
       made[identifier] = Self.madeUp(identifier, number: made.count + 1)
     }
-    identifiers = made
+    substitutes = made
+    contents = []
   }
 
   /// Of the same length, with the manufacturer's byte: the first one, or E0 and the next at the end of a UID of ISO/IEC
@@ -76,7 +81,7 @@ struct TraceRedaction {
   private func redact(_ event: TraceLine.Event) -> TraceLine.Event {
     switch event {
     case .tap(var tap):
-      tap.uid = identifiers[tap.uid] ?? [UInt8](repeating: 0, count: tap.uid.count)
+      tap.uid = substitutes[tap.uid] ?? [UInt8](repeating: 0, count: tap.uid.count)
       tap.message = tap.message.map(Self.redact(message:))
       return .tap(tap)
     case .slot(let word, let answer): return .slot(word, answerToReset: replaceIdentifiers(in: answer))
@@ -109,7 +114,7 @@ struct TraceRedaction {
   /// (ISO/IEC 14443-3, 6.5.3: the exclusive or of four bytes; of seven, the first four are 88 and three of them).
   private func replaceIdentifiers(in bytes: [UInt8]) -> [UInt8] {
     var result = bytes
-    for (identifier, substitute) in identifiers {
+    for (identifier, substitute) in substitutes {
       var forms = [(identifier, substitute), (identifier.reversed(), substitute.reversed())]
       if identifier.count == 7 {
         forms.append((Self.withCheckBytes(identifier), Self.withCheckBytes(substitute)))
