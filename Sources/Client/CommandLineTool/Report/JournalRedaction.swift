@@ -1,10 +1,11 @@
 /// The lines of the journal that may go into a report.
 ///
-/// An app that the agent starts has the agent's standard output, so its lines have the agent's identifier. pcscd with
-/// `--apdu` logs what passes between a program and a card.
+/// An app that the agent starts has the agent's standard output, so its lines have the agent's identifier. With `--apdu`,
+/// pcscd logs the bytes of cards.
 enum JournalRedaction {
   /// The kernel's names of the processes, which have at most 15 characters, as matches for journalctl(1).
-  static let matches = ["tagrouted", "tagroute-agent", "tagroute-reader", "tagroute-mqtt", "pcscd"].map { "_COMM=\($0)" }
+  static let matches = ["tagrouted", "tagroute-agent", "tagroute-reader", "tagroute-mqtt", "pcscd"]
+    .map { "_COMM=\($0)" }
 
   /// `journal` is the output of `journalctl --output=short-iso --no-hostname`.
   static func redact(_ journal: String) -> String {

@@ -8,7 +8,7 @@ import TagrouteClient
 struct ReportContents {
   struct File {
     let name: String
-    /// What it is, for the person who is asked.
+    /// Shown to the user before the report is written.
     let summary: String
     let bytes: [UInt8]
   }
