@@ -11,12 +11,12 @@ extension Command {
     details: """
       Records what passes between Tagroute and the readers while you repeat what goes
       wrong, and adds the findings of tagroute doctor, the status, versions, the
-      journal of Tagroute, and the readers on USB. FILE becomes a compressed archive
+      journal of Tagroute, and the devices on USB. FILE becomes a compressed archive
       (.tar.gz). Nothing is sent anywhere: attach the file to your report.
 
-      Identifiers of tags, what is stored on them, user names and the name of this
-      machine are replaced, unless you give --with-contents. The command lists what it
-      has collected, and asks before it writes.
+      Identifiers of tags, what is stored on them, serial numbers of readers, names of
+      users and the name of this machine are replaced, unless you give --with-contents.
+      The command lists what it has collected, and asks before it writes.
 
       Recording needs the same permission as tagroute read. Each reader starts again
       before and after its recording. A reader session that has the reader ends with
@@ -111,8 +111,8 @@ private struct ReportRun {
     let minutes = duration / .seconds(60)
     Console.warn(
       "Recording \(names) for \(minutes == 1 ? "1 minute" : "\(Int(minutes)) minutes"). "
-        + "Do now what goes wrong: \(readers.isEmpty ? "connect the reader" : "hold the tag to the reader"). "
-        + "Press Enter when you have done it.")
+        + "Repeat what goes wrong: \(readers.isEmpty ? "connect the reader" : "hold the tag to the reader"). "
+        + "Then press Enter.")
   }
 
   private func confirm(_ files: [ReportContents.File]) async throws(Failure) {
@@ -121,7 +121,8 @@ private struct ReportRun {
     Console.tell(
       keepsContents
         ? "It contains identifiers of tags, what is stored on them, and names of this machine and its users.\n"
-        : "Identifiers of tags, what is stored on them, user names and the name of this machine are replaced.\n")
+        : "Identifiers of tags, what is stored on them, serial numbers of readers, names of users and the name of this "
+          + "machine are replaced.\n")
     Console.tell("Write \(Console.printable(file.path))? [y/N] ")
     // A key that was pressed during the recording is no answer.
     tcflush(STDIN_FILENO, TCIFLUSH)
@@ -167,7 +168,7 @@ private struct TemporaryFolder {
     path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// With the files in it, which have no folders.
+  /// Also removes its files. It has no folders.
   func remove() {
     for name in FileContents.names(inDirectory: path, atMost: 1000) ?? [] { unlink("\(path)/\(name)") }
     rmdir(path)
