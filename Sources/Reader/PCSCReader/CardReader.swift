@@ -158,7 +158,9 @@ final class CardReader {
     case .examine: try examine()
     case .restorePolling: try restorePolling()
     case .wait(let end):
-      if end == nil { try wait(for: slot.isHeld ? Self.exclusiveUse : slot.isStuck(at: .now) ? ReaderRemedy.stuck : "") }
+      if end == nil {
+        try wait(for: slot.isHeld ? Self.exclusiveUse : slot.isStuck(at: .now) ? ReaderRemedy.stuck : "")
+      }
       try sleep(until: end)
     }
   }
