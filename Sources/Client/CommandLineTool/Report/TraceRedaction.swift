@@ -78,8 +78,9 @@ struct TraceRedaction {
       result.answer = exchange.answer.map { Self.zeroed($0, keeping: 0) }
       return result
     }
+    let fixed = Self.keySize(exchange)
+    result.command = exchange.command.prefix(fixed) + substitution.replace(in: Array(exchange.command.dropFirst(fixed)))
     guard var answer = exchange.answer else {
-      result.command = substitution.replace(in: exchange.command)
       if case .registers(let places, _) = TagExchange(exchange) { for place in places { result.command[place] = 0 } }
       return result
     }
@@ -91,6 +92,12 @@ struct TraceRedaction {
       answer.replaceSubrange(place, with: bytes)
     case .targets(let targets):
       for place in targets.flatMap(\.historicalBytes) { answer[place] = 0 }
+      // What follows an identifier here is no check byte.
+      for place in targets.map(\.identifier) {
+        answer.replaceSubrange(place, with: substitution.replace(in: Array(answer[place])))
+      }
+      result.answer = answer
+      return result
     case .registers(let places, let values):
       for place in places { result.command[place] = 0 }
       for place in values { answer[place] = 0 }
@@ -100,9 +107,16 @@ struct TraceRedaction {
     case .serialNumber: answer = Self.zeroed(answer, keeping: 0)
     case .identifier, .reader: break
     }
-    result.command = substitution.replace(in: result.command)
     result.answer = substitution.replace(in: answer)
     return result
+  }
+
+  /// The size of what comes before the identifier in an authentication of MIFARE Classic: a key may end like a part of the
+  /// identifier (MF1S50YYX data sheet, 10.1, by InDataExchange). 0 for other commands.
+  private static func keySize(_ exchange: TraceLine.Exchange) -> Int {
+    let command = exchange.command
+    let isAuthentication = exchange.call == nil && command.count == 14 && [0x60, 0x61].contains(command[2])
+    return isAuthentication ? 10 : 0
   }
 
   /// How many bytes of a session's command say what kind it is. A password may follow.

@@ -42,7 +42,9 @@ import Testing
     func restarted(scanning isOn: Bool = true) async throws {
       _ = try await rig.command { if case .shutDown = $0 { true } else { nil } }
       try await rig.scanning(isOn)
+      let seen = await rig.daemon.log().count
       await rig.reader.becomeReady()
+      try await rig.daemon.line(containing: "is ready", after: seen)
     }
 
     /// Whether the present process was started to write a trace.
