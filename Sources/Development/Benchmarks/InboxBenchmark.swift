@@ -43,7 +43,7 @@ struct InboxBenchmark {
       sqlite, [file, "SELECT id FROM taps ORDER BY sequence LIMIT 1 OFFSET \(size / 2)"], installation)
     let questions: [(String, [String], String)] = [
       ("the newest 100", [], "sequence < 9223372036854775807"),
-      ("the newest 100 that failed", ["--state", "failed"], "state = 'failed'"),
+      ("the newest 100 that failed", ["--state", "failed"], "state IN ('failed', 'failed-off-screen')"),
       ("100 from the middle", ["--before", middle], "sequence < (SELECT sequence FROM taps WHERE id = '\(middle)')"),
     ]
     for (name, arguments, condition) in questions {
