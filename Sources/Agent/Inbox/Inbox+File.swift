@@ -249,7 +249,8 @@ extension Inbox {
   /// Ends or returns the unfinished taps of an earlier run. At most `maximum` taps are to be shown.
   ///
   /// Taps that were being opened become ``TapState/failed``, because the handler may or may not have received them. Of
-  /// the taps that wait for the user, the newest are to be shown; older ones are ended.
+  /// the taps that wait for the user, the newest are to be shown; older ones become ``TapState/expired``, or
+  /// ``TapState/failedOffScreen`` if they have failed.
   package func resume(maximum: Int) -> Leftovers {
     openIfNeeded()
     return settle((Set(live.keys), otherPlaces), maximum: maximum)

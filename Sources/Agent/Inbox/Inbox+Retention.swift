@@ -1,6 +1,7 @@
 /// How long taps are kept, and which are removed.
 extension Inbox {
-  /// Applies the retention. Returns the ids of taps that were waiting and are now over.
+  /// Applies the retention. Returns the ids of taps that were waiting and are now ``TapState/expired``, or
+  /// ``TapState/failedOffScreen`` if they have failed.
   package func prune() -> [String] {
     let expired = applyRetention(to: Set(live.keys))
     commit()

@@ -110,7 +110,7 @@ extension TapDesk {
       log(.info, "tap \(offer.id) was handed to \(handler), which has ended without an error")
     case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
     case .failed(let failure) where failure.code == .commandFailed || failure.code == .commandMissing:
-      log(.warning, "tap \(offer.id) failed, by the rule “\(offer.rule?.name ?? "")”: \(failure)")
+      log(.warning, "tap \(offer.id) failed: rule “\(offer.rule?.name ?? "")”: \(failure)")
     case .unknown(let doubt): log(.warning, "tap \(offer.id) may have been handed to \(handler): \(doubt)")
     case .failed(let failure):
       log(.warning, "tap \(offer.id) was not handed to \(handler): \(failure.error ?? failure.code.rawValue)")

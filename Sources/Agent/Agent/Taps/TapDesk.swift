@@ -71,7 +71,7 @@ actor TapDesk {
     }
     if isOutgoing { await signals.emit("OutgoingAvailable", []) }
     // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
-    log.debug("tap \(offer.id) is decided like this because", Redacted(offer.reason, as: "reason"))
+    log.debug("decision for tap \(offer.id):", Redacted(offer.reason, as: "reason"))
     for id in receipt.expired { await perform(policy.handle(.expired(id))) }
     if await openAtOnce(offer) { return }
     if screen.isHeadless { return await endHeadless(offer) }
@@ -113,7 +113,7 @@ actor TapDesk {
       log(.info, "tap \(offer.id) is not opened without a click: the session is locked")
       return false
     }
-    log(.info, "tap \(offer.id) goes without a click to \(offer.receiverName ?? "the clipboard")")
+    log(.info, "tap \(offer.id) is opened without a click\(offer.receiverName.map { " in \($0)" } ?? "")")
     await perform([.announceReceived(offer.id)])
     return await open(offer.opening(.withoutClick), token: nil) == nil
   }

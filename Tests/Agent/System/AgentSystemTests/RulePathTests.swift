@@ -121,8 +121,8 @@ import Testing
       let shown = try await failure(server)
       #expect(shown.summary == title && shown.body.hasSuffix(" · \(body)"), "\(shown)")
       try await rig.agent.line(
-        containing: "tap \(tapID(number)) goes without a click to the program of the rule “\(name)”, \(program)")
-      try await rig.agent.line(containing: "tap \(tapID(number)) failed, by the rule “\(name)”: \(why)")
+        containing: "tap \(tapID(number)) is opened without a click in the program of the rule “\(name)”, \(program)")
+      try await rig.agent.line(containing: "tap \(tapID(number)) failed: rule “\(name)”: \(why)")
       let lines = try await rig.tagroute("inbox", "show", tapID(number)).output.split(separator: "\n")
       #expect(lines.last?.hasSuffix(": failed: \(why)") == true, "\(lines)")
       #expect(try await rig.tagroute("inbox", "--state", "failed").output.contains("  rule \(name) "))
