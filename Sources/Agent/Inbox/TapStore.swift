@@ -403,7 +403,7 @@ enum Schema {
   static let upgrades: [Int64: [String]] = [
     // The rule that decided, and its program.
     4: ["ALTER TABLE taps ADD COLUMN rule TEXT", "ALTER TABLE taps ADD COLUMN program TEXT", failedOffScreen],
-    5: [failedOffScreen],
+    5: [failedOffScreen, reasonWithoutRule],
   ]
 
   /// Gives taps that failed, and are over, a state of their own.
@@ -411,6 +411,13 @@ enum Schema {
     UPDATE taps SET state = 'failed-off-screen'
     WHERE state = 'failed' AND reason_code IN ('refused', 'damaged')
       OR state = 'expired' AND reason_code NOT IN ('', 'made-room', 'overdue')
+    """
+
+  /// The reason named the rule, which has a column of its own.
+  private static let reasonWithoutRule = """
+    UPDATE taps SET reason = substr(reason, length('rule ' || rule || ': ') + 1)
+    WHERE reason_code IN ('command-failed', 'command-missing')
+      AND substr(reason, 1, length('rule ' || rule || ': ')) = 'rule ' || rule || ': '
     """
 
   /// Makes the tables in a new database, or changes those of an earlier version. Throws `SQLITE_MISMATCH` if the file has
