@@ -4,7 +4,7 @@ import Notifications
 import UniversalLinks
 
 extension Messages {
-  /// A sentence without a full stop; may be empty. `program` is that of the rule.
+  /// A sentence without a full stop; may be empty. `program` is that of the rule; empty if it is unknown.
   ///
   /// Another program's message is quoted and short: it is not translated, and may contain any text.
   static func whyFailed(_ reason: TapReason, program: String = "") -> String {
@@ -70,6 +70,9 @@ extension Messages {
     case .programMissing:
       // Translators: the app is known to the desktop, and the program that it consists of is missing.
       return translated("The program of the app is not installed")
+    case .commandMissing where quotable(program).isEmpty:
+      // Translators: the program of a rule that the user has written for a tag
+      return translated("The program is missing or cannot be executed")
     case .commandMissing:
       // Translators: a rule that the user has written for a tag names a program, for example /usr/bin/mpc
       return translated("The program is missing or cannot be executed: “{program}”", ["program": quotable(program)])

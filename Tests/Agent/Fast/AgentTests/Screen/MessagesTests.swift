@@ -26,6 +26,11 @@ struct FailureWordsTests {
     }
   }
 
+  @Test func `a missing program whose name is unknown is not quoted`() {
+    let missing = HandOverOutcome.failed(HandOverFailure(.commandMissing, "")).failure
+    #expect(missing.map { Messages.whyFailed($0) } == "The program is missing or cannot be executed")
+  }
+
   @Test func `an app without an error message is not quoted`() {
     let silent = HandOverOutcome.failed(HandOverFailure(.handlerFailed, "“”")).failure
     #expect(silent.map { Messages.whyFailed($0) } == "The app did not take it")
