@@ -60,7 +60,8 @@ extension TapDesk {
     let offer = await router.offer(tap)
     guard tap.state.successors.contains(.opening) else { return }
     if offer.isShown {
-      await perform(policy.handle(.again(offer)))
+      let failure = [.failed, .failedOffScreen].contains(tap.state) ? tap.reason : nil
+      await perform(policy.handle(.again(offer, failure: failure, showsFailure: false)))
     } else if policy.offer(id) != nil {
       // A rule may ignore the tag now, or the app of its record may be gone.
       await perform(policy.handle(.withdrawn(offer)))

@@ -198,8 +198,8 @@ actor TapDesk {
       let offer = await router.offer(tap).opening(shown.manner)
       // The tap may have been clicked meanwhile.
       guard policy.offer(id) == shown, offer != shown, offer.isShown else { return }
-      let isSame = tap.state == .failed && offer.receiver == tap.receiver
-      await perform(policy.handle(.again(offer, failure: isSame ? tap.reason : nil)))
+      let failure = tap.state == .failed ? tap.reason : nil
+      await perform(policy.handle(.again(offer, failure: failure, showsFailure: offer.receiver == tap.receiver)))
     } catch { log(.warning, "cannot decide tap \(id) again: \(error)") }
   }
 
@@ -234,7 +234,10 @@ actor TapDesk {
     await retryFile()
     // Another agent may have taken the file meanwhile.
     Task { await waitForFile() }
-    for id in await inbox.prune() { await perform(policy.handle(.expired(id))) }
+    for id in await inbox.prune() {
+      let hasFailed = (try? await inbox.tap(id))?.state == .failedOffScreen
+      await perform(policy.handle(.expired(id, hasFailed: hasFailed)))
+    }
   }
 
   func show(_ left: Leftovers) async {
@@ -258,7 +261,9 @@ actor TapDesk {
       guard !screen.isHeadless else { return await endLeft(tap) }
       let offer = await router.offer(tap)
       if [.received, .shown, .failed].contains(tap.state) {
-        await perform(policy.handle(.resumed(offer, tap.state, reason: tap.reason)))
+        // What failed may have been the program of a rule that has changed since.
+        let isSame = offer.receiver == tap.receiver
+        await perform(policy.handle(.resumed(offer, tap.state, reason: tap.reason, showsFailure: isSame)))
       } else {
         await screen.close(id)
       }

@@ -12,14 +12,16 @@ import Routing
 struct TapPolicy {
   enum Event {
     case stored(TapOffer)
-    /// A tap of an earlier run is ``TapState/received``, ``TapState/shown`` or ``TapState/failed``.
-    case resumed(TapOffer, TapState, reason: TapReason)
+    /// A tap of an earlier run is ``TapState/received``, ``TapState/shown`` or ``TapState/failed``. `showsFailure` as in
+    /// ``again(_:failure:showsFailure:)``.
+    case resumed(TapOffer, TapState, reason: TapReason, showsFailure: Bool = true)
     case shown(String, at: NotificationPlace)
     /// ``TapState/opening`` is committed, after a click or a call. A click may be a choice of the app.
     case opening(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
     /// The tap was decided again and has to be shown: a click did not answer the question, or something has changed.
-    /// `failure` says why the tap has failed in the app of this offer.
-    case again(TapOffer, failure: TapReason? = nil)
+    /// `failure` says why the tap has failed, in any app; nil if it has not. `showsFailure` is false if the notification
+    /// must not say so, for example because this offer has another app.
+    case again(TapOffer, failure: TapReason? = nil, showsFailure: Bool = true)
     /// The tap on the screen has no contents any more that can be opened or shown.
     case withdrawn(TapOffer)
     /// The hand-over has ended. If the app has not answered in time, its answer may still come.
@@ -32,7 +34,8 @@ struct TapPolicy {
     /// The notification has disappeared without a click.
     case closed(String, NotificationCloseReason)
     case dismiss(String)
-    case expired(String)
+    /// `hasFailed` according to the inbox.
+    case expired(String, hasFailed: Bool = false)
     /// By a call, while the tap was on the screen.
     case cleared(String)
   }
@@ -98,7 +101,7 @@ struct TapPolicy {
   /// The offer in the tap's notification; nil if it has none.
   func offer(_ id: String) -> TapOffer? { onScreen[id]?.offer }
 
-  /// As the tap's notification says.
+  /// Whether a tap on the screen has failed, also if its notification does not say so.
   func hasFailed(_ id: String) -> Bool { onScreen[id]?.state == .failed }
 
   /// The answer that the app has not given in time.
@@ -123,7 +126,8 @@ struct TapPolicy {
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .stored(let offer): return stored(offer)
-    case .resumed(let offer, let state, let reason): return resumed(offer, state, reason)
+    case .resumed(let offer, let state, let reason, let showsFailure):
+      return resumed(offer, state, reason, showsFailure: showsFailure)
     case .shown(let id, let place):
       // The tap has left the screen meanwhile, and its notification is being closed.
       guard let state = onScreen[id]?.state else { return [] }
@@ -136,10 +140,13 @@ struct TapPolicy {
       var actions = close(offer.id)
       if offer.manner == .withoutClick { actions += dismissEarlier(of: offer) }
       return actions + remembering + [handOver] + (offer.manner == .always ? [.openAlways(offer)] : [])
-    case .again(let offer, let failure): return again(offer, failure)
+    case .again(let offer, let failure, let showsFailure): return again(offer, failure, showsFailure: showsFailure)
     case .withdrawn(let offer):
       let (state, reason) = offer.ending
-      return [.move(offer.id, to: state, reason: reason)] + close(offer.id) + [.announceClosed(offer.id, state)]
+      // A failure was announced already.
+      let isAnnounced = hasFailed(offer.id) && state == .failedOffScreen
+      return [.move(offer.id, to: state, reason: reason)] + close(offer.id)
+        + (isAnnounced ? [] : [.announceClosed(offer.id, state)])
     case .handedOver(let offer, let outcome, let answer):
       pendingCalls[offer.handOverKey] = answer.map { PendingCall(answer: $0) }
       return handedOver(offer, outcome)
@@ -151,9 +158,9 @@ struct TapPolicy {
     case .dismiss(let id):
       let reason = onScreen[id]?.failure ?? .none
       return [.move(id, to: .dismissed, reason: reason)] + close(id) + [.announceClosed(id, .dismissed)]
-    case .expired(let id):
+    case .expired(let id, let hasFailed):
       forget(id)
-      guard let tap = remove(id) else { return [.announceClosed(id, .expired)] }
+      guard let tap = remove(id) else { return hasFailed ? [] : [.announceClosed(id, .expired)] }
       return [.closeNotification(id)] + end(tap, as: .expired).announcement
     case .cleared(let id):
       forget(id)
@@ -206,7 +213,9 @@ struct TapPolicy {
     return [end.move, .closeNotification(tap.offer.id)] + end.announcement
   }
 
-  private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: TapReason) -> [Action] {
+  private mutating func resumed(
+    _ offer: TapOffer, _ state: TapState, _ reason: TapReason, showsFailure: Bool
+  ) -> [Action] {
     guard offer.isShown else {
       // The earlier run may have left its notification.
       if state == .failed {
@@ -219,22 +228,24 @@ struct TapPolicy {
     // Newer taps may fill the screen already.
     guard onScreen[offer.id] != nil else { return leaving }
     return leaving + [
-      state == .failed
+      state == .failed && showsFailure
         ? .showFailure(offer, reason: reason, isNews: false)
         : .show(offer, replacing: nil, isNews: state == .received)
     ]
   }
 
   /// A tap that has left the screen is shown there again, and keeps its state in the inbox.
-  private mutating func again(_ offer: TapOffer, _ failure: TapReason?) -> [Action] {
+  private mutating func again(_ offer: TapOffer, _ failure: TapReason?, showsFailure: Bool) -> [Action] {
     guard let present = onScreen[offer.id] else {
       let newer = tapOfTag[offer.read.tag]
-      let leaving = put(offer, .shown)
+      let leaving = put(offer, failure == nil ? .shown : .failed, failure: failure)
       if let newer, onScreen[newer] != nil { tapOfTag[offer.read.tag] = newer }
       return leaving + [.show(offer, replacing: nil, isNews: false)]
     }
     onScreen[offer.id] = OnScreen(offer: offer, state: present.state, failure: present.failure, number: present.number)
-    if let failure, present.state == .failed { return [.showFailure(offer, reason: failure, isNews: false)] }
+    if showsFailure, let failure, present.state == .failed {
+      return [.showFailure(offer, reason: failure, isNews: false)]
+    }
     return [.show(offer, replacing: nil, isNews: false)]
   }
 

@@ -1,5 +1,6 @@
 import EventLoop
 import Inbox
+import NDEF
 import Names
 import Notifications
 import Routing
@@ -81,6 +82,69 @@ struct TapPolicyTests {
     #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil, isNews: false)])
     _ = policy.open(offer, token: nil)
     #expect(policy.onScreenInOrder.isEmpty)
+  }
+
+  @Test func `a failed tap that is shown again stays failed if the user does not answer`() throws {
+    let failure = TapReason(.notStarted, detail: "why")
+    let offer = try sampleOffer(1, tag: 7)
+    var shown = TapPolicy()
+    #expect(
+      shown.handle(.again(offer, failure: failure, showsFailure: false)) == [
+        .show(offer, replacing: nil, isNews: false)
+      ])
+    #expect(shown.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
+    let move = TapPolicy.Action.move(offer.id, to: .failedOffScreen, reason: failure)
+
+    var expired = shown
+    #expect(expired.handle(.closed(offer.id, .expired)) == [move])
+
+    var tappedAgain = shown
+    let second = try sampleOffer(2, tag: 7)
+    #expect(
+      tappedAgain.handle(.stored(second)) == [
+        move, .announceReceived(second.id), .show(second, replacing: offer.id),
+      ])
+
+    var full = shown
+    for number in 10..<(9 + TapPolicy.maximumOnScreen) { _ = full.handle(.stored(try sampleOffer(number))) }
+    let last = try sampleOffer(100)
+    #expect(
+      full.handle(.stored(last)) == [
+        move, .closeNotification(offer.id), .announceReceived(last.id), .show(last, replacing: nil),
+      ])
+
+    var dismissed = shown
+    #expect(
+      dismissed.handle(.closed(offer.id, .dismissed)) == [
+        .move(offer.id, to: .dismissed, reason: failure), .announceClosed(offer.id, .dismissed),
+      ])
+  }
+
+  @Test mutating func `a failed tap that is shown again is not replaced in place of a newer one of its tag`() throws {
+    let (failed, second, third) = (
+      try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7)
+    )
+    _ = policy.handle(.stored(second))
+    _ = policy.handle(.again(failed, failure: TapReason(.notStarted), showsFailure: false))
+    #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
+    #expect(policy.hasFailed(failed.id))
+  }
+
+  @Test mutating func `the end of a failed tap is not announced a second time`() throws {
+    let read = try TagRead(tapValues(1, message: try uriMessage("javascript:1")), now: sampleMicroseconds)
+    let refused = TapOffer(read, registry: Registry(declarations: []), policy: RoutingPolicy(), languages: [])
+    let (state, reason) = refused.ending
+    #expect(state == .failedOffScreen)
+    let withdrawn: [TapPolicy.Action] = [
+      .move(offer.id, to: .failedOffScreen, reason: reason), .closeNotification(offer.id),
+    ]
+    _ = policy.handle(.resumed(offer, .failed, reason: TapReason(.notStarted)))
+    #expect(policy.handle(.withdrawn(refused)) == withdrawn)
+    _ = policy.handle(.stored(offer))
+    #expect(policy.handle(.withdrawn(refused)) == withdrawn + [.announceClosed(offer.id, .failedOffScreen)])
+    // It has left the screen.
+    #expect(policy.handle(.expired(offer.id, hasFailed: true)).isEmpty)
+    #expect(policy.handle(.expired(offer.id, hasFailed: false)) == [.announceClosed(offer.id, .expired)])
   }
 
   @Test(arguments: [
@@ -245,6 +309,13 @@ struct EarlierRunPolicyTests {
       policy.handle(.resumed(failed, .failed, reason: TapReason(.notStarted, detail: "why"))) == [
         .showFailure(failed, reason: TapReason(.notStarted, detail: "why"), isNews: false)
       ])
+    // Another app or program opens this one now.
+    let changed = try sampleOffer(4)
+    #expect(
+      policy.handle(.resumed(changed, .failed, reason: TapReason(.notStarted), showsFailure: false)) == [
+        .show(changed, replacing: nil, isNews: false)
+      ])
+    #expect(policy.hasFailed(changed.id))
   }
 
   @Test func `a tap of an earlier run expires if the screen is full, and a new tap of its tag does not replace it`()
