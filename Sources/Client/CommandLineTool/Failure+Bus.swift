@@ -56,18 +56,12 @@ extension Failure {
     else { return nil }
     let user = status.stationUser
     let isOwn = hasBus && getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } == user
-    let command = CommandLine.arguments.dropFirst().map(quoted).joined(separator: " ")
+    let command = CommandLine.arguments.dropFirst().map(ShellWord.quoted).joined(separator: " ")
     return Failure(
       message: isOwn
         ? "the station's agent is not running: \(Diagnosis.startingStation(user).text)"
         : "the station's agent, with its inbox, belongs to user \(user): \(Diagnosis.asStation(user, command))",
       exitCode: Names.ExitCode.unavailable)
-  }
-
-  /// An argument for a shell.
-  private static func quoted(_ word: String) -> String {
-    let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || "-_./:=".contains($0) }
-    return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: #"'\''"#))'"
   }
 
   /// Connects. Any error means that there is no bus.

@@ -72,11 +72,12 @@ struct InboxTap {
     guard !["nothing", ""].contains(resolution.question) else { return nil }
     // One app is no choice.
     if resolution.question == "whether-allowed", let app = resolution.handler.map(AppID.text) {
+      let word = ShellWord.quoted(app)
       let claim = resolution.claimants.first { $0.id == resolution.handler }?.claim
-      let always = claim.map { "; to allow it for \($0): tagroute handlers prefer \(app) \(ShellWord.quoted($0))" }
+      let always = claim.map { "; to allow it for \($0): tagroute handlers prefer \(word) \(ShellWord.quoted($0))" }
       return Failure(
         message: "tap \(tap.shortID): \(app) needs your permission. To open it once: tagroute inbox open "
-          + "\(tap.shortID) --handler \(app)\(always ?? "")", exitCode: Names.ExitCode.tryAgain)
+          + "\(tap.shortID) --handler \(word)\(always ?? "")", exitCode: Names.ExitCode.tryAgain)
     }
     let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""
     let candidates = resolution.candidates.map(AppID.text).joined(separator: ", ") + others

@@ -27,12 +27,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["write", "--uri", "https://a.example/?b&c"], "tagroute write --format --uri 'https://a.example/?b&c'"),
-    (
-      ["--json", "write", "--text", "it's", "--count=2"],
-      #"tagroute --json write --format --text 'it'\''s' '--count=2'"#
-    ),
-    (["write", "--text", ""], "tagroute write --format --text ''"), (["read"], "tagroute write --format"),
+    (["--json", "write", "--text", "a b", "--count=2"], "tagroute --json write --format --text 'a b' --count=2"),
+    (["read"], "tagroute write --format"),
   ])
   func `the command that formats a tag is that of the user`(words: [String], command: String) {
     #expect(Failure.formatting(words) == command)
