@@ -76,6 +76,13 @@ package enum FileContents {
     return names
   }
 
+  /// The system's description of why its names cannot be read. Nil if they can, or if nothing has this path.
+  package static func obstacle(toReadingDirectory path: String) -> String? {
+    guard let directory = opendir(path) else { return errno == ENOENT ? nil : String(cString: strerror(errno)) }
+    closedir(directory)
+    return nil
+  }
+
   /// Who can add and remove names in it. Follows links. Nil if it is not a directory.
   package static func attributes(ofDirectory path: String) -> Attributes? {
     var information = stat()

@@ -48,7 +48,14 @@ package struct RuleFiles: Sendable, Hashable {
   }
 
   private func read(_ directory: String, _ origin: TapRule.Origin, _ content: inout Content) {
-    guard let attributes = FileContents.attributes(ofDirectory: directory) else { return }
+    // No directory at all is right, but rules that cannot be read must not look like none.
+    func reportObstacle() {
+      guard let obstacle = FileContents.obstacle(toReadingDirectory: directory) else { return }
+      content.problems.append(
+        KeyFileError(
+          file: directory, line: nil, problem: "cannot be read (\(obstacle))", remedy: "make it a readable folder"))
+    }
+    guard let attributes = FileContents.attributes(ofDirectory: directory) else { return reportObstacle() }
     if let objection = Self.objection(to: attributes, directory, origin) {
       content.problems.append(objection)
       return
@@ -60,7 +67,9 @@ package struct RuleFiles: Sendable, Hashable {
           remedy: "make those folders \(origin == .user ? "yours" : "root's"), and run chmod o-w on them"))
       return
     }
-    guard let names = FileContents.names(inDirectory: directory, atMost: Self.maximumNames) else { return }
+    guard let names = FileContents.names(inDirectory: directory, atMost: Self.maximumNames) else {
+      return reportObstacle()
+    }
     guard names.count <= Self.maximumNames else {
       content.problems.append(
         KeyFileError(

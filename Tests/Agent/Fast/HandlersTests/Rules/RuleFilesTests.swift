@@ -57,6 +57,19 @@ import Testing
     #expect(files.read().problems.count == 1)
   }
 
+  @Test func `a folder that cannot be read is reported, and one that does not exist is not`() throws {
+    func read(_ name: String) -> RuleFiles.Content {
+      RuleFiles(environment: ["XDG_CONFIG_HOME": directory.file(name)], system: directory.file("etc")).read()
+    }
+    #expect(read("none") == RuleFiles.Content())
+    try directory.write("", to: "file/tagroute/rules.d")
+    let place = directory.file("file/tagroute/rules.d")
+    #expect(
+      read("file").problems.map(\.description)
+        == ["\(place): cannot be read (Not a directory): make it a readable folder"])
+    #expect(read("file/tagroute/rules.d").problems.count == 1)
+  }
+
   /// A user with permission to rename the directory can put another one in its place.
   @Test(arguments: ["config/tagroute", "config"])
   func `a directory below one that others can write is ignored`(above: String) throws {
