@@ -163,15 +163,21 @@ extension Command.Form {
     }
     if words.count > expected.count, expected.last?.isRepeated != true {
       let extra = words[expected.count]
-      let isLink = options.contains { $0.name == "uri" } && (try? TypedLink.uri(extra)) != nil
-      throw .usage(
-        "the argument \(extra) is one too many: use "
-          + (isLink ? "tagroute \(title) --uri \(ShellWord.quoted(extra))" : usage))
+      let isLink =
+        words.count == 1 && options.contains { $0.name == RecordOption.uri.rawValue }
+        && !RecordOption.allCases.contains { given.has($0.rawValue) } && TypedLink.isMeant(by: extra)
+      throw .usage("the argument \(extra) is one too many: use \(isLink ? Self.withLink(extra, title, given) : usage)")
     }
     // A variable that is not set gives an empty word. On the bus, an empty text may mean all.
     if let empty = zip(expected, words).first(where: { $0.1.isEmpty && !$0.0.isRepeated }) {
       throw .usage("\(empty.0.name) is empty: use \(usage)")
     }
+  }
+
+  /// The command that was typed, with its only word as the value of `--uri`.
+  private static func withLink(_ link: String, _ title: String, _ given: Arguments) -> String {
+    let words = given.given.flatMap { ["--\($0.name)"] + $0.values } + ["--uri", link]
+    return "tagroute \(title) \(words.map(ShellWord.quoted).joined(separator: " "))"
   }
 }
 

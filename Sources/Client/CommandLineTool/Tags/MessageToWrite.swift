@@ -169,6 +169,11 @@ struct MessageToWrite {
 
 /// A link as a person types it.
 enum TypedLink {
+  /// Whether a word without an option is likely a link: `card.vcf` may be the name of a file.
+  static func isMeant(by word: String, isFile: (String) -> Bool = { access($0, F_OK) == 0 }) -> Bool {
+    (try? uri(word)) != nil && ((try? URI(word)) != nil || !isFile(word))
+  }
+
   /// The link in the spelling that a tap offers. A host without a scheme gets `https://`. So does `example.com:8080`,
   /// although it could be a link of the scheme `example.com`.
   static func uri(_ text: String) throws(Failure) -> URI {

@@ -105,6 +105,23 @@ import Testing
         + "see tagroute write --help"
     ),
     (
+      "write --json --count=2 a.example",
+      "the argument a.example is one too many: use tagroute write --json --count 2 --uri a.example; "
+        + "see tagroute write --help"
+    ),
+    (
+      "write --uri a.example b.example",
+      "the argument b.example is one too many: use tagroute write; see tagroute write --help"
+    ),
+    (
+      "write a.example b.example",
+      "the argument a.example is one too many: use tagroute write; see tagroute write --help"
+    ),
+    (
+      "demo --handler a a.example",
+      "the argument a.example is one too many: use tagroute demo --handler a --uri a.example; see tagroute demo --help"
+    ),
+    (
       "demo a.example",
       "the argument a.example is one too many: use tagroute demo --uri a.example; see tagroute demo --help"
     ),

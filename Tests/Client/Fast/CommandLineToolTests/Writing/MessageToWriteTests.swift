@@ -132,6 +132,13 @@ import UniversalLinks
     #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
   }
 
+  @Test func `a host without a scheme is meant as a link only if no file has its name`() {
+    for word in ["https://a.example/", "tel:1", "a.example", "card.vcf", "no link"] {
+      let isMeant = [true, false].map { isFile in TypedLink.isMeant(by: word) { _ in isFile } }
+      #expect(isMeant == (word == "no link" ? [false, false] : [word.contains(":"), true]), "\(word)")
+    }
+  }
+
   /// `resolve` takes the host for a scheme.
   private static func isHostWithPort(_ text: String) -> Bool {
     text.contains(/^\s*([a-z0-9\-]+\.[a-z0-9.\-]+|localhost):[0-9]/)
