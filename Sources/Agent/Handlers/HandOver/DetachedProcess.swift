@@ -99,9 +99,9 @@ enum ProgramEnd: Sendable, Hashable {
   var failure: String? {
     switch self {
     case .exited(0), .killed(SIGHUP), .killed(SIGINT), .killed(SIGTERM), .killed(SIGPIPE), .unknown: nil
-    // A shell's words for a command (POSIX, "Exit Status for Commands").
-    case .exited(126): "ended with status 126: a command in it cannot be executed"
-    case .exited(127): "ended with status 127: a command in it was not found"
+    // The program need not be a shell (POSIX, "Exit Status for Commands").
+    case .exited(126): "ended with status 126, with which a shell reports a command that cannot be executed"
+    case .exited(127): "ended with status 127, with which a shell reports a missing command"
     case .exited(let status): "ended with status \(status)"
     case .killed(let signal): "was killed by signal \(signal)"
     }

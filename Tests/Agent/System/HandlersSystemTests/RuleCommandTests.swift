@@ -140,8 +140,8 @@ import UniversalLinks
 
   @Test(arguments: [
     ("exit 0", nil), ("exec <&-; exit 1", "ended with status 1"), ("exit 255", "ended with status 255"),
-    ("exit 126", "ended with status 126: a command in it cannot be executed"),
-    ("exit 127", "ended with status 127: a command in it was not found"),
+    ("exit 126", "ended with status 126, with which a shell reports a command that cannot be executed"),
+    ("exit 127", "ended with status 127, with which a shell reports a missing command"),
     ("kill -KILL $$", "was killed by signal 9"), ("kill -TERM $$", nil),
   ])
   func `a program that ends with an error has failed`(script: String, failure: String?) async throws {
