@@ -59,12 +59,12 @@ struct TagStatusReport: Sendable {
         guard TagFailure(error) == .noMessage else { throw error }
       }
     }
-    let isBlank = status == .notSupported ? await isBlank(tag) : false
+    let isBlank = status == .notSupported ? try await isBlank(tag) : false
     return TagStatusReport(tag: tag, status: status, capacity: capacity, message: message, isBlank: isBlank)
   }
 
   /// Asks for the place of the capability container, as a write does.
-  private static func isBlank(_ tag: ReaderTag) async -> Bool {
+  private static func isBlank(_ tag: ReaderTag) async throws(BusError) -> Bool {
     do throws(BusError) {
       switch TagType(rawValue: tag.technology) {
       // READ of four pages.
@@ -78,6 +78,7 @@ struct TagStatusReport: Sendable {
       default: return false
       }
     } catch {
+      if TagFailure(error) == .tagLost { throw error }
       return false
     }
   }

@@ -108,6 +108,16 @@ import Testing
     #expect(lost.errors == ["tagroute: the tag: it was taken away"])
     let requests = await place.next(3)
     #expect(requests.last == .invalidate("The tag was taken away too soon."), "\(requests)")
+
+    // While it is asked whether it is blank.
+    var other = SessionCard(message: nil)
+    (other.status, other.capacity) = ("not-supported", 0)
+    other.answer = { _ in throw BusError(name: Names.Errors.tagLost, message: "it was taken away") }
+    try await place.daemon.place(other)
+    for command in ["read", "info"] {
+      let lost = try await place.run([command])
+      #expect(lost.code == .exited(75) && lost.errors == ["tagroute: the tag: it was taken away"], "\(command)")
+    }
   }
 
   @Test func `a refused session exits with the code of its error`() async throws {
