@@ -28,18 +28,24 @@ extension Command {
       }
       try console.answer(
         ["enabled": status.enabled, "scanning": status.scanning, "suspendReasons": status.suspendReasons] as JSON,
-        ["scanning: \(switched(ScanningLine(status, SuspendReason.words)))"])
+        [switched(ScanningLine(status, SuspendReason.words))])
       return 0
     }
   }
 
-  private static func switched(_ line: ScanningLine) -> String {
-    switch line.verdict {
-    case .off: line.description
-    case .notScanning: "on; paused\(line.text)"
-    case .scanning, .aboutToScan: "on"
-    }
+  /// What `on` and `off` print.
+  static func switched(_ line: ScanningLine) -> String {
+    let words =
+      switch line.verdict {
+      case .off: line.description
+      case .notScanning: "on; paused\(line.text)"
+      case .scanning, .aboutToScan: "on"
+      }
+    return "scanning: \(words)"
   }
+
+  /// What `session lock` and `session unlock` print: a report, because another locker may still have the session locked.
+  static func reported(isLocked: Bool) -> String { "session: reported as \(isLocked ? "locked" : "unlocked")" }
 
   static let session = Command(
     name: "session", summary: "report that the screen is locked or unlocked",
@@ -62,8 +68,7 @@ extension Command {
     let isLocked = arguments.words.first == "lock"
     let agent = try await AgentClient.own()
     try await Failure.asking(.agent) { () throws(BusError) in try await agent.setLocked(isLocked) }
-    // As reported. Another locker may still have the session locked.
-    try console.answer(["locked": isLocked], ["session: reported as \(isLocked ? "locked" : "unlocked")"])
+    try console.answer(["locked": isLocked], [reported(isLocked: isLocked)])
     return 0
   }
 }

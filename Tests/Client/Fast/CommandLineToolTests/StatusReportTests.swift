@@ -72,6 +72,21 @@ import Testing
     #expect(Self.lines(reasons).first == line)
   }
 
+  @Test(arguments: [
+    (false, ["disabled"], "scanning: off; commands and sessions may still use the reader"),
+    (false, ["camera", "no-reader"], "scanning: on; paused: a camera is in use, no reader"),
+    (false, [], "scanning: on"), (true, [], "scanning: on"),
+  ])
+  func `on and off say what was switched and whether scanning is paused`(
+    scanning: Bool, reasons: [String], line: String
+  ) {
+    #expect(Command.switched(ScanningLine(scanning, reasons, SuspendReason.words)) == line)
+  }
+
+  @Test func `session says what was reported`() {
+    #expect([true, false].map(Command.reported) == ["session: reported as locked", "session: reported as unlocked"])
+  }
+
   @Test func `a missing reader is reported once`() {
     let report = StatusReport(
       DaemonStatus(version: "", enabled: true, scanning: false, suspendReasons: ["no-reader"], readers: []), nil)
