@@ -125,10 +125,10 @@ struct HandlerClaims {
     }
   }
 
-  /// Of a claim with a scheme or a path; nil if it has no such host.
+  /// Of a claim with a scheme, a port or a path; nil if it has no such host.
   private static func host(of claim: String) -> DomainPattern? {
     let rest = claim.firstRange(of: "://").map { claim[$0.upperBound...] } ?? claim[...]
-    return try? DomainPattern(String(rest.prefix { $0 != "/" }))
+    return try? DomainPattern(String(rest.prefix { $0 != "/" && $0 != ":" }))
   }
 
   private mutating func claim(scheme: String, _ keyFile: KeyFile, _ group: String) {

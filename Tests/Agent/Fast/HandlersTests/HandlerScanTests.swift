@@ -111,9 +111,16 @@ import Testing
     (["Exec=menu"], [], "the group [org.tagroute.Handler1] with Domains=, Schemes= or MimeTypes= is missing"),
     (["Exec=menu"], ["Domains="], "it claims no domain, no scheme and no type"),
     (["Exec=menu"], ["Domain=a.example;"], "Domain= is not a key; did you mean Domains=?"),
+    (["Exec=menu"], ["Scheme=x-menu;"], "Scheme= is not a key; did you mean Schemes=?"),
+    (["Exec=menu"], ["MimeType=text/vcard;"], "MimeType= is not a key; did you mean MimeTypes=?"),
+    (["Exec=menu"], ["ExternalType=a.example:b;"], "ExternalType= is not a key; did you mean ExternalTypes=?"),
     (
       ["Exec=menu"], ["Domains=https://a.example/;"],
       "https://a.example/ is not a domain or *. and a domain: write only the host name: a.example"
+    ),
+    (
+      ["Exec=menu"], ["Domains=https://a.example:8080/;"],
+      "https://a.example:8080/ is not a domain or *. and a domain: write only the host name: a.example"
     ),
     (["Exec=menu"], ["Schemes=https;"], "https links go by domain: use Domains="),
     (["Exec=menu"], ["Schemes=javascript;"], "javascript cannot be claimed"),
