@@ -210,8 +210,7 @@ struct InboxList {
       + taps.map { tap in
         // If the program of a rule has failed, the reason names the program and the status.
         let failure =
-          ["failed", "expired"].contains(tap.state) && tap.rule != nil && !tap.stateReason.isEmpty
-          ? " (\(tap.stateReason))" : ""
+          tap.state == "failed" && tap.rule != nil && !tap.stateReason.isEmpty ? " (\(tap.stateReason))" : ""
         return [tap.shortID, LocalTime.minute(tap.time), tap.state, tap.opener, tap.title + failure].map(
           Console.printable)
       }
