@@ -14,9 +14,10 @@ extension Command {
       journal of Tagroute, and the devices on USB. FILE becomes a compressed archive
       (.tar.gz). Nothing is sent anywhere: attach the file to your report.
 
-      Identifiers of tags, what is stored on them, serial numbers of readers, names of
-      users and the name of this machine are replaced, unless you give --with-contents.
-      The command lists what it has collected, and asks before it writes.
+      Identifiers of tags, what is stored on them, serial numbers of readers, names
+      of users and the name of this machine are replaced, unless you give
+      --with-contents. The command lists what it has collected, and asks before it
+      writes.
 
       Recording needs the same permission as tagroute read. Each reader starts again
       before and after its recording. A reader session that has the reader ends with

@@ -75,7 +75,7 @@ import Testing
     }
     #expect(
       shown == [
-        "menu.example.com/1": "No app opens this link", "menu.example.com/2": "Could not copy",
+        "menu.example.com/1": "No app opens this link", "menu.example.com/2": "No app opens this link",
         "menu.example.com/3": "No app opens this link",
       ])
 
