@@ -1,4 +1,4 @@
-// Modules: UniversalLinks
+// Modules: Names UniversalLinks
 // Libraries: libidn2 libpsl
 
 import UniversalLinks
