@@ -41,6 +41,9 @@ package actor PrivatePCSCD {
 
   /// Where pcscd 1.9.9 looks for drivers of USB devices.
   private static let driverFolder = "/usr/lib/pcsc/drivers"
+  /// Where each pcscd 1.9.9 writes its id, if it may. One that loses a reader sends SIGUSR1 to the process with the id in
+  /// the file (ifdwrapper.c). That may be another process if the file outlives its pcscd.
+  private static let identifierFile = "/run/pcscd/pcscd.pid"
 
   private let loop = EventLoop(label: "pcscd")
   private let directory: String
@@ -155,8 +158,11 @@ package actor PrivatePCSCD {
   }
 
   /// The log of all runs so far.
-  package nonisolated func log() -> String {
-    let number = open(logFile, O_RDONLY | O_CLOEXEC)
+  package nonisolated func log() -> String { Self.contents(logFile) }
+
+  /// Empty if the file cannot be read.
+  private static func contents(_ path: String) -> String {
+    let number = open(path, O_RDONLY | O_CLOEXEC)
     guard number >= 0, let bytes = try? FileDescriptor(owning: number).readAll() else { return "" }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -207,6 +213,10 @@ package actor PrivatePCSCD {
   private func reap(_ identifier: pid_t) {
     guard case .running(identifier, let watch) = state else { return }
     watch.cancel()
+    // Before waitpid, so that no other process has the id yet.
+    if Int32(Self.contents(Self.identifierFile).prefix(while: \.isNumber)) == identifier {
+      unlink(Self.identifierFile)
+    }
     var status: Int32 = 0
     waitpid(identifier, &status, 0)
     state = .ended
