@@ -33,7 +33,7 @@ package enum SimulatorProgram {
     let signals = ProcessSignals([SIGTERM, SIGINT])
     let recording = try options.recording()
     if options.servesPCSC || recording?.isOfPCSC == true {
-      let simulation = try await CardSimulation.start(options.models, recording)
+      let simulation = try await CardSimulation.start(options.models, recording, options.timing)
       let session = CardControlSession(readers: simulation.readers)
       do throws(SimulatorError) {
         for tap in options.taps { _ = try await session.tap(tap) }
@@ -99,7 +99,7 @@ struct SimulatorArguments: Equatable {
 
   static let usage = """
     usage: tagroute-simulator [--link PATH] [--timing fast|real] [--tap URI]
-           tagroute-simulator --pcsc [--model NAME]… [--tap URI]
+           tagroute-simulator --pcsc [--model NAME]… [--timing fast|real] [--tap URI]
            tagroute-simulator --replay FILE [--link PATH] [--timing fast|real] [--tap URI]
            tagroute-simulator demo [OPTION]…
 
@@ -108,7 +108,8 @@ struct SimulatorArguments: Equatable {
     the other answers as the recorded reader did.
 
       --link PATH        also make PATH a symbolic link to the pseudo-terminal
-      --timing fast|real answer at once (the default), or as fast as the line and the field allow
+      --timing fast|real answer at once (the default), or as fast as the line and the field allow;
+                         with --pcsc, see a card at once, or when an acr122u looks for cards
       --tap URI          begin with a tag that holds this URI
       --pcsc             start a pcscd with simulated readers
       --model NAME       a reader of this model (repeatable; acr1252u without it):
@@ -154,9 +155,7 @@ struct SimulatorArguments: Equatable {
       throw SimulatorError("--replay: not with --pcsc or --model, because the trace tells the reader")
     }
     guard servesPCSC || models.isEmpty else { throw SimulatorError("--model: only with --pcsc") }
-    guard !servesPCSC || link == nil && timing == .immediate else {
-      throw SimulatorError("--pcsc: not with --link or --timing")
-    }
+    guard !servesPCSC || link == nil else { throw SimulatorError("--pcsc: not with --link") }
     if servesPCSC && models.isEmpty { models = [.acr1252U] }
   }
 
@@ -189,12 +188,12 @@ struct CardSimulation {
 
   /// Adds a reader of each model, or the recorded one, and starts pcscd.
   static func start(
-    _ models: [CardReaderModel], _ recording: TraceReplay?
+    _ models: [CardReaderModel], _ recording: TraceReplay?, _ timing: TimingModel
   ) async throws(SimulatorError) -> CardSimulation {
     let models = recording.map { [.recorded(as: $0.readerName ?? unnamed)] } ?? models
     let directory = try makeDirectory()
     do throws(SimulatorError) {
-      let readers = try await SimulatedCardReaders.start(socket: "\(directory)/readers")
+      let readers = try await SimulatedCardReaders.start(socket: "\(directory)/readers", timing: timing)
       for model in models { await readers.addReader(model) }
       let daemon = try await readers.startPCSCD(in: directory)
       return CardSimulation(readers: readers, daemon: daemon, directory: directory)

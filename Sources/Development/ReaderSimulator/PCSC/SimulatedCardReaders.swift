@@ -43,17 +43,23 @@ package actor SimulatedCardReaders {
   private(set) var latestSlot: CardSlotID?
   private var nextCard: UInt64 = 1
   private var waiters = Waiters<SimulatedCardReaders>()
+  private let clock = MachineClock()
+  /// Whether a reader sees a card only when it looks for cards.
+  private let looksInIntervals: Bool
 
   /// Listens on a new socket at this path. Fails if the path has more than 107 bytes, or its directory does not exist.
-  package static func start(socket: String) async throws(SimulatorError) -> SimulatedCardReaders {
-    let readers = SimulatedCardReaders(socket: socket, listener: try ListeningSocket.create(at: socket, mode: 0o600))
+  /// `timing` decides whether a reader sees a card at once. Everything else is at once.
+  package static func start(
+    socket: String, timing: TimingModel = .immediate
+  ) async throws(SimulatorError) -> SimulatedCardReaders {
+    let listener = try ListeningSocket.create(at: socket, mode: 0o600)
+    let readers = SimulatedCardReaders(socket, listener, looksInIntervals: timing != .immediate)
     try await readers.beginListening()
     return readers
   }
 
-  private init(socket: String, listener: FileDescriptor) {
-    self.socket = socket
-    self.listener = listener
+  private init(_ socket: String, _ listener: FileDescriptor, looksInIntervals: Bool) {
+    (self.socket, self.listener, self.looksInIntervals) = (socket, listener, looksInIntervals)
   }
 
   private func beginListening() throws(SimulatorError) {
@@ -133,6 +139,12 @@ package actor SimulatedCardReaders {
     activities[id] = Activity()
     latestSlot = slot
     change(slot) { $0.insert(card, as: id) }
+    let model = readers[slots[slot.number].reader.number].attached.model
+    if looksInIntervals, let delay = model.untilNextLook(at: clock.now) {
+      loop.schedule(after: delay) { [weak self] in self?.assumeIsolated { $0.change(slot) { $0.look() } } }
+    } else {
+      change(slot) { $0.look() }
+    }
     return id
   }
 

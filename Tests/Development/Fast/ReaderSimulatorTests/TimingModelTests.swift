@@ -33,6 +33,13 @@ import Testing
     #expect(tenths(driver(fieldOnSince: nil).send(command)) == once + 50)
   }
 
+  @Test(arguments: [(0, 278), (1, 277), (277, 1), (278, 278), (700, 134)])
+  func `an ACR122U looks for cards in its own interval`(now: Int, left: Int) throws {
+    let delay = try #require(CardReaderModel.acr122U.untilNextLook(at: .milliseconds(now)))
+    #expect(abs(delay / .milliseconds(1) - Double(left)) < 0.001)
+    #expect(CardReaderModel.acr1252U.untilNextLook(at: .milliseconds(now)) == nil)
+  }
+
   @Test func `a configuration of the field takes its modelled time`() {
     #expect(tenths(driver(fieldOnSince: nil).send([0x32, 0x01, 0x00])) == 23)
   }

@@ -125,6 +125,20 @@ import Testing
     #expect(await rig.readers.commands(to: card) == [HexText.bytes("00a4040007d276000085010100")])
   }
 
+  @Test func `with real timing, an ACR122U sees a card when it looks, unless the card is gone`() async throws {
+    let directory = try TemporaryDirectory()
+    let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"), timing: .realistic)
+    let slot = await readers.addReader(.acr122U).slot
+    for isRemoved in [true, false] {
+      let card = try await readers.insert(SimulatedCard(try type2()), into: slot)
+      if isRemoved { #expect(await readers.remove(card) != nil) }
+    }
+    try await readers.wait { $0.slots[slot.number].current != nil }
+    #expect(await readers.cards(in: slot).count == 1)
+    await readers.stop()
+    _ = directory
+  }
+
   @Test func `a slot takes only cards of its kind`() async throws {
     let directory = try TemporaryDirectory()
     let readers = try await SimulatedCardReaders.start(socket: directory.file("readers"))

@@ -104,6 +104,8 @@ package struct CardReaderModel: Sendable, Hashable {
   var hasEscapes = false
   /// dwMaxAPDUDataSize: 0 if the reader takes short APDUs only.
   var maximumAPDU: UInt32 = 0
+  /// How often the reader looks for cards, if that is known.
+  private(set) var pollingInterval: Duration?
   /// The version of the device, in BCD.
   var version: UInt16 = 0x0100
 
@@ -122,6 +124,11 @@ package struct CardReaderModel: Sendable, Hashable {
       + contact.map { Slot(interfaceName: $0, kind: .contact) }
     change(&self)
   }
+
+  /// When the reader looks for cards next; nil if its interval is not known. `now` is the time since it began.
+  func untilNextLook(at now: Duration) -> Duration? {
+    pollingInterval.map { $0 * (1 - (now / $0).truncatingRemainder(dividingBy: 1)) }
+  }
 }
 
 /// The name is enough for the results of tests. All properties would be longer than a line of them may be.
@@ -137,6 +144,8 @@ extension CardReaderModel {
   ) {
     $0.technologies = [.typeA, .typeB, .felica, .jewel]
     $0.rawFrames = .chip
+    // The time between two WUPA in a published recording of its field.
+    $0.pollingInterval = .milliseconds(278)
     $0.lengthError = .failure
     $0.hasOneFailure = true
     $0.selectsAgain = false
@@ -232,7 +241,7 @@ extension CardReaderModel {
 
   /// A recorded reader with this name in pcscd's list: the model whose name begins like that, or one without numbers, so
   /// that a program knows it only by its name.
-  static func recorded(as name: String) -> CardReaderModel {
+  package static func recorded(as name: String) -> CardReaderModel {
     let known = all.first { name.hasPrefix($0.friendlyName) }
     var model = known ?? CardReaderModel("recorded", 0, 0, by: "", name)
     (model.name, model.friendlyName) = ("recorded", name)

@@ -44,10 +44,8 @@ struct SimulatedSlot: Sendable {
 
   var cards: [TagID] { (current.map { [$0.id] } ?? []) + others.map(\.id) }
 
-  mutating func insert(_ card: SimulatedCard, as id: TagID) {
-    others.append((id, card))
-    look()
-  }
+  /// The reader sees the card when it looks.
+  mutating func insert(_ card: SimulatedCard, as id: TagID) { others.append((id, card)) }
 
   /// Takes a card away; nil if it is not in this slot.
   mutating func remove(_ id: TagID) -> SimulatedCard? {
@@ -178,7 +176,7 @@ struct SimulatedSlot: Sendable {
   }
 
   /// Looks for a card, as a reader does all the time. Of several cards, it sees the first one that it knows.
-  private mutating func look() {
+  mutating func look() {
     guard current == nil, polling == .on else { return }
     for index in others.indices {
       if interface.place(others[index].card.medium, as: others[index].id) {

@@ -101,6 +101,7 @@ final class RecordedSlot: CardConnection {
 
   func insert(_ tag: SimulatedTag) throws {
     slot.insert(SimulatedCard(tag), as: TagID(number: 1))
+    slot.look()
     guard slot.powerUp() != nil else { throw NoCard() }
   }
 
