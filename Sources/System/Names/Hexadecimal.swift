@@ -11,7 +11,8 @@ package enum Hexadecimal {
     return bytes
   }
 
-  private static func digit(_ character: UInt8) -> UInt8? {
+  /// The value of a digit in ASCII, in either case.
+  package static func digit(_ character: UInt8) -> UInt8? {
     Character(Unicode.Scalar(character)).hexDigitValue.map { UInt8($0) }
   }
 

@@ -81,7 +81,8 @@ struct RecordedTag {
 
   // MARK: Structure
 
-  /// What describes the tag and not what is stored on it, and where the memory for messages may follow.
+  /// The end of the bytes that are kept because they describe the tag itself, and where its memory for messages may
+  /// begin.
   private func structure(of data: [UInt8], _ command: [UInt8], _ hasIdentifier: Bool) -> (kept: Int, end: Int) {
     func keep(_ count: Int) -> (kept: Int, end: Int) { (min(count, data.count), min(count, data.count)) }
     let none = (kept: 0, end: 0)

@@ -68,16 +68,20 @@ private struct ReportRun {
   func run() async throws(Failure) {
     let loop = EventLoop(label: "tagroute")
     let (traces, remarks) = await record(on: loop)
-    var report = ReportContents(keepsContents: keepsContents, traces: traces.map(\.lines))
-    for trace in traces { report.add(trace.lines, of: trace.reader) }
-    await report.collect(remarks, on: loop)
-    if !isConfirmed { try await confirm(report.files) }
-    let archive = try await pack(report.files)
+    let files: [ReportContents.File]
+    do throws(SystemError) {
+      files = try await ReportContents.collect(traces, remarks, keepsContents: keepsContents, on: loop)
+    } catch {
+      throw Failure(message: "\(error)", exitCode: Names.ExitCode.failure)
+    }
+    if !isConfirmed { try await confirm(files) }
+    let archive = try await pack(files)
     try await file.write { write throws(Failure) in try write(archive) }
-    let total = ["file": file.path, "bytes": archive.count] as JSON
-    var answer = total
-    answer.members.append(("files", report.files.map { ["name": $0.name, "bytes": $0.bytes.count] as JSON }))
-    try console.answer(answer, ["\(file.path): \(archive.count) bytes, \(report.files.count) files"])
+    try console.answer(
+      [
+        "file": file.path, "bytes": archive.count,
+        "files": files.map { ["name": $0.name, "bytes": $0.bytes.count] as JSON },
+      ] as JSON, ["\(file.path): \(archive.count) bytes, \(files.count) files"])
   }
 
   /// The traces of all readers, and what is missing in them.
@@ -89,7 +93,7 @@ private struct ReportRun {
       try await Failure.asking(.daemon) { () throws(BusError) in try await recording.update() }
       let (readers, remarks) = await (recording.traces.map(\.reader.label), recording.remarks)
       for remark in remarks { Console.warn(remark) }
-      // Where no reader may be recorded, one that comes later may not be either.
+      // If you may not record the readers that are there, you may not record one that comes later either.
       if !readers.isEmpty || remarks.isEmpty {
         let changes = try await Failure.asking(.daemon) { () throws(BusError) in try await client.changes() }
         let follower = Task { for await _ in changes { try? await recording.update() } }

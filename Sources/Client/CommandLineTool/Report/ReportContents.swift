@@ -13,7 +13,7 @@ struct ReportContents {
     let bytes: [UInt8]
   }
 
-  private static let journal = "/usr/bin/journalctl"
+  private static let journalctl = "/usr/bin/journalctl"
   private static let journalTimeout = Duration.seconds(20)
   private static let mostJournalBytes = 16 << 20
   private static let usbDevices = "/sys/bus/usb/devices"
@@ -21,12 +21,60 @@ struct ReportContents {
   private static let leastPerson: uid_t = 1000
   private static let nobody: uid_t = 65_534
 
+  /// What Tagroute and the journal answer.
+  private struct Answers: Sendable {
+    let findings: [Finding]
+    let status: Result<String, Failure>
+    let journal: Result<String, SystemError>
+  }
+
   private(set) var files: [File] = []
   /// Nil if everything is kept.
   private let text: TextRedaction?
   private let traces: TraceRedaction?
 
-  init(keepsContents: Bool, traces: [[TraceLine]]) {
+  /// Asks Tagroute and the system. A remark gives the reason why a part is missing.
+  static func collect(
+    _ traces: [TraceRecording.Trace], _ remarks: [String], keepsContents: Bool, on loop: EventLoop
+  ) async throws(SystemError) -> [File] {
+    let answers = Answers(
+      findings: Diagnosis(await Examination.make(on: loop)).findings, status: await status(on: loop),
+      journal: await journal())
+    // The names of all users may come from a server, and long traces take a while.
+    return try await DedicatedThread.run {
+      var contents = ReportContents(keepsContents: keepsContents, traces: traces.map(\.lines))
+      for trace in traces { contents.add(trace.lines, of: trace.reader) }
+      contents.add(answers, remarks)
+      return contents.files
+    }
+  }
+
+  private static func status(on loop: EventLoop) async -> Result<String, Failure> {
+    do throws(Failure) {
+      return .success(try Console(json: true).text(try await StatusReport.current(on: loop), onOneLine: false))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static func journal() async -> Result<String, SystemError> {
+    let units = ["tagrouted.service", "pcscd.service"].flatMap { ["--unit", $0] }
+    let userUnits = ["tagroute-agent.service", "tagroute-mqtt.service"].flatMap { ["--user-unit", $0] }
+    // Lines for debugging may have the contents of tags.
+    let arguments =
+      ["--no-pager", "--no-hostname", "--output=short-iso", "--priority=info", "--lines=2000", "--quiet"] + units
+      + userUnits + JournalRedaction.matches
+    do throws(SystemError) {
+      return .success(
+        try await ProgramOutput.run(
+          journalctl, arguments, timeout: journalTimeout, mostBytes: mostJournalBytes
+        ).text)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private init(keepsContents: Bool, traces: [[TraceLine]]) {
     let redaction = keepsContents ? nil : TraceRedaction(traces)
     self.traces = redaction
     text = redaction.map { redaction in
@@ -36,7 +84,7 @@ struct ReportContents {
     }
   }
 
-  mutating func add(_ trace: [TraceLine], of reader: TraceRecording.Reader) {
+  private mutating func add(_ trace: [TraceLine], of reader: TraceRecording.Reader) {
     let lines = traces?.redact(trace) ?? trace
     let (exchanges, taps) = trace.reduce(into: (0, 0)) { counts, line in
       switch line.event {
@@ -52,40 +100,29 @@ struct ReportContents {
         bytes: lines.flatMap { $0.bytes + [UInt8(ascii: "\n")] }))
   }
 
-  /// Adds what Tagroute and the system know. A remark gives the reason why a part is missing.
-  mutating func collect(_ remarks: [String], on loop: EventLoop) async {
+  private mutating func add(_ answers: Answers, _ remarks: [String]) {
     var remarks = remarks
-    let findings = Diagnosis(await Examination.make(on: loop)).findings
     add(
       "doctor.txt", "what tagroute doctor --verbose prints",
-      ReportLine.report(findings, isVerbose: true).map(\.description))
-    do throws(Failure) {
-      let status = try await StatusReport.current(on: loop)
-      add("status.json", "what tagroute status --json prints", try Console(json: true).text(status, onOneLine: false))
-    } catch {
-      remarks.append("no status: \(error.message)")
+      ReportLine.report(answers.findings, isVerbose: true).map(\.description))
+    switch answers.status {
+    case .success(let status): add("status.json", "what tagroute status --json prints", status)
+    case .failure(let failure): remarks.append("no status: \(failure.message)")
     }
     add("versions.txt", "versions of Tagroute and of the system", Self.versions())
     add("usb.txt", "devices on USB, without serial numbers", Self.usb())
-    let units = ["tagrouted.service", "pcscd.service"].flatMap { ["--unit", $0] }
-    let userUnits = ["tagroute-agent.service", "tagroute-mqtt.service"].flatMap { ["--user-unit", $0] }
-    do throws(SystemError) {
-      // Lines for debugging may have the contents of tags.
-      let output = try await ProgramOutput.run(
-        Self.journal,
-        ["--no-pager", "--no-hostname", "--output=short-iso", "--priority=info", "--lines=2000", "--quiet"] + units
-          + userUnits + JournalRedaction.matches, timeout: Self.journalTimeout, mostBytes: Self.mostJournalBytes)
-      let lines = text == nil ? output.text : JournalRedaction.redact(output.text)
+    switch answers.journal {
+    case .success(let journal):
+      let lines = text == nil ? journal : JournalRedaction.redact(journal)
       if lines.isEmpty {
-        remarks.append("no journal: \(Self.journal) shows no lines of Tagroute to you")
+        remarks.append("no journal: \(Self.journalctl) shows no lines of Tagroute to you")
       } else {
         add("journal.txt", "the last lines of Tagroute and pcscd in the journal", lines)
         if !lines.contains("tagrouted[") {
           remarks.append("the journal shows no lines of tagrouted to you: sudo journalctl --unit=tagrouted has them")
         }
       }
-    } catch {
-      remarks.append("no journal: \(error)")
+    case .failure(let error): remarks.append("no journal: \(error)")
     }
     if !remarks.isEmpty { add("remarks.txt", "what could not be collected, and why", remarks) }
   }

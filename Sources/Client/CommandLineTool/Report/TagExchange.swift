@@ -51,8 +51,13 @@ enum TagExchange {
         return chip(command, 6..<end, answer, 2..<data.upperBound)
       }
       return .tag(command: Array(command[5..<end]), data: data)
+    // A transparent session begins, ends or gets its protocol, and the answer is only the reader's status (PC/SC part 3,
+    // supplement).
+    case [0xFF, 0xC2, 0x00, 0x00] where answer.count == 7 && answer.starts(with: [0xC0, 0x03]),
+      [0xFF, 0xC2, 0x00, 0x02] where answer.count == 7 && answer.starts(with: [0xC0, 0x03]):
+      return .reader
     case [0xFF, 0xC2, 0x00, 0x01] where command.count > 5:
-      // A frame in a transparent session (PC/SC part 3, supplement).
+      // A frame in such a session.
       guard let frame = object(0x95, in: command, 5..<command.count), let response = object(0x97, in: answer, data)
       else { return .tag(command: [], data: object(0xC0, in: answer, data) == nil ? data : 0..<0) }
       return .tag(command: Array(command[frame]), data: response)

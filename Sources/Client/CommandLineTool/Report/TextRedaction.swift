@@ -84,9 +84,9 @@ struct TextRedaction: Sendable {
     var index = start
     func nextByte() -> UInt8? {
       if index > start, index < text.count, [0x20, 0x2D, 0x3A].contains(text[index]) { index += 1 }
-      guard index + 1 < text.count, let high = Self.digit(text[index]), let low = Self.digit(text[index + 1]) else {
-        return nil
-      }
+      guard index + 1 < text.count, let high = Hexadecimal.digit(text[index]),
+        let low = Hexadecimal.digit(text[index + 1])
+      else { return nil }
       index += 2
       return high << 4 | low
     }
@@ -99,15 +99,6 @@ struct TextRedaction: Sendable {
       if candidate.dropFirst(2).allSatisfy({ nextByte() == $0 }) { return index }
     }
     return nil
-  }
-
-  private static func digit(_ character: UInt8) -> UInt8? {
-    switch character {
-    case 0x30...0x39: character - 0x30
-    case 0x41...0x46: character - 0x41 + 10
-    case 0x61...0x66: character - 0x61 + 10
-    default: nil
-    }
   }
 
   /// Replaces each word that may be an identifier, such as `04A2B3C4D5E680`, `04-A2-B3-C4` or `04:A2:B3:C4`.
@@ -174,5 +165,34 @@ struct TextRedaction: Sendable {
       rest = rest[range.upperBound...]
     }
     return result + rest
+  }
+}
+
+/// The lines of the journal that may go into a report.
+///
+/// An app that the agent starts has the agent's standard output, so its lines have the agent's identifier. With `--apdu`,
+/// pcscd logs the bytes of cards.
+enum JournalRedaction {
+  /// The kernel's names of the processes, which have at most 15 characters, as matches for journalctl(1).
+  static let matches = ["tagrouted", "tagroute-agent", "tagroute-reader", "tagroute-mqtt", "pcscd"]
+    .map { "_COMM=\($0)" }
+
+  /// `journal` is the output of `journalctl --output=short-iso --no-hostname`.
+  static func redact(_ journal: String) -> String {
+    journal.split(separator: "\n").filter(isKept).map { "\($0)\n" }.joined()
+  }
+
+  /// The identifier follows the time: `2026-11-29T15:49:44+0000 pcscd[71]: text`. A further line of a message has none.
+  private static func isKept(_ line: Substring) -> Bool {
+    guard let match = line.prefixMatch(of: #/[0-9][^ ]* ([^ \[]+)\[[0-9]+\]: /#) else { return false }
+    switch match.output.1 {
+    case "tagrouted", "tagroute-agent", "tagroute-reader", "tagroute-reader-pcsc", "tagroute-mqtt": return true
+    case "pcscd":
+      // Each line begins with the microseconds since the line before.
+      let text = line[match.range.upperBound...].trimmingPrefix(#/[0-9]{8} /#)
+      return !text.contains("APDU") && !text.contains("SW:")
+        && !text.contains(#/(?:^|[^0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :-]?){4}/#)
+    default: return false
+    }
   }
 }

@@ -180,6 +180,22 @@ import Testing
     simulator.signal(SIGTERM)
   }
 
+  @Test(arguments: TagKind.allCases)
+  func `a recorded tap of a PC/SC reader comes again without its contents`(kind: TagKind) async throws {
+    let desk = try await CardDesktop.started([kind == .type5 ? .acr1552U : .acr122U])
+    _ = try await desk.desktop.startPolkit()
+    let files = try await report(desk.desktop) {
+      let card = try await desk.place(try kind.make(try message()))
+      _ = try await desk.shown()
+      try await desk.remove(card)
+    }
+    let trace = try TraceReplay(Array(try #require(files["trace-0.jsonl"]).utf8))
+    let other = try await CardDesktop.started([.recorded(as: try #require(trace.readerName))])
+    await other.readers.replay(trace, in: try other.slot)
+    let shown = try await other.shown()
+    #expect(shown.body.contains(Self.redactedLink), "\(shown)")
+  }
+
   @Test func `with contents the tap is as it was`() async throws {
     let (desktop, server) = try await Desktop.started()
     _ = try await desktop.startPolkit()
