@@ -26,7 +26,7 @@ struct PollPlan {
   /// The largest share of time with the field on.
   static let mostFieldTime = 0.4
   /// If windows start at least this far apart, a second look is not worth the field time.
-  static let longestShared = Duration.milliseconds(200)
+  static let leastWithoutSecondLook = Duration.milliseconds(200)
   /// How long the field has to be off until every tag has lost its power and is reset (NFC Forum Activity,
   /// t FIELD_OFF).
   static let resetTime = Duration.milliseconds(5)
@@ -111,7 +111,7 @@ struct PollPlan {
     let rate = rates.isEmpty ? nil : rates[turn % rates.count]
     turn += 1
     let looks = modulations.filter { !$0.isFeliCa || $0 == rate }
-    guard let first = looks.first, distance < Self.longestShared else { return looks.map(WindowStep.look) }
+    guard let first = looks.first, distance < Self.leastWithoutSecondLook else { return looks.map(WindowStep.look) }
     // The second look comes at least a quarter of the distance after the first. For half of all moments, the next look
     // is then at most that quarter away. With an earlier second look, this holds for fewer moments.
     return looks.map(WindowStep.look) + [.hold(distance / 4), .look(first)]
