@@ -2,7 +2,7 @@ import CShims
 import EventLoop
 import Glibc
 
-/// A pseudo-terminal that behaves like a serial line: raw, 115,200 baud.
+/// A pseudo-terminal that behaves like a serial line: raw, 115,200 baud until a host changes that.
 struct PseudoTerminal {
   /// The chip's end. Reads and writes on it do not block.
   let controller: FileDescriptor
@@ -37,6 +37,18 @@ struct PseudoTerminal {
 
   /// Sends bytes to the host. A serial line has no flow control: bytes beyond the host's buffer are lost.
   func write(_ bytes: [UInt8]) { _ = Glibc.write(controller.rawValue, bytes, bytes.count) }
+
+  /// The rate that the host has set, in bits per second; nil if the chip has no such rate.
+  var rate: Int? {
+    var settings = termios()
+    guard tcgetattr(keeper.rawValue, &settings) == 0 else { return nil }
+    return Self.rates[cfgetospeed(&settings)]
+  }
+
+  private static let rates: [speed_t: Int] = [
+    speed_t(B9600): 9600, speed_t(B19200): 19_200, speed_t(B38400): 38_400, speed_t(B57600): 57_600,
+    speed_t(B115200): 115_200, speed_t(B230400): 230_400, speed_t(B460800): 460_800, speed_t(B921600): 921_600,
+  ]
 
   private static func failure(_ attempt: String) -> SimulatorError {
     SimulatorError(SystemError(attempt).description)

@@ -16,6 +16,7 @@ package actor SimulatedReader {
   private let loop: EventLoop
   private let clock: any SimulatorClock
   private let link: DeviceLink?
+  private let isBridged: Bool
   private var line: HostLine?
   private var lastPath: String
   private var chip: PN532Chip
@@ -31,20 +32,22 @@ package actor SimulatedReader {
 
   /// Plugs a new reader in, without tags. Each time it is plugged in, `link` becomes a symbolic link to the
   /// pseudo-terminal. If `wakesTypeB`, a poll for Type B wakes halted cards (WUPB, otherwise REQB); the chip's manual
-  /// leaves this open. The chip of a `recording` answers first. Fails if the system has no pseudo-terminal left, or the
-  /// link cannot be created.
+  /// leaves this open. If `isBridged`, the host reaches the chip through a bridge, which speaks to the chip at 115,200
+  /// baud whatever the host sets. The chip of a `recording` answers first. Fails if the system has no pseudo-terminal
+  /// left, or the link cannot be created.
   package static func start(
     timing: TimingModel = .immediate, link: String? = nil, clock: any SimulatorClock = MachineClock(),
-    wakesTypeB: Bool = true, recording: TraceReplay? = nil
+    wakesTypeB: Bool = true, isBridged: Bool = false, recording: TraceReplay? = nil
   ) async throws(SimulatorError) -> SimulatedReader {
     let reader = SimulatedReader(
-      timing: timing, link: link, clock: clock, wakesTypeB: wakesTypeB, recording: recording)
+      timing: timing, link: link, clock: clock, wakesTypeB: wakesTypeB, isBridged: isBridged, recording: recording)
     try await reader.plug()
     return reader
   }
 
   private init(
-    timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool, recording: TraceReplay?
+    timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool, isBridged: Bool,
+    recording: TraceReplay?
   ) {
     loop = EventLoop(label: "simulator")
     // A chip answers in time, even on a busy machine. libnfc waits only 300 ms. Beside a build, the scheduler let a
@@ -53,7 +56,7 @@ package actor SimulatedReader {
       var priority = sched_param(sched_priority: 1)
       pthread_setschedparam(pthread_self(), SCHED_RR, &priority)
     }
-    self.clock = clock
+    (self.clock, self.isBridged) = (clock, isBridged)
     self.link = link.map(DeviceLink.init)
     lastPath = link ?? ""
     chip = PN532Chip(timing: timing)
@@ -106,6 +109,15 @@ package actor SimulatedReader {
   }
 
   package func stop() { unplug() }
+
+  /// Cuts the chip's power for a moment. The line stays, as that of an adapter with its own power.
+  package func interruptPower() {
+    generation += 1
+    chip.reset(at: clock.now)
+  }
+
+  /// The chip's rate, in bits per second.
+  package var rate: Int { chip.rate }
 
   /// Returns the placement, for `remove(_:)`.
   @discardableResult package func place(_ tag: SimulatedTag) -> TagID {
@@ -171,6 +183,10 @@ package actor SimulatedReader {
     let bytes = line.terminal.read()
     guard !bytes.isEmpty else { return }
     chip.countReceived(bytes: bytes.count)
+    // A host may have set its new rate between its acknowledgement and the moment when that is read here.
+    guard isHeard(chip.rate, at: line.terminal) || chip.nextRate.map({ isHeard($0, at: line.terminal) }) == true else {
+      return
+    }
     arrivals += 1
     handle(decoder.append(bytes))
     guard decoder.isInsideFrame else { return }
@@ -196,17 +212,28 @@ package actor SimulatedReader {
       case .unplug: unplug()
       case .send(let bytes, let delay):
         if delay <= .zero && outbox.isEmpty {
-          line?.terminal.write(bytes)
+          send(bytes)
         } else {
           outbox.append(bytes)
           later(delay) { reader in
             // Late timers can fire out of order, but a line keeps the order.
-            if let bytes = reader.outbox.popFirst() { reader.line?.terminal.write(bytes) }
+            if let bytes = reader.outbox.popFirst() { reader.send(bytes) }
           }
         }
       case .wake(let deadline): later(deadline - clock.now) { $0.perform($0.chip.wake(at: $0.clock.now)) }
       }
     }
+  }
+
+  /// Whether a chip with this rate and the other end of the line understand each other.
+  private func isHeard(_ rate: Int, at terminal: PseudoTerminal) -> Bool {
+    rate == (isBridged ? PN532Chip.initialRate : terminal.rate)
+  }
+
+  /// A host with another rate gets garbage.
+  private func send(_ bytes: [UInt8]) {
+    guard let terminal = line?.terminal else { return }
+    terminal.write(isHeard(chip.rate, at: terminal) ? bytes : [UInt8](repeating: 0xFE, count: bytes.count))
   }
 
   /// Runs `body` after `delay`, unless it is cancelled before.

@@ -24,7 +24,7 @@ package import EventLoop
 /// answer to a request. The first is enough for Type A and B, but FeliCa tags may take longer: other drivers wait
 /// before they poll.
 package struct TimingModel: Sendable, Hashable {
-  /// One byte on the line at 115,200 baud, the chip's initial rate.
+  /// One byte on the line at the chip's initial rate, 115,200 baud.
   let lineByte: Duration
   /// One carrier cycle at 13.56 MHz: the unit of all durations on the air.
   let carrierCycle: Duration

@@ -31,6 +31,8 @@ struct PN532Chip {
   }
 
   private static let traceLimit = 4096
+  /// The rate of the line, in bits per second, after the chip has got its power.
+  static let initialRate = 115_200
 
   var radio: RadioInterface
   var registers = PN532Registers()
@@ -61,17 +63,18 @@ struct PN532Chip {
   /// The faults that strike the current command.
   private var struck: [Fault.Kind] = []
   private var isStalled = false
-  private var lineByte: Duration
-  /// The new duration of a byte. It applies once the host has acknowledged the change (UM0701-02, 7.2.10).
-  private var nextLineByte: Duration?
+  /// The rate of the line, in bits per second.
+  private(set) var rate = Self.initialRate
+  /// It applies once the host has acknowledged the change (UM0701-02, 7.2.8). Another command instead cancels it, which
+  /// the manual does not say.
+  private(set) var nextRate: Int?
   private var lastAnswer: [UInt8] = []
   /// The answer that comes in place of the next one; nil if answers come in time.
   private var lateAnswer: [UInt8]?
 
-  init(timing: TimingModel) {
-    radio = RadioInterface(timing: timing)
-    lineByte = timing.lineByte
-  }
+  init(timing: TimingModel) { radio = RadioInterface(timing: timing) }
+
+  private var lineByte: Duration { radio.timing.lineByte * Self.initialRate / rate }
 
   /// The activity since the last reset. The time with the field on is counted up to `now`.
   func counters(at now: Duration) -> ChipCounters {
@@ -97,8 +100,8 @@ struct PN532Chip {
     switch frame {
     case .acknowledge:
       waiting = nil
-      if let next = nextLineByte { lineByte = next }
-      nextLineByte = nil
+      rate = nextRate ?? rate
+      nextRate = nil
       actions = [.cancel]
     case .notAcknowledge: actions = lastAnswer.isEmpty ? [] : [send(lastAnswer, after: .zero)]
     case .error: actions = []
@@ -147,6 +150,7 @@ struct PN532Chip {
   private mutating func receiveCommand(_ payload: [UInt8], at now: Duration) -> [Action] {
     waiting = nil
     recordedTime = nil
+    nextRate = nil
     guard payload.count >= 2, payload[0] == HostFrame.hostIdentifier else {
       return [.cancel, send(HostFrame.acknowledge.bytes, after: .zero), send(HostFrame.error.bytes, after: .zero)]
     }
@@ -234,7 +238,7 @@ struct PN532Chip {
   private mutating func setSerialBaudRate(_ data: [UInt8]) -> Outcome {
     let rates = [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_288_000]
     guard data.count == 1, Int(data[0]) < rates.count else { return .refuse }
-    nextLineByte = radio.timing.lineByte * 115_200 / rates[Int(data[0])]
+    nextRate = rates[Int(data[0])]
     return .answer([])
   }
 
@@ -290,8 +294,8 @@ extension PN532Chip {
     selected = nil
     outgoing = []
     replayedRest = []
-    lineByte = radio.timing.lineByte
-    nextLineByte = nil
+    rate = Self.initialRate
+    nextRate = nil
     forgetCommand(at: now)
   }
 }

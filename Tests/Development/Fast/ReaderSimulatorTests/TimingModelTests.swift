@@ -113,8 +113,18 @@ import Testing
     let driver = driver()
     let slow = ChipDriver.duration(driver.send([0x02]))
     _ = driver.send([0x10, 0x07])
-    #expect(ChipDriver.duration(driver.send([0x02])) == slow)
     _ = driver.chip.receive(.acknowledge, at: driver.now)
     #expect(tenths(driver.send([0x02])) == Int((slow / .microseconds(800)).rounded()))
+    driver.chip.reset(at: driver.now)
+    #expect(ChipDriver.duration(driver.send([0x02])) == slow)
+  }
+
+  @Test func `an unacknowledged change of the speed has no effect`() {
+    let driver = driver()
+    let slow = ChipDriver.duration(driver.send([0x02]))
+    _ = driver.send([0x10, 0x07])
+    #expect(ChipDriver.duration(driver.send([0x02])) == slow)
+    _ = driver.chip.receive(.acknowledge, at: driver.now)
+    #expect(driver.chip.rate == 115_200)
   }
 }

@@ -16,6 +16,13 @@ private struct Host {
     descriptor = FileDescriptor(owning: number)
   }
 
+  func set(_ speed: Int32) throws {
+    var settings = termios()
+    try #require(tcgetattr(descriptor.rawValue, &settings) == 0)
+    cfsetspeed(&settings, speed_t(speed))
+    try #require(tcsetattr(descriptor.rawValue, TCSADRAIN, &settings) == 0)
+  }
+
   func send(_ bytes: [UInt8]) { _ = write(descriptor.rawValue, bytes, bytes.count) }
 
   /// Returns `count` bytes, or fewer if the line is cut.
@@ -71,6 +78,25 @@ private final class ManualClock: SimulatorClock {
     let counters = await reader.counters
     #expect(counters.commands == 1 && counters.bytesSent == firmwareAnswer.count)
     #expect(await reader.connectionString == "pn532_uart:\(await reader.path)")
+    await reader.stop()
+  }
+
+  @Test func `a host at another rate is not heard`() async throws {
+    let reader = try await SimulatedReader.start()
+    let host = try Host(await reader.path)
+    host.send(HostFrame.information([0xD4, 0x10, 0x07]).bytes)
+    let changed = HostFrame.acknowledge.bytes + HostFrame.information([0xD5, 0x11]).bytes
+    #expect(try await host.receive(changed.count) == changed)
+    // The host may acknowledge the change at the new rate already.
+    try host.set(B921600)
+    host.send(HostFrame.acknowledge.bytes + firmware)
+    #expect(try await host.receive(firmwareAnswer.count) == firmwareAnswer)
+    #expect(await reader.rate == 921_600)
+    try host.set(B460800)
+    let received = await reader.counters.bytesReceived
+    host.send(firmware)
+    try await reader.wait { $0.counters.bytesReceived == received + firmware.count }
+    #expect(await reader.counters.commands == 2)
     await reader.stop()
   }
 
