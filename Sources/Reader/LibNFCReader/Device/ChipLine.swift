@@ -66,15 +66,33 @@ final class TracedLine: ChipLine {
 final class LibNFCLine: ChipLine {
   private let handle: OpaquePointer
   let name: String
+  /// Nil if the device is no PN532 on a serial line.
+  private let serial: SerialLine?
+  private var rate = SerialRate.initial
 
   /// Nil if the device does not answer.
   init?(_ connectionString: String, _ context: OpaquePointer) {
-    guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else { return nil }
-    self.handle = handle
+    let serial = SerialLine(connectionString)
+    serial?.restoreIfLeft()
+    func attempt() -> OpaquePointer? { connectionString.withCString { nfc_open(context, $0) } }
+    guard let handle = attempt() ?? (serial?.restoreFromAny() == true ? attempt() : nil) else { return nil }
+    (self.handle, self.serial) = (handle, serial)
     name = String(cString: nfc_device_get_name(handle))
   }
 
-  deinit { nfc_close(handle) }
+  deinit {
+    // libnfc needs the initial rate to put the chip to sleep, and so does the next program.
+    if rate != .initial { serial?.restore(from: rate) }
+    nfc_close(handle)
+  }
+
+  /// The rate of a serial line in bits per second; nil if there is none, or the user decides about it. If `raises`,
+  /// raises it before, with commands through `line`, which is this one or records it.
+  func lineRate(raises: Bool, through line: any ChipLine) -> Int? {
+    guard let serial, serial.mayRaise else { return nil }
+    if raises { rate = serial.raise(line) ?? .initial }
+    return rate.baud
+  }
 
   /// Returns whether the chip could be set up as a reader.
   func setUp() -> Bool {

@@ -55,6 +55,10 @@ struct LastDevice {
   private(set) var leftOn: String?
   /// Until it is unplugged.
   private(set) var opened: String?
+  /// A serial line may not work at a higher rate than the chip's initial one, and keeps that until it is unplugged.
+  var keepsRate = false
+  /// The reported rate of a serial line, in bits per second.
+  var rate: Int?
 
   /// To try if libnfc finds none.
   var known: String? { leftOn ?? opened }

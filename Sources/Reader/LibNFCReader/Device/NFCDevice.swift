@@ -18,6 +18,8 @@ final class NFCDevice: Chip {
   /// Called before each command, because a command may take a while.
   var beforeCommand: () -> Void = {}
   let line: any ChipLine
+  /// The rate of a serial line in bits per second; nil if there is none, or the user decides about it.
+  private(set) var rate: Int?
   /// Refused tag commands since the chip last executed one.
   private var refusals = 0
   /// The chip's number for the selected tag.
@@ -51,12 +53,12 @@ final class NFCDevice: Chip {
     static let release: UInt8 = 0x52
   }
 
-  /// The field is off.
+  /// The field is off. `raisesRate`: whether a serial line leaves the chip's initial rate, if it can.
   static func open(
-    _ connectionString: String, _ context: OpaquePointer, _ trace: TraceWriter?
+    _ connectionString: String, _ context: OpaquePointer, _ trace: TraceWriter?, raisesRate: Bool = true
   ) throws(Failure) -> NFCDevice {
     do throws(Failure) {
-      return try openLine(connectionString, context, trace)
+      return try openLine(connectionString, context, trace, raisesRate: raisesRate)
     } catch {
       trace?.write(.device(connectionString, name: nil, error: error.reason))
       throw error
@@ -64,22 +66,32 @@ final class NFCDevice: Chip {
   }
 
   private static func openLine(
-    _ connectionString: String, _ context: OpaquePointer, _ trace: TraceWriter?
+    _ connectionString: String, _ context: OpaquePointer, _ trace: TraceWriter?, raisesRate: Bool
   ) throws(Failure) -> NFCDevice {
     guard let line = LibNFCLine(connectionString, context) else {
       throw Failure(
         reason: "\(connectionString) does not answer; check that it is a reader and that no other program uses it")
     }
     trace?.write(.device(connectionString, name: line.name, error: nil))
+    var advice = ""
     do throws(Failure) {
       guard line.setUp() else {
         throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
       }
-      return try NFCDevice(trace.map { TracedLine(line, $0) } ?? line, connectionString)
+      let traced: any ChipLine = trace.map { TracedLine(line, $0) } ?? line
+      let rate = line.lineRate(raises: raisesRate, through: traced)
+      if raisesRate, rate == SerialRate.initial.baud { advice = Self.rateAdvice }
+      let device = try NFCDevice(traced, connectionString)
+      device.rate = rate
+      return device
     } catch {
-      throw Failure(reason: error.reason, isFieldInDoubt: true)
+      throw Failure(reason: error.reason + advice, isFieldInDoubt: true)
     }
   }
+
+  /// The chip may have taken a rate at which the line does not work. Then only its power takes it back.
+  private static let rateAdvice =
+    "; unplug it and plug it in again; if this recurs, write :\(SerialRate.initial.baud) behind its path in Devices="
 
   /// Switches the field off.
   init(_ line: any ChipLine, _ connectionString: String) throws(Failure) {

@@ -153,7 +153,7 @@ final class TargetReader {
       return
     }
     try? daemon.promise(daemon.timing.opening)
-    device = try? NFCDevice.open(leftOn, context, daemon.trace)
+    device = try? NFCDevice.open(leftOn, context, daemon.trace, raisesRate: false)
     try? daemon.promise(daemon.timing.closing)
     device = nil
   }
@@ -228,6 +228,9 @@ extension PresencePlan {
 
 /// Finding, opening, losing and lending the device.
 extension TargetReader {
+  /// A serial line that fails sooner after it was opened keeps the initial rate.
+  private static let provesRate = Duration.seconds(60)
+
   func find() throws(Interruption) {
     let isInDoubt = last.leftOn != nil
     switch schedule.step(wantsScanning: goal.usesField, isFieldInDoubt: isInDoubt, at: .now) {
@@ -254,6 +257,7 @@ extension TargetReader {
       case .failure(let failure):
         schedule.failed(connectionString, at: .now)
         if failure.isFieldInDoubt { last.failed(fieldOf: connectionString) }
+        last.keepsRate = failure.isFieldInDoubt || last.keepsRate
         let doubt = last.leftOn == nil ? "" : "; its field may be on until it answers"
         state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
       case .success(let device):
@@ -267,6 +271,7 @@ extension TargetReader {
         timesOff = -1
         isAtRest = false
         try report(.state(.ready(name: device.name, device: device.connectionString)))
+        try noteRate(of: device)
         if isAnother { try changed() }
         return
       }
@@ -295,7 +300,18 @@ extension TargetReader {
   }
 
   private func open(_ connectionString: String) -> Result<NFCDevice, NFCDevice.Failure> {
-    Result { () throws(NFCDevice.Failure) in try NFCDevice.open(connectionString, context, daemon.trace) }
+    Result { () throws(NFCDevice.Failure) in
+      try NFCDevice.open(connectionString, context, daemon.trace, raisesRate: !last.keepsRate)
+    }
+  }
+
+  private func noteRate(of device: NFCDevice) throws(Interruption) {
+    guard let rate = device.rate, rate != last.rate else { return }
+    let isInitial = rate == SerialRate.initial.baud
+    last.rate = rate
+    last.keepsRate = isInitial
+    let reason = isInitial ? ", because a higher rate does not work" : ""
+    try report(.log(isInitial ? .info : .debug, "the serial line is used at \(rate) baud\(reason)"))
   }
 
   func lose(_ failure: NFCDevice.Failure) throws(Interruption) {
@@ -303,6 +319,7 @@ extension TargetReader {
     try daemon.promise(daemon.timing.closing)
     let connectionString = device?.connectionString
     if device?.isFieldOn == true { last.failed(fieldOf: connectionString) }
+    if openedAt.duration(to: .now) < Self.provesRate { last.keepsRate = true }
     device = nil
     selected = nil
     mayListen = false

@@ -11,22 +11,24 @@ final class ReaderRig: ReaderProcessRig {
   let simulator: SimulatedReader
   private let directory: TemporaryDirectory
 
+  /// `rate` is what follows the path in the name of the device.
   init(
-    isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
-    technologies: [TagType] = TagType.readable, timing: TimingModel = .immediate, isFollowed: Bool = false,
-    environment: [String] = [], wakesTypeB: Bool = true, recording: TraceReplay? = nil,
+    isPluggedIn: Bool = true, rate: String = "", isBridged: Bool = false, pollInterval: Duration = .milliseconds(20),
+    fault: Fault? = nil, technologies: [TagType] = TagType.readable, timing: TimingModel = .immediate,
+    isFollowed: Bool = false, environment: [String] = [], wakesTypeB: Bool = true, recording: TraceReplay? = nil,
     loop: EventLoop = EventLoop(label: "daemon")
   ) async throws {
     directory = try TemporaryDirectory()
     let simulator = try await SimulatedReader.start(
-      timing: timing, link: directory.file("reader"), wakesTypeB: wakesTypeB, recording: recording)
+      timing: timing, link: directory.file("reader"), wakesTypeB: wakesTypeB, isBridged: isBridged,
+      recording: recording)
     atEndOfTest { await simulator.stop() }
     if !isPluggedIn { await simulator.unplug() }
     if let fault { await simulator.add(fault) }
     self.simulator = simulator
     super.init(
       ReaderProcess.Configuration(
-        program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
+        program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString + rate,
         isFollowed: isFollowed, environment: environment),
       ReaderPolling(interval: pollInterval, technologies: technologies),
       Reader(

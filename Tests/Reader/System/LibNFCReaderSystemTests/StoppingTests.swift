@@ -37,6 +37,7 @@ import Testing
     shutdown(daemon.rawValue, Int32(SHUT_RDWR))
     try await child.end()
     #expect(await !simulator.isFieldOn)
+    #expect(await simulator.rate == 115_200)
     var status: Int32 = 0
     waitpid(child.identifier, &status, 0)
     await simulator.stop()
@@ -59,6 +60,7 @@ import Testing
     child.signal(SIGTERM)
     try await child.end()
     #expect(await !simulator.isFieldOn)
+    #expect(await simulator.rate == 115_200)
     var status: Int32 = -1
     waitpid(child.identifier, &status, 0)
     #expect(status == 0)

@@ -82,9 +82,9 @@ import Testing
     let (id, placement) = try await rig.announces("https://example.com")
     let before = await rig.simulator.commands.count
     await rig.simulator.add(.refusal())
-    // Each attempt to open the device begins with this command.
+    // At each attempt to open the device, this is the one command that the chip hears at its higher rate.
     try await rig.simulator.wait { simulator in
-      simulator.commands.dropFirst(before).count { $0.command.first == 0x14 } > OpeningSchedule.pauses.count
+      simulator.commands.dropFirst(before).count { $0.command == [0x10, 0x04] } > OpeningSchedule.pauses.count
     }
     await rig.simulator.clearFaults()
     try await rig.isReady()
