@@ -34,6 +34,8 @@ enum ReadOutcome: Sendable, Equatable {
 enum Program: Sendable, Hashable {
   /// `tagroute-reader`, as `tagrouted` runs it.
   case tagroute
+  /// The same, at the 115,200 baud that its device's name demands.
+  case tagrouteAtInitialRate
   /// nfcpy without changes, at 115,200 baud.
   case nfcpy
   /// nfcpy without its pause of half a second.
@@ -46,6 +48,7 @@ enum Program: Sendable, Hashable {
   var name: String {
     switch self {
     case .tagroute: "Tagroute"
+    case .tagrouteAtInitialRate: "Tagroute, 115,200 baud"
     case .nfcpy: "nfcpy"
     case .nfcpyWithoutPauses: "nfcpy, interval 0"
     case .nfcpyAtFullSpeed: "nfcpy, 921,600 baud"
@@ -56,6 +59,7 @@ enum Program: Sendable, Hashable {
   func contender(on reader: SimulatedReader) async throws -> any Contender {
     switch self {
     case .tagroute: try await TagrouteContender(reader)
+    case .tagrouteAtInitialRate: try await TagrouteContender(reader, rate: ":115200")
     case .nfcpy: try await NfcpyContender(reader, [])
     case .nfcpyWithoutPauses: try await NfcpyContender(reader, ["--interval", "0"])
     case .nfcpyAtFullSpeed: try await NfcpyContender(reader, ["--full-speed"])
@@ -71,10 +75,11 @@ final class TagrouteContender: ReadingContender {
   private let process: ReaderProcess
   private var events: AsyncStream<ReaderProcessEvent>.Iterator
 
-  init(_ reader: SimulatedReader) async throws {
+  /// `rate` is what follows the path in the name of the device.
+  init(_ reader: SimulatedReader, rate: String = "") async throws {
     process = ReaderProcess(
       ReaderProcess.Configuration(
-        program: try BuiltProducts.program("tagroute-reader"), device: await reader.connectionString),
+        program: try BuiltProducts.program("tagroute-reader"), device: await reader.connectionString + rate),
       on: EventLoop(label: "daemon"))
     events = process.events.makeAsyncIterator()
   }

@@ -15,7 +15,8 @@ struct PollBenchmark {
   /// How long the reader stays empty while field and processor time are measured.
   private let idle = Duration.seconds(30)
   private let programs: [Program] = [
-    .tagroute, .nfcpy, .nfcpyWithoutPauses, .nfcpyAtFullSpeed, .repeated("nfc-poll"), .repeated("nfc-list"),
+    .tagroute, .tagrouteAtInitialRate, .nfcpy, .nfcpyWithoutPauses, .nfcpyAtFullSpeed, .repeated("nfc-poll"),
+    .repeated("nfc-list"),
   ]
 
   func run() async throws {
@@ -145,7 +146,7 @@ extension Program {
   /// The longest time, in milliseconds, until the program is back at the same point of its cycle without a tag.
   fileprivate var longestCycle: Int {
     switch self {
-    case .tagroute, .nfcpyWithoutPauses: 400
+    case .tagroute, .tagrouteAtInitialRate, .nfcpyWithoutPauses: 400
     case .nfcpy, .nfcpyAtFullSpeed: 600
     case .repeated: 2000
     }

@@ -7,7 +7,7 @@ struct ReadBenchmark {
   /// Of the simulated reader.
   let timing: TimingModel
   /// The programs that report the message that they have read.
-  private let programs: [Program] = [.tagroute, .nfcpy]
+  private let programs: [Program] = [.tagroute, .tagrouteAtInitialRate, .nfcpy]
 
   func run() async throws {
     try await BenchmarkPrograms.build()
@@ -30,7 +30,7 @@ struct ReadBenchmark {
     let reader = try await SimulatedReader.start(timing: timing, clock: clock)
     guard let contender = try await program.contender(on: reader) as? any ReadingContender else { return }
     try await contender.start()
-    for kind in BenchmarkTag.all where program == .tagroute || kind.isKnownToNfcpy {
+    for kind in BenchmarkTag.all where program != .nfcpy || kind.isKnownToNfcpy {
       for size in kind.sizes {
         let message = try BenchmarkTag.message(size: size)
         await reader.resetCounters()
