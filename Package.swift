@@ -104,7 +104,6 @@ let package = Package(
   ],
   targets: [
     // C libraries. Each has one importer; Packaging/check-module-graph holds us to it.
-    library("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
     library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
     library("CGIO", pkgConfig: "gio-unix-2.0", package: "libglib2.0-dev"),
     library("CIDN2", pkgConfig: "libidn2", package: "libidn2-dev"),
@@ -114,6 +113,8 @@ let package = Package(
     library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     library("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
     library("CUdev", pkgConfig: "libudev", package: "libudev-dev"),
+    // Not linked with libcurl: it loads it when it is needed.
+    .target(name: "CCurl", path: "Sources/CLibraries/CCurl"),
     .target(
       name: "CShims", path: "Sources/CLibraries/CShims",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
