@@ -171,8 +171,8 @@ let package = Package(
     module(
       "Agent", in: .agent,
       [
-        "Associations", "Bus", "CShims", "EventLoop", "Handlers", "Inbox", "Journal", "Localization", "NDEF", "Names",
-        "Notifications", "Presence", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
+        "Associations", "Bus", "CGIO", "CShims", "EventLoop", "Handlers", "Inbox", "Journal", "Localization", "NDEF",
+        "Names", "Notifications", "Presence", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
       ]),
 
     // Clients.
@@ -327,7 +327,7 @@ let package = Package(
     tests(.system, .whole, "ExamplesTests", ["Bus", "NDEF", "Names", "ReaderSimulator", "TestKit"]),
     tests(
       .system, .agent, "HandlersSystemTests",
-      ["Bus", "EventLoop", "Handlers", "HandlersTests", "NDEF", "Routing", "TestKit", "UniversalLinks"]),
+      ["Agent", "Bus", "EventLoop", "Handlers", "HandlersTests", "NDEF", "Routing", "TestKit", "UniversalLinks"]),
     tests(.system, .agent, "InboxSystemTests", ["EventLoop", "Inbox", "TestKit"]),
     tests(
       .system, .whole, "IntegrationTests",

@@ -38,9 +38,13 @@ actor TapRouter {
   ) {
     let policy = RoutingPolicy(configuration)
     self.policy = policy
+    let directories = DataDirectories()
     self.handlers =
       handlers
-      ?? HandlerRegistry(schemes: policy.schemes, shownName: { TapOffer.name(of: $0).string }, on: loop)
+      ?? HandlerRegistry(
+        directories: directories, schemes: policy.schemes, defaultApplication: DefaultApplications.gio(directories),
+        defaultForType: DefaultApplications.gioByType(directories), shownName: { TapOffer.name(of: $0).string },
+        on: loop)
     rules = RuleStore(on: loop)
     choices = ChoiceStore(on: loop)
     associations = AssociationStore(environment: ProcessEnvironment.current)

@@ -71,7 +71,7 @@ package struct DataDirectories: Sendable, Hashable {
   private static let stores = ["/flatpak/exports/", "/flatpak/app/", "/flatpak/runtime/", "/snapd/desktop/", "/snap/"]
   /// Keys that Flatpak and Snap write into each entry that they export. Flatpak's installations may be anywhere
   /// (`/etc/flatpak/installations.d`), so a path alone is no proof.
-  static let storeKeys = [flatpakKey, snapKey]
+  package static let storeKeys = [flatpakKey, snapKey]
   static let flatpakKey = "X-Flatpak"
   static let snapKey = "X-SnapInstanceName"
   /// Mount points of other people's disks. Anyone may have created files on them that belong to root (Filesystem

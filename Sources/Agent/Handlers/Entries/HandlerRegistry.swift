@@ -40,15 +40,15 @@ package actor HandlerRegistry {
   /// Reads the directories again when they were unchanged for `settling`, because an installation changes many files.
   /// After ten times as long they are read in any case.
   ///
-  /// The schemes are those whose default application may be looked up, by default with GIO, as for media types. The
-  /// environment contains the user's languages, and `PATH` for `TryExec`. `ownership` decides how far an entry is
-  /// trusted. `shownName` is the name of an application as a user reads it.
+  /// The schemes are those whose default application may be looked up, as for media types. The environment contains the
+  /// user's languages, and `PATH` for `TryExec`. `ownership` decides how far an entry is trusted. `shownName` is the
+  /// name of an application as a user reads it.
   package init(
     directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
     environment: [String: String] = ProcessEnvironment.current, ownership: FileOwnership = .real,
     settling: Duration = .milliseconds(300),
-    defaultApplication: DefaultApplications.Lookup? = nil,
-    defaultForType: DefaultApplications.Lookup? = nil,
+    defaultApplication: @escaping DefaultApplications.Lookup = { _ in nil },
+    defaultForType: @escaping DefaultApplications.Lookup = { _ in nil },
     shownName: @escaping @Sendable (Application) -> String = { $0.name }, on loop: EventLoop
   ) {
     self.directories = directories
@@ -56,10 +56,8 @@ package actor HandlerRegistry {
     self.environment = environment
     self.ownership = ownership
     self.settling = settling
-    self.defaultApplication = defaultApplication ?? DefaultApplications.gio(directories)
-    typeDefaults = TypeDefaults(
-      directories, environment: environment, lookup: defaultForType ?? DefaultApplications.gioByType(directories),
-      on: loop)
+    self.defaultApplication = defaultApplication
+    typeDefaults = TypeDefaults(directories, environment: environment, lookup: defaultForType, on: loop)
     self.shownName = shownName
     self.loop = loop
   }

@@ -1,3 +1,4 @@
+import Agent
 import EventLoop
 import Glibc
 import Handlers
@@ -157,7 +158,10 @@ import Testing
         implements: false)
       // It accepts no link, so it cannot open one.
       try data.entry("fourth", ["Exec=true", "MimeType=x-scheme-handler/mailto;"], claims: [], implements: false)
-      let handlers = HandlerRegistry(directories: DataDirectories(), on: EventLoop(label: "test"))
+      let directories = DataDirectories()
+      let handlers = HandlerRegistry(
+        directories: directories, defaultApplication: DefaultApplications.gio(directories),
+        on: EventLoop(label: "test"))
       await handlers.reload()
       let route = await handlers.registry.route(for: "https://example.com/")
       let file = data.temporary.file("system/applications/second.desktop")
