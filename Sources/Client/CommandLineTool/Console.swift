@@ -179,6 +179,7 @@ enum TerminalText {
 
   /// Two for wide and fullwidth characters (Unicode Standard Annex #11) and emoji, none for combining marks.
   private static func cells(of scalar: Unicode.Scalar) -> Int {
+    if (0x20...0x7E).contains(scalar.value) { return 1 }
     // Turns the preceding symbol into an emoji, which is wide.
     if scalar == "\u{FE0F}" { return 1 }
     switch scalar.properties.generalCategory {

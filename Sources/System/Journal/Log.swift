@@ -121,6 +121,8 @@ package struct Escaping {
 
   /// With escapes in Swift's notation: `\u{1b}`.
   package static func printable(_ text: String) -> String {
+    // Most text is printable ASCII. The tables of Unicode take ten times as long.
+    if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
     var escaping = Escaping()
     var result = ""
     for scalar in text.unicodeScalars {

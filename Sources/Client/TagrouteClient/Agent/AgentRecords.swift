@@ -49,27 +49,23 @@ public struct TapDescription: BusRecord, Sendable, Hashable {
     }
   }
 
-  package static var fields: [BusField<Self>] { listed + details }
+  package static let fields = listed + details
 
   /// A list has the details only if it has the messages.
   package var presentFields: [BusField<Self>] { message == nil ? Self.listed : Self.fields }
 
-  private static var listed: [BusField<Self>] {
-    [
-      .text("id", \.id), .number("time", \.time), .text("uri", \.uri), .text("title", \.title),
-      .text("state", \.state), .textOrEmpty("handler", \.handler), .number("sequence", \.sequence).notInJSON,
-      .text("rule", \.rule), .text("program", \.program), .text("state-reason", \.stateReason),
-      .text("state-reason-code", \.stateReasonCode), .printed("read-at") { UTCTime.text($0.time) },
-    ]
-  }
+  private static let listed: [BusField<Self>] = [
+    .text("id", \.id), .number("time", \.time), .text("uri", \.uri), .text("title", \.title),
+    .text("state", \.state), .textOrEmpty("handler", \.handler), .number("sequence", \.sequence).notInJSON,
+    .text("rule", \.rule), .text("program", \.program), .text("state-reason", \.stateReason),
+    .text("state-reason-code", \.stateReasonCode), .printed("read-at") { UTCTime.text($0.time) },
+  ]
 
-  private static var details: [BusField<Self>] {
-    [
-      .bytes("message", \.message), .text("reason", \.reason), .number("state-time", \.stateTime),
-      .printed("state-at") { $0.stateTime.map(UTCTime.text) },
-      .text("technology", \.technology), .bytes("uid", \.uid), .text("reader", \.reader),
-    ]
-  }
+  private static let details: [BusField<Self>] = [
+    .bytes("message", \.message), .text("reason", \.reason), .number("state-time", \.stateTime),
+    .printed("state-at") { $0.stateTime.map(UTCTime.text) },
+    .text("technology", \.technology), .bytes("uid", \.uid), .text("reader", \.reader),
+  ]
 }
 
 /// A handler that the agent knows.
@@ -114,15 +110,13 @@ public struct HandlerDescription: BusRecord, Sendable, Hashable {
     self.column = column.map(UInt32.init(clamping:))
   }
 
-  package static var fields: [BusField<Self>] {
-    [
-      .text("id", \.id), .text("name", \.name), .text("path", \.path), .texts("domains", \.domains),
-      .texts("schemes", \.schemes), .texts("mime-types", \.mimeTypes), .texts("external-types", \.externalTypes),
-      .flag("trusted", \.trusted), .text("origin", \.origin),
-      .texts("preferred", \.preferred), .texts("allowed", \.allowed), .texts("blocked", \.blocked),
-      .text("problem", \.problem), .number("line", \.line), .number("column", \.column),
-    ]
-  }
+  package static let fields: [BusField<Self>] = [
+    .text("id", \.id), .text("name", \.name), .text("path", \.path), .texts("domains", \.domains),
+    .texts("schemes", \.schemes), .texts("mime-types", \.mimeTypes), .texts("external-types", \.externalTypes),
+    .flag("trusted", \.trusted), .text("origin", \.origin),
+    .texts("preferred", \.preferred), .texts("allowed", \.allowed), .texts("blocked", \.blocked),
+    .text("problem", \.problem), .number("line", \.line), .number("column", \.column),
+  ]
 
   /// `FILE:LINE:COLUMN`, as compilers print it and editors understand it.
   package var place: String { path + [line, column].compactMap { $0.map { ":\($0)" } }.joined() }
@@ -146,12 +140,10 @@ public struct ClaimantDescription: BusRecord, Sendable, Hashable {
 
   package init() {}
 
-  package static var fields: [BusField<Self>] {
-    [
-      .text("id", \.id), .text("claim", \.claim), .text("outcome", \.outcome), .text("trust", \.trust),
-      .text("rule", \.rule), .text("reason", \.reason),
-    ]
-  }
+  package static let fields: [BusField<Self>] = [
+    .text("id", \.id), .text("claim", \.claim), .text("outcome", \.outcome), .text("trust", \.trust),
+    .text("rule", \.rule), .text("reason", \.reason),
+  ]
 }
 
 /// The app that would open a URI, and why.
@@ -191,13 +183,11 @@ public struct Resolution: BusRecord, Sendable, Hashable {
 
   package init() {}
 
-  package static var fields: [BusField<Self>] {
-    [
-      .text("uri", \.uri), .text("kind", \.kind), .text("handler", \.handler), .texts("candidates", \.candidates),
-      .number("more-candidates", \.moreCandidates), .records("claimants", \.claimants),
-      .number("more-claimants", \.moreClaimants), .flag("trusted", \.trusted), .text("question", \.question),
-      .text("record-type", \.recordType), .text("rule", \.rule), .text("action", \.action), .flag("asks", \.asks),
-      .text("reason", \.reason), .texts("steps", \.steps),
-    ]
-  }
+  package static let fields: [BusField<Self>] = [
+    .text("uri", \.uri), .text("kind", \.kind), .text("handler", \.handler), .texts("candidates", \.candidates),
+    .number("more-candidates", \.moreCandidates), .records("claimants", \.claimants),
+    .number("more-claimants", \.moreClaimants), .flag("trusted", \.trusted), .text("question", \.question),
+    .text("record-type", \.recordType), .text("rule", \.rule), .text("action", \.action), .flag("asks", \.asks),
+    .text("reason", \.reason), .texts("steps", \.steps),
+  ]
 }

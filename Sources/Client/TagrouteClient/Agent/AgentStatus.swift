@@ -33,11 +33,9 @@ public struct AgentStatus: Sendable, Hashable {
 
     package init() {}
 
-    package static var fields: [BusField<Self>] {
-      [
-        .flag("on", \.on), .number("waiting", \.waiting), .number("dropped", \.dropped), .number("oldest", \.oldest),
-      ]
-    }
+    package static let fields: [BusField<Self>] = [
+      .flag("on", \.on), .number("waiting", \.waiting), .number("dropped", \.dropped), .number("oldest", \.oldest),
+    ]
 
     /// Whether there is anything to report about it.
     package var isOfInterest: Bool { on || waiting > 0 || dropped > 0 }

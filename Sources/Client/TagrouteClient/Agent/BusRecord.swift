@@ -3,7 +3,7 @@ import Names
 
 /// A dictionary that the agent returns. One list of keys serves the agent, its clients and the JSON of the command
 /// line.
-package protocol BusRecord: Encodable {
+package protocol BusRecord: Encodable, SendableMetatype {
   /// A record without any keys.
   init()
   /// Every key that a dictionary may have.
@@ -41,18 +41,20 @@ extension BusRecord {
 }
 
 /// One key of a dictionary, and the property that holds its value.
-package struct BusField<Record> {
+package struct BusField<Record>: Sendable {
+  package typealias Path<Property> = WritableKeyPath<Record, Property> & Sendable
+
   let key: String
   /// Whether the command line prints it.
   var isInJSON = true
-  let decode: (inout Record, Value) -> Void
+  let decode: @Sendable (inout Record, Value) -> Void
   /// Nil if the key is absent.
-  let value: (Record) -> Value?
-  let json: (Record) -> any Encodable
+  let value: @Sendable (Record) -> Value?
+  let json: @Sendable (Record) -> any Encodable
 
   private init(
-    key: String, decode: @escaping (inout Record, Value) -> Void, value: @escaping (Record) -> Value?,
-    json: @escaping (Record) -> any Encodable
+    key: String, decode: @escaping @Sendable (inout Record, Value) -> Void,
+    value: @escaping @Sendable (Record) -> Value?, json: @escaping @Sendable (Record) -> any Encodable
   ) {
     (self.key, self.decode, self.value, self.json) = (key, decode, value, json)
   }
@@ -65,8 +67,8 @@ package struct BusField<Record> {
   }
 
   private init<Property>(
-    _ key: String, _ path: WritableKeyPath<Record, Property>, _ decode: @escaping (Value) -> Property?,
-    _ encode: @escaping (Property) -> Value?, json: @escaping (Property) -> any Encodable
+    _ key: String, _ path: any Path<Property>, _ decode: @escaping @Sendable (Value) -> Property?,
+    _ encode: @escaping @Sendable (Property) -> Value?, json: @escaping @Sendable (Property) -> any Encodable
   ) {
     self.key = key
     self.decode = { record, value in if let decoded = decode(value) { record[keyPath: path] = decoded } }
@@ -74,52 +76,52 @@ package struct BusField<Record> {
     self.json = { json($0[keyPath: path]) }
   }
 
-  static func flag(_ key: String, _ path: WritableKeyPath<Record, Bool>) -> BusField {
+  static func flag(_ key: String, _ path: any Path<Bool>) -> BusField {
     BusField(key, path, \.asBool, Value.boolean) { $0 }
   }
 
-  static func text(_ key: String, _ path: WritableKeyPath<Record, String>) -> BusField {
+  static func text(_ key: String, _ path: any Path<String>) -> BusField {
     BusField(key, path, \.asString, Value.string) { $0 }
   }
 
-  static func text(_ key: String, _ path: WritableKeyPath<Record, String?>) -> BusField {
+  static func text(_ key: String, _ path: any Path<String?>) -> BusField {
     BusField(key, path, \.asString, { $0.map(Value.string) }) { $0 }
   }
 
   /// Nil is an empty text on the bus.
-  static func textOrEmpty(_ key: String, _ path: WritableKeyPath<Record, String?>) -> BusField {
+  static func textOrEmpty(_ key: String, _ path: any Path<String?>) -> BusField {
     BusField(key, path, { $0.asString.map { $0.isEmpty ? nil : $0 } }, { .string($0 ?? "") }) { $0 }
   }
 
-  static func texts(_ key: String, _ path: WritableKeyPath<Record, [String]>) -> BusField {
+  static func texts(_ key: String, _ path: any Path<[String]>) -> BusField {
     BusField(key, path, \.asStrings, Value.strings) { $0 }
   }
 
-  static func number(_ key: String, _ path: WritableKeyPath<Record, UInt32>) -> BusField {
+  static func number(_ key: String, _ path: any Path<UInt32>) -> BusField {
     BusField(key, path, \.asUInt32, Value.uint32) { $0 }
   }
 
-  static func number(_ key: String, _ path: WritableKeyPath<Record, UInt32?>) -> BusField {
+  static func number(_ key: String, _ path: any Path<UInt32?>) -> BusField {
     BusField(key, path, \.asUInt32, { $0.map(Value.uint32) }) { $0 }
   }
 
-  static func number(_ key: String, _ path: WritableKeyPath<Record, UInt64>) -> BusField {
+  static func number(_ key: String, _ path: any Path<UInt64>) -> BusField {
     BusField(key, path, \.asUInt64, Value.uint64) { $0 }
   }
 
-  static func number(_ key: String, _ path: WritableKeyPath<Record, UInt64?>) -> BusField {
+  static func number(_ key: String, _ path: any Path<UInt64?>) -> BusField {
     BusField(key, path, \.asUInt64, { $0.map(Value.uint64) }) { $0 }
   }
 
-  static func bytes(_ key: String, _ path: WritableKeyPath<Record, [UInt8]>) -> BusField {
+  static func bytes(_ key: String, _ path: any Path<[UInt8]>) -> BusField {
     BusField(key, path, \.asBytes, Value.bytes, json: Hexadecimal.text)
   }
 
-  static func bytes(_ key: String, _ path: WritableKeyPath<Record, [UInt8]?>) -> BusField {
+  static func bytes(_ key: String, _ path: any Path<[UInt8]?>) -> BusField {
     BusField(key, path, \.asBytes, { $0.map(Value.bytes) }) { $0.map(Hexadecimal.text) }
   }
 
-  static func records<Element: BusRecord>(_ key: String, _ path: WritableKeyPath<Record, [Element]>) -> BusField {
+  static func records<Element: BusRecord>(_ key: String, _ path: any Path<[Element]>) -> BusField {
     BusField(
       key, path, { $0.asArray?.compactMap(\.asDictionary).map(Element.init) },
       { .dictionaries($0.map(\.values)) }
@@ -127,7 +129,7 @@ package struct BusField<Record> {
   }
 
   /// A key that only the command line prints.
-  static func printed(_ key: String, _ text: @escaping (Record) -> String?) -> BusField {
+  static func printed(_ key: String, _ text: @escaping @Sendable (Record) -> String?) -> BusField {
     BusField(key: key, decode: { _, _ in }, value: { _ in nil }) { text($0) }
   }
 

@@ -10,6 +10,11 @@ public struct Signature: Sendable, Hashable, CustomStringConvertible {
   /// - Parameter string: type codes.
   /// - Throws: `BusError` if the text is not a signature.
   public init(_ string: String) throws(BusError) {
+    // The variants of a long list mostly hold text and numbers.
+    if string.utf8.count == 1, let code = string.utf8.first, TypeCode.isBasic(code) {
+      self.init(.basic(code))
+      return
+    }
     guard NameRules.isSignature(string) else {
       throw .invalidValue("\(string.debugDescription) is not a valid signature")
     }
@@ -49,7 +54,7 @@ extension Signature: ExpressibleByStringLiteral {
 }
 
 /// One complete type.
-indirect enum SignatureType: Sendable, Hashable {
+enum SignatureType: Sendable, Hashable {
   case basic(UInt8)
   case variant
   case array(Signature)
