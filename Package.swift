@@ -207,8 +207,8 @@ let package = Package(
     module(
       "Benchmarks", in: .development,
       [
-        "Bus", "CoreNFC", "Daemon", "EventLoop", "Handlers", "NDEF", "Names", "ReaderProtocol", "ReaderSimulator",
-        "Routing", "Settings", "TagrouteClient", "TestKit", "UniversalLinks",
+        "Bus", "CoreNFC", "Daemon", "EventLoop", "NDEF", "Names", "ReaderProtocol", "ReaderSimulator", "Routing",
+        "Settings", "TagrouteClient", "TestKit", "UniversalLinks",
       ],
       exclude: [
         "HomeAssistant/home-assistant.py", "HomeAssistant/requirements.txt", "Mqtt/paho-publisher.py",

@@ -54,6 +54,13 @@ struct BenchmarkTag: Sendable {
     },
   ]
 
+  /// A link whose message has 37 bytes: a record header of 4, the prefix https://, and 32 bytes. `number` has at most nine
+  /// digits, the last of the link.
+  static func link(_ number: Int) -> String {
+    let digits = String(number)
+    return "https://menu.example.com/table/" + String(repeating: "0", count: 9 - digits.count) + digits
+  }
+
   /// An encoded message of `size` bytes: one record with a URI. `size` is 6 or more, but not 260 to 262, because the
   /// payload's length takes one byte or four. In the URI, `letter` alternates with numbers, so that no two parts are
   /// the same.

@@ -10,16 +10,15 @@ struct CostBenchmark {
   /// The timing of the simulated chip: `fast` or `real`.
   var timing = "fast"
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
     let configuration = DaemonConfiguration()
-    try await run("looks every \(configuration.pollInterval)", [:])
+    results += try await measure("every \(configuration.pollInterval)", [:])
     let idle = configuration.idlePollInterval
-    try await run("idle, looks every \(idle)", ["Reader": ["PollInterval=\(Int(idle / .milliseconds(1)))"]])
+    results += try await measure("idle, every \(idle)", ["Reader": ["PollInterval=\(Int(idle / .milliseconds(1)))"]])
   }
 
-  private func run(_ title: String, _ settings: [String: [String]]) async throws {
-    print("\(title):")
+  private func measure(_ title: String, _ settings: [String: [String]]) async throws -> [Results.Series] {
     var options = Installation.Options()
     options.timing = timing
     options.daemonSettings.merge(settings) { $1 }
@@ -27,28 +26,20 @@ struct CostBenchmark {
     try await installation.startAll()
     try await installation.waitUntilScanning()
     guard let daemon = await installation.daemon?.identifier else { throw RigError("tagrouted does not run") }
-    let processes = [("tagrouted", daemon)] + (try ProcessTree.children(of: daemon)).map { ("tagroute-reader", $0) }
-    let before = try processes.map { try ProcessorTime.of($0.1) }
+    let processes = [daemon] + (try ProcessTree.children(of: daemon))
+    let before = try processes.map { try ProcessorTime.of($0) }
     try await Task.sleep(for: .seconds(seconds))
-    let after = try processes.map { try ProcessorTime.of($0.1) }
-    var total = ProcessMemory()
-    var totalShare = 0.0
-    for (index, process) in processes.enumerated() {
-      let memory = try ProcessMemory(of: process.1)
-      let share = (after[index] - before[index]) / .seconds(1) / Double(seconds) * 100
-      print(line(process.0, memory, share))
-      total += memory
-      totalShare += share
+    var series: [Results.Series] = []
+    for (process, before) in zip(processes, before) {
+      let share = (try ProcessorTime.of(process) - before) / .seconds(seconds) * 100
+      let memory = try ProcessMemory(of: process)
+      let labels: KeyValuePairs = [
+        "Looks": title, "Process": process == daemon ? "tagrouted" : "tagroute-reader",
+      ]
+      series += memory.series(labels) + [.init("processor time", share, "% of a core", labels)]
     }
-    print(line("together", total, totalShare))
     await installation.stop()
-  }
-
-  private func line(_ name: String, _ memory: ProcessMemory, _ share: Double) -> String {
-    let hundredths = Int((share * 100).rounded())
-    let percent = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
-    return
-      "\(name): \(memory.resident) kB resident (\(memory.kinds)), \(percent) % of a core over \(seconds) s of polling"
+    return series
   }
 }
 
@@ -60,14 +51,12 @@ struct ProcessMemory {
   /// Pages of files, mainly the program's code, that no other process maps at the moment. The kernel can drop them.
   var alone = 0
 
-  static func += (a: inout ProcessMemory, b: ProcessMemory) {
-    a.resident += b.resident
-    a.written += b.written
-    a.alone += b.alone
+  func series(_ labels: KeyValuePairs<String, String>) -> [Results.Series] {
+    [
+      .init("resident", Double(resident), "kB", labels), .init("private and written", Double(written), "kB", labels),
+      .init("of files mapped by it alone", Double(alone), "kB", labels),
+    ]
   }
-
-  /// Both kinds of pages that belong to this process only.
-  var kinds: String { "\(written) kB private and written, \(alone) kB of files mapped by it alone" }
 }
 
 extension ProcessMemory {
@@ -113,5 +102,17 @@ enum ProcessTree {
       let list = String(decoding: try readFile("/proc/\(process)/task/\(thread)/children"), as: UTF8.self)
       return list.split(separator: " ").compactMap { Int32($0) }
     }
+  }
+
+  /// The program's name. That of the process that lists pcscd's readers ends with its option.
+  static func name(of process: Int32) throws -> String {
+    let words = try ForeignProcess(process).commandLine
+    return (words.first?.split(separator: "/").last ?? "") + (words.contains("--list") ? " --list" : "")
+  }
+
+  /// How many descriptors a process has open.
+  static func descriptors(of process: Int32) throws -> Int {
+    guard let names = fileNames(in: "/proc/\(process)/fd") else { throw RigError("process \(process) is gone") }
+    return names.count
   }
 }

@@ -13,17 +13,17 @@ struct DropOutBenchmark {
   /// Longer than the delay and the reader's looks, so that each drop-out has been settled.
   private static let settling = Duration.milliseconds(900)
 
-  func run() async throws {
-    try await BenchmarkPrograms.build()
-    var table = Table(columns: ["Reader", "RemovalDelay="] + Self.lengths.map { "\($0) ms" })
+  func run(_ results: inout Results) async throws {
+    try await BenchmarkPrograms.build(and: ["tagroute-reader-pcsc", "tagroute-ifd"])
     for kind in [Installation.Reader.serial, .pcsc] {
       for delay in ["400", "0"] {
-        let taps = try await measure(kind, delay)
-        table.add([kind == .pcsc ? "PC/SC" : "PN532", delay] + taps.map { "\($0) of \(rounds)" })
+        for (length, taps) in zip(Self.lengths, try await measure(kind, delay)) {
+          results += Results.Series(
+            "new taps of \(rounds) drop-outs", Double(taps), "",
+            ["Reader": kind == .pcsc ? "PC/SC" : "PN532", "RemovalDelay=": delay, "Length": "\(length) ms"])
+        }
       }
     }
-    print("new taps by drop-outs of a tag that stays on the reader:")
-    print(table.markdown)
   }
 
   private func measure(_ kind: Installation.Reader, _ delay: String) async throws -> [Int] {

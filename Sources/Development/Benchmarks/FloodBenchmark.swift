@@ -13,7 +13,7 @@ struct FloodBenchmark {
   let rounds: Int
   let bus: PrivateBus.Program
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
@@ -42,22 +42,18 @@ struct FloodBenchmark {
         try await Connection.open(address, on: EventLoop(label: "bystander")),
       ])
 
-    var table = Table(columns: [
-      "Flood on \(bus.rawValue)", "Connections", "Bus alone", "Lock to field off", "Tag to Notify", "Descriptors",
-    ])
-    table.add(["none", "0"] + (try await rig.measure(rounds)))
+    results += try await rig.measure(rounds, ["Bus": bus.rawValue, "Flood": "none", "Connections": "0"])
     for call in FloodClient.Call.allCases {
       for connections in [3, 50, 200] {
         let client = try await FloodClient.start(
           call, connections: connections, on: installation.systemBus, environment: installation.environment)
-        table.add([call.rawValue, "\(connections)"] + (try await rig.measure(rounds)))
+        results += try await rig.measure(
+          rounds, ["Bus": bus.rawValue, "Flood": call.rawValue, "Connections": "\(connections)"])
         client.signal(SIGKILL)
         try await client.exit()
         try await rig.checkThatAllAreThere()
       }
     }
-    print("median and worst of \(rounds), in milliseconds; the most descriptors that the daemon had open\n")
-    print(table.markdown)
     await polkit.stop()
     await saver.stop()
     await installation.stop()
@@ -74,8 +70,7 @@ struct FloodBenchmark {
     /// Two connections that take no part in the flood.
     let bystanders: [Connection]
 
-    /// Returns the columns of the table.
-    func measure(_ rounds: Int) async throws -> [String] {
+    func measure(_ rounds: Int, _ labels: KeyValuePairs<String, String>) async throws -> [Results.Series] {
       var (bus, locks, taps): ([Duration], [Duration], [Duration]) = ([], [], [])
       var descriptors = 0
       for number in 0..<rounds {
@@ -85,7 +80,8 @@ struct FloodBenchmark {
         _ = try await server.next()
         taps.append(clock.now - placed)
         bus.append(try await ping())
-        descriptors = max(descriptors, try await countOfDescriptors())
+        guard let daemon = await installation.daemon else { throw RigError("tagrouted does not run") }
+        descriptors = max(descriptors, try ProcessTree.descriptors(of: daemon.identifier))
         try await reader.wait { $0.isFieldOn }
         let locked = clock.now
         try await saver.setActive(true)
@@ -97,12 +93,10 @@ struct FloodBenchmark {
         // Long enough for the removal to be noticed.
         try await Task.sleep(for: .milliseconds(350))
       }
-      return [bus, locks, taps].map(Self.cell) + ["\(descriptors)"]
-    }
-
-    private static func cell(_ durations: [Duration]) -> String {
-      let all = Distribution(durations)
-      return "\(Distribution.milliseconds(all.percentile(50))), \(Distribution.milliseconds(all.percentile(100)))"
+      return [
+        .init("bus alone", bus, labels), .init("lock to field off", locks, labels),
+        .init("tag to Notify", taps, labels), .init("most descriptors of the daemon", Double(descriptors), "", labels),
+      ]
     }
 
     private func ping() async throws -> Duration {
@@ -110,16 +104,6 @@ struct FloodBenchmark {
       let asked = clock.now
       _ = try await bystanders[0].call(name, "/", "org.freedesktop.DBus.Peer", "Ping")
       return clock.now - asked
-    }
-
-    private func countOfDescriptors() async throws -> Int {
-      guard let daemon = await installation.daemon, let folder = opendir("/proc/\(daemon.identifier)/fd") else {
-        throw RigError("the daemon's descriptors cannot be counted")
-      }
-      defer { closedir(folder) }
-      var count = 0
-      while readdir(folder) != nil { count += 1 }
-      return count - 2
     }
 
     /// Checks that the daemon has kept its connection to the bus, and the agent its registration.

@@ -13,7 +13,7 @@ struct GateBenchmark {
   /// How often each condition changes.
   let changes: Int
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
@@ -35,24 +35,24 @@ struct GateBenchmark {
     try await installation.waitUntilScanning()
 
     let rig = Rig(clock: clock, reader: reader, installation: installation)
-    try await rig.measure("locked", changes) {
+    results += try await rig.measure("locked", changes) {
       try await logind.update("2") { $0.isLocked = true }
     } undo: {
       try await logind.update("2") { $0.isLocked = false }
     }
-    try await rig.measure("another session comes to the front", changes) {
+    results += try await rig.measure("another session comes to the front", changes) {
       try await logind.update("2") { $0.isActive = false }
     } undo: {
       try await logind.update("2") { $0.isActive = true }
     }
-    try await rig.measure("about to sleep", changes) {
+    results += try await rig.measure("about to sleep", changes) {
       try await logind.prepareForSleep(true)
     } undo: {
       try await logind.prepareForSleep(false)
     }
     let client = try await Connection.open(address, on: EventLoop(label: "bench"))
     let held = Held()
-    try await rig.measure("inhibited, polkit's answer included", changes) {
+    results += try await rig.measure("inhibited, polkit's answer included", changes) {
       let reply = try await client.call(
         Names.Daemon.busName, ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "Inhibit",
         [.string("tagroute-bench"), .string("a measurement")])
@@ -61,12 +61,12 @@ struct GateBenchmark {
       await held.keep(nil)
     }
     let daemon = try DaemonClient(client)
-    try await rig.measure("switched off, polkit's answer included", changes) {
+    results += try await rig.measure("switched off, polkit's answer included", changes) {
       try await daemon.setEnabled(false)
     } undo: {
       try await daemon.setEnabled(true)
     }
-    try await desktop.measure(rig, changes)
+    try await desktop.measure(rig, changes, &results)
     await polkit.stop()
     await desktop.stop()
     await installation.stop()
@@ -90,19 +90,19 @@ struct GateBenchmark {
       camera = try installation.directory.write("", to: "dev/video0")
     }
 
-    func measure(_ rig: Rig, _ changes: Int) async throws {
-      try await rig.measure("a screen saver comes on", changes) {
+    func measure(_ rig: Rig, _ changes: Int, _ results: inout Results) async throws {
+      results += try await rig.measure("a screen saver comes on", changes) {
         try await saver.setActive(true)
       } undo: {
         try await saver.setActive(false)
       }
-      try await rig.measure("the display goes off", changes) {
+      results += try await rig.measure("the display goes off", changes) {
         await compositor.set(.int32(3))
       } undo: {
         await compositor.set(.int32(0))
       }
       let held = Held()
-      try await rig.measure("a camera is opened", changes) {
+      results += try await rig.measure("a camera is opened", changes) {
         await held.keep(FileDescriptor(owning: open(camera, O_RDONLY | O_CLOEXEC)))
       } undo: {
         await held.keep(nil)
@@ -128,7 +128,7 @@ struct GateBenchmark {
 
     func measure(
       _ name: String, _ changes: Int, change: () async throws -> Void, undo: () async throws -> Void
-    ) async throws {
+    ) async throws -> Results.Series {
       var latencies: [Duration] = []
       let message = try BenchmarkTag.message(size: 32)
       for _ in 0..<changes {
@@ -146,7 +146,7 @@ struct GateBenchmark {
         await reader.remove(tag)
         try await installation.waitUntilScanning()
       }
-      print(Distribution(latencies).line("\(name), to the field being off", of: "changes"))
+      return .init("to the field being off", latencies, ["Change": name])
     }
   }
 }

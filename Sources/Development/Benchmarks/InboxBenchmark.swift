@@ -11,15 +11,16 @@ struct InboxBenchmark {
   private let repetitions = 100
   private let clock = ContinuousClock()
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
-    for size in sizes { try await run(size) }
+    for size in sizes { results += try await measure(size) }
   }
 
-  private func run(_ size: Int) async throws {
+  private func measure(_ size: Int) async throws -> [Results.Series] {
     var options = Installation.Options()
-    options.agentSettings = ["Inbox": ["MaximumTaps=100000", "RetentionDays=3650"]]
-    options.environment["TAGROUTE_LOG"] = "warning"
+    options.reader = .others
+    options.agentSettings = ["Inbox": ["MaximumTaps=\(size)", "RetentionDays=3650"]]
+    options.environment["TAGROUTE_LOG"] = "notice"
     let installation = try await Installation(options)
     let file = installation.directory.file("state/\(Names.Files.agentState)/\(Names.Files.inboxDatabase)")
     let client = try await AgentClient.connect(
@@ -29,15 +30,15 @@ struct InboxBenchmark {
     try await stopAgent(installation)
     let sqlite = try BuiltProducts.systemProgram("sqlite3", package: "sqlite3")
     _ = try await output(sqlite, [file, Self.filling(size)], installation)
-    let megabytes = try readFile(file).count / 1_000_000
-    print("\(size) taps, \(megabytes) MB:")
+    let labels: KeyValuePairs = ["Taps": "\(size)"]
+    var series: [Results.Series] = [.init("file", Double(try readFile(file).count) / 1_000_000, "MB", labels)]
 
     var first: [Duration] = []
     for number in 0..<10 {
       if number > 0 { try await stopAgent(installation) }
       first.append(try await startAgent(installation, client))
     }
-    print(Distribution(first).line("an agent is started: from its name on the bus to its first list", of: "starts"))
+    series.append(.init("from the name on the bus to the first list", first, labels))
 
     let middle = try await output(
       sqlite, [file, "SELECT id FROM taps ORDER BY sequence LIMIT 1 OFFSET \(size / 2)"], installation)
@@ -47,15 +48,35 @@ struct InboxBenchmark {
       ("100 from the middle", ["--before", middle], "sequence < (SELECT sequence FROM taps WHERE id = '\(middle)')"),
     ]
     for (name, arguments, condition) in questions {
-      try await compare(name, arguments, condition, installation, client, file: file, middle: middle)
+      series += try await compare(
+        ["Taps": "\(size)", "List": name], arguments, condition, installation, client, file: file, middle: middle)
     }
+    series.append(.init("TagRead to stored", try await storing(installation), labels))
+    // The inbox was full, so each of them has replaced the oldest.
+    let kept = try await output(sqlite, ["-readonly", file, "SELECT count(*) FROM taps"], installation)
+    series.append(.init("taps kept", Double(kept) ?? 0, "", labels))
     await installation.stop()
+    return series
+  }
+
+  /// The times from `TagRead` to the agent's reply, which it sends after it has stored the tap.
+  private func storing(_ installation: Installation) async throws -> [Duration] {
+    let server = try await NotificationServerStandIn.start(
+      on: BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""))
+    let source = try await TapSource.start(on: BusAddress(installation.systemBus.address))
+    try await installation.agent?.line(containing: "registered with the daemon")
+    var times: [Duration] = []
+    for number in 1...repetitions {
+      times.append(try await time { try await source.give(SampleTap(number)) })
+      _ = try await server.next()
+    }
+    return times
   }
 
   private func compare(
-    _ name: String, _ arguments: [String], _ condition: String, _ installation: Installation, _ client: AgentClient,
-    file: String, middle: String
-  ) async throws {
+    _ labels: KeyValuePairs<String, String>, _ arguments: [String], _ condition: String, _ installation: Installation,
+    _ client: AgentClient, file: String, middle: String
+  ) async throws -> [Results.Series] {
     let select =
       "SELECT id, time, uri, title, handler, state FROM taps WHERE \(condition) ORDER BY sequence DESC LIMIT 100"
     let program = try BuiltProducts.program("tagroute")
@@ -74,9 +95,10 @@ struct InboxBenchmark {
         })
       tool.append(try await time { _ = try await output(sqlite, ["-readonly", file, select], installation) })
     }
-    print(Distribution(command).line("  \(name), tagroute inbox", of: "times"))
-    print(Distribution(answer).line("  \(name), the agent's answer alone", of: "times"))
-    print(Distribution(tool).line("  \(name), the sqlite3 tool", of: "times"))
+    return [
+      .init("tagroute inbox", command, labels), .init("the agent's answer alone", answer, labels),
+      .init("the sqlite3 tool", tool, labels),
+    ]
   }
 
   private func time(_ body: () async throws -> Void) async throws -> Duration {

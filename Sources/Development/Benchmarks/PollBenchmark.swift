@@ -19,54 +19,49 @@ struct PollBenchmark {
     .repeated("nfc-list"),
   ]
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
-    var detection = Table(columns: ["Tag", "Program", "Median, ms", "90 %", "99 %", "Worst", "Placed", "Not found"])
-    var waiting = Table(columns: ["Program", "Field on", "Chip commands a second", "Processor time, % of a core"])
     for program in programs {
       do {
-        for row in try await detections(of: program) { detection.add(row) }
-        waiting.add(try await idling(program))
+        results += try await detections(of: program)
+        results += try await idling(program)
       } catch let error as RigError {
         print("\(program.name): \(error)")
       }
     }
-    print("From placed to detected:\n\n\(detection.markdown)\n\nWhile nothing lies there:\n\n\(waiting.markdown)\n")
-    var removal = Table(columns: ["Tag", "Median, ms", "90 %", "99 %", "Worst", "Taken away"])
-    for row in try await inLanes({ try await removals(of: $0, seed: $1) }) { removal.add(row) }
-    print("From taken away to the daemon's being told:\n\n\(removal.markdown)\n")
-    try await CostBenchmark(seconds: 60, timing: "real").run()
+    results += try await inLanes { try await removals(of: $0, seed: $1) }
+    try await CostBenchmark(seconds: 60, timing: "real").run(&results)
   }
 
   // MARK: Detection
 
-  private func detections(of program: Program) async throws -> [[String]] {
+  private func detections(of program: Program) async throws -> [Results.Series] {
     let placements = program == .tagroute ? placements : max(placements / 4, 1)
     return try await inLanes { try await detect($0, program, placements, seed: $1) }
   }
 
-  /// A row for each kind of tag. Several rows are measured at once, each with its own seed.
-  private func inLanes(_ row: @escaping @Sendable (BenchmarkTag, UInt64) async throws -> [String]) async throws
-    -> [[String]]
-  {
+  /// The series of each kind of tag. Several kinds are measured at once, each with its own seed.
+  private func inLanes(
+    _ measure: @escaping @Sendable (BenchmarkTag, UInt64) async throws -> [Results.Series]
+  ) async throws -> [Results.Series] {
     let kinds = BenchmarkTag.all.filter(\.isPolledFor)
     let lanes = min(lanes, kinds.count)
-    return try await withThrowingTaskGroup(of: [(Int, [String])].self) { group in
+    return try await withThrowingTaskGroup(of: [(Int, [Results.Series])].self) { group in
       for lane in 0..<lanes {
         group.addTask {
-          var rows: [(Int, [String])] = []
+          var all: [(Int, [Results.Series])] = []
           for index in stride(from: lane, to: kinds.count, by: lanes) {
-            rows.append((index, try await row(kinds[index], UInt64(index))))
+            all.append((index, try await measure(kinds[index], UInt64(index))))
           }
-          return rows
+          return all
         }
       }
-      return try await group.reduce(into: []) { $0 += $1 }.sorted { $0.0 < $1.0 }.map(\.1)
+      return try await group.reduce(into: []) { $0 += $1 }.sorted { $0.0 < $1.0 }.flatMap(\.1)
     }
   }
 
   private func detect(_ kind: BenchmarkTag, _ program: Program, _ placements: Int, seed: UInt64) async throws
-    -> [String]
+    -> [Results.Series]
   {
     var generator = SeededGenerator(seed: seed)
     let clock = MachineClock()
@@ -85,19 +80,17 @@ struct PollBenchmark {
     }
     await contender.stop()
     await reader.stop()
-    return [kind.name, program.name] + columns(latencies) + ["\(placements)", "\(placements - latencies.count)"]
-  }
-
-  private func columns(_ latencies: [Duration]) -> [String] {
-    guard !latencies.isEmpty else { return ["", "", "", ""] }
-    let distribution = Distribution(latencies)
-    return [50, 90, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
+    let labels: KeyValuePairs = ["Tag": kind.name, "Program": program.name]
+    return [
+      .init("placed to detected", latencies, labels),
+      .init("not found", Double(placements - latencies.count), "", labels),
+    ]
   }
 
   // MARK: Removal
 
   /// Removes tags at a random moment of their presence checks, and measures when the reader process reports it.
-  private func removals(of kind: BenchmarkTag, seed: UInt64) async throws -> [String] {
+  private func removals(of kind: BenchmarkTag, seed: UInt64) async throws -> [Results.Series] {
     var generator = SeededGenerator(seed: seed)
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: timing, clock: clock)
@@ -117,12 +110,12 @@ struct PollBenchmark {
     }
     await contender.stop()
     await reader.stop()
-    return [kind.name] + columns(latencies) + ["\(latencies.count)"]
+    return [.init("removed to known by the daemon", latencies, ["Tag": kind.name])]
   }
 
   // MARK: Waiting
 
-  private func idling(_ program: Program) async throws -> [String] {
+  private func idling(_ program: Program) async throws -> [Results.Series] {
     let reader = try await SimulatedReader.start(timing: timing)
     let contender = try await program.contender(on: reader)
     try await contender.start()
@@ -134,10 +127,11 @@ struct PollBenchmark {
     let counters = await reader.counters
     await contender.stop()
     await reader.stop()
+    let labels: KeyValuePairs = ["Program, without a tag": program.name]
     return [
-      program.name, "\(Distribution.tenths(counters.fieldOnTime / elapsed * 100)) %",
-      Distribution.tenths(Double(counters.commands) / (elapsed / .seconds(1))),
-      Distribution.tenths((after - before) / elapsed * 100),
+      .init("field on", counters.fieldOnTime / elapsed * 100, "%", labels),
+      .init("chip commands a second", Double(counters.commands) / (elapsed / .seconds(1)), "", labels),
+      .init("processor time", (after - before) / elapsed * 100, "% of a core", labels),
     ]
   }
 }

@@ -9,23 +9,18 @@ struct ReadBenchmark {
   /// The programs that report the message that they have read.
   private let programs: [Program] = [.tagroute, .tagrouteAtInitialRate, .nfcpy]
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
-    var table = Table(columns: [
-      "Tag", "Message", "Program", "Exchanges", "Chip commands", "Bytes on the line", "Wire time, ms", "Measured, ms",
-    ])
     for program in programs {
-      do { try await measure(program, &table) } catch let error as RigError { print("\(program.name): \(error)") }
+      do { try await measure(program, &results) } catch let error as RigError { print("\(program.name): \(error)") }
     }
     for kind in BenchmarkTag.all {
-      do { try await measureTool(kind, &table) } catch let error as RigError { print("\(kind.name): \(error)") }
+      do { try await measureTool(kind, &results) } catch let error as RigError { print("\(kind.name): \(error)") }
     }
-    table.sort()
-    print(table.markdown)
   }
 
   /// Measures one process, which reads all tags one after the other.
-  private func measure(_ program: Program, _ table: inout Table) async throws {
+  private func measure(_ program: Program, _ results: inout Results) async throws {
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: timing, clock: clock)
     guard let contender = try await program.contender(on: reader) as? any ReadingContender else { return }
@@ -40,7 +35,7 @@ struct ReadBenchmark {
         let outcome = isFound ? try await contender.outcome() : .failure("not found")
         let cost = await Cost(of: reader.commands)
         let isRight = outcome == .message(message)
-        table.add(row(kind, size, program.name, isRight ? cost : nil, "\(outcome)"))
+        results += series(kind, size, program.name, isRight ? cost : nil, "\(outcome)")
         await reader.remove(tag)
         if isFound { try await contender.removal() }
       }
@@ -50,7 +45,7 @@ struct ReadBenchmark {
   }
 
   /// Measures Debian's tool for the kind, once for each size. The tag is in place from the beginning.
-  private func measureTool(_ kind: BenchmarkTag, _ table: inout Table) async throws {
+  private func measureTool(_ kind: BenchmarkTag, _ results: inout Results) async throws {
     guard let tool = kind.tool else { return }
     let program = try BuiltProducts.systemProgram(tool.program, package: tool.package)
     for size in kind.sizes {
@@ -62,20 +57,24 @@ struct ReadBenchmark {
           "LIBNFC_AUTO_SCAN": "false", "LIBNFC_DEVICE": await reader.connectionString, "PATH": "/usr/bin:/bin",
         ])
       let cost = result.status == .exited(0) ? await Cost(of: reader.commands) : nil
-      table.add(row(kind, size, tool.program, cost, "\(result.status)"))
+      results += series(kind, size, tool.program, cost, "\(result.status)")
       await reader.stop()
     }
   }
 
-  private func row(_ kind: BenchmarkTag, _ size: Int, _ program: String, _ cost: Cost?, _ outcome: String) -> [String] {
-    let figures =
-      cost.map {
-        [
-          "\($0.exchanges)", "\($0.commands)", "\($0.bytes)", Distribution.milliseconds($0.wireTime),
-          Distribution.milliseconds($0.measured),
-        ]
-      } ?? ["not read: \(outcome.prefix(60))"]
-    return [kind.name, "\(size)", program] + figures
+  private func series(
+    _ kind: BenchmarkTag, _ size: Int, _ program: String, _ cost: Cost?, _ outcome: String
+  ) -> [Results.Series] {
+    guard let cost else {
+      print("\(kind.name), \(size) bytes: \(program) has not read it: \(outcome.prefix(60))")
+      return []
+    }
+    let labels: KeyValuePairs = ["Tag": kind.name, "Bytes of the message": "\(size)", "Program": program]
+    return [
+      .init("exchanges", Double(cost.exchanges), "", labels), .init("chip commands", Double(cost.commands), "", labels),
+      .init("bytes on the line", Double(cost.bytes), "", labels), .init("wire time", [cost.wireTime], labels),
+      .init("measured", [cost.measured], labels),
+    ]
   }
 }
 

@@ -13,7 +13,7 @@ struct SessionBenchmark {
   /// How often a client dies at each step.
   let ends: Int
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: MachineClock())
     let installation = try await Installation()
@@ -30,14 +30,16 @@ struct SessionBenchmark {
     let rig = Rig(reader: reader, address: address, daemon: daemon)
 
     let long = try NDEFMessage.uri("https://example.com/" + String(repeating: "a", count: 800)).encoded()
-    try await rig.measure("waiting for a tag", ends, tag: nil) { _ in }
-    try await rig.measure("reading 820 bytes of an NTAG216", ends) { _ = try await $0.readNDEF() }
-    try await rig.measure("writing them", ends) { try await $0.writeNDEF(long) }
-    try await rig.measure("locking", ends) { try await $0.lock() }
-    try await rig.measure("sending a command of its own", ends) { _ = try await $0.transceive([0x30, 0x04]) }
+    results += try await rig.measure("waiting for a tag", ends, tag: nil) { _ in }
+    results += try await rig.measure("reading 820 bytes of an NTAG216", ends) { _ = try await $0.readNDEF() }
+    results += try await rig.measure("writing them", ends) { try await $0.writeNDEF(long) }
+    results += try await rig.measure("locking", ends) { try await $0.lock() }
+    results += try await rig.measure("sending a command of its own", ends) {
+      _ = try await $0.transceive([0x30, 0x04])
+    }
     for delay in [900, 2900] {
       let name = "sending one that is answered after \(delay) ms"
-      try await rig.measure(name, max(ends / 5, 1), answerAfter: .milliseconds(delay)) {
+      results += try await rig.measure(name, max(ends / 5, 1), answerAfter: .milliseconds(delay)) {
         _ = try await $0.transceive([0x30, 0x04], timeout: .milliseconds(delay + 100))
       }
     }
@@ -56,7 +58,7 @@ struct SessionBenchmark {
     func measure(
       _ name: String, _ ends: Int, tag: BenchmarkTag? = BenchmarkTag.all.first { $0.name.contains("NTAG216") },
       answerAfter delay: Duration? = nil, _ work: @escaping @Sendable (ReaderTag) async throws -> Void
-    ) async throws {
+    ) async throws -> Results.Series {
       var times: [Duration] = []
       let message = try NDEFMessage.uri("https://example.com/" + String(repeating: "b", count: 800)).encoded()
       for _ in 0..<ends {
@@ -82,7 +84,7 @@ struct SessionBenchmark {
         await reader.removeAll()
         await reader.clearFaults()
       }
-      print(Distribution(times).line("\(name), from the client's death to scanning", of: "deaths"))
+      return .init("from the client's death to scanning", times, ["Operation": name])
     }
   }
 }

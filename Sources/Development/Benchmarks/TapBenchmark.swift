@@ -1,134 +1,184 @@
 import Bus
 import EventLoop
 import Glibc
+import NDEF
+import ReaderSimulator
 import TagrouteClient
 import TestKit
 
-/// The time from a tag placed at a random moment to the call of Notify, and to the start of a rule's program.
-/// Simulator, libnfc, daemon, agent and two buses are real. Only the notification server is a stand-in, because it has
-/// to report the time of the call.
+/// The time from a tag placed at a random moment on a modelled PN532 to the call of Notify, to the start of a rule's
+/// program, and to the message in nfcpy and in programs of libnfc, for each kind of tag.
+///
+/// libnfc, daemon, agent and two buses are real. Only the notification server is a stand-in, because it has to report
+/// the time of the call.
 struct TapBenchmark {
+  /// How often a tag of each kind is placed for each program.
   let taps: Int
-  /// The number of placements for the comparison. Each one costs a process or more.
-  private let comparedTaps = 40
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
     let installation = try await Installation()
-    let server = try await installation.startWithMenu()
+    let clock = MachineClock()
+    let rig = Rig(
+      clock: clock,
+      reader: try await .start(timing: .realistic, link: installation.directory.file("reader"), clock: clock),
+      installation: installation, server: try await installation.startWithMenu(simulator: false))
+    results += try await measure("to the call of Notify") { try await rig.notification($0) }
+    let starts = try await rig.startRule()
+    results += try await measure("to the start of a rule's program") { try await rig.programStart($0, starts) }
+    try await installation.daemon?.exit(after: SIGTERM)
 
-    var latencies: [Duration] = []
-    var commands: [Int] = []
-    var exchanges: [Int] = []
-    for number in 0..<taps {
-      try await rest()
-      let before = try await counters(installation)
-      let uri = "https://menu.example.com/table/\(number)"
-      let placed = SuspendingClock.now
-      try await installation.simulate("tap \(uri) --type \(number % 2 == 0 ? 2 : 4) --uid \(uid(number))")
-      let shown = try await server.next()
-      latencies.append(SuspendingClock.now - placed)
-      guard shown.body.contains("table/\(number)") || shown.summary.contains("table/\(number)") else {
-        throw RigError("tap \(number): the notification is for another tag: \(shown.summary): \(shown.body)")
-      }
-      let after = try await counters(installation)
-      commands.append(after["commands", default: 0] - before["commands", default: 0])
-      exchanges.append(after["exchanges", default: 0] - before["exchanges", default: 0])
-      try await installation.simulate("remove")
-    }
-    print(Distribution(latencies).line("tag placed to Notify, Type 2 and Type 4A by turns"))
-    print(
-      "  chip commands from one to the other, polling included: median \(median(commands)), most \(commands.max() ?? 0)"
-    )
-    print("  RF exchanges with the tag: median \(median(exchanges)), most \(exchanges.max() ?? 0)")
-    let starts = try await programStarts(installation, server)
-    print(Distribution(starts).line("tag placed to the start of a rule's program, Type 2 and Type 4A by turns"))
-
-    await installation.daemon?.signal(SIGTERM)
-    try await installation.daemon?.exit()
-    print(Distribution(try await listLoop(installation)).line("tag placed to its line in a loop of nfc-list"))
-    await installation.stop()
-  }
-
-  /// Taps tags with a rule that starts a program without a click. The rule is written only now: the taps before are
-  /// those of a user without rules.
-  private func programStarts(
-    _ installation: Installation, _ server: NotificationServerStandIn
-  ) async throws -> [Duration] {
-    let program = try BuiltProducts.systemProgram("tee", package: "coreutils")
-    let starts = try RuleStarts(installation.directory.file("rule-starts"))
-    try installation.directory.write(
-      "[Rule bench]\nLink=https://rule.example.com/*\nRun=\(program);\(starts.path);\nAsk=no\n",
-      to: "config/tagroute/rules.d/bench.conf")
-    guard let agent = await installation.agent else { throw RigError("tagroute-agent does not run") }
-    try await agent.line(containing: "rules for taps in force: 1")
-    var latencies: [Duration] = []
-    for number in 0..<taps {
-      try await rest()
-      let placed = SuspendingClock.now
-      try await installation.simulate(
-        "tap https://rule.example.com/table/\(number) --type \(number % 2 == 0 ? 2 : 4) --uid \(uid(number))")
-      // The call has a time limit. It follows the start if the rule was carried out without a click.
-      let shown = try await server.next()
-      guard shown.summary == "Started “bench”", let start = await starts.next() else {
-        throw RigError("tap \(number): the rule has not started its program: \(shown.summary): \(shown.body)")
-      }
-      guard String(decoding: start.message, as: UTF8.self).hasSuffix("/table/\(number)") else {
-        throw RigError("tap \(number): the program got the message of another tag")
-      }
-      latencies.append(start.time - placed)
-      try await installation.simulate("remove")
-    }
-    return latencies
-  }
-
-  /// Runs the loop of a script without Tagroute: nfc-list over and over, until it prints the tag.
-  private func listLoop(_ installation: Installation) async throws -> [Duration] {
-    let program = try BuiltProducts.systemProgram("nfc-list", package: "libnfc-bin")
-    var environment = installation.environment
-    environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:\(installation.directory.file("reader"))"
-    var latencies: [Duration] = []
-    for number in 0..<comparedTaps {
-      let loop = Task { [environment] in
-        while true {
-          let result = try await ChildProcess.run(program, [], environment: environment)
-          if result.output.contains("UID") { return SuspendingClock.now }
+    for program in [Program.nfcpy, .nfcpyWithoutPauses] {
+      for kind in BenchmarkTag.all where kind.isPolledFor && kind.isKnownToNfcpy {
+        do {
+          guard let nfcpy = try await program.contender(on: rig.reader) as? any ReadingContender else { continue }
+          try await nfcpy.start()
+          results += try await measure("to the message in \(program.name)", of: [kind]) {
+            try await rig.message($0, nfcpy)
+          }
+          await nfcpy.stop()
+        } catch let error as RigError {
+          print("\(program.name): \(error)")
         }
       }
+    }
+    for kind in BenchmarkTag.all {
+      // nfc-list only names the tag.
+      let tool = kind.tool ?? BenchmarkTag.Tool(program: "nfc-list", package: "libnfc-bin", arguments: [])
+      let program = try BuiltProducts.systemProgram(tool.program, package: tool.package)
+      results += try await measure("to the end of \(tool.program) in a loop", of: [kind]) {
+        try await rig.end(of: program, tool.arguments, $0)
+      }
+    }
+    await installation.stop()
+    await rig.reader.stop()
+  }
+
+  /// A series for each kind. `tap` places a tag, waits for the result, removes the tag, and returns the time.
+  private func measure(
+    _ end: String, of kinds: [BenchmarkTag] = BenchmarkTag.all, _ tap: (Placement) async throws -> Duration
+  ) async throws -> [Results.Series] {
+    var series: [Results.Series] = []
+    for kind in kinds where kind.isPolledFor {
+      var times: [Duration] = []
+      for number in 0..<taps { times.append(try await tap(Placement(kind: kind, number: number))) }
+      series.append(.init("from placed", times, ["Tag": kind.name, "Until": end]))
+    }
+    return series
+  }
+
+  private struct Placement {
+    let kind: BenchmarkTag
+    let number: Int
+
+    /// A tag with a message of 37 bytes, and its link.
+    func tag(_ link: (Int) -> String = BenchmarkTag.link) throws -> (SimulatedTag, link: String, message: [UInt8]) {
+      let link = link(number)
+      let message = try NDEFMessage.uri(link).encoded()
+      return (try kind.make(message), link, message)
+    }
+  }
+
+  private struct Rig {
+    let clock: MachineClock
+    let reader: SimulatedReader
+    let installation: Installation
+    let server: NotificationServerStandIn
+
+    func notification(_ placement: Placement) async throws -> Duration {
+      let (tag, link, _) = try placement.tag()
+      try await rest()
+      let placed = clock.now
+      let id = await reader.place(tag)
+      let shown = try await server.next()
+      let time = clock.now - placed
+      guard "\(shown.summary) \(shown.body)".contains(link.suffix(9)) else {
+        throw RigError("the notification is for another tag than \(link): \(shown.summary): \(shown.body)")
+      }
+      await reader.remove(id)
+      return time
+    }
+
+    /// Writes the rule, which starts a program without a click. The taps before are those of a user without rules.
+    func startRule() async throws -> RuleStarts {
+      let program = try BuiltProducts.systemProgram("tee", package: "coreutils")
+      let starts = try RuleStarts(installation.directory.file("rule-starts"))
+      try installation.directory.write(
+        "[Rule bench]\nLink=https://rule.example.com/*\nRun=\(program);\(starts.path);\nAsk=no\n",
+        to: "config/tagroute/rules.d/bench.conf")
+      guard let agent = await installation.agent else { throw RigError("tagroute-agent does not run") }
+      try await agent.line(containing: "rules for taps in force: 1")
+      return starts
+    }
+
+    func programStart(_ placement: Placement, _ starts: RuleStarts) async throws -> Duration {
+      let (tag, link, message) = try placement.tag { "https://rule.example.com/" + BenchmarkTag.link($0).suffix(15) }
       try await rest()
       let placed = SuspendingClock.now
-      try await installation.simulate("tap https://menu.example.com/\(number) --uid \(uid(number))")
-      latencies.append(try await loop.value - placed)
-      try await installation.simulate("remove")
+      let id = await reader.place(tag)
+      // The call has a time limit. It follows the start if the rule was carried out without a click.
+      let shown = try await server.next()
+      guard shown.summary == "Started “bench”", let start = await starts.next(), start.message == message else {
+        throw RigError("the rule has not got the message of \(link): \(shown.summary): \(shown.body)")
+      }
+      await reader.remove(id)
+      return start.time - placed
     }
-    return latencies
-  }
 
-  /// Waits long enough for the removal to be noticed. The random length makes taps meet every phase of polling.
-  private func rest() async throws { try await Task.sleep(for: .milliseconds(Int.random(in: 350...550))) }
-
-  private func uid(_ number: Int) -> String {
-    let digits = String(number, radix: 16)
-    return "04" + String(repeating: "0", count: 12 - digits.count) + digits
-  }
-
-  private func median(_ numbers: [Int]) -> Int { numbers.sorted()[numbers.count / 2] }
-
-  /// Parses the answer to `counters`, which consists of `name=number` words.
-  private func counters(_ installation: Installation) async throws -> [String: Int] {
-    var result: [String: Int] = [:]
-    for word in try await installation.simulate("counters").split(separator: " ") {
-      let parts = word.split(separator: "=")
-      if parts.count == 2, let number = Int(parts[1]) { result[String(parts[0])] = number }
+    func message(_ placement: Placement, _ program: any ReadingContender) async throws -> Duration {
+      let (tag, _, message) = try placement.tag()
+      try await rest()
+      let placed = clock.now
+      let id = await reader.place(tag)
+      let isFound = try await reader.detection(since: placed, by: clock) != nil
+      let outcome = isFound ? try await program.outcome() : .failure("not found")
+      let time = clock.now - placed
+      guard outcome == .message(message) else {
+        await reader.remove(id)
+        throw RigError("\(placement.kind.name), placement \(placement.number): \(outcome)")
+      }
+      await reader.remove(id)
+      try await program.removal()
+      return time
     }
-    return result
+
+    /// The end of the first run in which a program finds the tag and succeeds. A script runs it over and over, because it
+    /// does not wait for a tag.
+    func end(of program: String, _ arguments: [String], _ placement: Placement) async throws -> Duration {
+      var environment = installation.environment
+      environment["LIBNFC_DEFAULT_DEVICE"] = await reader.connectionString
+      let loop = Task { [environment, reader, clock] in
+        while true {
+          await reader.resetCounters()
+          let result = try await ChildProcess.run(program, arguments, environment: environment)
+          let isFound = await reader.commands.contains { $0.foundTargets ?? 0 > 0 }
+          if isFound, result.status == .exited(0) { return clock.now }
+          try Task.checkCancellation()
+        }
+      }
+      let (tag, _, _) = try placement.tag()
+      try await rest()
+      let placed = clock.now
+      let id = await reader.place(tag)
+      let limit = Task {
+        try await Task.sleep(for: .seconds(30))
+        loop.cancel()
+      }
+      defer { limit.cancel() }
+      let time = try await loop.value - placed
+      await reader.remove(id)
+      return time
+    }
+
+    /// Waits long enough for the removal to be noticed. The random length makes taps meet every phase of polling.
+    private func rest() async throws { try await Task.sleep(for: .milliseconds(Int.random(in: 500...900))) }
   }
 }
 
 extension Installation {
-  /// Installs an app for menu.example.com, and starts a stand-in for a notification server and all programs. Returns
-  /// once the reader scans.
-  func startWithMenu() async throws -> NotificationServerStandIn {
+  /// Installs an app for menu.example.com, and starts a stand-in for a notification server and all programs; without the
+  /// simulator, if the caller has the reader. Returns once the reader scans.
+  func startWithMenu(simulator: Bool = true) async throws -> NotificationServerStandIn {
     try directory.write(
       """
       [Desktop Entry]
@@ -142,7 +192,9 @@ extension Installation {
       """, to: "share/applications/org.example.Menu.desktop")
     let server = try await NotificationServerStandIn.start(
       on: BusAddress(environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""))
-    try await startAll()
+    if simulator { try await startSimulator() }
+    try startDaemon()
+    try startAgent()
     try await waitUntilScanning()
     return server
   }

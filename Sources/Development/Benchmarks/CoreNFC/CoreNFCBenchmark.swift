@@ -21,7 +21,7 @@ struct CoreNFCBenchmark {
     case async = "CoreNFC, async"
   }
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build(and: ProgramCost.programs)
     let reader = try await SimulatedReader.start(timing: .realistic, clock: MachineClock())
     let installation = try await Installation()
@@ -39,21 +39,16 @@ struct CoreNFCBenchmark {
     try await installation.startAgent()
     try await installation.waitUntilScanning()
 
-    var table = Table(columns: [
-      "Call", "Over", "Median, ms", "99 %", "Worst", "Calls", "Median minus that of TagrouteClient, µs",
-    ])
     let rig = Rig(reader: reader, address: address, loop: EventLoop(label: "client"))
-    for kind in TagCall.allCases { try await measure(kind, rig, &table) }
-    print(table.markdown + "\n")
-    let programs = try await ProgramCost(installation: installation).measure(starts: starts)
-    print(programs.markdown)
+    for kind in TagCall.allCases { results += try await measure(kind, rig) }
+    results += try await ProgramCost(installation: installation).measure(starts: starts)
     await polkit.stop()
     await installation.stop()
     await reader.stop()
   }
 
   /// Measures one call in all forms. Their sessions take turns, so that all of them meet the same load.
-  private func measure(_ kind: TagCall, _ rig: Rig, _ table: inout Table) async throws {
+  private func measure(_ kind: TagCall, _ rig: Rig) async throws -> [Results.Series] {
     let forms = Form.allCases
     var times: [Form: [Duration]] = [:]
     for number in 0..<sessions {
@@ -63,15 +58,7 @@ struct CoreNFCBenchmark {
         times[form, default: []] += try await rig.times(of: kind, form, callsPerSession)
       }
     }
-    let client = Distribution(times[.client, default: []]).percentile(50)
-    for form in forms {
-      let measured = times[form, default: []]
-      let distribution = Distribution(measured)
-      let columns = [50, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
-      let difference = Int(((distribution.percentile(50) - client) / .microseconds(1)).rounded())
-      table.add(
-        [kind.name, form.rawValue] + columns + ["\(measured.count)"] + (form == .client ? [] : ["\(difference)"]))
-    }
+    return forms.map { .init("time", times[$0, default: []], ["Call": kind.name, "Over": $0.rawValue]) }
   }
 
   private struct Rig {

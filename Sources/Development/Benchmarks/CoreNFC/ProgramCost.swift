@@ -11,24 +11,21 @@ struct ProgramCost {
   /// A running installation, with a reader that can be used.
   let installation: Installation
 
-  /// Starts the two asking programs by turns. Returns a table of all programs.
-  func measure(starts: Int) async throws -> Table {
+  /// Starts the two asking programs by turns. Returns the figures of all programs.
+  func measure(starts: Int) async throws -> [Results.Series] {
     var times: [String: [Duration]] = [:]
     for _ in 0..<starts {
       for program in Self.asking { times[program, default: []].append(try await time(program)) }
     }
-    var table = Table(columns: [
-      "Program", "Start to exit, median, ms", "99 %", "Worst", "Starts", "Stripped, kB", "Libraries of Swift, kB",
-    ])
+    var series: [Results.Series] = []
     for program in Self.programs {
-      let measured = times[program, default: []]
-      let distribution = Distribution(measured)
-      let columns = [50, 99, 100].map { measured.isEmpty ? "" : Distribution.milliseconds(distribution.percentile($0)) }
+      let labels: KeyValuePairs = ["Program": program]
+      if let measured = times[program] { series.append(.init("start to exit", measured, labels)) }
       let path = try BuiltProducts.program(program)
-      let (stripped, libraries) = (try await strippedSize(path), try await librarySize(path))
-      table.add([program] + columns + ["\(measured.count)", "\(stripped / 1000)", "\(libraries / 1000)"])
+      series.append(.init("stripped", Double(try await strippedSize(path) / 1000), "kB", labels))
+      series.append(.init("libraries of Swift", Double(try await librarySize(path) / 1000), "kB", labels))
     }
-    return table
+    return series
   }
 
   /// The time from the start of a program to its exit, with the answer of the daemon.
@@ -75,7 +72,7 @@ struct ProgramCost {
 struct CompileBenchmark {
   let runs: Int
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     let programs = ["availability-core-nfc", "availability-client"]
     guard access("Package.swift", R_OK) == 0, let built = OwnProgram.directory else {
       throw RigError("the sources of the programs are missing: run this in the package's folder")
@@ -96,13 +93,9 @@ struct CompileBenchmark {
         if number > 0 { times[program, default: []].append(time) }
       }
     }
-    var table = Table(columns: ["Source", "swiftc -typecheck, median, ms", "99 %", "Worst", "Runs"])
     for program in programs {
-      let distribution = Distribution(times[program, default: []])
-      let columns = [50, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
-      table.add(["Sources/Development/\(program)/main.swift"] + columns + ["\(runs)"])
+      results += Results.Series("swiftc -typecheck", times[program, default: []], ["Program": program])
     }
-    print(table.markdown)
   }
 
   /// What finds the modules in the build folder, and the C modules that they import.

@@ -12,7 +12,7 @@ struct MqttBenchmark {
   let taps: Int
   private let idleSeconds = 30
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build(and: ["tagroute-mqtt"])
     var broker = Mosquitto.Options()
     (broker.hasPort, broker.isPersistent) = (true, false)
@@ -26,13 +26,17 @@ struct MqttBenchmark {
     try await station.isConnected()
     let referee = try await MosquittoSubscriber(on: mosquitto.socket)
 
-    print(Distribution(try await fromTag(mosquitto, referee)).line("a tag on the reader to another subscriber"))
-    print(Distribution(try await ours(station)).line("TagRead to acknowledged in the agent"))
-    print(Distribution(try await atSubscriber(referee)).line("  TagRead to another subscriber of the broker"))
-    print(Distribution(try await publisher(mosquitto)).line("a process of mosquitto_pub -q 1", of: "messages"))
-    print(Distribution(try await paho(mosquitto)).line("publish to PUBACK in paho, connected before", of: "messages"))
-    try await printIdleCost(station)
-    try await printOutage(station, mosquitto, referee)
+    for (way, times) in [
+      ("a tag on the reader to another subscriber", try await fromTag(mosquitto, referee)),
+      ("TagRead to acknowledged in the agent", try await ours(station)),
+      ("TagRead to another subscriber", try await atSubscriber(referee)),
+      ("mosquitto_pub -q 1, from start to end", try await publisher(mosquitto)),
+      ("paho, connected before, to PUBACK", try await paho(mosquitto)),
+    ] {
+      results += Results.Series("time", times, ["From": way])
+    }
+    results += try await idleCost(station)
+    results += try await outage(station, mosquitto, referee)
     await station.stop()
     try await mosquitto.kill()
   }
@@ -105,8 +109,9 @@ struct MqttBenchmark {
   }
 
   /// Many taps while the broker is stopped, and how long they take afterwards.
-  private func printOutage(_ station: MqttStation, _ mosquitto: Mosquitto, _ referee: MosquittoSubscriber) async throws
-  {
+  private func outage(
+    _ station: MqttStation, _ mosquitto: Mosquitto, _ referee: MosquittoSubscriber
+  ) async throws -> [Results.Series] {
     let offline = (1...10_000).map { SampleTap(100_000 + $0) }
     await mosquitto.signal(SIGSTOP)
     try await station.give(offline)
@@ -119,22 +124,25 @@ struct MqttBenchmark {
     let arrived = ids.filter(known.contains)
     var seen: Set<String> = []
     let first = arrived.filter { seen.insert($0).inserted }
-    print(
-      "\(offline.count) taps while the broker was stopped: \(first.count) arrived in \(Distribution.tenths(seconds)) s, "
-        + "\(arrived.count - first.count) twice, \(first == offline.map(\.id) ? "in order" : "not in order")")
+    let labels: KeyValuePairs = ["While the broker was stopped": "\(offline.count) taps"]
+    return [
+      .init("arrived", Double(first.count), "", labels), .init("in", seconds, "s", labels),
+      .init("twice", Double(arrived.count - first.count), "", labels),
+      .init("out of order", Double(zip(first, offline.map(\.id)).count { $0 != $1 }), "", labels),
+    ]
   }
 
-  private func printIdleCost(_ station: MqttStation) async throws {
+  private func idleCost(_ station: MqttStation) async throws -> [Results.Series] {
     guard let process = await station.mqtt?.identifier else { throw RigError("tagroute-mqtt does not run") }
     let before = (try ProcessorTime.of(process), try ForeignProcess(process).wakeUps())
     try await Task.sleep(for: .seconds(idleSeconds))
     let time = try ProcessorTime.of(process) - before.0
     let wakeUps = try ForeignProcess(process).wakeUps().reduce(0) { $0 + $1.value - before.1[$1.key, default: 0] }
-    let share = time / .seconds(idleSeconds) * 10000
-    let memory = try ProcessMemory(of: process)
-    print(
-      "tagroute-mqtt, idle and connected for \(idleSeconds) s: \(memory.kinds), "
-        + "\(Distribution.tenths(share)) hundredths of a percent of a core, woken \(wakeUps) times")
+    let labels: KeyValuePairs = ["Idle and connected for \(idleSeconds) s": "tagroute-mqtt"]
+    return try ProcessMemory(of: process).series(labels) + [
+      .init("processor time", time / .seconds(idleSeconds) * 100, "% of a core", labels),
+      .init("wake-ups", Double(wakeUps), "", labels),
+    ]
   }
 }
 

@@ -24,7 +24,7 @@ struct StationsBenchmark {
     func tap(_ index: Int) -> SampleTap { SampleTap(number * 1_000_000 + index) }
   }
 
-  func run() async throws {
+  func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build(and: ["tagroute-mqtt"])
     var options = Mosquitto.Options()
     (options.hasPort, options.isPersistent) = (true, false)
@@ -38,15 +38,22 @@ struct StationsBenchmark {
     try await referee.taps(all.flatMap { station in (1...outage).map { station.tap($0).id } })
     for station in all { await station.outbox.isEmpty() }
     let duration = (ContinuousClock.now - started) / .seconds(1)
-    print(
-      "\(stations) stations sent \(stations * outage) taps in \(Distribution.tenths(duration)) s, their start included: "
-        + "\(Int(Double(stations * outage) / duration)) taps a second")
+    let labels: KeyValuePairs = ["Stations": "\(stations)"]
+    results += [
+      Results.Series("taps of an outage", Double(stations * outage), "", labels),
+      Results.Series("sent in, with the start", duration, "s", labels),
+    ]
 
     let given = try await giveLive(all, from: outage + 1)
     try await referee.taps(given.keys)
     for station in all { await station.outbox.isEmpty() }
-    try await report(all, referee, given)
-    try printMemory(all, broker: await mosquitto.identifier)
+    results += try await report(all, referee, given, labels)
+    results += Results.Series(
+      "private and written, of each", try all.map { Double(try ProcessMemory(of: $0.process.identifier).written) },
+      "kB", labels)
+    if let broker = await mosquitto.identifier {
+      results += Results.Series("of mosquitto", Double(try ProcessMemory(of: broker).written), "kB", labels)
+    }
     for station in all { station.process.signal(SIGTERM) }
     for station in all { try await station.process.exit() }
     for station in all { try await station.bus.stop() }
@@ -93,8 +100,9 @@ struct StationsBenchmark {
   }
 
   private func report(
-    _ all: [Station], _ referee: MosquittoSubscriber, _ given: [String: ContinuousClock.Instant]
-  ) async throws {
+    _ all: [Station], _ referee: MosquittoSubscriber, _ given: [String: ContinuousClock.Instant],
+    _ labels: KeyValuePairs<String, String>
+  ) async throws -> [Results.Series] {
     let messages = try await referee.messages().filter { $0.tap != nil }
     var order: [String: [String]] = [:]
     for message in messages where message.topic.hasSuffix("/log") {
@@ -110,22 +118,17 @@ struct StationsBenchmark {
       inOrder += first == (1...taps).map { station.tap($0).id } ? 1 : 0
     }
     let live = Set(messages.filter { $0.topic.hasSuffix("/tap") }.compactMap { $0.tap?.tap_id })
-    print(
-      "\(arrived) of \(stations * taps) taps arrived, \(duplicates) twice; in order at \(inOrder) of \(stations) "
-        + "stations; on the live topic \(live.count), of which \(live.subtracting(given.keys).count) were stale")
     var latencies: [Duration] = []
     for station in all {
       for (id, time) in await station.outbox.acknowledged {
         if let start = given[id] { latencies.append(time - start) }
       }
     }
-    print(Distribution(latencies).line("stored to acknowledged, one tap per station and second"))
-  }
-
-  private func printMemory(_ all: [Station], broker: Int32?) throws {
-    let memory = try all.map { try ProcessMemory(of: $0.process.identifier).written }.sorted()
-    print(
-      "tagroute-mqtt: median \(memory[memory.count / 2]) kB private and written, most \(memory[memory.count - 1]) kB")
-    if let broker { print("mosquitto: \(try ProcessMemory(of: broker).kinds)") }
+    return [
+      .init("arrived", Double(arrived), "", labels), .init("twice", Double(duplicates), "", labels),
+      .init("stations in order", Double(inOrder), "", labels), .init("live", Double(live.count), "", labels),
+      .init("of them stale", Double(live.subtracting(given.keys).count), "", labels),
+      .init("live, stored to acknowledged", latencies, labels),
+    ]
   }
 }

@@ -11,18 +11,19 @@ struct PCSCBenchmark {
   let taps: Int
   private let idleSeconds = 10
 
-  func run() async throws {
-    try await BenchmarkPrograms.build(and: ["tagroute-reader-pcsc"])
+  func run(_ results: inout Results) async throws {
+    try await BenchmarkPrograms.build(and: ["tagroute-reader-pcsc", "tagroute-ifd"])
     var options = Installation.Options()
     options.reader = .pcsc
     let installation = try await Installation(options)
     let server = try await installation.startWithMenu()
-    print(Distribution(try await ours(installation, server)).line("NTAG215 with 37 bytes placed to Notify"))
-    try await printIdleCost(installation)
+    results += Results.Series("NTAG215 placed", try await ours(installation, server), ["To": "the call of Notify"])
+    results += try await idleCost(installation)
 
     await installation.daemon?.signal(SIGTERM)
     try await installation.daemon?.exit()
-    print(Distribution(try await pyscard(installation)).line("the same to its first 48 bytes in pyscard's CardMonitor"))
+    results += Results.Series(
+      "NTAG215 placed", try await pyscard(installation), ["To": "its first 48 bytes in pyscard's CardMonitor"])
     await installation.stop()
   }
 
@@ -30,7 +31,7 @@ struct PCSCBenchmark {
     var latencies: [Duration] = []
     for number in 0..<taps {
       try await rest()
-      let uri = uri(number)
+      let uri = BenchmarkTag.link(number)
       let placed = SuspendingClock.now
       try await installation.simulate("tap \(uri)")
       let shown = try await server.next()
@@ -41,12 +42,6 @@ struct PCSCBenchmark {
       try await installation.simulate("remove")
     }
     return latencies
-  }
-
-  /// A message of 37 bytes: a record header of 4, the prefix https://, and 32 bytes.
-  private func uri(_ number: Int) -> String {
-    let digits = String(number)
-    return "https://menu.example.com/table/" + String(repeating: "0", count: 9 - digits.count) + digits
   }
 
   private func pyscard(_ installation: Installation) async throws -> [Duration] {
@@ -61,7 +56,7 @@ struct PCSCBenchmark {
       try await rest()
       let seen = await monitor.log().count
       let placed = SuspendingClock.now
-      try await installation.simulate("tap \(uri(number))")
+      try await installation.simulate("tap \(BenchmarkTag.link(number))")
       let line = try await monitor.line(after: seen) { $0.hasPrefix("message") || $0.hasPrefix("error") }
       latencies.append(SuspendingClock.now - placed)
       guard line.hasPrefix("message") else { throw RigError("tap \(number): pyscard: \(line)") }
@@ -72,22 +67,24 @@ struct PCSCBenchmark {
   }
 
   /// Processor time and wake-ups of the daemon and its children while a tag rests on the reader.
-  private func printIdleCost(_ installation: Installation) async throws {
+  private func idleCost(_ installation: Installation) async throws -> [Results.Series] {
     guard let daemon = await installation.daemon?.identifier else { throw RigError("tagrouted does not run") }
-    try await installation.simulate("tap \(uri(0))")
+    try await installation.simulate("tap \(BenchmarkTag.link(0))")
     try await rest()
-    let processes = [("tagrouted", daemon)] + (try ProcessTree.children(of: daemon)).map { ("its child", $0) }
-    let before = try processes.map { (try ProcessorTime.of($0.1), try ForeignProcess($0.1).wakeUps()) }
+    let processes = [daemon] + (try ProcessTree.children(of: daemon))
+    let before = try processes.map { (try ProcessorTime.of($0), try ForeignProcess($0).wakeUps()) }
     try await Task.sleep(for: .seconds(idleSeconds))
-    for (index, process) in processes.enumerated() {
-      let time = try ProcessorTime.of(process.1) - before[index].0
-      let earlier = before[index].1
-      let wakeUps = try ForeignProcess(process.1).wakeUps().reduce(0) { $0 + $1.value - earlier[$1.key, default: 0] }
-      print(
-        "  idle with a resting tag for \(idleSeconds) s: \(process.0) \(process.1): "
-          + "\(Distribution.milliseconds(time)) ms of processor time, woken \(wakeUps) times")
+    var series: [Results.Series] = []
+    for (process, (time, earlier)) in zip(processes, before) {
+      let wakeUps = try ForeignProcess(process).wakeUps().reduce(0) { $0 + $1.value - earlier[$1.key, default: 0] }
+      let labels: KeyValuePairs = ["While a tag rests for \(idleSeconds) s": try ProcessTree.name(of: process)]
+      series += [
+        .init("processor time", [try ProcessorTime.of(process) - time], labels),
+        .init("wake-ups", Double(wakeUps), "", labels),
+      ]
     }
     try await installation.simulate("remove")
+    return series
   }
 
   private func rest() async throws { try await Task.sleep(for: .milliseconds(Int.random(in: 150...350))) }

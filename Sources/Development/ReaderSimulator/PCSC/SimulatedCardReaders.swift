@@ -278,10 +278,10 @@ package actor SimulatedCardReaders {
   /// How often the card was switched on or reset.
   package func powerUps(of id: TagID) -> Int { activities[id]?.powerUps ?? 0 }
 
-  /// Forgets the records of all slots and cards.
+  /// Forgets the records of all slots and cards, and the cards that lie in no slot.
   package func resetRecords() {
     records = [:]
-    for id in activities.keys { activities[id] = Activity() }
+    activities = Dictionary(uniqueKeysWithValues: slots.flatMap(\.cards).map { ($0, Activity()) })
   }
 
   /// Whether the driver has opened every slot of the readers that are plugged in.

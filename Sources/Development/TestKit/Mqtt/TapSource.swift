@@ -15,10 +15,11 @@ package struct SampleTap: Sendable, Hashable {
   ///   - number: less than 2^40.
   ///   - age: how long ago the tag was read. A negative one is in the future.
   ///   - padding: the number of bytes that make the message longer.
-  package init(_ number: Int, age: Duration = .zero, padding: Int = 0) {
+  ///   - host: that of the link.
+  package init(_ number: Int, age: Duration = .zero, padding: Int = 0, host: String = "menu.example.com") {
     self.number = number
     time = UInt64(clamping: Self.now - Int64(age / .microseconds(1)))
-    message = Self.message("menu.example.com/table/\(number)" + String(repeating: "x", count: padding))
+    message = Self.message("\(host)/table/\(number)" + String(repeating: "x", count: padding))
   }
 
   /// The UUID.

@@ -132,6 +132,9 @@ package actor NotificationServerStandIn {
     }
   }
 
+  /// Drops the calls of `Notify` that ``next()`` has returned, for a measurement with very many.
+  package nonisolated func forget() { notified.forget() }
+
   /// The id of the next `CloseNotification` that no earlier call of this function has returned, as soon as it arrives.
   package func nextClosed() async throws -> UInt32 { try await closed.next() }
 

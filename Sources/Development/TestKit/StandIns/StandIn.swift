@@ -41,6 +41,15 @@ final class Arrivals<Element: Sendable>: Sendable {
 
   var all: [Element] { state.withLock(\.all) }
 
+  /// Drops the elements that were returned, for a measurement with very many.
+  func forget() {
+    state.withLock { state in
+      let count = min(state.taken, state.all.count)
+      state.all.removeFirst(count)
+      state.taken -= count
+    }
+  }
+
   func append(_ element: Element) {
     let waiter = state.withLock { state -> CheckedContinuation<Element, any Error>? in
       state.all.append(element)
