@@ -256,6 +256,7 @@ let package = Package(
         "Routing", "Settings", "UniversalLinks",
       ]),
     tests(.fast, .agent, "AssociationsTests", ["Associations", "Rig", "UniversalLinks"]),
+    tests(.fast, .development, "BenchmarksTests", ["Benchmarks", "Names", "Rig"]),
     tests(.fast, .system, "BusTests", ["Bus", "EventLoop"]),
     tests(
       .fast, .client, "CommandLineToolTests",
