@@ -115,7 +115,7 @@ struct Results: Sendable {
   struct DataFile: Sendable {
     let path: String
     let benchmark: String
-    /// The commit of the programs; `unknown` if nobody knows.
+    /// The commit of the programs; `unknown` outside a checkout.
     let commit: String
 
     /// Replaces the file, so that a reader always finds a whole one.

@@ -67,7 +67,9 @@ struct SoakBenchmark {
       let shown = try await server.next()
       latencies.append((clock.now - placed) / .milliseconds(1))
       guard "\(shown.summary) \(shown.body)".contains(link.suffix(9)) else {
-        throw RigError("tap \(number): the notification is for another tag: \(shown.summary): \(shown.body)")
+        throw RigError(
+          "tap \(number): the notification is for another tag: \(shown.summary): \(shown.body)",
+          log: await lastTaps(installation, server))
       }
       await readers.remove(id)
       guard number % max(taps / samples, 1) == 0 || number == min(1000, taps) else { continue }
@@ -90,6 +92,16 @@ struct SoakBenchmark {
     await installation.stop()
     await pcscd.stop()
     await readers.stop()
+  }
+
+  /// What shows where a wrong notification comes from: the last ones, with those that still come, and the last taps of the
+  /// inbox.
+  private func lastTaps(_ installation: Installation, _ server: NotificationServerStandIn) async -> [String] {
+    try? await Task.sleep(for: .seconds(2))
+    let shown = await server.all.suffix(4).map { "Notify \($0.id) for \($0.replaces): \($0.body)" }
+    let list = try? await installation.start("tagroute", ["inbox", "--json", "--limit", "4"])
+    _ = try? await list?.exit()
+    return shown + (await list?.log() ?? [])
   }
 
   private func processes(_ installation: Installation) async throws -> [Int32] {

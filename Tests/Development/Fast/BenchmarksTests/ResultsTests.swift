@@ -34,13 +34,15 @@ struct ResultsTests {
   }
 
   @Test func `the data file has every value in its order`() throws {
-    let file = try TemporaryDirectory().file("data.json")
+    let directory = try TemporaryDirectory()
+    let file = directory.file("data.json")
     try Results.DataFile(path: file, benchmark: "data", commit: "0123456789ab").write(Self.results)
     let data = try DataFile(file)
     #expect(data.benchmark == "data")
     #expect(data.series.map(\.name) == ["placed", "missed", "placed", "missed", "placed", "missed", "field on"])
     #expect(data.series.map(\.values) == [[3, 1, 2], [0], [20.25], [0], [], [0], [0.125]])
     #expect(data.series[0].labels == ["Tag", "Program"])
+    withExtendedLifetime(directory) {}
   }
 }
 

@@ -1,4 +1,5 @@
 import ReaderSimulator
+import TagrouteClient
 import TestKit
 import Testing
 
@@ -16,6 +17,7 @@ import Testing
     let server = try await desktop.startServer()
     try await desktop.installation.startDaemon()
     try await desktop.installation.startAgent()
+    try await desktop.agent.line(containing: Desktop.registered)
     try await desktop.status { $0.readers.count == 8 && $0.readers.allSatisfy { $0.state == "scanning" } }
     for round in 0..<25 {
       let tags = try (0..<8).map { try Tag(8 * round + $0) }
