@@ -94,8 +94,8 @@ struct SoakBenchmark {
     await readers.stop()
   }
 
-  /// What shows where a wrong notification comes from: the last ones, with those that still come, and the last taps of the
-  /// inbox.
+  /// The last notifications, with those that still come, and the last taps of the inbox. They show where a wrong
+  /// notification comes from.
   private func lastTaps(_ installation: Installation, _ server: NotificationServerStandIn) async -> [String] {
     try? await Task.sleep(for: .seconds(2))
     let shown = await server.all.suffix(4).map { "Notify \($0.id) for \($0.replaces): \($0.body)" }

@@ -6,8 +6,8 @@ import ReaderSimulator
 import TagrouteClient
 import TestKit
 
-/// The time from a tag placed at a random moment on a modelled PN532 to the call of Notify, to the start of a rule's
-/// program, and to the message in nfcpy and in programs of libnfc, for each kind of tag.
+/// The time from a tag placed at a random moment on a modelled PN532 to the call of Notify, for each kind of tag. For
+/// comparison: to the start of a rule's program, and to the message in nfcpy and in programs of libnfc.
 ///
 /// libnfc, daemon, agent and two buses are real. Only the notification server is a stand-in, because it has to report
 /// the time of the call.
