@@ -20,10 +20,15 @@ struct SlotState: Hashable, Sendable {
     self.isExclusive = isExclusive
   }
 
-  /// `word` is `dwEventState`: the bits of pcsclite.h, and the counter in its high half.
-  init(word: UInt32, atr: [UInt8]) {
+  /// `word` is `dwEventState`: the bits of pcsclite.h, and the counter in its high half. `before` is the one that pcscd
+  /// reported before, or 0.
+  ///
+  /// pcscd reports a card a moment before it counts the insertion (eventhandler.c). Without the correction, the next
+  /// report would look like another card, and the tag would be announced twice.
+  init(word: UInt32, after before: UInt32 = 0, atr: [UInt8]) {
     isPresent = word & Bits.present != 0
-    counter = UInt16(truncatingIfNeeded: word >> 16)
+    let isUncounted = isPresent && before != 0 && before & Bits.present == 0 && before >> 16 == word >> 16
+    counter = UInt16(truncatingIfNeeded: word >> 16) &+ (isUncounted ? 1 : 0)
     self.atr = isPresent ? Array(atr.prefix(Self.longestATR)) : []
     isMute = word & Bits.mute != 0
     isExclusive = word & Bits.exclusive != 0

@@ -83,10 +83,11 @@ final class SlotWatcher: Sendable {
       case PCSCError.timeout?, PCSCError.cancelled?: continue
       case let error?: throw error
       }
+      trace?.write(.slot(next, answerToReset: atr))
+      if next & SlotState.Bits.unknown != 0 { return }
+      let slot = SlotState(word: next, after: word, atr: atr)
+      report(next & SlotState.Bits.unavailable != 0 ? .unavailable : .state(slot))
       word = next
-      trace?.write(.slot(word, answerToReset: atr))
-      if word & SlotState.Bits.unknown != 0 { return }
-      report(word & SlotState.Bits.unavailable != 0 ? .unavailable : .state(SlotState(word: word, atr: atr)))
     }
   }
 }

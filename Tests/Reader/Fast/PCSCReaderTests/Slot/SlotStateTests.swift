@@ -24,6 +24,16 @@ import Testing
     #expect(SlotState(word: 0x20, atr: []).atr == [])
   }
 
+  /// Otherwise it would be taken for two cards.
+  @Test(
+    arguments: [
+      (0x7_0010, 0x7_0020, 8), (0x7_0010, 0x8_0020, 8), (0x8_0020, 0x8_0120, 8), (0x7_000C, 0x7_0020, 8),
+      (0xFFFF_0010, 0xFFFF_0020, 0), (0, 0x20, 0), (0x7_0020, 0x8_0010, 8),
+    ] as [(UInt32, UInt32, UInt16)])
+  func `a card that pcscd has not counted yet has the next number`(before: UInt32, word: UInt32, counter: UInt16) {
+    #expect(SlotState(word: word, after: before, atr: []).counter == counter)
+  }
+
   // MARK: Names
 
   @Test(
