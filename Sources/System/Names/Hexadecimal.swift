@@ -13,7 +13,12 @@ package enum Hexadecimal {
 
   /// The value of a digit in ASCII, in either case.
   package static func digit(_ character: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(character)).hexDigitValue.map { UInt8($0) }
+    switch character {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    default: nil
+    }
   }
 
   /// Capital digits, two for each byte, without a separator.
