@@ -184,7 +184,7 @@ package actor SimulatedReader {
     guard !bytes.isEmpty else { return }
     chip.countReceived(bytes: bytes.count)
     // A host may have set its new rate between its acknowledgement and the moment when that is read here.
-    guard isHeard(chip.rate, at: line.terminal) || chip.nextRate.map({ isHeard($0, at: line.terminal) }) == true else {
+    guard isAtRate(chip.rate, at: line.terminal) || chip.nextRate.map({ isAtRate($0, at: line.terminal) }) == true else {
       return
     }
     arrivals += 1
@@ -226,14 +226,14 @@ package actor SimulatedReader {
   }
 
   /// Whether a chip with this rate and the other end of the line understand each other.
-  private func isHeard(_ rate: Int, at terminal: PseudoTerminal) -> Bool {
+  private func isAtRate(_ rate: Int, at terminal: PseudoTerminal) -> Bool {
     rate == (isBridged ? PN532Chip.initialRate : terminal.rate)
   }
 
   /// A host with another rate gets garbage.
   private func send(_ bytes: [UInt8]) {
     guard let terminal = line?.terminal else { return }
-    terminal.write(isHeard(chip.rate, at: terminal) ? bytes : [UInt8](repeating: 0xFE, count: bytes.count))
+    terminal.write(isAtRate(chip.rate, at: terminal) ? bytes : [UInt8](repeating: 0xFE, count: bytes.count))
   }
 
   /// Runs `body` after `delay`, unless it is cancelled before.

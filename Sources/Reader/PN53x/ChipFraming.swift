@@ -46,10 +46,13 @@ package struct ChipFailure: Error {
   package let reason: String
   /// Whether the device's setup, which switches the field on, has begun but not finished.
   package var isFieldInDoubt: Bool
+  /// Whether the chip may be at a rate of its line at which it does not answer.
+  package var isRateInDoubt: Bool
 
-  package init(reason: String, isFieldInDoubt: Bool = false) {
+  package init(reason: String, isFieldInDoubt: Bool = false, isRateInDoubt: Bool = false) {
     self.reason = reason
     self.isFieldInDoubt = isFieldInDoubt
+    self.isRateInDoubt = isRateInDoubt
   }
 }
 

@@ -94,6 +94,9 @@ final class LibNFCLine: ChipLine {
     return rate.baud
   }
 
+  /// Whether the chip may be at a rate at which it cannot be reached, if it does not answer now.
+  var isRateInDoubt: Bool { serial?.hasToldChip == true }
+
   /// Returns whether the chip could be set up as a reader.
   func setUp() -> Bool {
     nfc_initiator_init(handle) >= 0 && nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0

@@ -55,8 +55,12 @@ struct LastDevice {
   private(set) var leftOn: String?
   /// Until it is unplugged.
   private(set) var opened: String?
-  /// A serial line may not work at a higher rate than the chip's initial one, and keeps that until it is unplugged.
-  var keepsRate = false
+  /// Whether a serial line keeps the chip's initial rate until it is unplugged, because it has failed at a higher one.
+  private(set) var keepsRate = false
+  /// Whether the chip may be at a rate at which it does not answer.
+  private(set) var isRateInDoubt = false
+  /// How often the line has failed soon after it was opened, without working for a while in between.
+  private var earlyLosses = 0
   /// The reported rate of a serial line, in bits per second.
   var rate: Int?
 
@@ -71,9 +75,28 @@ struct LastDevice {
   mutating func open(_ connectionString: String) -> Bool {
     let isAnother = known.map { (opened ?? $0) != connectionString } ?? false
     opened = connectionString
+    isRateInDoubt = false
     if leftOn == connectionString { leftOn = nil }
     return isAnother
   }
+
+  /// The device could not be opened.
+  mutating func failed(isRateInDoubt: Bool) {
+    guard isRateInDoubt else { return }
+    (keepsRate, self.isRateInDoubt) = (true, true)
+  }
+
+  /// The chip has refused every higher rate, or does not work at one.
+  mutating func keepRate() { keepsRate = true }
+
+  /// The device has failed. A chip may also lose its power in a suspension soon after the opening, so the rate is blamed
+  /// only for the second failure.
+  mutating func lost(after time: Duration) {
+    earlyLosses = time < Self.provesRate ? earlyLosses + 1 : 0
+    if earlyLosses > 1 { keepsRate = true }
+  }
+
+  private static let provesRate = Duration.seconds(60)
 
   /// An unplugged device has no power.
   mutating func areAway() { self = LastDevice() }

@@ -73,24 +73,22 @@ final class NFCDevice: Chip {
         reason: "\(connectionString) does not answer; check that it is a reader and that no other program uses it")
     }
     trace?.write(.device(connectionString, name: line.name, error: nil))
-    var advice = ""
     do throws(Failure) {
       guard line.setUp() else {
         throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
       }
       let traced: any ChipLine = trace.map { TracedLine(line, $0) } ?? line
       let rate = line.lineRate(raises: raisesRate, through: traced)
-      if raisesRate, rate == SerialRate.initial.baud { advice = Self.rateAdvice }
       let device = try NFCDevice(traced, connectionString)
       device.rate = rate
       return device
     } catch {
-      throw Failure(reason: error.reason + advice, isFieldInDoubt: true)
+      throw Failure(reason: error.reason, isFieldInDoubt: true, isRateInDoubt: line.isRateInDoubt)
     }
   }
 
-  /// The chip may have taken a rate at which the line does not work. Then only its power takes it back.
-  private static let rateAdvice =
+  /// For a chip that may have taken a rate at which the line does not work. Only its power takes it back.
+  static let rateAdvice =
     "; unplug it and plug it in again; if this recurs, write :\(SerialRate.initial.baud) behind its path in Devices="
 
   /// Switches the field off.

@@ -28,9 +28,13 @@ struct SerialRate: Equatable {
 /// power. `restoreIfLeft` and `restoreFromAny` find a chip that a killed process has left at another rate.
 final class SerialLine {
   private let descriptor: Int32
-  /// The user has not written a rate behind the path, and the line has one that the host decides.
+  /// Whether `Devices=` names no rate, and the host sets the rate of this line.
   let mayRaise: Bool
+  /// Whether `raise` has told the chip to change its rate. If the line fails then, the chip may be at a rate at which it
+  /// cannot be reached until it loses its power.
+  private(set) var hasToldChip = false
 
+  private static let getFirmwareVersion: UInt8 = 0x02
   private static let setSerialBaudRate: UInt8 = 0x10
   /// The chip answers such commands at once. nfcpy waits 100 ms for them.
   private static let answerTime = Duration.milliseconds(200)
@@ -47,7 +51,7 @@ final class SerialLine {
     let descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     var status = stat()
-    mayRaise = !hasRate && fstat(descriptor, &status) == 0 && !Self.isModem(status.st_rdev)
+    mayRaise = !hasRate && fstat(descriptor, &status) == 0 && !Self.hasFixedRate(status.st_rdev)
     self.descriptor = descriptor
   }
 
@@ -62,10 +66,10 @@ final class SerialLine {
     return (String(parts[1]), parts.count == 3)
   }
 
-  /// Whether the device is a ttyACM: a program in a microcontroller, such as an Arduino, which may speak to the chip at a
-  /// fixed rate. The chip could not be reached at another one until it loses its power (Linux,
-  /// Documentation/admin-guide/devices.txt).
-  static func isModem(_ device: dev_t) -> Bool { device >> 8 & 0xFFF == 166 }
+  /// Whether a program between host and chip may speak to the chip at a rate of its own: a microcontroller, such as an
+  /// Arduino, behind a ttyACM, or a Bluetooth module behind an rfcomm. The chip could not be reached at another rate until
+  /// it loses its power (Linux, Documentation/admin-guide/devices.txt).
+  static func hasFixedRate(_ device: dev_t) -> Bool { [166, 216].contains(device >> 8 & 0xFFF) }
 
   /// Raises the rate of chip and host, and checks that the line works at it. libnfc has opened the device as `chip`, and
   /// waits for no answer. Returns the new rate; nil if the line is at the initial rate as before.
@@ -76,6 +80,7 @@ final class SerialLine {
       let isPossible = set(rate)
       set(.initial)
       guard isPossible else { continue }
+      hasToldChip = true
       switch ask([Self.setSerialBaudRate, rate.code], chip) {
       case .bytes: break
       case .timeout: return nil
@@ -90,15 +95,20 @@ final class SerialLine {
     return nil
   }
 
-  /// Sets the chip, which is at `rate`, and the host to the initial rate. Returns whether the chip has answered.
+  /// Sets the chip, which is at `rate`, and the host to the initial rate. Returns whether the chip has answered at it.
   @discardableResult func restore(from rate: SerialRate) -> Bool {
-    set(rate)
-    // A chip may be at work for a process that was killed. This aborts its command (UM0701-02, 6.2.1.4).
-    send(Self.acknowledgement)
-    let isDone = answers([Self.setSerialBaudRate, SerialRate.initial.code])
-    send(Self.acknowledgement)
-    set(.initial)
-    return isDone
+    // If the last acknowledgement was lost, the chip is still at the other rate.
+    for _ in 0..<2 {
+      set(rate)
+      // A chip may be at work for a process that was killed. This aborts its command (UM0701-02, 6.2.1.4).
+      send(Self.acknowledgement)
+      let isTold = answers([Self.setSerialBaudRate, SerialRate.initial.code])
+      send(Self.acknowledgement)
+      set(.initial)
+      guard isTold else { return false }
+      if answers([Self.getFirmwareVersion]) { return true }
+    }
+    return false
   }
 
   /// The kernel still has the settings of a process that was killed. This saves a failing attempt of libnfc.
@@ -125,11 +135,13 @@ final class SerialLine {
   /// Once all bytes are sent. Returns whether the adapter has this rate: the kernel shows the nearest one that it has.
   @discardableResult private func set(_ rate: SerialRate) -> Bool {
     guard var settings else { return false }
+    tcdrain(descriptor)
     usleep(Self.settling)
     cfmakeraw(&settings)
-    settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+    // As libnfc sets it: without the flow control that another program may have left.
+    settings.c_cflag = tcflag_t(CS8 | CLOCAL | CREAD)
     cfsetspeed(&settings, rate.speed)
-    return tcsetattr(descriptor, TCSADRAIN, &settings) == 0 && speed == rate.speed
+    return tcsetattr(descriptor, TCSANOW, &settings) == 0 && speed == rate.speed
   }
 
   private func send(_ bytes: [UInt8]) { _ = write(descriptor, bytes, bytes.count) }

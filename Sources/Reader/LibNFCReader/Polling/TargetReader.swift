@@ -228,9 +228,6 @@ extension PresencePlan {
 
 /// Finding, opening, losing and lending the device.
 extension TargetReader {
-  /// A serial line that fails sooner after it was opened keeps the initial rate.
-  private static let provesRate = Duration.seconds(60)
-
   func find() throws(Interruption) {
     let isInDoubt = last.leftOn != nil
     switch schedule.step(wantsScanning: goal.usesField, isFieldInDoubt: isInDoubt, at: .now) {
@@ -257,9 +254,10 @@ extension TargetReader {
       case .failure(let failure):
         schedule.failed(connectionString, at: .now)
         if failure.isFieldInDoubt { last.failed(fieldOf: connectionString) }
-        last.keepsRate = failure.isFieldInDoubt || last.keepsRate
+        last.failed(isRateInDoubt: failure.isRateInDoubt)
+        let rate = last.isRateInDoubt ? NFCDevice.rateAdvice : ""
         let doubt = last.leftOn == nil ? "" : "; its field may be on until it answers"
-        state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
+        state = .failed(reason: failure.reason + rate + schedule.advice(on: connectionString) + doubt)
       case .success(let device):
         self.device = device
         let isAnother = last.open(connectionString)
@@ -309,8 +307,8 @@ extension TargetReader {
     guard let rate = device.rate, rate != last.rate else { return }
     let isInitial = rate == SerialRate.initial.baud
     last.rate = rate
-    last.keepsRate = isInitial
-    let reason = isInitial ? ", because a higher rate does not work" : ""
+    if isInitial { last.keepRate() }
+    let reason = isInitial ? ", because it does not work at a higher one" : ""
     try report(.log(isInitial ? .info : .debug, "the serial line is used at \(rate) baud\(reason)"))
   }
 
@@ -319,7 +317,7 @@ extension TargetReader {
     try daemon.promise(daemon.timing.closing)
     let connectionString = device?.connectionString
     if device?.isFieldOn == true { last.failed(fieldOf: connectionString) }
-    if openedAt.duration(to: .now) < Self.provesRate { last.keepsRate = true }
+    last.lost(after: openedAt.duration(to: .now))
     device = nil
     selected = nil
     mayListen = false

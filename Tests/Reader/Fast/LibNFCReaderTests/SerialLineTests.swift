@@ -19,9 +19,9 @@ import Testing
   ])
   func `other devices are left to libnfc`(device: String) { #expect(SerialLine.parts(of: device) == nil) }
 
-  @Test func `a ttyACM keeps its rate`() {
-    #expect(SerialLine.isModem(166 << 8 | 3))
+  @Test func `a ttyACM and an rfcomm keep their rate`() {
+    #expect([166, 216].allSatisfy { SerialLine.hasFixedRate($0 << 8 | 3) })
     // ttyUSB, ttyS, ttyAMA.
-    #expect([188, 4, 204].allSatisfy { !SerialLine.isModem($0 << 8 | 0) })
+    #expect([188, 4, 204].allSatisfy { !SerialLine.hasFixedRate($0 << 8 | 0) })
   }
 }

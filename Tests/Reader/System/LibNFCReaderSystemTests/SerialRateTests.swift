@@ -10,7 +10,7 @@ import Testing
 
 /// The rate of the line to a PN532, which the reader process raises while it has the device open.
 @Suite(.timeLimit(.minutes(5)), StopsAtEnd()) struct SerialRateTests {
-  private static let complaint = "the serial line is used at 115200 baud, because a higher rate does not work"
+  private static let complaint = "the serial line is used at 115200 baud, because it does not work at a higher one"
   private static let toInitial: [UInt8] = [0x10, 0x04]
 
   @Test func `the rate is raised, and another program finds the initial one during a loan and afterwards`() async throws
@@ -68,7 +68,10 @@ import Testing
   /// Such a chip can be reached again only when it has lost its power.
   @Test func `behind a bridge with a fixed rate, the failure names the remedy`() async throws {
     let rig = try await ReaderRig(isBridged: true)
-    #expect(try await rig.failed().contains("if this recurs, write :115200 behind its path in Devices="))
+    // The first attempt raises the rate. The next ones find no chip, for the same reason.
+    for _ in 0..<2 {
+      #expect(try await rig.failed().contains("if this recurs, write :115200 behind its path in Devices="))
+    }
     await rig.simulator.interruptPower()
     await rig.process.lookForDevice()
     try await rig.isReady()
@@ -131,12 +134,15 @@ import Testing
   /// An adapter on USB may keep its power in a suspension, and the chip not.
   @Test func `a chip that has lost its power is opened again, at its initial rate`() async throws {
     let rig = try await ReaderRig.asleep()
-    await rig.simulator.interruptPower()
-    await rig.setScanning(true)
-    try await rig.expect(.failed)
-    try await rig.expect(.scanning(true))
+    for _ in 0..<2 {
+      #expect(await rig.simulator.rate == 921_600)
+      await rig.simulator.interruptPower()
+      await rig.setScanning(true)
+      try await rig.expect(.failed)
+      try await rig.expect(.scanning(true))
+    }
     try await rig.announces("https://example.com")
-    // The rate may be the reason, because it is only a moment since it was raised.
+    // After the second time, the rate may be the reason.
     #expect(await rig.simulator.rate == 115_200)
     #expect(complaints(rig).count == 1)
   }
