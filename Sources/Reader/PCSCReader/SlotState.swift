@@ -1,8 +1,8 @@
 /// What pcscd knows about a reader's slot (`SCARD_READERSTATE`).
 struct SlotState: Hashable, Sendable {
   var isPresent: Bool
-  /// The number of insertions and removals so far. It wraps. Another number is another card, or the same one after it
-  /// was away.
+  /// The number of insertions and removals when pcscd first reported the card. It wraps. Another number is another card,
+  /// or the same one after it was away.
   var counter: UInt16
   /// The card's answer to reset, which tells its kind; at most 33 bytes. Empty if there is no card, or if it has no
   /// power.
@@ -20,15 +20,16 @@ struct SlotState: Hashable, Sendable {
     self.isExclusive = isExclusive
   }
 
-  /// `word` is `dwEventState`: the bits of pcsclite.h, and the counter in its high half. `before` is the one that pcscd
-  /// reported before, or 0.
+  /// `word` is `dwEventState`: the bits of pcsclite.h, and the counter in its high half. `before` is the state that was
+  /// reported before; nil if there is none.
   ///
-  /// pcscd reports a card a moment before it counts the insertion (eventhandler.c). Without the correction, the next
-  /// report would look like another card, and the tag would be announced twice.
-  init(word: UInt32, after before: UInt32 = 0, atr: [UInt8]) {
+  /// pcscd reports a card a moment before it counts the insertion (eventhandler.c). A removal and an insertion together
+  /// count two. So a card that is there in two reports with a difference of one is the same card.
+  init(word: UInt32, after before: SlotState? = nil, atr: [UInt8]) {
     isPresent = word & Bits.present != 0
-    let isUncounted = isPresent && before != 0 && before & Bits.present == 0 && before >> 16 == word >> 16
-    counter = UInt16(truncatingIfNeeded: word >> 16) &+ (isUncounted ? 1 : 0)
+    let number = UInt16(truncatingIfNeeded: word >> 16)
+    let isSame = isPresent && before.map { $0.isPresent && number &- $0.counter <= 1 } ?? false
+    counter = isSame ? before?.counter ?? number : number
     self.atr = isPresent ? Array(atr.prefix(Self.longestATR)) : []
     isMute = word & Bits.mute != 0
     isExclusive = word & Bits.exclusive != 0

@@ -68,6 +68,7 @@ final class SlotWatcher: Sendable {
     _ name: ReaderName, _ context: PCSCContext, _ trace: TraceWriter?, report: (SlotEvent) -> Void
   ) throws(PCSCError) {
     var word: UInt32 = 0
+    var slot: SlotState?
     while true {
       let (result, next, atr) = name.terminated.withUnsafeBufferPointer { name in
         var state = SCARD_READERSTATE()
@@ -85,8 +86,9 @@ final class SlotWatcher: Sendable {
       }
       trace?.write(.slot(next, answerToReset: atr))
       if next & SlotState.Bits.unknown != 0 { return }
-      let slot = SlotState(word: next, after: word, atr: atr)
-      report(next & SlotState.Bits.unavailable != 0 ? .unavailable : .state(slot))
+      let state = SlotState(word: next, after: slot, atr: atr)
+      report(next & SlotState.Bits.unavailable != 0 ? .unavailable : .state(state))
+      slot = state
       word = next
     }
   }

@@ -24,14 +24,23 @@ import Testing
     #expect(SlotState(word: 0x20, atr: []).atr == [])
   }
 
-  /// Otherwise it would be taken for two cards.
+  /// The words that pcscd reports one after the other, and the number of each state.
   @Test(
     arguments: [
-      (0x7_0010, 0x7_0020, 8), (0x7_0010, 0x8_0020, 8), (0x8_0020, 0x8_0120, 8), (0x7_000C, 0x7_0020, 8),
-      (0xFFFF_0010, 0xFFFF_0020, 0), (0, 0x20, 0), (0x7_0020, 0x8_0010, 8),
-    ] as [(UInt32, UInt32, UInt16)])
-  func `a card that pcscd has not counted yet has the next number`(before: UInt32, word: UInt32, counter: UInt16) {
-    #expect(SlotState(word: word, after: before, atr: []).counter == counter)
+      // Counted a moment after the report, or at once.
+      ([0x7_0010, 0x7_0020, 0x8_0020, 0x8_0120], [7, 7, 7, 7]), ([0x7_0010, 0x8_0020, 0x8_0120], [7, 8, 8]),
+      // The reader is new, or was unavailable.
+      ([0x7_0020, 0x8_0020], [7, 7]), ([0x7_000C, 0x7_0020, 0x8_0020], [7, 7, 7]), ([0x8_0020], [8]),
+      // Neither the removal nor the insertion is counted yet.
+      ([0x8_0020, 0x8_0010, 0x9_0020, 0xA_0020], [8, 8, 9, 9]),
+      // Another card, without a report in between.
+      ([0x8_0020, 0xA_0020], [8, 10]), ([0x8_0020, 0x9_0020, 0xA_0020], [8, 8, 10]),
+      ([0xFFFF_0010, 0xFFFF_0020, 0x0000_0020, 0x0001_0020], [0xFFFF, 0xFFFF, 0xFFFF, 1]),
+    ] as [([UInt32], [UInt16])])
+  func `a card keeps its number until it is removed`(words: [UInt32], numbers: [UInt16]) {
+    var states: [SlotState] = []
+    for word in words { states.append(SlotState(word: word, after: states.last, atr: [])) }
+    #expect(states.map(\.counter) == numbers)
   }
 
   // MARK: Names
