@@ -1,12 +1,13 @@
 /// The next step while no tag rests: look for one technology, switch the field off, or pause.
 ///
-/// The field comes on for a window of about 50 ms, once per `interval`. Each window looks for every technology, so a tag
+/// The field comes on for a window of about 45 ms, once per `interval`. Each window looks for every technology, so a tag
 /// of any kind is found by the next window. Type A, the technology of nearly every tag, has a second look at the end of
 /// the window: two looks find a tag as soon as evenly spaced windows would, and need one command to switch the field off
 /// instead of two.
 ///
 /// FeliCa has two rates, and windows look for them in turn. Nearly all cards answer at both (JIS X 6319-4), so each
-/// window finds them. A card that answers at one rate only is found by every second window.
+/// window finds them. A card that answers at one rate only is found by every second window. Windows that are far apart
+/// look for both.
 ///
 /// The plan measures the time that the chip takes. The field is therefore on for at most `mostFieldTime`, even on a
 /// slow line.
@@ -107,11 +108,13 @@ struct PollPlan {
   }
 
   private mutating func window() -> [WindowStep] {
+    // Far apart, windows have room for both rates, and need no second look.
+    guard distance < Self.leastWithoutSecondLook else { return modulations.map(WindowStep.look) }
     let rates = modulations.filter(\.isFeliCa)
     let rate = rates.isEmpty ? nil : rates[turn % rates.count]
     turn += 1
     let looks = modulations.filter { !$0.isFeliCa || $0 == rate }
-    guard let first = looks.first, distance < Self.leastWithoutSecondLook else { return looks.map(WindowStep.look) }
+    guard let first = looks.first else { return [] }
     // The second look comes at least a quarter of the distance after the first. For half of all moments, the next look
     // is then at most that quarter away. With an earlier second look, this holds for fewer moments.
     return looks.map(WindowStep.look) + [.hold(distance / 4), .look(first)]
