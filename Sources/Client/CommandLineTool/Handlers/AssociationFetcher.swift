@@ -92,7 +92,7 @@ final class Transfer {
   /// Sends the request and waits for the answer.
   func run() -> FetchOutcome {
     guard Self.isUsable, let handle = curl_easy_init() else {
-      return .failed(FetchFailure(.connection, "libcurl cannot be used"))
+      return .failed(FetchFailure(.connection, "libcurl.so.4 cannot be used"))
     }
     defer { curl_easy_cleanup(handle) }
     let server = options.server.flatMap { curl_slist_append(nil, "::\($0)") }

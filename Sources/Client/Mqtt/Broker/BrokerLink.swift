@@ -86,7 +86,7 @@ final class LinkRun {
 
   /// Returns when the connection has ended.
   func run() -> BrokerEnding {
-    guard let socket = BrokerSocket(identity) else { return .lost("out of memory") }
+    guard let socket = BrokerSocket(identity) else { return .lost("libcurl.so.4 cannot be used") }
     if let ending = socket.connect() { return ending }
     var client = MqttClient(identity, version, at: now)
     while true {

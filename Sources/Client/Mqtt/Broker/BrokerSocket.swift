@@ -34,7 +34,7 @@ final class BrokerSocket {
   private var isBroken = false
   private static let chunkSize = 16 * 1024
 
-  /// Nil without memory.
+  /// Nil without libcurl, and without memory.
   init?(_ identity: BrokerIdentity) {
     guard Self.isUsable, let handle = curl_easy_init() else { return nil }
     self.identity = identity
