@@ -6,7 +6,7 @@ import TestKit
 /// The measurements of `tagroute-bench`.
 package enum Benchmarks {
   private static let usage = """
-    Usage: tagroute-bench tap [--taps NUMBER]
+    Usage: tagroute-bench tap [--taps NUMBER | --own-time MILLISECONDS]
            tagroute-bench read [--own-time MILLISECONDS]
            tagroute-bench poll [--placements NUMBER | --own-time MILLISECONDS]
            tagroute-bench drop-out [--rounds NUMBER]
@@ -98,56 +98,7 @@ package enum Benchmarks {
       path = arguments[index + 1]
       arguments.removeSubrange(index...index + 1)
     }
-    let number = arguments.count == 3 ? Int(arguments[2]).flatMap { $0 > 0 ? $0 : nil } : nil
-    let work: @Sendable (inout Results) async throws -> Void
-    switch (arguments.first, arguments.dropFirst().first, number) {
-    case ("tap", nil, _): work = { try await TapBenchmark(taps: 40).run(&$0) }
-    case ("tap", "--taps", let number?): work = { try await TapBenchmark(taps: number).run(&$0) }
-    case ("read", nil, _): work = { try await ReadBenchmark(timing: .realistic).run(&$0) }
-    case ("read", "--own-time", let number?):
-      work = { try await ReadBenchmark(timing: .realistic.taking(.milliseconds(number))).run(&$0) }
-    case ("poll", nil, _): work = { try await PollBenchmark(placements: 200, timing: .realistic).run(&$0) }
-    case ("poll", "--placements", let number?):
-      work = { try await PollBenchmark(placements: number, timing: .realistic).run(&$0) }
-    case ("poll", "--own-time", let number?):
-      work = { try await PollBenchmark(placements: 200, timing: .realistic.taking(.milliseconds(number))).run(&$0) }
-    case ("drop-out", nil, _): work = { try await DropOutBenchmark(rounds: 7).run(&$0) }
-    case ("drop-out", "--rounds", let number?): work = { try await DropOutBenchmark(rounds: number).run(&$0) }
-    case ("nfcpy", nil, _): work = { _ in try await NfcpyComparison().run() }
-    case ("home-assistant", nil, _): work = { _ in try await HomeAssistantCheck().run() }
-    case ("route", nil, _):
-      work = { for handlers in [10, 100, 1000, 10_000] { try await RouteBenchmark(handlers: handlers).run(&$0) } }
-    case ("route", "--handlers", let number?): work = { try await RouteBenchmark(handlers: number).run(&$0) }
-    case ("gate", nil, _): work = { try await GateBenchmark(changes: 100).run(&$0) }
-    case ("gate", "--changes", let number?): work = { try await GateBenchmark(changes: number).run(&$0) }
-    case ("session", nil, _): work = { try await SessionBenchmark(ends: 50).run(&$0) }
-    case ("session", "--ends", let number?): work = { try await SessionBenchmark(ends: number).run(&$0) }
-    case ("flood", nil, _): work = { try await FloodBenchmark(rounds: 20, bus: .daemon).run(&$0) }
-    case ("flood", "--bus", _) where arguments.count == 3 && PrivateBus.Program(rawValue: arguments[2]) != nil:
-      let bus = PrivateBus.Program(rawValue: arguments[2]) ?? .daemon
-      work = { try await FloodBenchmark(rounds: 20, bus: bus).run(&$0) }
-    // The flood benchmark starts itself with this command, as another user.
-    case ("flood-client", _, _):
-      guard let client = FloodClient(arguments.dropFirst()) else { return 64 }
-      work = { _ in try await client.run() }
-    case ("inbox", nil, _): work = { try await InboxBenchmark(sizes: [500, 100_000]).run(&$0) }
-    case ("inbox", "--taps", let number?): work = { try await InboxBenchmark(sizes: [number]).run(&$0) }
-    case ("core-nfc", nil, _): work = { try await CoreNFCBenchmark(sessions: 20).run(&$0) }
-    case ("core-nfc", "--sessions", let number?): work = { try await CoreNFCBenchmark(sessions: number).run(&$0) }
-    case ("core-nfc", "--compile", _) where arguments.count == 2:
-      work = { try await CompileBenchmark(runs: 20).run(&$0) }
-    case ("pcsc", nil, _): work = { try await PCSCBenchmark(taps: 100).run(&$0) }
-    case ("pcsc", "--taps", let number?): work = { try await PCSCBenchmark(taps: number).run(&$0) }
-    case ("mqtt", nil, _): work = { try await MqttBenchmark(taps: 200).run(&$0) }
-    case ("mqtt", "--taps", let number?): work = { try await MqttBenchmark(taps: number).run(&$0) }
-    case ("stations", nil, _): work = { try await StationsBenchmark(stations: 50, taps: 1000).run(&$0) }
-    case ("stations", "--stations", let number?):
-      work = { try await StationsBenchmark(stations: number, taps: 1000).run(&$0) }
-    case ("soak", nil, _): work = { try await SoakBenchmark(taps: 1_000_000).run(&$0) }
-    case ("soak", "--taps", let number?): work = { try await SoakBenchmark(taps: number).run(&$0) }
-    case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run(&$0) }
-    case ("cost", "--seconds", let number?): work = { try await CostBenchmark(seconds: number).run(&$0) }
-    default:
+    guard let work = work(arguments) else {
       print(usage)
       return arguments == ["--help"] ? 0 : 64
     }
@@ -167,6 +118,70 @@ package enum Benchmarks {
     }
   }
 
+  private typealias Work = @Sendable (inout Results) async throws -> Void
+
+  /// A measurement, or how it is limited by the number of an option.
+  private struct Measurement: Sendable {
+    /// Nil if it takes no number.
+    var option: String?
+    /// Of the option, if it is not given.
+    var number = 0
+    let work: @Sendable (Int, inout Results) async throws -> Void
+  }
+
+  private static let measurements: [String: Measurement] = [
+    "tap": .init(option: "--taps", number: 40) { try await TapBenchmark(taps: $0, timing: .realistic).run(&$1) },
+    "read": .init { try await ReadBenchmark(timing: .realistic).run(&$1) },
+    "poll": .init(option: "--placements", number: 200) {
+      try await PollBenchmark(placements: $0, timing: .realistic).run(&$1)
+    },
+    "drop-out": .init(option: "--rounds", number: 7) { try await DropOutBenchmark(rounds: $0).run(&$1) },
+    "nfcpy": .init { _, _ in try await NfcpyComparison().run() },
+    "home-assistant": .init { _, _ in try await HomeAssistantCheck().run() },
+    "route": .init(option: "--handlers") {
+      for handlers in $0 > 0 ? [$0] : [10, 100, 1000, 10_000] { try await RouteBenchmark(handlers: handlers).run(&$1) }
+    },
+    "gate": .init(option: "--changes", number: 100) { try await GateBenchmark(changes: $0).run(&$1) },
+    "session": .init(option: "--ends", number: 50) { try await SessionBenchmark(ends: $0).run(&$1) },
+    "flood": .init { try await FloodBenchmark(rounds: 20, bus: .daemon).run(&$1) },
+    "inbox": .init(option: "--taps") { try await InboxBenchmark(sizes: $0 > 0 ? [$0] : [500, 100_000]).run(&$1) },
+    "core-nfc": .init(option: "--sessions", number: 20) { try await CoreNFCBenchmark(sessions: $0).run(&$1) },
+    "pcsc": .init(option: "--taps", number: 100) { try await PCSCBenchmark(taps: $0).run(&$1) },
+    "mqtt": .init(option: "--taps", number: 200) { try await MqttBenchmark(taps: $0).run(&$1) },
+    "stations": .init(option: "--stations", number: 50) { try await StationsBenchmark(stations: $0, taps: 1000).run(&$1) },
+    "soak": .init(option: "--taps", number: 1_000_000) { try await SoakBenchmark(taps: $0).run(&$1) },
+    "cost": .init(option: "--seconds", number: 30) { try await CostBenchmark(seconds: $0).run(&$1) },
+  ]
+
+  /// What the arguments ask for; nil if they are wrong.
+  private static func work(_ arguments: [String]) -> Work? {
+    let number = arguments.count == 3 ? Int(arguments[2]).flatMap { $0 > 0 ? $0 : nil } : nil
+    switch (arguments.first, arguments.dropFirst().first) {
+    case ("tap", "--own-time"), ("read", "--own-time"), ("poll", "--own-time"):
+      guard let number else { return nil }
+      let timing = TimingModel.realistic.taking(.milliseconds(number))
+      switch arguments[0] {
+      case "tap": return { try await TapBenchmark(taps: 40, timing: timing).run(&$0) }
+      case "read": return { try await ReadBenchmark(timing: timing).run(&$0) }
+      default: return { try await PollBenchmark(placements: 200, timing: timing).run(&$0) }
+      }
+    case ("core-nfc", "--compile") where arguments.count == 2: return { try await CompileBenchmark(runs: 20).run(&$0) }
+    case ("flood", "--bus"):
+      guard arguments.count == 3, let bus = PrivateBus.Program(rawValue: arguments[2]) else { return nil }
+      return { try await FloodBenchmark(rounds: 20, bus: bus).run(&$0) }
+    // The flood benchmark starts itself with this command, as another user.
+    case ("flood-client", _):
+      guard let client = FloodClient(arguments.dropFirst()) else { return nil }
+      return { _ in try await client.run() }
+    case (let name?, let option):
+      guard let measurement = measurements[name], option == nil || option == measurement.option && number != nil else {
+        return nil
+      }
+      return { try await measurement.work(number ?? measurement.number, &$0) }
+    case (nil, _): return nil
+    }
+  }
+
   /// The commit of the working directory, with a mark if the programs were changed since; `unknown` without a checkout.
   private static func commit() async -> String {
     func git(_ arguments: [String]) async -> String? {
@@ -183,7 +198,7 @@ package enum Benchmarks {
 /// The programs under measurement.
 enum BenchmarkPrograms {
   /// Builds Tagroute's programs and `others`, since `swift run` builds only the benchmark. Outside the package's
-  /// folder, the existing programs are used. `TAGROUTE_BUILD_OPTIONS` has the other options with which the benchmark was
+  /// folder, and with `TAGROUTE_PROGRAMS`, the existing programs are used. `TAGROUTE_BUILD_OPTIONS` has the other options with which the benchmark was
   /// built, because different ones would compile everything again.
   static func build(and others: [String] = []) async throws {
     guard access("Package.swift", R_OK) == 0 else { return }
@@ -194,7 +209,8 @@ enum BenchmarkPrograms {
     #endif
     let swift = try BuiltProducts.systemProgram("swift", package: "a Swift toolchain; there is none for Debian")
     let options = (ProcessEnvironment.current["TAGROUTE_BUILD_OPTIONS"] ?? "").split(separator: " ").map(String.init)
-    for program in ["tagroute", "tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"] + others {
+    let ours = ["tagroute", "tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"]
+    for program in (BuiltProducts.otherFolder == nil ? ours : []) + others {
       let build = try ChildProcess(swift, ["build", "--configuration", configuration, "--product", program] + options)
       guard try await build.exit(within: .seconds(1800)) == .exited(0) else {
         throw RigError("\(program) does not build:\n" + (await build.log().suffix(20).joined(separator: "\n")))

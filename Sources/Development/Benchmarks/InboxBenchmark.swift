@@ -5,7 +5,7 @@ import TagrouteClient
 import TestKit
 
 /// The time to list taps of a large inbox: with the whole command, from the agent alone, and with the sqlite3 tool, which
-/// sends the same query to the same file.
+/// sends the same query to the same file. Also the time of two other commands that only ask.
 struct InboxBenchmark {
   let sizes: [Int]
   private let repetitions = 100
@@ -13,7 +13,23 @@ struct InboxBenchmark {
 
   func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
+    results += try await otherCommands()
     for size in sizes { results += try await measure(size) }
+  }
+
+  private func otherCommands() async throws -> [Results.Series] {
+    let installation = try await Installation()
+    let server = try await installation.startWithMenu()
+    let program = try BuiltProducts.program("tagroute")
+    var series: [Results.Series] = []
+    for arguments in [["status"], ["resolve", "https://menu.example.com/table/7"]] {
+      var times: [Duration] = []
+      for _ in 0..<repetitions { times.append(try await time { _ = try await output(program, arguments, installation) }) }
+      series.append(.init("tagroute \(arguments[0])", times))
+    }
+    withExtendedLifetime(server) {}
+    await installation.stop()
+    return series
   }
 
   private func measure(_ size: Int) async throws -> [Results.Series] {

@@ -14,6 +14,8 @@ import TestKit
 struct TapBenchmark {
   /// How often a tag of each kind is placed for each program.
   let taps: Int
+  /// Of the simulated reader.
+  let timing: TimingModel
 
   func run(_ results: inout Results) async throws {
     try await BenchmarkPrograms.build()
@@ -21,7 +23,7 @@ struct TapBenchmark {
     let clock = MachineClock()
     let rig = Rig(
       clock: clock,
-      reader: try await .start(timing: .realistic, link: installation.directory.file("reader"), clock: clock),
+      reader: try await .start(timing: timing, link: installation.directory.file("reader"), clock: clock),
       installation: installation, server: try await installation.startWithMenu(simulator: false))
     results += try await measure("to the call of Notify") { try await rig.notification($0) }
     let starts = try await rig.startRule()

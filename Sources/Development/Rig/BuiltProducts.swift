@@ -3,8 +3,12 @@ import Glibc
 
 /// Finds our own programs: in the build folder of this program, or installed together with it.
 package enum BuiltProducts {
+  /// The folder of other programs to use, as they are installed; nil for those beside this one.
+  package static var otherFolder: String? { getenv("TAGROUTE_PROGRAMS").map { String(cString: $0) } }
+
   /// The absolute path of an executable of the package. The test's target must depend on it.
   package static func program(_ name: String) throws -> String {
+    if let folder = otherFolder, let path = try? program(name, beside: folder) { return path }
     guard let folder = OwnProgram.directory else { throw RigError("cannot read /proc/self/exe") }
     return try program(name, beside: folder)
   }
