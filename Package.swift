@@ -188,10 +188,16 @@ let package = Package(
       "Mqtt", in: .client,
       ["Bus", "CCurl", "CGIO", "CShims", "EventLoop", "Journal", "NDEF", "Names", "Settings", "TagrouteClient"]),
     module(
+      "Doctor", in: .client,
+      [
+        "Bus", "CShims", "EventLoop", "Handlers", "Names", "ReaderModels", "Settings", "TagrouteClient",
+        "UniversalLinks",
+      ]),
+    module(
       "CommandLineTool", in: .client,
       [
-        "Associations", "Bus", "CCurl", "CShims", "EventLoop", "Handlers", "Journal", "Localization", "NDEF", "Names",
-        "Notifications", "ReaderModels", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
+        "Associations", "Bus", "CCurl", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "Localization", "NDEF",
+        "Names", "Notifications", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
       ]),
 
     // What users never run, but for the simulator with its demo.
@@ -199,7 +205,8 @@ let package = Package(
     // Private processes, buses and folders, for tests, benchmarks and the demo.
     module("Rig", in: .development, ["CShims", "EventLoop"]),
     module(
-      "Demo", in: .development, ["Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
+      "Demo", in: .development,
+      ["Bus", "CommandLineTool", "Doctor", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     module(
       "TestKit", in: .development,
       ["Bus", "CShims", "Daemon", "EventLoop", "NDEF", "Names", "ReaderProtocol", "ReaderSimulator", "Rig"],
@@ -261,8 +268,8 @@ let package = Package(
     tests(
       .fast, .client, "CommandLineToolTests",
       [
-        "Bus", "CommandLineTool", "EventLoop", "NDEF", "Names", "Presence", "ReaderModels", "Rig", "Routing",
-        "Settings", "TagrouteClient", "UniversalLinks",
+        "Bus", "CommandLineTool", "Doctor", "EventLoop", "NDEF", "Names", "Rig", "Routing", "TagrouteClient",
+        "UniversalLinks",
       ],
       exclude: ["Writing/typed-links.jsonl"]),
     tests(.fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
@@ -272,6 +279,9 @@ let package = Package(
         "Bus", "Daemon", "EventLoop", "Journal", "NDEF", "Names", "Presence", "ReaderModels", "ReaderProtocol", "Rig",
         "Settings",
       ]),
+    tests(
+      .fast, .client, "DoctorTests",
+      ["Bus", "Doctor", "Names", "Presence", "ReaderModels", "Rig", "Settings", "TagrouteClient"]),
     tests(.fast, .system, "EventLoopTests", ["EventLoop", "Rig"]),
     tests(
       .fast, .agent, "HandlersTests",

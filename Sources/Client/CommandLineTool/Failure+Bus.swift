@@ -1,4 +1,5 @@
 import Bus
+import Doctor
 import EventLoop
 import Glibc
 import Names

@@ -1,4 +1,5 @@
 import Bus
+import Doctor
 import EventLoop
 import Names
 import TagrouteClient
@@ -96,7 +97,7 @@ struct MonitorEvent: Sendable {
   }
 
   static func status(_ report: StatusReport) -> MonitorEvent {
-    let readers = report.readers.map { "\($0.numbered): \($0.state)" }
+    let readers = report.readers.map { "\($0.numbered): \($0.status.state)" }
     return MonitorEvent(
       text: ([ScanningLine(report.scanning, report.suspendReasons).description] + [report.station].compactMap(\.self)
         + readers).joined(separator: "; "),

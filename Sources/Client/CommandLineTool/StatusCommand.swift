@@ -1,4 +1,5 @@
 import Bus
+import Doctor
 import EventLoop
 import Names
 import TagrouteClient
@@ -22,28 +23,18 @@ extension Command {
 /// What `status` prints; scripts depend on its keys.
 struct StatusReport: Encodable {
   struct Reader: Encodable {
-    /// For `--reader`; null if the reader's object path does not end in a number.
-    @OrNull var number: Int?
-    let name: String
-    let device: String
-    let seat: String
-    let state: String
-    /// Why it is absent or failed; empty in other states.
-    let reason: String
-
-    init(_ status: ReaderStatus) {
-      number = ReaderChoice.number(of: status)
-      (name, device, seat) = (status.name, status.device, status.seat)
-      (state, reason) = (status.state, status.stateReason)
-    }
-
-    /// For a device on a serial line, libnfc uses the connection string as the name.
-    var isNamed: Bool { !name.isEmpty && name != device }
-    var title: String { isNamed ? name : device.isEmpty ? "reader" : device }
+    let status: ReaderStatus
     /// With the number for `--reader`.
-    var numbered: String { ReaderChoice.text(number: number, name: title) }
-    /// The device follows the name.
-    var label: String { isNamed ? "\(name) (\(device))" : title }
+    var numbered: String { ReaderChoice.text(number: ReaderChoice.number(of: status), name: status.title) }
+
+    func encode(to encoder: any Encoder) throws {
+      let members: JSON = [
+        // Null if the reader's object path does not end in a number.
+        "number": ReaderChoice.number(of: status), "name": status.name, "device": status.device, "seat": status.seat,
+        "state": status.state, "reason": status.stateReason,
+      ]
+      try members.encode(to: encoder)
+    }
   }
 
   /// A program that keeps scanning off, as it describes itself.
@@ -129,9 +120,10 @@ struct StatusReport: Encodable {
     // The first line may have this reason.
     if readers.isEmpty, !suspendReasons.contains("no-reader") { lines.append("no reader") }
     for reader in readers {
-      let device = reader.isNamed ? " (\(reader.device))" : ""
-      lines.append("\(reader.numbered) on \(reader.seat): \(reader.state)\(device)")
-      if !reader.reason.isEmpty { lines.append("  \(reader.reason)") }
+      let status = reader.status
+      let device = status.isNamed ? " (\(status.device))" : ""
+      lines.append("\(reader.numbered) on \(status.seat): \(status.state)\(device)")
+      if !status.stateReason.isEmpty { lines.append("  \(status.stateReason)") }
     }
     switch agent {
     case nil where station != nil: lines.append("no agent in this session, and a station needs none here")
@@ -180,86 +172,12 @@ struct StatusReport: Encodable {
   }
 }
 
-extension MqttStatus {
-  /// Whether the reason names the broker.
-  var isBrokerInReason: Bool { !broker.isEmpty && stateReason.contains(broker) }
-}
-
-/// Whether a reader scans, and why not.
-struct ScanningLine: Hashable, Sendable, CustomStringConvertible {
-  /// The beginning of the line.
-  enum Verdict: String, CaseIterable, Sendable {
-    case scanning
-    /// No reason prevents it, and the reader has not begun yet.
-    case aboutToScan = "about to scan"
-    case notScanning = "not scanning"
-    /// `tagroute off`.
-    case off
-
-    var colour: Colour {
-      switch self {
-      case .scanning: .green
-      case .aboutToScan, .off: .yellow
-      case .notScanning: .red
-      }
-    }
-  }
-
-  let verdict: Verdict
-  /// The rest of the line.
-  let text: String
-
-  /// `words` prints a reason.
-  init(_ status: DaemonStatus, _ words: (String) -> String) {
-    self.init(status.scanning, status.suspendReasons, words)
-  }
-
-  /// `reasons` are the daemon's, and `words` prints them.
-  init(_ scanning: Bool, _ reasons: [String], _ words: (String) -> String = { $0 }) {
-    let others = reasons.filter { $0 != SuspendReason.disabled }.map(words).joined(separator: ", ")
-    if scanning || reasons.isEmpty {
-      (verdict, text) = (scanning ? .scanning : .aboutToScan, "")
-    } else if reasons.contains(SuspendReason.disabled) {
-      let more = others.isEmpty ? "" : "; other reasons not to scan: \(others)"
-      (verdict, text) = (.off, "; commands and sessions may still use the reader\(more)")
-    } else {
-      (verdict, text) = (.notScanning, ": \(others)")
-    }
-  }
-
-  var description: String { verdict.rawValue + text }
-}
-
-/// The reasons why no reader scans, as the daemon names them.
-package enum SuspendReason {
-  static let disabled = "disabled"
-
-  /// Whether the active session has no agent, although one may run there. With another reason about the session, the
-  /// one in front is not a desktop of a user, or is locked: that passes by itself.
-  static func lackAgent(_ reasons: [String]) -> Bool {
-    reasons.contains("no-agent") && !reasons.contains { $0 == "no-session" || $0.hasPrefix("session-") }
-  }
-
-  /// The reason for a person; a reason that this version does not know, unchanged.
-  package static func words(_ reason: String) -> String {
-    switch reason {
-    case disabled: "switched off"
-    case "no-reader": "no reader"
-    case "no-agent": "no agent is registered for the reader's seat"
-    case "no-session": "no user is logged in at the reader's seat"
-    case "session-inactive": "the session is not active"
-    case "session-remote": "the session is remote"
-    case "session-not-graphical": "the session is not graphical"
-    case "session-class": "the session is not a user session"
-    case "session-locked": "the session is locked"
-    case "lock-unknown": "no program reports whether the session is locked"
-    case "sleeping": "the machine is going to sleep"
-    case "reader-session": "an app uses the reader"
-    case "inhibited": "a program has paused scanning"
-    case "airplane-mode": "airplane mode"
-    case "camera": "a camera is in use"
-    case "display-off": "the display is off"
-    default: reason
+extension ScanningLine.Verdict {
+  var colour: Colour {
+    switch self {
+    case .scanning: .green
+    case .aboutToScan, .off: .yellow
+    case .notScanning: .red
     }
   }
 }

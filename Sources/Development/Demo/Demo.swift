@@ -1,5 +1,6 @@
 import Bus
 import CommandLineTool
+import Doctor
 import EventLoop
 import Glibc
 import NDEF

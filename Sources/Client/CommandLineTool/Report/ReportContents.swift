@@ -1,3 +1,4 @@
+import Doctor
 import EventLoop
 import Glibc
 import Names

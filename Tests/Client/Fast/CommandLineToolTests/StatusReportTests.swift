@@ -1,6 +1,4 @@
-import Foundation
-import Presence
-import Rig
+import Doctor
 import Testing
 
 @testable import CommandLineTool
@@ -118,15 +116,5 @@ import Testing
     // A text console is in front for a while.
     let console = Self.lines(["no-agent", "session-not-graphical"], AgentStatus(version: "", registered: true))
     #expect(console.contains("agent : registered"), "\(console)")
-  }
-}
-
-struct SuspendReasonTests {
-  @Test(arguments: SuspendReasons.all.map(\.name))
-  func `each reason has words, and a row in the documentation`(reason: String) throws {
-    #expect(SuspendReason.words(reason) != reason)
-    let root = URL(filePath: repositoryRoot)
-    let page = try String(contentsOf: root.appending(path: "docs/scanning.md"), encoding: .utf8)
-    #expect(page.contains("`\(reason)`"))
   }
 }

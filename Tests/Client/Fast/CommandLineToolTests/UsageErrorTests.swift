@@ -1,3 +1,4 @@
+import Names
 import Testing
 
 @testable import CommandLineTool
@@ -198,5 +199,12 @@ import Testing
       let arguments = try Command.handlers.parse(["verify", "org.example.Menu", "--server", right])
       #expect(try AssociationFetcher.Options(arguments).server == right)
     }
+  }
+
+  @Test(arguments: ["--json", "--verbose"])
+  func `doctor --watch has no other form`(option: String) async {
+    let failure = await #expect(throws: Failure.self) { try await Command.doctor.invoke(["--watch", option]) }
+    #expect(failure?.message == "use only one of --watch and \(option); see tagroute doctor --help")
+    #expect(failure?.exitCode == Names.ExitCode.usage)
   }
 }

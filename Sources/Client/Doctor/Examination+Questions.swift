@@ -1,5 +1,5 @@
 import Bus
-import EventLoop
+package import EventLoop
 import Glibc
 import Names
 import ReaderModels
@@ -8,7 +8,7 @@ import TagrouteClient
 extension Examination {
   /// Examines the system without changing it, except that calls may start services on the buses. The results include
   /// failed questions.
-  static func make(on loop: EventLoop) async -> Examination {
+  package static func make(on loop: EventLoop) async -> Examination {
     let files = ExaminedFiles(ProcessEnvironment.current)
     var seen = Examination()
     seen.home = files.environment["HOME"]

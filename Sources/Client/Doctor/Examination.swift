@@ -5,7 +5,7 @@ import Settings
 import TagrouteClient
 
 /// The state of the system, as values. ``Diagnosis`` interprets them.
-struct Examination: Sendable {
+package struct Examination: Sendable {
   /// The answer to a question, or the error.
   enum Answer<Value: Sendable>: Sendable {
     case given(Value)

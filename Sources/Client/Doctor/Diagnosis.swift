@@ -4,15 +4,15 @@ import Settings
 import TagrouteClient
 
 /// Turns an examination into findings with remedies. Pure.
-struct Diagnosis {
+package struct Diagnosis {
   let seen: Examination
 
-  init(_ seen: Examination) { self.seen = seen }
+  package init(_ seen: Examination) { self.seen = seen }
 
   var setup: Setup { seen.setup }
 
   /// In the order of a tap's path, so that a cause comes before its consequences.
-  var findings: [Finding] {
+  package var findings: [Finding] {
     ([versions] + machine + readers + session + scanning).map { $0.shortened(seen.home) }
   }
 

@@ -3,7 +3,7 @@ import Names
 import Settings
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 @Suite struct DiagnosisAgentTests {

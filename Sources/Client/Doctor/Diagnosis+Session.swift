@@ -1,6 +1,6 @@
 import Bus
 import Names
-import TagrouteClient
+package import TagrouteClient
 
 extension Diagnosis {
   var session: [Finding] {
@@ -236,11 +236,11 @@ extension Diagnosis {
   }
 
   /// A shell command for root: a command of tagroute as the user of a station.
-  static func asStation(_ user: String, _ command: String) -> String {
+  package static func asStation(_ user: String, _ command: String) -> String {
     "sudo -u \(user) XDG_RUNTIME_DIR=/run/user/$(id -u \(user)) tagroute \(command)"
   }
 
-  static func startingStation(_ user: String) -> Remedy {
+  package static func startingStation(_ user: String) -> Remedy {
     .run(
       "sudo loginctl enable-linger \(user) && sudo systemctl --user --machine=\(user)@ restart tagroute-station.service",
       "docs/stations.md")
@@ -303,4 +303,9 @@ extension Diagnosis {
     }
     return isLate || outgoing.dropped > 0 ? .note(.outbox, text) : .right(.outbox, text)
   }
+}
+
+extension MqttStatus {
+  /// Whether the reason names the broker.
+  package var isBrokerInReason: Bool { !broker.isEmpty && stateReason.contains(broker) }
 }

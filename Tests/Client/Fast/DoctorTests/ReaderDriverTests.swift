@@ -3,7 +3,7 @@ import ReaderModels
 import Rig
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 
 /// What an Info.plist says about a driver of pcscd, and which USB devices are contactless readers.
 struct ReaderDriverTests {

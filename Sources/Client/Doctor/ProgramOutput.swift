@@ -1,10 +1,10 @@
 import CShims
-import EventLoop
+package import EventLoop
 import Glibc
 
 /// What another program printed, and how it ended.
-struct ProgramOutput: Sendable {
-  enum End: Equatable, Sendable {
+package struct ProgramOutput: Sendable {
+  package enum End: Equatable, Sendable {
     case exited(Int32)
     case killed(signal: Int32)
     /// It printed too much or took too long, and was killed.
@@ -12,14 +12,14 @@ struct ProgramOutput: Sendable {
   }
 
   /// Standard output, and standard error if it was asked for.
-  let bytes: [UInt8]
-  let end: End
+  package let bytes: [UInt8]
+  package let end: End
 
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Runs a program in the environment of this one, without input. It is killed if it prints more than `mostBytes`, or
   /// runs longer than `timeout`. Does not block the caller's thread.
-  static func run(
+  package static func run(
     _ program: String, _ arguments: [String], withErrors: Bool = false, timeout: Duration, mostBytes: Int
   ) async throws(SystemError) -> ProgramOutput {
     try await DedicatedThread.run {

@@ -3,7 +3,7 @@ import ReaderModels
 import Settings
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 struct DiagnosisPCSCTests {

@@ -2,7 +2,7 @@ import Bus
 import Settings
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 struct DiagnosisTests {

@@ -65,7 +65,7 @@ extension Diagnosis {
   }
 
   private func finding(of reader: ReaderStatus) -> Finding {
-    let name = StatusReport.Reader(reader).label
+    let name = reader.label
     guard ["absent", "failed"].contains(reader.state) else {
       let text = "\(name) on \(reader.seat) is \(reader.state)"
       if reader.stateReason == ReaderRemedy.stuck { return .wrong(.reader, text, .advise(ReaderRemedy.stuck)) }

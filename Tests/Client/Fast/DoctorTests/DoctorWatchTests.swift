@@ -3,7 +3,7 @@ import Names
 import ReaderModels
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 /// `tagroute doctor --watch`: the lines after each event.
@@ -257,12 +257,5 @@ struct DoctorWatchTests {
         == ["note   scanning: paused: the display is off"])
     #expect(
       interrupted(Self.seen([Self.acr1252], isScanning: false), exitCode: 0) == ["the readers do not scan yet"])
-  }
-
-  @Test(arguments: ["--json", "--verbose"])
-  func `the watch has no other form`(option: String) async {
-    let failure = await #expect(throws: Failure.self) { try await Command.doctor.invoke(["--watch", option]) }
-    #expect(failure?.message == "use only one of --watch and \(option); see tagroute doctor --help")
-    #expect(failure?.exitCode == Names.ExitCode.usage)
   }
 }

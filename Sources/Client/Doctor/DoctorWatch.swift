@@ -1,6 +1,5 @@
 import Names
-import ReaderModels
-import TagrouteClient
+package import TagrouteClient
 import UniversalLinks
 
 /// `tagroute doctor --watch`: the lines for a person who plugs a reader in and holds a tag to it. Pure.
@@ -12,8 +11,8 @@ import UniversalLinks
 ///     hold a tag to it
 ///     tag read: Type 2 tag, link https://example.com → Menu
 ///     ready
-struct DoctorWatch {
-  enum Event: Sendable {
+package struct DoctorWatch {
+  package enum Event: Sendable {
     case examined(Examination)
     /// A tag was held to the reader after the watch began. `examined` comes before it.
     case tapped(Tap)
@@ -21,7 +20,7 @@ struct DoctorWatch {
     case interrupted
   }
 
-  enum State: Hashable, Sendable {
+  package enum State: Hashable, Sendable {
     /// No tag was read yet. Can transition to: `.ended`.
     case watching
     /// The last line is printed.
@@ -29,8 +28,8 @@ struct DoctorWatch {
   }
 
   /// What a person may see of a tap: the content of the tag may be private, and the lines may end up in a report.
-  struct Tap: Hashable, Sendable {
-    enum Content: Hashable, Sendable {
+  package struct Tap: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
       /// The link's scheme and domain.
       case link(String)
       /// A message without a link that Tagroute opens.
@@ -40,13 +39,13 @@ struct DoctorWatch {
       case unreadable(String)
     }
 
-    let kind: String
-    let content: Content
+    package let kind: String
+    package let content: Content
     /// The app or the rule that gets it; nil if there is none.
-    let receiver: String?
+    package let receiver: String?
 
     /// `name` returns an app's name for people.
-    init(_ tap: TapDescription, name: (_ desktopID: String) -> String?) {
+    package init(_ tap: TapDescription, name: (_ desktopID: String) -> String?) {
       kind = Self.kind(tap.technology)
       content =
         if tap.stateReasonCode == "damaged" {
@@ -71,7 +70,7 @@ struct DoctorWatch {
       }
     }
 
-    fileprivate var line: String {
+    package var line: String {
       let goal = receiver.map { " → \($0)" } ?? ""
       return switch content {
       case .link(let origin): "tag read: \(kind), link \(origin)\(goal)"
@@ -82,7 +81,7 @@ struct DoctorWatch {
     }
   }
 
-  private(set) var state = State.watching
+  package private(set) var state = State.watching
   private var scene: Scene?
   /// The problems that were printed and are still there.
   private var reported: [Finding] = []
@@ -93,11 +92,13 @@ struct DoctorWatch {
   /// Whether the line that asks for a tag was printed since scanning last stopped.
   private var hasAskedForTag = false
 
+  package init() {}
+
   /// Whether something has to be fixed. No signal may report that it was.
-  var needsAnotherLook: Bool { scene?.firstWrong != nil }
+  package var needsAnotherLook: Bool { scene?.firstWrong != nil }
 
   /// Returns the lines to print.
-  mutating func handle(_ event: Event) -> [String] {
+  package mutating func handle(_ event: Event) -> [String] {
     guard state == .watching else { return [] }
     switch event {
     case .examined(let seen):
@@ -126,7 +127,7 @@ struct DoctorWatch {
     }
   }
 
-  static let ready = "ready"
+  package static let ready = "ready"
 
   private static func lines(of finding: Finding) -> [String] { finding.lines.map(\.description) }
 
@@ -172,100 +173,5 @@ struct DoctorWatch {
       hasAskedForTag = false
     }
     return lines
-  }
-}
-
-extension DoctorWatch {
-  /// The part of an examination that the lines depend on.
-  private struct Scene {
-    struct Reader {
-      let path: String
-      let title: String
-      let text: String
-
-      init(_ reader: ReaderStatus, _ seen: Examination) {
-        path = reader.path
-        title = StatusReport.Reader(reader).title
-        let state = reader.state == "scanning" ? ", scanning" : ""
-        text = "\(title), \(Self.recognition(reader.device, seen))\(state)"
-      }
-
-      private static func recognition(_ device: String, _ seen: Examination) -> String {
-        guard let name = Names.PCSC.readerName(inDevice: device) else {
-          let plugged = seen.pcsc.readers.first { device.hasSuffix(":\($0.place)") }
-          return plugged.map { "recognised as \($0.title), by libnfc" } ?? "by libnfc"
-        }
-        return ReaderModel.find(readerName: name).map { "recognised as \($0.title)" }
-          ?? "a model that Tagroute does not know"
-      }
-    }
-
-    let findings: [Finding]
-    /// What to fix, or why the readers do not scan, in the order of a tap's path. Not what a reader that is plugged in
-    /// fixes.
-    let problems: [Finding]
-    /// Why no later examination can be better; nil if one can.
-    let obstacle: Finding?
-    /// The readers that are plugged in and work.
-    let readers: [Reader]
-    /// Nil if a reader is plugged in.
-    let waitingLine: String?
-    let hasDaemon: Bool
-    let isScanning: Bool
-    /// Whether something keeps all readers from scanning.
-    let isSuspended: Bool
-
-    /// What to fix first.
-    var firstWrong: Finding? { problems.first { $0.verdict == .wrong } }
-    /// As that of `tagroute doctor`.
-    var exitCode: Int32 { findings.contains { $0.verdict == .wrong } ? Names.ExitCode.failure : 0 }
-
-    init(_ seen: Examination) {
-      let diagnosis = Diagnosis(seen)
-      let (findings, unplugged) = (diagnosis.findings, diagnosis.unplugged)
-      let status = seen.daemon.value
-      let reasons = status?.suspendReasons ?? []
-      let problems = findings.filter { finding in
-        switch finding.verdict {
-        case .right: false
-        case .wrong: !unplugged.contains(finding)
-        // These keep tags from being read, and pass by themselves or are intended.
-        case .note:
-          switch finding.subject {
-          case .reader, .pcscd, .station: true
-          case .scanning: !reasons.isEmpty && !reasons.contains("no-reader")
-          default: false
-          }
-        }
-      }
-      self.findings = findings
-      self.problems = problems
-      obstacle = findings.first { finding in
-        switch finding.subject {
-        // The addresses of the buses do not change while a program runs.
-        case .systemBus, .sessionBus: finding.verdict == .wrong
-        // The taps of a station go to another user's agent.
-        case .agent: diagnosis.stationUser != nil && seen.agent.value.flatMap { $0 } == nil
-        default: false
-        }
-      }
-      let working = status?.readers.filter { !["absent", "failed"].contains($0.state) } ?? []
-      readers = working.map { Reader($0, seen) }
-      let isReaderWrong = problems.contains {
-        $0.verdict == .wrong && [.reader, .pcscd, .kernelModule].contains($0.subject)
-      }
-      waitingLine =
-        working.isEmpty && !isReaderWrong
-        ? unplugged.first.map { Self.waitingLine(status?.readers.first { $0.state == "absent" }, $0) } : nil
-      hasDaemon = status != nil
-      isScanning = status?.scanning ?? false
-      isSuspended = !isScanning && !reasons.isEmpty
-    }
-
-    /// `reader` is a reader that the configuration names, or that was there before.
-    private static func waitingLine(_ reader: ReaderStatus?, _ finding: Finding) -> String {
-      guard let reader, let remedy = finding.remedy else { return "waiting for a reader: plug it in" }
-      return "waiting for \(StatusReport.Reader(reader).label): \(remedy.text)"
-    }
   }
 }

@@ -3,7 +3,7 @@ import Glibc
 import Rig
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 struct DiagnosisReaderTests {
