@@ -193,11 +193,12 @@ let package = Package(
         "Bus", "CShims", "EventLoop", "Handlers", "Names", "ReaderModels", "Settings", "TagrouteClient",
         "UniversalLinks",
       ]),
+    module("Records", in: .client, ["NDEF", "Names", "Notifications", "Routing", "UniversalLinks"], pure: true),
     module(
       "CommandLineTool", in: .client,
       [
         "Associations", "Bus", "CCurl", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "Localization", "NDEF",
-        "Names", "Notifications", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
+        "Names", "Records", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
       ]),
 
     // What users never run, but for the simulator with its demo.
@@ -267,11 +268,7 @@ let package = Package(
     tests(.fast, .system, "BusTests", ["Bus", "EventLoop"]),
     tests(
       .fast, .client, "CommandLineToolTests",
-      [
-        "Bus", "CommandLineTool", "Doctor", "EventLoop", "NDEF", "Names", "Rig", "Routing", "TagrouteClient",
-        "UniversalLinks",
-      ],
-      exclude: ["Writing/typed-links.jsonl"]),
+      ["Bus", "CommandLineTool", "Doctor", "EventLoop", "NDEF", "Names", "Records", "Rig", "TagrouteClient"]),
     tests(.fast, .client, "CoreNFCTests", ["Bus", "CoreNFC", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     tests(
       .fast, .daemon, "DaemonTests",
@@ -307,6 +304,9 @@ let package = Package(
     tests(.fast, .reader, "ReaderModelsTests", ["ReaderModels"]),
     tests(.fast, .reader, "ReaderProtocolTests", ["Journal", "Names", "ReaderProtocol"]),
     tests(.fast, .development, "ReaderSimulatorTests", ["EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"]),
+    tests(
+      .fast, .client, "RecordsTests", ["NDEF", "Names", "Records", "Rig", "Routing", "UniversalLinks"],
+      exclude: ["typed-links.jsonl"]),
     tests(.fast, .agent, "RoutingTests", ["NDEF", "Rig", "Routing", "UniversalLinks"]),
     tests(.fast, .system, "SettingsTests", ["Names", "Presence", "Rig", "Settings"]),
     tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "Rig", "TagrouteClient"]),

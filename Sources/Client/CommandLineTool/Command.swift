@@ -1,3 +1,4 @@
+import Records
 import Settings
 
 package struct Command: Sendable {

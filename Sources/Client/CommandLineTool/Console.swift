@@ -109,22 +109,6 @@ struct JSON: Encodable, Sendable, ExpressibleByDictionaryLiteral {
   }
 }
 
-/// An optional value that is null in JSON. A synthesized `encode(to:)` would omit the key, and scripts look for it.
-@propertyWrapper struct OrNull<Value: Encodable>: Encodable {
-  var wrappedValue: Value?
-
-  init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
-  }
-}
-
-extension OrNull: Sendable where Value: Sendable {}
-
-extension OrNull: Equatable where Value: Equatable {}
-
 /// The colour of a verdict on a terminal: a parameter of SGR (ECMA-48, 8.3.117).
 package enum Colour: Int, Sendable {
   case red = 31

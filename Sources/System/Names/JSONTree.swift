@@ -97,3 +97,19 @@ private struct JSONTreeWriter {
     output.append(UInt8(ascii: "\""))
   }
 }
+
+/// An optional value that is null in JSON. A synthesized `encode(to:)` would omit the key, and scripts look for it.
+@propertyWrapper package struct OrNull<Value: Encodable>: Encodable {
+  package var wrappedValue: Value?
+
+  package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
+  }
+}
+
+extension OrNull: Sendable where Value: Sendable {}
+
+extension OrNull: Equatable where Value: Equatable {}

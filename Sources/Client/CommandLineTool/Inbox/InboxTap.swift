@@ -2,6 +2,7 @@ import Bus
 import EventLoop
 import NDEF
 import Names
+import Records
 import Settings
 import TagrouteClient
 

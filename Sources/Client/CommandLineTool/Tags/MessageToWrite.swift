@@ -1,8 +1,7 @@
 import EventLoop
 import Glibc
 import NDEF
-import Notifications
-import Routing
+import Records
 import UniversalLinks
 
 /// The message that the options of `write` describe. A tap of the tag offers exactly this content. Content that no tap
@@ -60,71 +59,49 @@ struct MessageToWrite {
   private var language: String { arguments.options["language"] ?? "en" }
 
   private mutating func records(_ option: RecordOption, _ values: [String]) async throws(Failure) -> [NDEFRecord] {
-    let link: String
-    switch option {
-    case .ndef: return try await ndef(values[0]).records
-    case .uri, .smartPoster: link = try self.link(values[0])
-    case .geo: link = try Self.geoURI(values[0])
-    default: link = ""
-    }
-    let contents = try await contents(option, values)
-    let record: NDEFRecord
-    do throws(NDEFError) {
-      switch option {
-      case .uri, .geo, .ndef: record = URIRecord(link).record()
-      case .text: record = try TextRecord(values[0], language: language).record()
-      case .smartPoster:
-        let titles = arguments.options["title"].map { [TextRecord($0, language: language)] } ?? []
-        record = try SmartPosterRecord(uri: link, titles: titles).record()
-      case .wifi:
-        let passphrase = arguments.has("no-password") ? nil : String(decoding: contents, as: UTF8.self)
-        record = try WiFiRecord([WiFiNetwork(ssid: values[0], passphrase: passphrase)]).record()
-      case .vcard: record = try .media("text/vcard", payload: contents)
-      case .mime: record = try .media(values[0], payload: contents)
-      case .external, .externalText:
-        let typed = NDEFRecord(typeNameFormat: .external, type: Array(values[0].utf8))
-        record = try .external(typed.externalType ?? values[0], payload: contents)
+    guard let draft = try await draft(option, values) else { return try await ndef(values[0]).records }
+    do throws(RecordDraftError) {
+      let record = try draft.record()
+      if [.uri, .smartPoster].contains(option) {
+        let link = try TypedLink.uri(values[0]).string
+        if link != values[0] { respelled.append(link) }
       }
+      return [record]
     } catch {
-      // The offset is one in the record, which the user does not see.
-      throw .usage("--\(option.rawValue): \(error.reason)")
+      switch error.field {
+      case .link: throw .usage(error.message)
+      case .contact: throw .usage("\(values[0]) is \(error.message)")
+      default: throw .usage("--\(option.rawValue): \(error.message)")
+      }
     }
-    let text = option == .smartPoster ? arguments.options["title"] : try? TextRecord(record).text
-    if let text, DisplayText(text).isEmpty {
-      throw .usage("--\(option.rawValue): no tap would show this text: it has no visible character")
-    }
-    let hasType = record.typeNameFormat == .mediaType || record.typeNameFormat == .external
-    guard !hasType || RecordType(record) != nil else {
-      throw .usage("--\(option.rawValue): no tap would offer this type: no app can declare it")
-    }
-    return [record]
   }
 
-  /// The link in the spelling that a tap offers.
-  private mutating func link(_ text: String) throws(Failure) -> String {
-    let link = try TypedLink.uri(text).string
-    if link != text { respelled.append(link) }
-    return link
-  }
-
-  /// The bytes that the option names: of a file, of a text, or the password; empty for other records.
-  private mutating func contents(_ option: RecordOption, _ values: [String]) async throws(Failure) -> [UInt8] {
+  /// Nil for a whole message.
+  private mutating func draft(_ option: RecordOption, _ values: [String]) async throws(Failure) -> RecordDraft? {
     switch option {
-    case .mime, .external: return try await file(values[1])
-    case .externalText: return Array(values[1].utf8)
-    case .vcard:
-      let card = try await file(values[0])
-      guard String(decoding: card.prefix(11), as: UTF8.self).uppercased() == "BEGIN:VCARD" else {
-        throw .usage("\(values[0]) is not a contact card: it does not begin with BEGIN:VCARD")
-      }
-      return card
-    case .wifi where !arguments.has("no-password"):
-      if let path = arguments.options["password-file"] {
-        return WiFiPassword.firstLine(of: try await file(path))
-      }
-      return try await WiFiPassword.ask(for: values[0])
-    case .uri, .text, .smartPoster, .wifi, .geo, .ndef: return []
+    case .uri: .link(values[0])
+    case .text: .text(values[0], language: language)
+    case .smartPoster: .smartPoster(link: values[0], title: arguments.options["title"], language: language)
+    case .wifi: .wifi(ssid: values[0], passphrase: try await passphrase(of: values[0]))
+    case .vcard: .contact(try await file(values[0]))
+    case .geo: .place(coordinates: values[0])
+    case .mime: .media(type: values[0], contents: try await file(values[1]))
+    case .external: .external(type: values[0], contents: try await file(values[1]))
+    case .externalText: .external(type: values[0], contents: Array(values[1].utf8))
+    case .ndef: nil
     }
+  }
+
+  /// Nil for an open network.
+  private mutating func passphrase(of network: String) async throws(Failure) -> String? {
+    guard !arguments.has("no-password") else { return nil }
+    let bytes =
+      if let path = arguments.options["password-file"] {
+        WiFiPassword.firstLine(of: try await file(path))
+      } else {
+        try await WiFiPassword.ask(for: network)
+      }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private mutating func ndef(_ path: String) async throws(Failure) -> (bytes: [UInt8], records: [NDEFRecord]) {
@@ -157,46 +134,12 @@ struct MessageToWrite {
     guard bytes.count <= limit else { throw .usage("\(path) has more than \(limit) bytes") }
     return bytes
   }
-
-  /// A place as a URI (RFC 5870). `text` is a latitude and a longitude in degrees.
-  static func geoURI(_ text: String) throws(Failure) -> String {
-    guard text.utf8.count <= 64, text.split(separator: ",").count == 2, Place(coordinates: text) != nil else {
-      throw .usage("--geo takes a latitude and a longitude in degrees, such as 48.2010,16.3695")
-    }
-    return "geo:\(text)"
-  }
 }
 
-/// A link as a person types it.
-enum TypedLink {
+extension TypedLink {
   /// Whether a word without an option is likely a link: `card.vcf` may be the name of a file.
   static func isMeant(by word: String, isFile: (String) -> Bool = { access($0, F_OK) == 0 }) -> Bool {
     (try? uri(word)) != nil && ((try? URI(word)) != nil || !isFile(word))
-  }
-
-  /// The link in the spelling that a tap offers. A host without a scheme gets `https://`. So does `example.com:8080`,
-  /// although it could be a link of the scheme `example.com`.
-  static func uri(_ text: String) throws(Failure) -> URI {
-    let typed = text.drop(while: \.isWhitespace)
-    let name = typed.prefix { !"/?#:".contains($0) }
-    let rest = typed[name.endIndex...]
-    let hasPort = rest.first == ":" && rest.dropFirst().first?.isNumber == true
-    if name.contains(".") || name == "localhost", hasPort || rest.first != ":" {
-      if let uri = try? URI("https://" + typed) { return uri }
-      // Likely a mistake, such as `example.com:99999`. A plus sign is in no host, but may be in a scheme.
-      guard !hasPort || name.contains("+") else {
-        throw .usage(
-          "no tap would offer this link: it begins with a host and a port, and what follows the host is wrong; "
-            + "write it as in example.com:8080/menu, with a port up to 65535")
-      }
-    }
-    do throws(URIError) {
-      return try URI(text)
-    } catch {
-      let remedy =
-        error.code == .badScheme ? "; write it in full, such as https://example.com/menu or tel:+15550100" : ""
-      throw .usage("no tap would offer this link: \(error.message)\(remedy)")
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import Bus
 import Names
+import Records
 import TagrouteClient
 
 extension Command {

@@ -1,5 +1,6 @@
 import Foundation
 import NDEF
+import Records
 import Rig
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import NDEF
 import Names
+import Records
 import Testing
 
 @testable import CommandLineTool

@@ -9,7 +9,7 @@ import Testing
 /// The table of links that people type (`TypedLinkTests`), on the real commands, daemon, agent and libnfc.
 @Suite(.timeLimit(.minutes(60)), StopsAtEnd()) struct TypedLinkCommandTests {
   @Test func `write writes what resolve and a tap offer`() async throws {
-    let path = "\(repositoryRoot)/Tests/Client/Fast/CommandLineToolTests/Writing/typed-links.jsonl"
+    let path = "\(repositoryRoot)/Tests/Client/Fast/RecordsTests/typed-links.jsonl"
     let lines = try readFile(path).split(separator: 0x0A)
     let rows = try lines.map { try JSONDecoder().decode([String?].self, from: Data($0)) }
     let (desktop, polkit) = try await Desktop.scanning()

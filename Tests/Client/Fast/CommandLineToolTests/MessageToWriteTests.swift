@@ -1,9 +1,7 @@
-import Foundation
 import NDEF
+import Records
 import Rig
-import Routing
 import Testing
-import UniversalLinks
 
 @testable import CommandLineTool
 
@@ -95,41 +93,30 @@ import UniversalLinks
   func `contradictions and wrong values are rejected`(words: [String]) async {
     await #expect(throws: Failure.self) { try await Self.bytes(words) }
   }
-}
 
-/// `write` writes what `resolve`, and so a tap, offers. Each row of `typed-links.jsonl` has what a person types, and the
-/// link on the tag; null if it is refused.
-@Suite struct TypedLinkTests {
-  private static func rows() throws -> [[String?]] {
-    let path = "\(repositoryRoot)/Tests/Client/Fast/CommandLineToolTests/Writing/typed-links.jsonl"
-    return try readFile(path).split(separator: 0x0A).map { try JSONDecoder().decode([String?].self, from: Data($0)) }
-  }
-
-  private static func written(_ option: String, _ text: String) async throws -> [UInt8]? {
-    try? await MessageToWrite.build(Command.write.parse(["\(option)=\(text)"])).bytes
-  }
-
-  @Test func `a link that is written is the link that a tap offers`() async throws {
-    let rows = try Self.rows()
-    #expect(rows.count >= 300)
-    var wrong: [String] = []
-    for row in rows {
-      let typed: String = try #require(row.first ?? nil)
-      let expected: String? = row.last ?? nil
-      let bytes = try await Self.written("--uri", typed)
-      let offered = try bytes.flatMap { try Registry().route(for: NDEFMessage(decoding: $0)).uri?.string }
-      let poster = try await Self.written("--smart-poster", typed)
-      let posters = try poster.flatMap { try Registry().route(for: NDEFMessage(decoding: $0)).uri?.string }
-      let resolved = Registry().route(for: NDEFMessage.uri(typed)).uri?.string
-      // The tag has the link in one spelling, and `resolve` agrees, unless a host was completed.
-      let isSame = try bytes == expected.map { try NDEFMessage.uri($0).encoded() } && offered == expected
-      let isCompleted = !typed.contains(/^\s*[A-Za-z][A-Za-z0-9+.\-]*:/)
-      let agrees = resolved == expected || (resolved == nil && isCompleted) || TypedLinkTests.isHostWithPort(typed)
-      if !isSame || posters != expected || !agrees {
-        wrong.append("\(typed.debugDescription): \(offered ?? "refused")")
-      }
-    }
-    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  @Test(arguments: [
+    (
+      ["--uri", "menu"],
+      "no tap would offer this link: the URI has no scheme; write it in full, such as https://example.com/menu or "
+        + "tel:+15550100"
+    ),
+    (["--text", " "], "--text: no tap would show this text: it has no visible character"),
+    (
+      ["--smart-poster", "tel:1", "--title", " "],
+      "--smart-poster: no tap would show this text: it has no visible character"
+    ),
+    (
+      ["--wifi", String(repeating: "a", count: 33), "--no-password"],
+      "--wifi: the name of a network has 1 to 32 bytes"
+    ),
+    (["--geo", "1"], "--geo: write a latitude and a longitude in degrees, such as 48.2010,16.3695"),
+    (["--vcard", "/dev/null"], "/dev/null is not a contact card: it does not begin with BEGIN:VCARD"),
+    (["--mime", "text", "/dev/null"], "--mime: a media type has the form type/subtype"),
+    (["--external-text", "a.b:a=b", "x"], "--external-text: no tap would offer this type: no app can declare it"),
+  ])
+  func `a wrong record is named by its option`(words: [String], message: String) async {
+    let failure = await #expect(throws: Failure.self) { try await Self.bytes(words) }
+    #expect(failure == .usage(message))
   }
 
   @Test func `a host without a scheme is meant as a link only if no file has its name`() {
@@ -139,30 +126,9 @@ import UniversalLinks
     }
   }
 
-  /// `resolve` takes the host for a scheme.
-  private static func isHostWithPort(_ text: String) -> Bool {
-    text.contains(/^\s*([a-z0-9\-]+\.[a-z0-9.\-]+|localhost):[0-9]/)
-  }
-
-  @Test(arguments: [
-    ["--text", ""], ["--text", " \n"], ["--text", "\u{200B}"], ["--text", "\u{2060}\u{FEFF} \u{3164}\u{2800}"],
-    ["--smart-poster", "tel:1", "--title", "\u{200B}"], ["--mime", "inode/directory", "/dev/null"],
-    ["--mime", "x-scheme-handler/https", "/dev/null"], ["--mime", "text/a#b", "/dev/null"],
-    ["--external-text", "example.com:a:b", "x"], ["--external-text", "example.com:a=b", "x"],
-  ])
-  func `what no tap would offer is refused`(words: [String]) async {
-    await #expect(throws: Failure.self) { try await MessageToWrite.build(Command.write.parse(words)) }
-  }
-
   @Test func `the output names links that differ from what was typed`() async throws {
     let words = ["--uri", "example.com/a b", "--uri", "tel:1", "--smart-poster", " tel:2"]
     #expect(
       try await MessageToWrite.build(Command.write.parse(words)).respelled == ["https://example.com/a%20b", "tel:2"])
-  }
-
-  @Test func `the implied prefix of external types is not written`() async throws {
-    let words = ["--external-text", "urn:nfc:ext:Example.com:a", "x"]
-    let expected = try NDEFMessage(records: [.external("example.com:a", payload: [0x78])]).encoded()
-    #expect(try await MessageToWrite.build(Command.write.parse(words)).bytes == expected)
   }
 }

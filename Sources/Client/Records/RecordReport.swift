@@ -1,12 +1,12 @@
-import NDEF
-import Names
+package import NDEF
+package import Names
 import Routing
 import UniversalLinks
 
-/// A record as it is printed. Scripts depend on its keys.
-struct RecordReport: Encodable, Equatable {
+/// A record in words for a person, and as JSON for scripts, which depend on its keys.
+package struct RecordReport: Encodable, Equatable, Sendable {
   /// What a record is for a person.
-  enum Kind: String, Encodable {
+  package enum Kind: String, Encodable, Sendable {
     case link
     case place
     case text
@@ -24,49 +24,49 @@ struct RecordReport: Encodable, Equatable {
   }
 
   /// Without its password.
-  struct Network: Encodable, Equatable {
-    let ssid: String
+  package struct Network: Encodable, Equatable, Sendable {
+    package let ssid: String
     /// `open`, `WPA`, `WPA2`, `WPA/WPA2`, `WEP`, `enterprise` or `unknown`.
-    let security: String
-    let hasPassword: Bool
+    package let security: String
+    package let hasPassword: Bool
   }
 
-  struct Contact: Encodable, Equatable {
-    let name: String
-    let organisation: String
-    let phones: [String]
-    let emails: [String]
+  package struct Contact: Encodable, Equatable, Sendable {
+    package let name: String
+    package let organisation: String
+    package let phones: [String]
+    package let emails: [String]
   }
 
-  struct Location: Encodable, Equatable {
-    let latitude: Double
-    let longitude: Double
-    let label: String
+  package struct Location: Encodable, Equatable, Sendable {
+    package let latitude: Double
+    package let longitude: Double
+    package let label: String
     /// For a person, with the numbers as they are on the tag.
     fileprivate let line: String
 
     private enum CodingKeys: CodingKey { case latitude, longitude, label }
   }
 
-  private(set) var kind = Kind.unknown
+  package private(set) var kind = Kind.unknown
   /// `empty`, `well-known`, `media`, `uri`, `external` or `unknown` (NDEF 1.0, section 3.2.6).
-  let format: String
+  package let format: String
   /// As text; bytes that are not UTF-8 are replaced.
-  let type: String
-  @OrNull private(set) var id: String?
+  package let type: String
+  @OrNull package private(set) var id: String?
   /// Hexadecimal.
-  let payload: String
+  package let payload: String
   /// Of a URI record or a Smart Poster.
-  @OrNull private(set) var uri: String? = nil
+  @OrNull package private(set) var uri: String? = nil
   /// Of a text record, and the title of a Smart Poster.
-  @OrNull private(set) var text: String? = nil
-  @OrNull private(set) var language: String? = nil
-  @OrNull private(set) var networks: [Network]? = nil
-  @OrNull private(set) var contact: Contact? = nil
-  @OrNull private(set) var place: Location? = nil
-  @OrNull private(set) var androidApp: String? = nil
+  @OrNull package private(set) var text: String? = nil
+  @OrNull package private(set) var language: String? = nil
+  @OrNull package private(set) var networks: [Network]? = nil
+  @OrNull package private(set) var contact: Contact? = nil
+  @OrNull package private(set) var place: Location? = nil
+  @OrNull package private(set) var androidApp: String? = nil
 
-  init(_ record: NDEFRecord) {
+  package init(_ record: NDEFRecord) {
     format =
       switch record.typeNameFormat {
       case .empty: "empty"
@@ -112,7 +112,7 @@ struct RecordReport: Encodable, Equatable {
   }
 
   /// The records of a message; empty if the bytes are not a message.
-  static func all(in message: [UInt8]) -> [RecordReport] {
+  package static func all(in message: [UInt8]) -> [RecordReport] {
     ((try? NDEFMessage(decoding: message))?.records ?? []).map(RecordReport.init)
   }
 }
@@ -161,7 +161,7 @@ extension RecordReport.Contact {
 
 extension RecordReport {
   /// A line for a person, with only the beginning of a long text. JSON has the whole text.
-  var line: String {
+  package var line: String {
     switch kind {
     case .link: "link: \(Self.beginning(uri))"
     case .place: "place: \(Self.beginning(place?.line))"
@@ -184,7 +184,7 @@ extension RecordReport {
   }
 
   /// A line for each record. Beyond a limit, records are only counted.
-  static func lines(_ records: [RecordReport]) -> [String] {
+  package static func lines(_ records: [RecordReport]) -> [String] {
     let rest = records.count - listedAtMost
     return records.prefix(listedAtMost).map(\.line) + (rest > 0 ? ["and \(rest) more records"] : [])
   }
