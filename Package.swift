@@ -318,7 +318,7 @@ let package = Package(
       .system, .agent, "AgentSystemTests",
       [
         "Agent", "AgentTests", "Bus", "EventLoop", "Handlers", "Inbox", "Journal", "NDEF", "Names", "Notifications",
-        "Routing", "Settings", "TestKit",
+        "Routing", "Settings", "TagrouteClient", "TestKit",
       ]),
     tests(.system, .system, "BusSystemTests", ["Bus", "BusTests", "EventLoop", "TestKit"]),
     tests(

@@ -206,15 +206,26 @@ package actor Inbox {
 
   /// Without the messages. Throws ``InboxError/Code/unknownTap`` if there is no tap with the id ``InboxQuery/before``.
   package func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
-    var end = query.beforeSequence ?? .max
-    if let before = query.before {
-      guard let tap = find(before) else { throw .unknownTap(before) }
-      end = min(end, tap.sequence)
-    }
+    let end = try end(of: query)
     let limit = query.limit + dirty.count
     let kept = withStore { store throws(SQLiteError) in try store.list(query, before: end, limit: limit) }
-    let list = overlaid(kept) { query.states.contains($0.state) && $0.sequence < end }
+    let list = overlaid(kept) { query.includes($0.stored) && $0.sequence < end }
     return Array(list.sorted { ($0.sequence < $1.sequence) != query.newestFirst }.prefix(query.limit))
+  }
+
+  /// How many taps ``list(_:)`` would return without a limit. Throws as it does.
+  package func count(_ query: InboxQuery) throws(InboxError) -> Int {
+    let end = try end(of: query)
+    let kept = withStore { store throws(SQLiteError) in try store.count(query, before: end, without: dirty) }
+    return (kept ?? 0) + unsaved(isFileRead: kept != nil).count { query.includes($0.stored) && $0.sequence < end }
+  }
+
+  /// All taps of the list have lower sequence numbers.
+  private func end(of query: InboxQuery) throws(InboxError) -> Int64 {
+    let end = query.beforeSequence ?? .max
+    guard let before = query.before else { return end }
+    guard let tap = find(before) else { throw .unknownTap(before) }
+    return min(end, tap.sequence)
   }
 
   /// The first taps of a query with their messages, which may have `bytes` bytes together. The first tap is returned in
@@ -239,10 +250,13 @@ package actor Inbox {
   }
 
   /// The list in the file, which is nil if it cannot be read, with the taps in memory that differ from it.
-  private func overlaid(_ kept: [TapSummary]?, _ isMatch: (TapSummary) -> Bool) -> [TapSummary] {
-    let unsaved = live.values.filter { kept == nil || dirty.contains($0.id) }.map(TapSummary.init).filter(isMatch)
+  private func overlaid(_ kept: [TapSummary]?, _ isMatch: (ListedTap) -> Bool) -> [TapSummary] {
+    let unsaved = unsaved(isFileRead: kept != nil).filter(isMatch).map(TapSummary.init)
     return (kept ?? []).filter { !dirty.contains($0.id) } + unsaved
   }
+
+  /// The taps in memory that differ from those in the file; all of them if the file cannot be read.
+  private func unsaved(isFileRead: Bool) -> [ListedTap] { live.values.filter { !isFileRead || dirty.contains($0.id) } }
 }
 
 package struct Receipt: Sendable, Hashable {

@@ -2,8 +2,17 @@
 package struct InboxQuery: Sendable, Hashable {
   /// No list is longer than this.
   package static let maximumLimit = 1000
+  /// In bytes.
+  package static let maximumText = 256
 
   package let states: Set<TapState>
+  /// Only taps that have this text in the title, the link, the handler's id or the rule's name, without regard to case;
+  /// nil for all.
+  package let text: String?
+  /// Only taps with this handler; nil for all. So are ``technology`` and ``reader``.
+  package let handler: String?
+  package let technology: String?
+  package let reader: String?
   package let newestFirst: Bool
   /// From 1 to ``maximumLimit``.
   package let limit: Int
@@ -14,10 +23,15 @@ package struct InboxQuery: Sendable, Hashable {
 
   /// Clamps the limit to the range from 1 to ``maximumLimit``.
   package init(
-    states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100, before: String? = nil,
+    states: Set<TapState> = Set(TapState.allCases), text: String? = nil, handler: String? = nil,
+    technology: String? = nil, reader: String? = nil, newestFirst: Bool = true, limit: Int = 100, before: String? = nil,
     beforeSequence: Int64? = nil
   ) {
     self.states = states
+    self.text = text
+    self.handler = handler
+    self.technology = technology
+    self.reader = reader
     self.newestFirst = newestFirst
     self.before = before
     self.beforeSequence = beforeSequence

@@ -187,45 +187,6 @@ extension NotificationPlace {
 
 /// Parts of a large store. An index finds each of them, so that SQLite reads only the rows that it returns.
 extension TapStore {
-  /// Of a ``TapSummary``.
-  private static let summary =
-    "id, time, uri, title, handler, state, changed, reason_code, reason, sequence, rule, program"
-
-  /// Rows with certain states in the order of their arrival.
-  ///
-  /// One search per state, merged: for `state IN (…) ORDER BY sequence` SQLite collects and sorts every row with these
-  /// states, which takes half a second for a hundred thousand.
-  ///
-  /// There must be at least one state. The columns must include `sequence`. The parameters of `condition` must be
-  /// numbered, because it appears once per state. A `LIMIT` may be added to the statement.
-  static func byArrival(
-    _ columns: String, _ states: [TapState], where condition: String, newestFirst: Bool
-  ) -> String {
-    states.map { "SELECT \(columns) FROM taps WHERE state = '\($0.rawValue)' AND \(condition)" }
-      .joined(separator: " UNION ALL ") + " ORDER BY sequence \(newestFirst ? "DESC" : "ASC")"
-  }
-
-  /// The first `limit` taps with sequence numbers below `end`, without their messages.
-  func list(_ query: InboxQuery, before end: Int64, limit: Int) throws(SQLiteError) -> [TapSummary] {
-    guard !query.states.isEmpty else { return [] }
-    let statement =
-      query.states.count == TapState.allCases.count
-      ? "SELECT \(Self.summary) FROM taps WHERE sequence < ?1 ORDER BY sequence \(query.newestFirst ? "DESC" : "ASC")"
-      : TapStore.byArrival(
-        Self.summary, TapState.allCases.filter(query.states.contains), where: "sequence < ?1",
-        newestFirst: query.newestFirst)
-    return try database.run(statement + " LIMIT ?2", [.integer(end), .integer(Int64(limit))])
-      .compactMap(TapSummary.init)
-  }
-
-  /// In the order of the ids.
-  func list(idPrefix prefix: String, limit: Int) throws(SQLiteError) -> [TapSummary] {
-    let rows = try database.run(
-      "SELECT \(TapStore.summary) FROM taps WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3",
-      [.text(prefix), .text(prefix + "\u{10FFFF}"), .integer(Int64(limit))])
-    return rows.compactMap(TapSummary.init)
-  }
-
   /// Removes the taps on the screen that are asked for, and at most `limit` others; returns their ids.
   func remove(_ clearing: InboxClearing, limit: Int) throws(SQLiteError) -> [String] {
     let end = SQLiteValue.integer(clearing.before?.microseconds ?? .max)

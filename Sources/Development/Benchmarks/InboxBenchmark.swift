@@ -67,12 +67,30 @@ struct InboxBenchmark {
       series += try await compare(
         ["Taps": "\(size)", "List": name], arguments, condition, installation, client, file: file, middle: middle)
     }
+    series += try await search(client, size)
     series.append(.init("TagRead to stored", try await storing(installation), labels))
     // The inbox was full, so each of them has replaced the oldest.
     let kept = try await output(sqlite, ["-readonly", file, "SELECT count(*) FROM taps"], installation)
     series.append(.init("taps kept", Double(kept) ?? 0, "", labels))
     await installation.stop()
     return series
+  }
+
+  /// Questions that look at every tap: no tap has the text. LIKE finds ASCII letters, and GLOB others.
+  private func search(_ client: AgentClient, _ size: Int) async throws -> [Results.Series] {
+    var series: [Results.Series] = []
+    for text in ["nowhere", "überall"] {
+      let labels: KeyValuePairs = ["Taps": "\(size)", "Text": text]
+      var (lists, counts) = ([Duration](), [Duration]())
+      for _ in 0..<repetitions / 5 {
+        lists.append(try await time { _ = try await client.taps(InboxFilter(text: text)) })
+        counts.append(try await time { _ = try await client.count(InboxFilter(text: text)) })
+      }
+      series += [.init("search", lists, labels), .init("count of the search", counts, labels)]
+    }
+    var counts: [Duration] = []
+    for _ in 0..<repetitions { counts.append(try await time { _ = try await client.count() }) }
+    return series + [.init("count of all taps", counts, ["Taps": "\(size)"])]
   }
 
   /// The times from `TagRead` to the agent's reply, which it sends after it has stored the tap.

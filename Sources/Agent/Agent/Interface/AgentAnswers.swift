@@ -138,47 +138,10 @@ enum AgentAnswers {
   }
 
   /// Nil if the option is not given.
-  static func idPrefix(_ options: [String: Value]) throws(BusError) -> String? {
-    guard let option = options["id-prefix"] else { return nil }
-    guard let prefix = option.asString, (1...36).contains(prefix.utf8.count),
-      prefix.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit })
-    else { throw .invalidArgument("id-prefix is not the beginning of an id: hexadecimal digits and -") }
-    if let other = ["state", "before", "before-sequence", "messages"].first(where: { options[$0] != nil }) {
-      throw .invalidArgument("id-prefix does not go with \(other)")
-    }
-    // The daemon writes ids in lowercase.
-    return prefix.lowercased()
-  }
-
-  /// The error names the option.
-  static func query(_ options: [String: Value], limit: Int) throws(BusError) -> InboxQuery {
-    var states = Set(TapState.allCases)
-    if let option = options["state"] {
-      states = TapState.named(option.asString ?? "")
-      guard !states.isEmpty else {
-        let names = TapState.allCases.filter { $0.name == $0.rawValue }.map(\.name).joined(separator: ", ")
-        throw .invalidArgument("\(option.asString ?? "state") is not a state of a tap: use one of \(names)")
-      }
-    }
-    let before = try options["before"].map { value throws(BusError) in
-      guard let id = value.asString else { throw .invalidArgument("before is no string") }
-      return id
-    }
-    return InboxQuery(
-      states: states, limit: limit, before: before, beforeSequence: try sequence(options, "before-sequence"))
-  }
-
-  /// Nil if the option is not given.
   static func sequence(_ options: [String: Value], _ name: String) throws(BusError) -> Int64? {
     guard let option = options[name] else { return nil }
     guard let number = option.asUInt64 else { throw .invalidArgument("\(name) is no number of 64 bits") }
     return Int64(clamping: number)
-  }
-
-  static func wantsMessages(_ options: [String: Value]) throws(BusError) -> Bool {
-    guard let option = options["messages"] else { return false }
-    guard let flag = option.asBool else { throw .invalidArgument("messages is no boolean") }
-    return flag
   }
 
   /// With or without `.desktop`. Throws if the text cannot be stored as a desktop id.

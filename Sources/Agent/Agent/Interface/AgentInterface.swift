@@ -184,14 +184,27 @@ actor AgentInterface {
       guard let id = option.asString else { throw BusError.invalidArgument("id must be a string") }
       return try await listTap(id)
     }
-    let limit = try AgentAnswers.limit(options)
-    let prefix = try AgentAnswers.idPrefix(options)
-    let query = try AgentAnswers.query(options, limit: limit)
-    let wantsMessages = try AgentAnswers.wantsMessages(options)
+    let request = try InboxOptions(options)
     do throws(InboxError) {
-      if wantsMessages { return await describe(try await inbox.list(query, bytes: Self.pageBytes)) }
-      if let prefix { return await inbox.list(idPrefix: prefix, limit: limit).map { AgentAnswers.tap($0) } }
-      return try await inbox.list(query).map { AgentAnswers.tap($0) }
+      if request.wantsMessages { return await describe(try await inbox.list(request.query, bytes: Self.pageBytes)) }
+      if let prefix = request.idPrefix {
+        return await inbox.list(idPrefix: prefix, limit: request.query.limit).map { AgentAnswers.tap($0) }
+      }
+      return try await inbox.list(request.query).map { AgentAnswers.tap($0) }
+    } catch {
+      throw AgentAnswers.error(error)
+    }
+  }
+
+  /// The length of the list without a limit.
+  func countInbox(_ options: [String: Value]) async throws(BusError) -> UInt64 {
+    let request = try InboxOptions(options)
+    if let option = ["id", "id-prefix"].first(where: { options[$0] != nil }) {
+      throw .invalidArgument("CountInbox has no option \(option)")
+    }
+    await desk.resumption.opened()
+    do throws(InboxError) {
+      return UInt64(clamping: try await inbox.count(request.query))
     } catch {
       throw AgentAnswers.error(error)
     }

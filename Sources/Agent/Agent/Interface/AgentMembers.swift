@@ -22,6 +22,9 @@ extension AgentInterface {
         ExportedMethod("ListInbox", in: [Argument("options", "a{sv}")], out: [Argument("taps", "aa{sv}")]) {
           [weak self] _, call in [.dictionaries(try await self?.listInbox(Self.options(call, 0)) ?? [])]
         },
+        ExportedMethod("CountInbox", in: [Argument("options", "a{sv}")], out: [Argument("taps", "t")]) {
+          [weak self] _, call in [.uint64(try await self?.countInbox(Self.options(call, 0)) ?? 0)]
+        },
         ExportedMethod("Open", in: [Argument("id", "s"), Argument("options", "a{sv}")]) { [weak self] _, call in
           try await self?.open(try Self.string(call, 0), Self.options(call, 1))
           return []

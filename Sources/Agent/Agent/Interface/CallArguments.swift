@@ -4,6 +4,72 @@ import Inbox
 import NDEF
 import Names
 
+/// The checked options of `ListInbox` and `CountInbox`.
+struct InboxOptions: Hashable {
+  let query: InboxQuery
+  /// Nil if the option is not given.
+  let idPrefix: String?
+  let wantsMessages: Bool
+
+  /// Those that choose taps, apart from `id` and `id-prefix`.
+  private static let choosing = [
+    "state", "states", "text", "handler", "technology", "reader", "before", "before-sequence",
+  ]
+
+  /// The error names the option.
+  init(_ options: [String: Value]) throws(BusError) {
+    func text(_ name: String, atMost limit: Int) throws(BusError) -> String? {
+      guard let option = options[name] else { return nil }
+      guard let text = option.asString, (1...limit).contains(text.utf8.count) else {
+        throw .invalidArgument("\(name) must be a text of 1 to \(limit) bytes")
+      }
+      return text
+    }
+    let handler = try text("handler", atMost: 255)
+    query = InboxQuery(
+      states: try Self.states(options), text: try text("text", atMost: InboxQuery.maximumText),
+      handler: try handler.map { text throws(BusError) in try AgentAnswers.desktopID(text) },
+      technology: try text("technology", atMost: 32), reader: try text("reader", atMost: 255),
+      limit: try AgentAnswers.limit(options), before: try text("before", atMost: 255),
+      beforeSequence: try AgentAnswers.sequence(options, "before-sequence"))
+    idPrefix = try Self.idPrefix(options)
+    wantsMessages =
+      try options["messages"].map { value throws(BusError) in
+        guard let flag = value.asBool else { throw BusError.invalidArgument("messages must be a boolean") }
+        return flag
+      } ?? false
+  }
+
+  private static func states(_ options: [String: Value]) throws(BusError) -> Set<TapState> {
+    let names: [String]
+    switch (options["state"], options["states"]) {
+    case (nil, nil): return Set(TapState.allCases)
+    case (let state?, nil): names = [state.asString ?? "state"]
+    case (nil, let states?):
+      guard let list = states.asStrings else { throw .invalidArgument("states must be a list of texts") }
+      names = list
+    case (.some, .some): throw .invalidArgument("state does not go with states")
+    }
+    if let unknown = names.first(where: { TapState.named($0).isEmpty }) {
+      let known = TapState.allCases.filter { $0.name == $0.rawValue }.map(\.name).joined(separator: ", ")
+      throw .invalidArgument("\(unknown) is not a state of a tap: use one of \(known)")
+    }
+    return names.reduce(into: []) { $0.formUnion(TapState.named($1)) }
+  }
+
+  private static func idPrefix(_ options: [String: Value]) throws(BusError) -> String? {
+    guard let option = options["id-prefix"] else { return nil }
+    guard let prefix = option.asString, (1...36).contains(prefix.utf8.count),
+      prefix.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit })
+    else { throw .invalidArgument("id-prefix is not the beginning of an id: hexadecimal digits and -") }
+    if let other = (choosing + ["messages"]).first(where: { options[$0] != nil }) {
+      throw .invalidArgument("id-prefix does not go with \(other)")
+    }
+    // The daemon writes ids in lowercase.
+    return prefix.lowercased()
+  }
+}
+
 /// The checked options of `Clear`.
 struct ClearRequest: Hashable {
   private let ids: [String]?

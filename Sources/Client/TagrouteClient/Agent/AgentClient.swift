@@ -141,13 +141,46 @@ public struct AgentClient: Sendable {
     id: String? = nil, state: String? = nil, limit: UInt32 = 100, before: String? = nil,
     beforeSequence: UInt64? = nil, withMessages: Bool = false
   ) async throws(BusError) -> [TapDescription] {
-    var options: [String: Value] = ["limit": .uint32(limit)]
+    var options = InboxFilter(states: state.map { [$0] }).options
     options["id"] = id.map(Value.string)
-    options["state"] = state.map(Value.string)
+    return try await taps(options, limit, before, beforeSequence, withMessages)
+  }
+
+  /// Gets the taps that a filter chooses, the newest first.
+  ///
+  /// - Parameters:
+  ///   - filter: which taps.
+  ///   - limit: the most taps to return, up to 1000.
+  ///   - before: only taps that were stored before the tap with this id.
+  ///   - beforeSequence: only taps with a lesser `sequence`, to read a longer list page by page.
+  ///   - withMessages: as for `taps(id:state:limit:before:beforeSequence:withMessages:)`.
+  /// - Returns: the taps.
+  /// - Throws: `BusError`.
+  public func taps(
+    _ filter: InboxFilter, limit: UInt32 = 100, before: String? = nil, beforeSequence: UInt64? = nil,
+    withMessages: Bool = false
+  ) async throws(BusError) -> [TapDescription] {
+    try await taps(filter.options, limit, before, beforeSequence, withMessages)
+  }
+
+  private func taps(
+    _ options: [String: Value], _ limit: UInt32, _ before: String?, _ beforeSequence: UInt64?, _ withMessages: Bool
+  ) async throws(BusError) -> [TapDescription] {
+    var options = options
+    options["limit"] = .uint32(limit)
     options["before"] = before.map(Value.string)
     options["before-sequence"] = beforeSequence.map(Value.uint64)
     if withMessages { options["messages"] = .boolean(true) }
     return try await taps(options)
+  }
+
+  /// Counts the taps that a filter chooses.
+  ///
+  /// - Parameter filter: which taps; by default all.
+  /// - Returns: how many there are.
+  /// - Throws: `BusError`; `org.freedesktop.DBus.Error.UnknownMethod` if the agent is older.
+  public func count(_ filter: InboxFilter = InboxFilter()) async throws(BusError) -> UInt64 {
+    try await call("CountInbox", [.dictionary(filter.options)]).first?.asUInt64 ?? 0
   }
 
   /// Gets the taps with ids that begin with a prefix, in the order of their ids.

@@ -139,11 +139,19 @@ struct QueryPlanTests {
     InboxQuery(), InboxQuery(before: "3"), InboxQuery(states: [.failed]), InboxQuery(states: [.failed], before: "3"),
     InboxQuery(states: [.received, .shown, .opening, .failed]), InboxQuery(newestFirst: false),
     InboxQuery(beforeSequence: 3), InboxQuery(states: [.failed], beforeSequence: 3),
-    InboxQuery(states: [.failed, .shown], newestFirst: false, before: "3"),
+    InboxQuery(states: [.failed, .shown], newestFirst: false, before: "3"), InboxQuery(text: "menu", reader: "/"),
+    InboxQuery(states: [.failed, .shown], text: "menü", handler: "a", technology: "b"),
   ]
 
   @Test(arguments: queries) func `a list uses an index`(query: InboxQuery) throws {
     try expectQuick(try statements { _ = try $0.list(query, before: 3, limit: 10) }, "\(query)")
+  }
+
+  @Test(arguments: [InboxQuery(), InboxQuery(states: [.failed, .expired], beforeSequence: 3)])
+  func `a count without a search reads only an index`(query: InboxQuery) throws {
+    let statements = try statements { _ = try $0.count(query, before: 3, without: []) }
+    #expect(statements.count == 1)
+    for statement in statements { #expect(try plan(statement).allSatisfy { $0.contains("COVERING INDEX") }) }
   }
 
   @Test func `looking up and removing one tap uses an index`() throws {

@@ -2,6 +2,7 @@ import Bus
 import Glibc
 import NDEF
 import Names
+import TagrouteClient
 import TestKit
 import Testing
 
@@ -40,6 +41,29 @@ import Testing
     #expect(try #require(tap["state-time"]?.asUInt64) > 1_700_000_000_000_000)
   }
 
+  @Test func `taps are found by text, states, app, technology and reader, and counted`() async throws {
+    let rig = try await AgentRig.withAgent()
+    for number in 0..<3 {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+    try await rig.daemon.give(tapValues(3, message: try uriMessage("javascript:1")))
+    _ = try await rig.call("Dismiss", [.string(tapID(1))])
+    let client = try AgentClient(rig.client)
+    let table: [(InboxFilter, [Int])] = [
+      (InboxFilter(), [3, 2, 1, 0]), (InboxFilter(text: "MENU.example.com/1"), [1]),
+      (InboxFilter(states: ["failed", "dismissed"]), [3, 1]), (InboxFilter(states: ["dismissed"]), [1]),
+      (InboxFilter(states: []), []), (InboxFilter(handler: HandlerStandIn.desktopID), [2, 1, 0]),
+      (InboxFilter(technology: "type-4a"), []), (InboxFilter(technology: "type-2"), [3, 2, 1, 0]),
+      (InboxFilter(reader: "/org/tagroute/Tagroute1/readers/0"), [3, 2, 1, 0]),
+    ]
+    for (filter, expected) in table {
+      #expect(try await client.taps(filter).map(\.id) == expected.map(tapID), "\(filter)")
+      #expect(try await client.count(filter) == UInt64(expected.count), "\(filter)")
+    }
+    #expect(try await client.taps(InboxFilter(text: "menu"), limit: 1, before: tapID(1)).map(\.id) == [tapID(0)])
+    #expect(try await client.taps(InboxFilter(text: "/2"), withMessages: true).first?.uid == [4, 0, 0, 0, 0, 0, 2])
+  }
+
   @Test func `ListInbox with messages returns as many taps as fit into a reply`() async throws {
     let rig = try await AgentRig.withAgent()
     let long = NDEFMessage(
@@ -68,6 +92,18 @@ import Testing
     ("ListInbox", ["messages": .string("yes")], Names.Errors.invalidArgument),
     ("ListInbox", ["id-prefix": .string("01"), "messages": .boolean(true)], Names.Errors.invalidArgument),
     ("ListInbox", ["state": .string("eaten")], Names.Errors.invalidArgument),
+    ("ListInbox", ["states": .strings(["shown", "eaten"])], Names.Errors.invalidArgument),
+    ("ListInbox", ["states": .string("shown")], Names.Errors.invalidArgument),
+    ("ListInbox", ["state": .string("shown"), "states": .strings(["shown"])], Names.Errors.invalidArgument),
+    ("ListInbox", ["text": .string("")], Names.Errors.invalidArgument),
+    ("ListInbox", ["text": .string(String(repeating: "a", count: 257))], Names.Errors.invalidArgument),
+    ("ListInbox", ["handler": .string("a/b")], Names.Errors.invalidArgument),
+    ("ListInbox", ["reader": .uint32(1)], Names.Errors.invalidArgument),
+    ("ListInbox", ["id-prefix": .string("01"), "text": .string("a")], Names.Errors.invalidArgument),
+    ("CountInbox", ["states": .strings(["eaten"])], Names.Errors.invalidArgument),
+    ("CountInbox", ["id-prefix": .string("01")], Names.Errors.invalidArgument),
+    ("CountInbox", ["id": .string("01")], Names.Errors.invalidArgument),
+    ("CountInbox", ["before": .string("nobody")], Names.Errors.noSuchTap),
     ("ListInbox", ["limit": .uint32(0)], Names.Errors.invalidArgument),
     ("ListInbox", ["id-prefix": .string("")], Names.Errors.invalidArgument),
     ("ListInbox", ["id-prefix": .string("0'; --")], Names.Errors.invalidArgument),
