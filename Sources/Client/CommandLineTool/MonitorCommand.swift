@@ -69,7 +69,7 @@ extension Command {
     case .closed(let id, let state): return .closed(id, state, try? await agent.taps(id: id).first)
     case .removed(let id): return .tagRemoved(id)
     case .cleared(let count): return .cleared(count)
-    case .outgoingAvailable: return nil
+    case .appeared, .disappeared, .outgoingAvailable: return nil
     }
   }
 

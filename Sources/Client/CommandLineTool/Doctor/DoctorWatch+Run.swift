@@ -86,7 +86,7 @@ extension AgentClient.Event {
   fileprivate var tap: String? {
     switch self {
     case .received(let id), .closed(let id, _): id
-    case .removed, .cleared, .outgoingAvailable: nil
+    case .appeared, .disappeared, .removed, .cleared, .outgoingAvailable: nil
     }
   }
 }

@@ -6,8 +6,13 @@ import Names
 ///
 /// No call starts the agent. If it is not running, calls fail with `BusError.Name.nameHasNoOwner`.
 public struct AgentClient: Sendable {
-  /// A change of a tap.
+  /// A change of a tap, or of the agent itself.
   public enum Event: Sendable, Hashable {
+    /// An agent owns the bus name: it was started, or replaces another one. Read its status and taps again. An event of
+    /// one of its taps may come first.
+    case appeared
+    /// The agent is gone, or the connection to the bus is lost.
+    case disappeared
     /// The tap was stored and is about to be shown.
     case received(id: String)
     /// The tap has ended as `delivered`, `dismissed`, `failed` or `expired`. Later versions may add values.
@@ -321,29 +326,28 @@ public struct AgentClient: Sendable {
     _ = try await call("ReloadHandlers", timeout: timeout)
   }
 
-  /// Reports new taps and ended taps.
+  /// Reports new taps and ended taps, and an agent that comes or goes.
   ///
-  /// - Returns: the events from now on.
+  /// - Returns: the events from now on. A tap that changed while no agent ran, or while the connection was lost, has none.
   /// - Throws: `BusError` if the bus refuses.
   public func events() async throws(BusError) -> AsyncStream<Event> {
     let signals = try await connection.signals(
       MatchRule(sender: busName, path: path, interface: Names.Agent.interface))
+    let owners = try await connection.owners(of: busName)
     let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
-    let task = Task {
-      for await signal in signals {
-        switch (signal.member, signal.arguments.first?.asString, signal.arguments.dropFirst().first?.asString) {
-        case ("TapReceived", let id?, _): continuation.yield(.received(id: id))
-        case ("TapClosed", let id?, let state?): continuation.yield(.closed(id: id, state: state))
-        case ("TagRemoved", let id?, _): continuation.yield(.removed(id: id))
-        case ("TapsCleared", _, _):
-          continuation.yield(.cleared(count: signal.arguments.first?.asUInt32 ?? 0))
-        case ("OutgoingAvailable", _, _): continuation.yield(.outgoingAvailable)
-        default: break
+    let tasks = [
+      Task {
+        for await signal in signals {
+          if let event = Event(signal) { continuation.yield(event) }
         }
-      }
-      continuation.finish()
-    }
-    continuation.onTermination = { _ in task.cancel() }
+        continuation.finish()
+      },
+      Task {
+        // The first one is the present owner, and no change.
+        for await owner in owners.dropFirst() { continuation.yield(owner == nil ? .disappeared : .appeared) }
+      },
+    ]
+    continuation.onTermination = { _ in for task in tasks { task.cancel() } }
     return stream
   }
 
@@ -353,5 +357,20 @@ public struct AgentClient: Sendable {
   ) async throws(BusError) -> [Value] {
     try await connection.call(
       busName, path, interface, member, arguments, timeout: timeout, autoStart: false)
+  }
+}
+
+extension AgentClient.Event {
+  /// Nil for a signal that is unknown, or has other arguments.
+  init?(_ signal: ReceivedSignal) {
+    let arguments = signal.arguments
+    switch (signal.member, arguments.first?.asString, arguments.dropFirst().first?.asString) {
+    case ("TapReceived", let id?, _): self = .received(id: id)
+    case ("TapClosed", let id?, let state?): self = .closed(id: id, state: state)
+    case ("TagRemoved", let id?, _): self = .removed(id: id)
+    case ("TapsCleared", _, _): self = .cleared(count: arguments.first?.asUInt32 ?? 0)
+    case ("OutgoingAvailable", _, _): self = .outgoingAvailable
+    default: return nil
+    }
   }
 }

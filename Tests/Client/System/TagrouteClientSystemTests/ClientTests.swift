@@ -97,4 +97,23 @@ import Testing
     try await double.deliverTap()
     #expect(await events.next() == .closed(id: "an-id", state: "delivered"))
   }
+
+  @Test func `an agent that comes and goes is reported, but not the present one`() async throws {
+    let bus = try await PrivateBus.start()
+    let client = try await AgentClient.connect(to: BusAddress(bus.address), on: EventLoop(label: "test"))
+    var events = try await client.events().makeAsyncIterator()
+    let first = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
+    try await first.standIn(for: Names.Agent.busName)
+    #expect(await events.next() == .appeared)
+    var later = try await client.events().makeAsyncIterator()
+    try await first.releaseName(Names.Agent.busName)
+    #expect(await events.next() == .disappeared)
+    #expect(await later.next() == .disappeared)
+    let second = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
+    try await second.standIn(for: Names.Agent.busName)
+    #expect(await events.next() == .appeared)
+    try await bus.stop()
+    #expect(await events.next() == .disappeared)
+    withExtendedLifetime((first, second)) {}
+  }
 }
