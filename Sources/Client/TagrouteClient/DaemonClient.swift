@@ -44,7 +44,9 @@ public struct DaemonClient: Sendable {
       readers[path] = ReaderStatus(
         path: path, name: properties["Name"]?.asString ?? "", device: properties["Device"]?.asString ?? "",
         seat: properties["Seat"]?.asString ?? "", state: properties["State"]?.asString ?? "",
-        stateReason: properties["StateReason"]?.asString ?? "")
+        stateReason: properties["StateReason"]?.asString ?? "",
+        technologies: properties["Technologies"]?.asStrings ?? [],
+        counters: (properties["Counters"]?.asDictionary ?? [:]).compactMapValues(\.asUInt64))
     }
     let all = try await connection.call(
       Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "GetAll",
@@ -186,6 +188,12 @@ public struct ReaderStatus: Sendable, Hashable {
   public var seat: String
   /// `absent`, `ready`, `scanning`, `in-session`, `released` or `failed`. Later versions may add values.
   public var state: String
-  /// For a person: why it is `absent` or `failed`, and what to do. Empty otherwise.
+  /// For a person: why it is `absent` or `failed`, and what to do; in another state, why it waits for another program.
+  /// Empty otherwise.
   public var stateReason: String
+  /// The kinds of tags that it polls for, such as `type-2`. Later versions may add values.
+  public var technologies: [String] = []
+  /// Since the daemon started: `placements` of tags, `messages` and `problems` of their reading, `restarts` of its
+  /// process. No event reports a change. Later versions may add keys.
+  public var counters: [String: UInt64] = [:]
 }

@@ -37,6 +37,10 @@ package actor DaemonDouble {
         ExportedProperty("Seat", "s", emits: .const) { _ in .string("seat0") },
         ExportedProperty("State", "s", emits: .changed) { _ in .string("failed") },
         ExportedProperty("StateReason", "s", emits: .changed) { _ in .string("it is taken by pcscd") },
+        ExportedProperty("Technologies", "as", emits: .changed) { _ in .strings(["type-2", "type-9"]) },
+        ExportedProperty("Counters", "a{st}", emits: .none) { _ in
+          .dictionary(key: "s", value: "t", [DictionaryEntry(.string("placements"), .uint64(7))])
+        },
       ])
     try await connection.export([manager], at: "/org/tagroute/Tagroute1", objectManager: true)
     try await connection.export([reader], at: "/org/tagroute/Tagroute1/readers/1")

@@ -29,6 +29,8 @@ import Testing
     #expect(status.enabled && !status.scanning)
     #expect(status.suspendReasons == ["session-locked", "something-new"])
     #expect(status.readers.map(\.path) == ["/org/tagroute/Tagroute1/readers/1"])
+    #expect(status.readers.first?.technologies == ["type-2", "type-9"])
+    #expect(status.readers.first?.counters == ["placements": 7])
     let agent = try await AgentClient.connect(to: BusAddress(bus.address), on: loop)
     #expect(try await agent.status()?.registered == false)
     #expect(try await agent.handlers().first?.domains == ["menu.example.com"])
