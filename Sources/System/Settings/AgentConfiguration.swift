@@ -38,7 +38,8 @@ package struct AgentConfiguration: KeyFileConfiguration {
   package init() {}
 
   static let settings: [Setting<AgentConfiguration>] = [
-    Setting("Links", "Schemes", \.schemes) { configuration, file throws(KeyFileError) in
+    Setting("Links", "Schemes", \.schemes, text: { $0.joined(separator: ";") }) {
+      configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Links", "Schemes"), let schemes = try file.strings("Links", "Schemes") else {
         return
       }
@@ -54,17 +55,11 @@ package struct AgentConfiguration: KeyFileConfiguration {
       }
       configuration.schemes = schemes
     },
-    Setting("Links", "SmartPosters", \.smartPosters) { configuration, file throws(KeyFileError) in
-      if let value = try file.boolean("Links", "SmartPosters") { configuration.smartPosters = value }
-    },
-    Setting("Links", "Verify", \.verify) { configuration, file throws(KeyFileError) in
-      let value = try file.boolean("Links", "Verify", remedy: "write on or off")
-      if let value { configuration.verify = value }
-    },
-    Setting("Scan", "SuspendForCamera", \.suspendForCamera) { configuration, file throws(KeyFileError) in
-      if let value = try file.boolean("Scan", "SuspendForCamera") { configuration.suspendForCamera = value }
-    },
-    Setting("Notifications", "Timeout", \.notificationTimeout) { configuration, file throws(KeyFileError) in
+    .flag("Links", "SmartPosters", \.smartPosters),
+    .flag("Links", "Verify", \.verify, words: ("on", "off")),
+    .flag("Scan", "SuspendForCamera", \.suspendForCamera),
+    Setting("Notifications", "Timeout", \.notificationTimeout, text: timeoutText) {
+      configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Notifications", "Timeout") else { return }
       switch entry.raw {
       case "server": configuration.notificationTimeout = -1
@@ -78,27 +73,20 @@ package struct AgentConfiguration: KeyFileConfiguration {
         configuration.notificationTimeout = seconds * 1000
       }
     },
-    Setting("Notifications", "Sound", \.sound) { configuration, file throws(KeyFileError) in
-      if let value = try file.choice("Notifications", "Sound", of: Sound.allCases) { configuration.sound = value }
-    },
-    Setting("Notifications", "BareTags", \.bareTags) { configuration, file throws(KeyFileError) in
-      if let value = try file.choice("Notifications", "BareTags", of: BareTags.allCases) {
-        configuration.bareTags = value
-      }
-    },
-    Setting("Inbox", "Inbox", \.inbox) { configuration, file throws(KeyFileError) in
-      let value = try file.boolean("Inbox", "Inbox", remedy: "write on or off")
-      if let value { configuration.inbox = value }
-    },
-    Setting("Inbox", "RetentionDays", \.retentionDays) { configuration, file throws(KeyFileError) in
-      let value = try file.integer("Inbox", "RetentionDays", in: 1...3650, unit: "days")
-      if let value { configuration.retentionDays = value }
-    },
-    Setting("Inbox", "MaximumTaps", \.maximumTaps) { configuration, file throws(KeyFileError) in
-      let value = try file.integer("Inbox", "MaximumTaps", in: 1...100_000, unit: "taps")
-      if let value { configuration.maximumTaps = value }
-    },
+    .choice("Notifications", "Sound", \.sound),
+    .choice("Notifications", "BareTags", \.bareTags),
+    .flag("Inbox", "Inbox", \.inbox, words: ("on", "off")),
+    .number("Inbox", "RetentionDays", \.retentionDays, in: 1...3650, unit: "days"),
+    .number("Inbox", "MaximumTaps", \.maximumTaps, in: 1...100_000, unit: "taps"),
   ]
+
+  @Sendable private static func timeoutText(_ milliseconds: Int32) -> String {
+    switch milliseconds {
+    case -1: "server"
+    case 0: "never"
+    default: String(milliseconds / 1000)
+    }
+  }
 
   package static let schema: KeyFileSchema = schema(of: settings)
 

@@ -62,9 +62,7 @@ package struct DaemonConfiguration: KeyFileConfiguration {
       }
       configuration.devices = devices
     },
-    Setting("Reader", "Backend", \.backend) { configuration, file throws(KeyFileError) in
-      if let value = try file.choice("Reader", "Backend", of: Backend.allCases) { configuration.backend = value }
-    },
+    .choice("Reader", "Backend", \.backend),
     Setting("Reader", "PollInterval", \.pollInterval) { configuration, file throws(KeyFileError) in
       let value = try file.integer("Reader", "PollInterval", in: Names.pollIntervals, unit: "milliseconds")
       if let value { configuration.pollInterval = .milliseconds(value) }
@@ -91,13 +89,8 @@ package struct DaemonConfiguration: KeyFileConfiguration {
       }
       configuration.technologies = chosen
     },
-    Setting("Reader", "Feedback", \.feedback) { configuration, file throws(KeyFileError) in
-      if let value = try file.boolean("Reader", "Feedback") { configuration.feedback = value }
-    },
-    Setting("Scan", "Sessions", \.sessions) { configuration, file throws(KeyFileError) in
-      let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)
-      if let value { configuration.sessions = value }
-    },
+    .flag("Reader", "Feedback", \.feedback),
+    .choice("Scan", "Sessions", \.sessions),
     Setting("Scan", "StationUser", \.stationUser) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Scan", "StationUser") else { return }
       let name = try file.string(entry)
@@ -113,17 +106,9 @@ package struct DaemonConfiguration: KeyFileConfiguration {
       let value = try file.integer("Scan", "RemovalDelay", in: 0...10_000, unit: "milliseconds")
       if let value { configuration.removalDelay = .milliseconds(value) }
     },
-    Setting("Scan", "WhenLocked", \.scan.whenLocked) { configuration, file throws(KeyFileError) in
-      let value = try file.choice("Scan", "WhenLocked", of: ScanPolicy.WhenLocked.allCases)
-      if let value { configuration.scan.whenLocked = value }
-    },
-    Setting("Scan", "LockDetection", \.scan.lockDetection) { configuration, file throws(KeyFileError) in
-      let value = try file.choice("Scan", "LockDetection", of: ScanPolicy.LockDetection.allCases)
-      if let value { configuration.scan.lockDetection = value }
-    },
-    Setting("Tags", "SmartPosters", \.smartPosters) { configuration, file throws(KeyFileError) in
-      if let value = try file.boolean("Tags", "SmartPosters") { configuration.smartPosters = value }
-    },
+    .choice("Scan", "WhenLocked", \.scan.whenLocked),
+    .choice("Scan", "LockDetection", \.scan.lockDetection),
+    .flag("Tags", "SmartPosters", \.smartPosters),
   ]
 
   package static let schema: KeyFileSchema = schema(of: settings)

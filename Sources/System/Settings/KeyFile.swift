@@ -201,23 +201,23 @@ extension KeyFile {
     var numbers: [String: Int] = [:]
     var current: Int?
     for (index, bytes) in lines.enumerated() {
-      let line = trimmed(bytes[...])
-      if line.first == UInt8(ascii: "["), let end = line.lastIndex(of: UInt8(ascii: "]")) {
-        let name = String(decoding: line[line.index(after: line.startIndex)..<end], as: UTF8.self)
+      switch KeyFileLine(bytes).kind {
+      case .group(let name):
         current = numbers[name]
         if current == nil {
           groups.append((name, index + 1, [], [:]))
           current = groups.count - 1
           numbers[name] = current
         }
-      } else if let current, line.first != UInt8(ascii: "#"), let equals = line.firstIndex(of: UInt8(ascii: "=")) {
-        let key = String(decoding: trimmed(line[..<equals]), as: UTF8.self)
-        let value = line[line.index(after: equals)...].drop(while: isSpace)
+      case .entry(let key):
+        guard let current, let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { continue }
+        let value = bytes[bytes.index(after: equals)...].drop(while: KeyFileLine.isSpace)
         // The bytes before the value without those that continue a scalar.
         let column = bytes[..<value.startIndex].count(where: { $0 & 0xC0 != 0x80 }) + 1
         if groups[current].places.updateValue((index + 1, column), forKey: key) == nil {
           groups[current].keys.append(key)
         }
+      case .disabledEntry, .comment, .blank: break
       }
     }
     return groups.map { group in
@@ -263,14 +263,6 @@ extension KeyFile {
   ) -> Result {
     defer { if let error { g_error_free(error) } }
     return read(error?.pointee)
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) }
-
-  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var bytes = bytes.drop(while: isSpace)
-    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    return bytes
   }
 }
 

@@ -75,9 +75,7 @@ package struct MqttConfiguration: KeyFileConfiguration {
       }
       configuration.broker = broker
     },
-    Setting(group, "Version", \.version) { configuration, file throws(KeyFileError) in
-      if let value = try file.choice(group, "Version", of: ProtocolVersion.allCases) { configuration.version = value }
-    },
+    .choice(group, "Version", \.version),
     Setting(group, "Station", \.station) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry(group, "Station") else { return }
       let station = try file.string(entry)
@@ -98,23 +96,12 @@ package struct MqttConfiguration: KeyFileConfiguration {
       }
       configuration.prefix = prefix
     },
-    Setting(group, "Contents", \.contents) { configuration, file throws(KeyFileError) in
-      if let value = try file.choice(group, "Contents", of: Contents.allCases) { configuration.contents = value }
-    },
+    .choice(group, "Contents", \.contents),
     path("IdKeyFile", \.idKeyFile),
-    Setting(group, "Discovery", \.discovery) { configuration, file throws(KeyFileError) in
-      if let value = try file.choice(group, "Discovery", of: Discovery.allCases) { configuration.discovery = value }
-    },
-    Setting(group, "TagIds", \.tagIDSource) { configuration, file throws(KeyFileError) in
-      if let value = try file.choice(group, "TagIds", of: TagIDSource.allCases) { configuration.tagIDSource = value }
-    },
-    Setting(group, "LiveSeconds", \.liveSeconds) { configuration, file throws(KeyFileError) in
-      let value = try file.integer(group, "LiveSeconds", in: 1...3600, unit: "seconds")
-      if let value { configuration.liveSeconds = value }
-    },
-    Setting(group, "Commands", \.commands) { configuration, file throws(KeyFileError) in
-      if let value = try file.boolean(group, "Commands") { configuration.commands = value }
-    },
+    .choice(group, "Discovery", \.discovery),
+    .choice(group, "TagIds", \.tagIDSource),
+    .number(group, "LiveSeconds", \.liveSeconds, in: 1...3600, unit: "seconds"),
+    .flag(group, "Commands", \.commands),
     Setting(group, "User", \.user) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry(group, "User") else { return }
       let user = try file.string(entry)

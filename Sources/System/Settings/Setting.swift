@@ -3,17 +3,50 @@ struct Setting<Configuration>: Sendable {
   let group: String
   let key: String
   let isSame: @Sendable (Configuration, Configuration) -> Bool
+  /// The value as a file has it; nil if no program changes the key.
+  let text: (@Sendable (Configuration) -> String)?
   /// No effect if the file does not have the key.
   let apply: @Sendable (inout Configuration, KeyFile) throws(KeyFileError) -> Void
 
   init<Value: Equatable & SendableMetatype>(
     _ group: String, _ key: String, _ value: any KeyPath<Configuration, Value> & Sendable,
+    text: (@Sendable (Value) -> String)? = nil,
     _ apply: @escaping @Sendable (inout Configuration, KeyFile) throws(KeyFileError) -> Void
   ) {
     self.group = group
     self.key = key
     isSame = { $0[keyPath: value] == $1[keyPath: value] }
+    if let text { self.text = { text($0[keyPath: value]) } } else { self.text = nil }
     self.apply = apply
+  }
+
+  /// Of the words that a file may have, `words` are those for people.
+  static func flag(
+    _ group: String, _ key: String, _ value: any WritableKeyPath<Configuration, Bool> & Sendable,
+    words: (yes: String, no: String) = ("yes", "no")
+  ) -> Setting {
+    Setting(group, key, value, text: { $0 ? words.yes : words.no }) { configuration, file throws(KeyFileError) in
+      let flag = try file.boolean(group, key, remedy: "write \(words.yes) or \(words.no)")
+      if let flag { configuration[keyPath: value] = flag }
+    }
+  }
+
+  static func number(
+    _ group: String, _ key: String, _ value: any WritableKeyPath<Configuration, Int> & Sendable,
+    in range: ClosedRange<Int>, unit: String
+  ) -> Setting {
+    Setting(group, key, value, text: { String($0) }) { configuration, file throws(KeyFileError) in
+      if let number = try file.integer(group, key, in: range, unit: unit) { configuration[keyPath: value] = number }
+    }
+  }
+
+  static func choice<Choice: RawRepresentable<String> & CaseIterable & Equatable & Sendable>(
+    _ group: String, _ key: String, _ value: any WritableKeyPath<Configuration, Choice> & Sendable
+  ) -> Setting {
+    Setting(group, key, value, text: { $0.rawValue }) { configuration, file throws(KeyFileError) in
+      let choice = try file.choice(group, key, of: Array(Choice.allCases))
+      if let choice { configuration[keyPath: value] = choice }
+    }
   }
 }
 
