@@ -27,7 +27,7 @@ struct AgentService: Sendable {
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
     now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, isHeadless: Bool = false,
     handlers: HandlerRegistry? = nil, mqttFiles: [String] = [], log: Log,
-    readSettings: @escaping @Sendable () async -> KeyFileError? = { nil },
+    settings: ActiveSettings? = nil,
     isLocked: @escaping @Sendable () async -> Bool = { false },
     declareLocked: @escaping @Sendable (isolated any Actor, Bool) async throws -> Void
   ) {
@@ -44,8 +44,7 @@ struct AgentService: Sendable {
       inbox: inbox, router: router, screen: screen, launcher: launcher, outbox: outbox, signals: signals,
       isLocked: isLocked, now: now, log: log)
     interface = AgentInterface(
-      desk, router, screen, inbox, outbox, signals, readAt: time, log: log, readSettings: readSettings,
-      declareLocked: declareLocked)
+      desk, router, screen, inbox, outbox, signals, settings, readAt: time, log: log, declareLocked: declareLocked)
   }
 
   /// Reads the handlers, connects to the notification server, and shows the taps that an earlier run left open.

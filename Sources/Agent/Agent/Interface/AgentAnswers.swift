@@ -4,6 +4,7 @@ import Inbox
 import NDEF
 import Names
 import Routing
+import Settings
 import TagrouteClient
 import UniversalLinks
 
@@ -129,6 +130,17 @@ enum AgentAnswers {
     outgoing.dropped = UInt64(clamping: counts.dropped)
     outgoing.oldest = counts.oldest.map { UInt64(clamping: $0.microseconds) }
     return outgoing.values
+  }
+
+  /// `names` are those that the file has.
+  static func settings(_ texts: [SettingText], inFile names: Set<String>) -> [String: Value] {
+    var settings: [String: Value] = [:]
+    for text in texts {
+      var setting = SettingDescription()
+      (setting.value, setting.defaultValue, setting.isSet) = (text.value, text.defaultValue, names.contains(text.name))
+      settings[text.name] = .dictionary(setting.values)
+    }
+    return settings
   }
 
   static func limit(_ options: [String: Value], default: Int = 100) throws(BusError) -> Int {

@@ -21,8 +21,8 @@ actor AgentInterface {
   private(set) var registration: (isAccepted: Bool, error: BusError?) = (false, nil)
   /// When the reading of the active settings began, and why those that were read last are not active.
   private(set) var configuration: (time: Timestamp, mistake: KeyFileError?)
-  /// Returns their error; nil if there is none.
-  private let readSettings: @Sendable () async -> KeyFileError?
+  /// Nil in a test. They have the interface.
+  private weak let settings: ActiveSettings?
   /// Returns when the daemon knows the state.
   let declareLocked: @Sendable (isolated any Actor, Bool) async throws -> Void
 
@@ -30,7 +30,7 @@ actor AgentInterface {
 
   init(
     _ desk: TapDesk, _ router: TapRouter, _ screen: Screen, _ inbox: Inbox, _ outbox: Outbox, _ signals: AgentSignals,
-    readAt time: Timestamp, log: Log, readSettings: @escaping @Sendable () async -> KeyFileError?,
+    _ settings: ActiveSettings?, readAt time: Timestamp, log: Log,
     declareLocked: @escaping @Sendable (isolated any Actor, Bool) async throws -> Void
   ) {
     self.desk = desk
@@ -41,7 +41,7 @@ actor AgentInterface {
     self.signals = signals
     configuration = (time, nil)
     self.log = log
-    self.readSettings = readSettings
+    self.settings = settings
     self.declareLocked = declareLocked
   }
 
@@ -120,7 +120,7 @@ actor AgentInterface {
 
   /// Throws if the settings have an error. The desktop entries are read anyway.
   func reload() async throws(BusError) {
-    let mistake = await readSettings()
+    let mistake = await settings?.read() ?? nil
     await reloadHandlers()
     if let mistake { throw BusError(name: Names.Errors.invalidConfiguration, message: "\(mistake)") }
   }
@@ -130,6 +130,34 @@ actor AgentInterface {
   func reloadHandlers() async {
     await outbox.look()
     await router.reload()
+  }
+
+  // MARK: Settings
+
+  func getSettings() async -> [String: Value] {
+    guard let settings else { return [:] }
+    let (configuration, names) = (await settings.configuration, await settings.namesInFile())
+    return AgentAnswers.settings(configuration.texts, inFile: names)
+  }
+
+  /// `defaults` are the settings that get their default.
+  func changeSettings(_ values: [String: String], _ defaults: [String]) async throws(BusError) {
+    guard let settings else { throw BusError(name: Names.Errors.notPossible, message: "there are no settings") }
+    var changes = values.mapValues(Optional.some)
+    for name in defaults {
+      guard !changes.keys.contains(name) else { throw .invalidArgument("\(name.prefix(100)) is named twice") }
+      changes.updateValue(nil, forKey: name)
+    }
+    do throws(SettingChangeError) {
+      try await settings.change(changes)
+    } catch {
+      switch error {
+      case .invalid(let text): throw .invalidArgument(text)
+      case .file(let mistake):
+        throw BusError(
+          name: mistake.line == nil ? Names.Errors.failed : Names.Errors.invalidConfiguration, message: "\(mistake)")
+      }
+    }
   }
 
   // MARK: Taps

@@ -65,6 +65,17 @@ extension AgentInterface {
           await self?.identify()
           return []
         },
+        ExportedMethod("GetSettings", out: [Argument("settings", "a{sv}")]) { [weak self] _, _ in
+          [.dictionary(await self?.getSettings() ?? [:])]
+        },
+        ExportedMethod("ChangeSettings", in: [Argument("values", "a{ss}"), Argument("defaults", "as")]) {
+          [weak self] _, call in
+          guard let defaults = call.arguments.last?.asStrings else {
+            throw BusError.invalidArguments("defaults is missing")
+          }
+          try await self?.changeSettings(Self.options(call, 0).compactMapValues(\.asString), defaults)
+          return []
+        },
         ExportedMethod("Reload") { [weak self] _, _ in
           try await self?.reload()
           return []

@@ -14,6 +14,8 @@ actor ActiveSettings {
   private var service: AgentService?
   private var conditions: DesktopConditions?
   private let files: AgentFiles
+  /// The latest change of the file.
+  private var writing: Task<SettingChangeError?, Never>?
   /// Holds requests until the agent is ready.
   private lazy var readings = SharedReadings { [weak self] in await self?.readOnce() ?? nil }
   /// Verifies domains once an hour. A cancelled verification may still be ending.
@@ -62,6 +64,42 @@ actor ActiveSettings {
 
   /// Returns the error that keeps the settings from being active.
   func read() async -> KeyFileError? { await readings.request().value }
+
+  /// Changes the file, and makes the result active. Changes are made one after another.
+  func change(_ changes: [String: String?]) async throws(SettingChangeError) {
+    let previous = writing
+    let task = Task {
+      _ = await previous?.value
+      return await write(changes)
+    }
+    writing = task
+    if let error = await task.value { throw error }
+    if let mistake = await read() { throw .file(mistake) }
+  }
+
+  private func write(_ changes: [String: String?]) async -> SettingChangeError? {
+    guard let path = files.configuration else {
+      return .file(KeyFileError(file: "agent.conf", line: nil, problem: "has no home directory", remedy: "set HOME"))
+    }
+    do throws(SystemError) {
+      return try await DedicatedThread.run {
+        do throws(SettingChangeError) {
+          try AgentConfiguration.change(path, changes)
+          return nil
+        } catch {
+          return error
+        }
+      }
+    } catch {
+      return .file(KeyFileError(file: path, line: nil, problem: "cannot be written (\(error))", remedy: "try again"))
+    }
+  }
+
+  /// The names of the settings that the file has now. None if it cannot be read.
+  func namesInFile() async -> Set<String> {
+    guard let path = files.configuration else { return [] }
+    return (try? await DedicatedThread.run { AgentConfiguration.names(inFile: path) }) ?? []
+  }
 
   /// Makes all of the settings active, or none.
   private func readOnce() async -> KeyFileError? {

@@ -23,7 +23,7 @@ package enum AgentProgram {
       complain("\(text); see tagroute-agent --help")
       return Names.ExitCode.usage
     case .check(let path):
-      guard case .failure(let mistake) = read(path, AgentFiles(environment: ProcessEnvironment.current)) else {
+      guard case .failure(let mistake) = read(AgentFiles(environment: ProcessEnvironment.current, only: path)) else {
         return 0
       }
       complain("\(mistake)")
@@ -33,11 +33,11 @@ package enum AgentProgram {
     }
   }
 
-  /// The only file at `path`, or the user's file if that is nil.
-  private static func read(_ path: String?, _ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
+  /// The user's file may be missing, but not one that the command line names.
+  private static func read(_ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
     Result { () throws(KeyFileError) in
-      if let path { return try AgentConfiguration.load(only: path) }
-      return try AgentConfiguration.load([files.configuration].compactMap(\.self))
+      guard let path = files.configuration else { return AgentConfiguration() }
+      return files.isConfigurationNamed ? try AgentConfiguration.load(only: path) : try AgentConfiguration.load([path])
     }
   }
 
@@ -54,12 +54,12 @@ package enum AgentProgram {
     // Keep tag data out of core dumps. This applies only to the agent: apps that it starts may dump core.
     _ = tagroute_set_not_dumpable()
     Translation.start()
-    let files = AgentFiles(environment: ProcessEnvironment.current)
+    let files = AgentFiles(environment: ProcessEnvironment.current, only: path)
     // From here on, SIGTERM and SIGINT end the agent in order, and SIGHUP reloads it.
     let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
     let configuration: AgentConfiguration
     let time = Timestamp.now()
-    switch read(path, files) {
+    switch read(files) {
     case .success(let value): configuration = value
     case .failure(let mistake):
       complain("\(mistake)")
@@ -69,7 +69,7 @@ package enum AgentProgram {
       configuration: configuration, readAt: time, isHeadless: isHeadless, busName: busName, files: files,
       log: .fromEnvironment()
     ) {
-      read(path, files)
+      read(files)
     }
     let (codes, ending) = AsyncStream.makeStream(of: Int32.self)
     Task { ending.yield(await run.serve()) }
@@ -174,15 +174,18 @@ enum AgentArguments: Equatable {
 struct AgentFiles: Sendable, Hashable {
   /// Nil if no home directory is known.
   let configuration: String?
+  /// Whether the command line names it.
+  let isConfigurationNamed: Bool
   /// Nil if no home directory is known.
   let state: String?
   /// At least one of these must exist for the agent to keep an outbox.
   let mqtt: [String]
 
-  /// Uses `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`.
-  init(environment: [String: String]) {
+  /// Uses `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`. The configuration is `path`, unless that is nil.
+  init(environment: [String: String], only path: String? = nil) {
     let base = BaseDirectories(environment: environment)
-    configuration = base.configuration.map { "\($0)/\(Names.Files.agentConfiguration)" }
+    isConfigurationNamed = path != nil
+    configuration = path ?? base.configuration.map { "\($0)/\(Names.Files.agentConfiguration)" }
     state = base.state.map { "\($0)/\(Names.Files.agentState)" }
     mqtt = [base.configuration.map { "\($0)/\(Names.Files.mqttConfiguration)" }, Names.Files.systemMqttConfiguration]
       .compactMap(\.self)

@@ -50,7 +50,7 @@ actor AgentRun {
       let service = AgentService(
         session: session, inbox: makeInbox(), configuration: configuration, readAt: await settings.time,
         now: Timestamp.now, clock: clock, isHeadless: isHeadless, mqttFiles: files.mqtt, log: log,
-        readSettings: { [weak settings] in await settings?.read() ?? nil },
+        settings: settings,
         isLocked: { [weak conditions] in await conditions?.isLocked() ?? true },
         declareLocked: { [weak conditions] _, isLocked in try await conditions?.declare(locked: isLocked) })
       try await service.interface.export()

@@ -351,7 +351,7 @@ public struct AgentClient: Sendable {
     return stream
   }
 
-  private func call(
+  func call(
     _ member: String, _ arguments: [Value] = [], interface: String = Names.Agent.interface,
     timeout: Duration = .seconds(25)
   ) async throws(BusError) -> [Value] {

@@ -27,6 +27,14 @@ struct AgentArgumentsTests {
 }
 
 struct AgentEnvironmentTests {
+  @Test func `the file that the command line names replaces the user's`() {
+    let home = ["HOME": "/home/somebody"]
+    let (usual, named) = (AgentFiles(environment: home), AgentFiles(environment: home, only: "/etc/x"))
+    #expect(usual.configuration == "/home/somebody/.config/tagroute/agent.conf" && !usual.isConfigurationNamed)
+    #expect(named.configuration == "/etc/x" && named.isConfigurationNamed && named.state == usual.state)
+    #expect(AgentFiles(environment: [:]).configuration == nil)
+  }
+
   @Test(arguments: ["greeter", "lock-screen"]) func `no user is logged in at a login screen`(name: String) {
     #expect(LoginScreen.notice(environment: ["XDG_SESSION_CLASS": name])?.contains("XDG_SESSION_CLASS=\(name)") == true)
   }

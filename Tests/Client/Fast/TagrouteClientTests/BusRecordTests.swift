@@ -27,6 +27,10 @@ struct BusRecordTests {
     #expect(Resolution(resolution.values) == resolution)
     let handler = HandlerDescription(id: "a.desktop", path: "/a.desktop", problem: "no Exec", line: 3, column: nil)
     #expect(HandlerDescription(handler.values) == handler)
+    var setting = SettingDescription()
+    (setting.value, setting.defaultValue, setting.isSet) = ("30", "server", true)
+    #expect(SettingDescription(setting.values) == setting)
+    #expect(setting.values == ["value": .string("30"), "default": .string("server"), "set": .boolean(true)])
   }
 
   @Test func `a tap without its message has only the keys of a list`() throws {
