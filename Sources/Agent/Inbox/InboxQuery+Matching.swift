@@ -13,10 +13,12 @@ extension InboxQuery {
       values.append(.text(value))
     }
     if let text {
-      let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-      add(isASCII ? Self.like(text) : Self.glob(text)) { parameter in
-        ["title", "uri", "handler", "rule"]
-          .map { isASCII ? "\($0) LIKE \(parameter) ESCAPE '\\'" : "\($0) GLOB \(parameter)" }
+      // LIKE ignores the case of ASCII letters, and of no others.
+      let isLike = text.unicodeScalars.allSatisfy { $0.isASCII || Self.cases(of: $0).count == 1 }
+      // A link in its normal form is ASCII.
+      let columns = isLike ? ["title", "uri", "handler", "rule"] : ["title", "handler", "rule"]
+      add(isLike ? Self.like(text) : Self.glob(text)) { parameter in
+        columns.map { isLike ? "\($0) LIKE \(parameter) ESCAPE '\\'" : "\($0) GLOB \(parameter)" }
           .joined(separator: " OR ")
       }
     }
@@ -26,21 +28,25 @@ extension InboxQuery {
     return (sql, values)
   }
 
-  /// LIKE ignores the case of ASCII letters, and of no others.
   private static func like(_ text: String) -> String {
-    "%" + text.map { #"%_\"#.contains($0) ? "\\\($0)" : String($0) }.joined() + "%"
+    let special = #"%_\"#.unicodeScalars
+    return "%" + text.unicodeScalars.map { special.contains($0) ? "\\\($0)" : String($0) }.joined() + "%"
   }
 
   /// GLOB distinguishes cases, so each letter becomes the set of its cases. It takes several times as long as LIKE.
   private static func glob(_ text: String) -> String {
     let parts = text.unicodeScalars.map { scalar in
-      let properties = scalar.properties
-      // A set has single characters. Some letters become several: the upper case of ß is SS.
-      let cases = Set([String(scalar), properties.lowercaseMapping, properties.uppercaseMapping])
-        .filter { $0.unicodeScalars.count == 1 }
+      let cases = cases(of: scalar)
       return cases.count > 1 || "*?[".unicodeScalars.contains(scalar) ? "[\(cases.sorted().joined())]" : String(scalar)
     }
     return "*" + parts.joined() + "*"
+  }
+
+  /// Only single characters: the upper case of ß is SS.
+  private static func cases(of scalar: Unicode.Scalar) -> Set<String> {
+    let properties = scalar.properties
+    return Set([String(scalar), properties.lowercaseMapping, properties.uppercaseMapping])
+      .filter { $0.unicodeScalars.count == 1 }
   }
 
   func includes(_ tap: Tap) -> Bool {
@@ -48,7 +54,10 @@ extension InboxQuery {
     guard states.contains(tap.state), handler == nil || handler == receiver.handler,
       technology == nil || technology == tap.read.technology, reader == nil || reader == tap.read.reader
     else { return false }
-    guard let text = text?.lowercased() else { return true }
-    return [tap.title, tap.uri, receiver.handler, receiver.rule].contains { $0?.lowercased().contains(text) == true }
+    // Scalars, as SQLite compares them: a character may have combining marks.
+    guard let text = text?.lowercased().unicodeScalars else { return true }
+    return [tap.title, tap.uri, receiver.handler, receiver.rule].contains {
+      $0?.lowercased().unicodeScalars.contains(text) == true
+    }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 /// Lists and counts of taps with a text, a handler, a technology or a reader.
 struct SearchTests {
   private static let taps: [Tap] = [
-    tap("a", "Speisekarte 100%", uri: "https://menu.example.com/table_4", "org.example.Menu.desktop"),
+    tap("a", "Speisekarte 献立 100%", uri: "https://menu.example.com/table_4", "org.example.Menu.desktop"),
     tap("b", "Übergabe Straße", uri: nil, nil, rule: "Öffne [das] Tor", technology: "type-4a"),
     tap("c", "МЕНЮ", uri: "https://menu.example.com/tableX4", "org.example.Menu.desktop", reader: "/reader/1"),
     tap("d", "back\\slash 'quoted' * ?", uri: "tel:112", "org.example.Phone.desktop", technology: "type-4a"),
@@ -35,8 +35,8 @@ struct SearchTests {
   @Test(arguments: [
     ("SPEISE", "a"), ("menu.example", "ca"), ("org.example.phone", "d"), ("tor", "b"), ("table_4", "a"), ("%", "a"),
     (#"k\s"#, "d"), ("'quoted'", "d"), ("* ?", "d"), ("[DAS]", "b"), ("übergabe", "b"), ("ÜBERGABE", "b"),
-    ("straße", "b"), ("öffne [", "b"), ("öffne *", ""), ("меню", "c"), ("Меню", "c"), ("nothing", ""),
-    (#"' OR 1 --"#, ""),
+    ("straße", "b"), ("öffne [", "b"), ("öffne *", ""), ("меню", "c"), ("Меню", "c"), ("献立", "a"), ("%\u{301}", ""),
+    ("nothing", ""), (#"' OR 1 --"#, ""),
   ])
   func `a text is found in title, link, handler and rule, in any case and as it is written`(
     text: String, found: String
