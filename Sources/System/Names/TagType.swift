@@ -73,4 +73,18 @@ package enum UIDText {
   package static func mayChange(_ bytes: [UInt8], technology: String) -> Bool {
     isRandom(bytes) || technology == TagType.type4B.rawValue
   }
+
+  /// Why a rule with a UID might not find the tag again.
+  package enum Obstacle: Sendable, Hashable {
+    /// The tag has another UID at each tap, or none.
+    case changes
+    /// A Type B tag may have another UID at each tap.
+    case mayChange
+  }
+
+  /// Nil if a rule can have the UID. The technology is empty if it is not known.
+  package static func obstacle(toRuleWith bytes: [UInt8], technology: String = "") -> Obstacle? {
+    guard lengths.contains(bytes.count), !isRandom(bytes) else { return .changes }
+    return mayChange(bytes, technology: technology) ? .mayChange : nil
+  }
 }

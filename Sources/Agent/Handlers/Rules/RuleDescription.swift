@@ -71,14 +71,28 @@ extension RuleFiles.Content {
     }
   }
 
+  /// The rule that would take each tag of a rule with these conditions, if ``RuleFiles/add(_:before:)`` wrote that one
+  /// before `next`, or last. Nil if the new rule would act.
+  package func rule(hiding conditions: [TapRule.Condition], before next: TapRule? = nil) -> TapRule? {
+    let file = next?.fileName ?? RuleWriter.added
+    return rules.first { rule in
+      let isEarlier = rule.fileName < file || rule.fileName == file && rule.line < next?.line ?? .max
+      return rule.origin == .user && isEarlier && rule.covers(conditions)
+    }
+  }
+
   static func precedence(of rule: TapRule) -> String {
     "the rule \(rule.place) is tried first and takes each tag that this rule is for"
   }
 }
 
+extension TapRule {
+  fileprivate var fileName: String { file.split(separator: "/").last.map(String.init) ?? file }
+}
+
 extension TapRule.Condition {
   /// For people, and in a file.
-  var value: String {
+  package var value: String {
     switch self {
     case .uid(let uid): UIDText.text(uid)
     case .link(let link): link.text
@@ -111,17 +125,12 @@ extension RuleFiles {
       }
       return next
     }
-    let file = next.map(Self.name) ?? RuleWriter.added
-    let earlier = read().rules.filter { rule in
-      let other = Self.name(of: rule)
-      return rule.origin == .user && (other < file || other == file && rule.line < next?.line ?? .max)
-    }
-    if let first = earlier.first(where: { $0.covers(draft.conditions) }) {
+    if let first = read().rule(hiding: draft.conditions, before: next) {
       throw KeyFileError(
         file: first.file, line: first.line, problem: Content.precedence(of: first),
         remedy: "add --before \(ShellWord.quoted(first.name)), or remove that rule")
     }
-    return try RuleWriter(self, file: file).add(draft, before: next)
+    return try RuleWriter(self, file: next?.fileName ?? RuleWriter.added).add(draft, before: next)
   }
 
   /// Blocks on files. Returns the path of the changed file; nil if the user has no rule with this name.
@@ -130,15 +139,11 @@ extension RuleFiles {
   /// is a link is not changed.
   package func remove(_ name: String) throws(KeyFileError) -> String? {
     guard let rule = try rule(name) else { return nil }
-    guard try RuleWriter(self, file: Self.name(of: rule)).remove(rule) else {
+    guard try RuleWriter(self, file: rule.fileName).remove(rule) else {
       throw KeyFileError(
         file: rule.file, line: rule.line, problem: "the rule has just been changed", remedy: "try again")
     }
     return rule.file
-  }
-
-  private static func name(of rule: TapRule) -> String {
-    rule.file.split(separator: "/").last.map(String.init) ?? rule.file
   }
 
   /// The only rule of the user with this name; nil if there is none. Throws if it is the administrator's, or if several

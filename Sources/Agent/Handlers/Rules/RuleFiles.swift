@@ -21,6 +21,10 @@ package struct RuleFiles: Sendable, Hashable {
     package var rules: [TapRule] = []
     /// In the order of the files. Of the mistakes in files, at most ``RuleFile/maximumProblems``.
     package var problems: [KeyFileError] = []
+
+    package init(rules: [TapRule] = [], problems: [KeyFileError] = []) {
+      (self.rules, self.problems) = (rules, problems)
+    }
   }
 
   /// Names in a directory. More are reported, and the directory is ignored.

@@ -167,7 +167,6 @@ package struct RuleWriter: Sendable, Hashable {
 package struct RuleDraft: Sendable, Hashable {
   /// In the header of its group.
   package var name: String
-  /// UIDs, messages, media types and handlers only, because their values need no escapes.
   package var conditions: [TapRule.Condition]
   package var action: TapRule.Action
   /// Whether the user is asked first. Without meaning for ``TapRule/Action/show`` and ``TapRule/Action/ignore``.
@@ -198,7 +197,7 @@ package struct RuleDraft: Sendable, Hashable {
 
   /// In the syntax of key files, with a line break at its end.
   var text: String {
-    var lines = ["[Rule \(name)]"] + conditions.map { "\($0.key)=\($0.value)" }
+    var lines = ["[Rule \(name)]"] + conditions.map { "\($0.key)=\(Self.value(of: $0))" }
     switch action {
     case .open(let id): lines.append("Open=\(AppID.text(id))")
     case .openDefault: lines.append("Open=default")
@@ -212,16 +211,43 @@ package struct RuleDraft: Sendable, Hashable {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// With the escapes of key files (Desktop Entry Specification 1.5, "Possible value types").
-  private static func list(_ texts: [String]) -> String { texts.map { escaped($0) + ";" }.joined() }
+  /// The mistake that a reader of the file would find in the rule, with the key of its line. The key is nil for the
+  /// header, and for a rule that would be read with another meaning. Nil if the rule is read as it is meant.
+  package var mistake: (key: String?, error: KeyFileError)? {
+    let text = text
+    let read = RuleFile(Array(text.utf8), file: RuleWriter.added, origin: .user)
+    if let error = read.problems.first {
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      let line = error.line.flatMap { lines.dropFirst(max($0 - 1, 0)).first } ?? ""
+      return (line.hasPrefix("[") ? nil : line.split(separator: "=").first.map(String.init), error)
+    }
+    guard read.rules.count == 1, let rule = read.rules.first, rule.name == name, hasSameEffect(as: rule) else {
+      let error = KeyFileError(
+        file: RuleWriter.added, line: nil, problem: "cannot hold this rule",
+        remedy: "use a plain name and plain arguments")
+      return (nil, error)
+    }
+    return nil
+  }
 
-  private static func escaped(_ text: String) -> String {
+  private static func value(of condition: TapRule.Condition) -> String {
+    switch condition {
+    case .link, .text, .reader: escaped(condition.value)
+    // Read without escapes.
+    case .uid, .mimeType, .externalType, .message, .technology, .handler: condition.value
+    }
+  }
+
+  /// With the escapes of key files (Desktop Entry Specification 1.5, "Possible value types").
+  private static func list(_ texts: [String]) -> String { texts.map { escaped($0, inList: true) + ";" }.joined() }
+
+  private static func escaped(_ text: String, inList: Bool = false) -> String {
     var result = ""
     // Scalars, because a combining mark forms another character with a semicolon.
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\\": result += #"\\"#
-      case ";": result += #"\;"#
+      case ";" where inList: result += #"\;"#
       case "\n": result += #"\n"#
       case "\r": result += #"\r"#
       case "\t": result += #"\t"#

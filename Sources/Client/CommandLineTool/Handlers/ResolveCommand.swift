@@ -31,7 +31,7 @@ extension Command {
     let isExplained = arguments.has("explain")
     try console.answer(
       resolution,
-      (isExplained ? explanation(of: resolution) : []) + [verdict(of: resolution, isExplained: isExplained)])
+      (isExplained ? resolution.explanation : []) + [verdict(of: resolution, isExplained: isExplained)])
     return 0
   }
 
@@ -40,27 +40,6 @@ extension Command {
     guard let handler = resolution.handler.map(AppID.text) else { return "\(resolution.kind): \(resolution.reason)" }
     if isExplained, resolution.repeatsClaim { return "\(resolution.kind): \(handler)" }
     return resolution.reason.contains(handler) ? resolution.reason : "\(handler): \(resolution.reason)"
-  }
-
-  /// Every step, and every claimant that no step mentions, without the reason, which is printed last.
-  static func explanation(of resolution: Resolution) -> [String] {
-    // A rule that matches is named by the reason.
-    let steps = resolution.steps.filter { step in
-      !step.hasSuffix(resolution.reason) && !(resolution.rule != nil && step.hasSuffix(" matches"))
-    }
-    let untold = resolution.claimants.filter { claimant in
-      claimant.reason != resolution.reason && !steps.contains { $0.hasSuffix(claimant.reason) }
-    }
-    var lines = steps + untold.map { "claimant: \($0.reason)" }
-    if resolution.moreClaimants > 0 { lines.append("claimant: and \(resolution.moreClaimants) more") }
-    return lines
-  }
-}
-
-extension Resolution {
-  /// Whether its reason only names the claim of the app, as the reason of the app among the claimants does.
-  var repeatsClaim: Bool {
-    ["universal-link", "scheme", "record"].contains(kind) && claimants.contains { $0.id == handler }
   }
 }
 

@@ -210,17 +210,13 @@ struct RulesAdd: Sendable {
 
   /// The technology is that of the tag at the reader; empty if there is none.
   static func condition(_ uid: [UInt8], technology: String = "") throws(Failure) -> TapRule.Condition {
-    guard UIDText.lengths.contains(uid.count), !UIDText.isRandom(uid) else {
-      throw Failure(
-        message: "the tag has another UID at each tap, or none: write a rule with another condition",
-        exitCode: Names.ExitCode.failure)
-    }
-    guard !UIDText.mayChange(uid, technology: technology) else {
-      throw Failure(
-        message: "a Type B tag may have another UID at each tap: write a rule with another condition",
-        exitCode: Names.ExitCode.failure)
-    }
-    return .uid(uid)
+    guard let obstacle = UIDText.obstacle(toRuleWith: uid, technology: technology) else { return .uid(uid) }
+    let reason =
+      switch obstacle {
+      case .changes: "the tag has another UID at each tap, or none"
+      case .mayChange: "a Type B tag may have another UID at each tap"
+      }
+    throw Failure(message: "\(reason): write a rule with another condition", exitCode: Names.ExitCode.failure)
   }
 
   private func write(_ conditions: [TapRule.Condition]) throws(Failure) -> TapRule {

@@ -191,3 +191,21 @@ public struct Resolution: BusRecord, Sendable, Hashable {
     .text("reason", \.reason), .texts("steps", \.steps),
   ]
 }
+
+extension Resolution {
+  /// Every step, and every claimant that no step mentions, without the reason.
+  package var explanation: [String] {
+    // A rule that matches is named by the reason.
+    let told = steps.filter { !$0.hasSuffix(reason) && !(rule != nil && $0.hasSuffix(" matches")) }
+    let untold = claimants.filter { claimant in
+      claimant.reason != reason && !told.contains { $0.hasSuffix(claimant.reason) }
+    }
+    let more = moreClaimants > 0 ? ["claimant: and \(moreClaimants) more"] : []
+    return told + untold.map { "claimant: \($0.reason)" } + more
+  }
+
+  /// Whether its reason only names the claim of the app, as the reason of the app among the claimants does.
+  package var repeatsClaim: Bool {
+    ["universal-link", "scheme", "record"].contains(kind) && claimants.contains { $0.id == handler }
+  }
+}

@@ -4,6 +4,7 @@ import Rig
 import Routing
 import Settings
 import Testing
+import UniversalLinks
 
 @testable import Handlers
 
@@ -49,6 +50,29 @@ import Testing
         name: "$(id) `id`", conditions: [.uid(Self.uid)], action: .run(arguments), asks: false, onRemove: arguments))
     #expect(rule.action == .run(arguments) && rule.onRemove == arguments && !rule.asks)
     #expect(files.read().rules == [rule])
+  }
+
+  @Test func `each condition is read as it was given`() throws {
+    let conditions: [TapRule.Condition] = [
+      .uid(Self.uid), .link(try LinkCondition(#"https://*.example.com/a\;b/*?c=\d"#)), .mimeType("image/*"),
+      .externalType("example.com:a;b"), .text(" a\n;\\;"), .technology("type-2"), .reader(" ACS; 1"),
+      .handler("org.example.Menu.desktop"),
+    ]
+    let draft = RuleDraft(name: "a", conditions: conditions, action: .show)
+    #expect(draft.mistake == nil)
+    let rule = try writer.add(draft)
+    #expect(rule.conditions == conditions)
+  }
+
+  @Test func `a mistake names its line`() throws {
+    let link = try LinkCondition("https://example.com")
+    let drafts: [(RuleDraft, key: String?)] = [
+      (draft("a\nb"), nil), (draft(""), nil), (draft("a", .run(["a b"])), "Run"), (draft("a", .open("a/b")), "Open"),
+      (draft("a", .open("default.desktop")), nil),
+      (RuleDraft(name: "a", conditions: [.link(link), .mimeType("text")], action: .ignore), "MimeType"),
+      (RuleDraft(name: "a", conditions: [.link(link), .link(link)], action: .ignore), "Link"),
+    ]
+    for (draft, key) in drafts { #expect(try #require(draft.mistake).key == key, "\(draft)") }
   }
 
   @Test(arguments: [
