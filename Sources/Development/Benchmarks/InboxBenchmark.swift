@@ -24,7 +24,9 @@ struct InboxBenchmark {
     var series: [Results.Series] = []
     for arguments in [["status"], ["resolve", "https://menu.example.com/table/7"]] {
       var times: [Duration] = []
-      for _ in 0..<repetitions { times.append(try await time { _ = try await output(program, arguments, installation) }) }
+      for _ in 0..<repetitions {
+        times.append(try await time { _ = try await output(program, arguments, installation) })
+      }
       series.append(.init("tagroute \(arguments[0])", times))
     }
     withExtendedLifetime(server) {}
@@ -167,7 +169,7 @@ struct InboxBenchmark {
 
   /// Taps as after a year: most delivered, some expired or dismissed, one in a hundred failed. Messages have 60 to 900
   /// bytes, and one in fifty has 8,000.
-  private static func filling(_ size: Int) -> String {
+  static func filling(_ size: Int) -> String {
     """
     BEGIN;
     WITH RECURSIVE number(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < \(size))

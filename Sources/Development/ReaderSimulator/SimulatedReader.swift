@@ -184,7 +184,8 @@ package actor SimulatedReader {
     guard !bytes.isEmpty else { return }
     chip.countReceived(bytes: bytes.count)
     // A host may have set its new rate between its acknowledgement and the moment when that is read here.
-    guard isAtRate(chip.rate, at: line.terminal) || chip.nextRate.map({ isAtRate($0, at: line.terminal) }) == true else {
+    guard isAtRate(chip.rate, at: line.terminal) || chip.nextRate.map({ isAtRate($0, at: line.terminal) }) == true
+    else {
       return
     }
     arrivals += 1
