@@ -106,6 +106,7 @@ let package = Package(
     // C libraries. Each has one importer; Packaging/check-module-graph holds us to it.
     library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
     library("CGIO", pkgConfig: "gio-unix-2.0", package: "libglib2.0-dev"),
+    library("CGTK", pkgConfig: "libadwaita-1", package: "libadwaita-1-dev"),
     library("CIDN2", pkgConfig: "libidn2", package: "libidn2-dev"),
     library("CNFC", pkgConfig: "libnfc", package: "libnfc-dev"),
     library("CPCSC", pkgConfig: "libpcsclite", package: "libpcsclite-dev"),
@@ -115,6 +116,7 @@ let package = Package(
     library("CUdev", pkgConfig: "libudev", package: "libudev-dev"),
     // Not linked with libcurl: it loads it when it is needed.
     .target(name: "CCurl", path: "Sources/CLibraries/CCurl"),
+    .target(name: "CGTKShims", dependencies: ["CGTK"], path: "Sources/CLibraries/CGTKShims"),
     .target(
       name: "CShims", path: "Sources/CLibraries/CShims",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
@@ -200,6 +202,22 @@ let package = Package(
         "Associations", "Bus", "CCurl", "CShims", "Doctor", "EventLoop", "Handlers", "Journal", "Localization", "NDEF",
         "Names", "Records", "Routing", "Settings", "TagrouteClient", "UniversalLinks",
       ]),
+    // The window: what its pages show, and the widgets.
+    module(
+      "TagsPages", in: .client,
+      [
+        "Bus", "Doctor", "EventLoop", "Handlers", "Localization", "NDEF", "Names", "Notifications", "ReaderModels",
+        "Records", "Routing", "Settings",
+        "TagrouteClient", "UniversalLinks",
+      ]),
+    .target(
+      name: "TagsWindow",
+      dependencies: [
+        "Bus", "CGTK", "CGTKShims", "Doctor", "EventLoop", "Handlers", "Localization", "Names", "Notifications",
+        "Routing",
+        "Settings", "TagrouteClient", "TagsPages",
+      ],
+      path: "Sources/Client/TagsWindow", exclude: ["UI"], swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
 
     // What users never run, but for the simulator with its demo.
     module("ReaderSimulator", in: .development, ["CShims", "EventLoop", "NDEF", "Names"]),
@@ -225,6 +243,7 @@ let package = Package(
 
     program("tagroute", ["CommandLineTool"]),
     program("tagroute-agent", ["Agent"]),
+    program("tagroute-gtk", ["TagsWindow"]),
     program("tagroute-mqtt", ["Mqtt"]),
     program("tagroute-reader", ["LibNFCReader"]),
     program("tagroute-reader-pcsc", ["PCSCReader"]),
@@ -310,6 +329,12 @@ let package = Package(
     tests(.fast, .agent, "RoutingTests", ["NDEF", "Rig", "Routing", "UniversalLinks"]),
     tests(.fast, .system, "SettingsTests", ["Names", "Presence", "Rig", "Settings"]),
     tests(.fast, .client, "TagrouteClientTests", ["Bus", "Names", "Rig", "TagrouteClient"]),
+    tests(
+      .fast, .client, "TagsPagesTests",
+      [
+        "Doctor", "Handlers", "NDEF", "Names", "Presence", "Rig", "Routing", "Settings", "TagrouteClient", "TagsPages",
+        "UniversalLinks",
+      ]),
     tests(.fast, .tag, "TagsTests", ["NDEF", "Names", "Rig", "Tags"]),
     tests(.fast, .tag, "UniversalLinksTests", ["Rig", "UniversalLinks"]),
 
@@ -371,6 +396,9 @@ let package = Package(
       .system, .development, "ReaderSimulatorSystemTests",
       ["EventLoop", "ReaderSimulator", "ReaderSimulatorTests", "TestKit"]),
     tests(.system, .development, "RigTests", ["Rig"]),
+    tests(
+      .system, .client, "TagsWindowSystemTests", ["Bus", "EventLoop", "Names", "Rig", "TestKit", "tagroute-gtk"],
+      exclude: ["screen-reader.py"]),
     tests(
       .system, .client, "TagrouteClientSystemTests", ["Bus", "EventLoop", "NDEF", "Names", "TagrouteClient", "TestKit"]),
 

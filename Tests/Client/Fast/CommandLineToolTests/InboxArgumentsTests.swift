@@ -125,7 +125,7 @@ import Testing
     resolution.claimants = [claimants.0, claimants.1]
     #expect(
       Command.verdict(of: resolution) == "a.desktop is the only one that claims a"
-        && Command.explanation(of: resolution) == ["uri: https://a", "claimant: b.desktop is blocked by the user"])
+        && resolution.explanation == ["uri: https://a", "claimant: b.desktop is blocked by the user"])
   }
 
   @Test func `an explanation and monitor name the claim of the app once`() {
@@ -134,7 +134,7 @@ import Testing
     (resolution.kind, resolution.handler, resolution.reason) = ("universal-link", "a.desktop", "a claims b.example")
     resolution.claimants = [claimant]
     resolution.steps = ["domain: b.example matches b.example, claimed by a", "choice: \(claimant.reason)"]
-    #expect(Command.explanation(of: resolution) == resolution.steps)
+    #expect(resolution.explanation == resolution.steps)
     #expect(Command.verdict(of: resolution, isExplained: true) == "universal-link: a")
     #expect(Command.verdict(of: resolution) == "a claims b.example")
     let tap = Self.tap(

@@ -1,0 +1,4 @@
+import Glibc
+import TagsWindow
+
+exit(Program.run())
