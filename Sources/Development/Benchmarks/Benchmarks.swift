@@ -21,6 +21,7 @@ package enum Benchmarks {
            tagroute-bench mqtt [--taps NUMBER]
            tagroute-bench stations [--stations NUMBER]
            tagroute-bench soak [--taps NUMBER]
+           tagroute-bench window
            tagroute-bench nfcpy
            tagroute-bench home-assistant
 
@@ -70,6 +71,9 @@ package enum Benchmarks {
       soak   a million taps one after the other without a restart: the
              programs' memory and descriptors, and the time to Notify, a hundred
              times in between
+      window the window with 10,000 taps in the inbox: from its start to the
+             first frame, its memory, and the frames while 1,000 taps arrive and
+             while the list scrolls
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what
              it writes is read again
       home-assistant
@@ -136,6 +140,7 @@ package enum Benchmarks {
       try await PollBenchmark(placements: $0, timing: .realistic).run(&$1)
     },
     "drop-out": .init(option: "--rounds", number: 7) { try await DropOutBenchmark(rounds: $0).run(&$1) },
+    "window": .init { try await WindowBenchmark().run(&$1) },
     "nfcpy": .init { _, _ in try await NfcpyComparison().run() },
     "home-assistant": .init { _, _ in try await HomeAssistantCheck().run() },
     "route": .init(option: "--handlers") {
@@ -148,7 +153,9 @@ package enum Benchmarks {
     "core-nfc": .init(option: "--sessions", number: 20) { try await CoreNFCBenchmark(sessions: $0).run(&$1) },
     "pcsc": .init(option: "--taps", number: 100) { try await PCSCBenchmark(taps: $0).run(&$1) },
     "mqtt": .init(option: "--taps", number: 200) { try await MqttBenchmark(taps: $0).run(&$1) },
-    "stations": .init(option: "--stations", number: 50) { try await StationsBenchmark(stations: $0, taps: 1000).run(&$1) },
+    "stations": .init(option: "--stations", number: 50) {
+      try await StationsBenchmark(stations: $0, taps: 1000).run(&$1)
+    },
     "soak": .init(option: "--taps", number: 1_000_000) { try await SoakBenchmark(taps: $0).run(&$1) },
     "cost": .init(option: "--seconds", number: 30) { try await CostBenchmark(seconds: $0).run(&$1) },
   ]
