@@ -134,9 +134,9 @@ package enum Benchmarks {
   }
 
   private static let measurements: [String: Measurement] = [
-    "tap": .init(option: "--taps", number: 40) { try await TapBenchmark(taps: $0, timing: .realistic).run(&$1) },
+    "tap": .init(option: "--taps", number: 120) { try await TapBenchmark(taps: $0, timing: .realistic).run(&$1) },
     "read": .init { try await ReadBenchmark(timing: .realistic).run(&$1) },
-    "poll": .init(option: "--placements", number: 200) {
+    "poll": .init(option: "--placements", number: 120) {
       try await PollBenchmark(placements: $0, timing: .realistic).run(&$1)
     },
     "drop-out": .init(option: "--rounds", number: 7) { try await DropOutBenchmark(rounds: $0).run(&$1) },
@@ -146,7 +146,7 @@ package enum Benchmarks {
     "route": .init(option: "--handlers") {
       for handlers in $0 > 0 ? [$0] : [10, 100, 1000, 10_000] { try await RouteBenchmark(handlers: handlers).run(&$1) }
     },
-    "gate": .init(option: "--changes", number: 100) { try await GateBenchmark(changes: $0).run(&$1) },
+    "gate": .init(option: "--changes", number: 40) { try await GateBenchmark(changes: $0).run(&$1) },
     "session": .init(option: "--ends", number: 50) { try await SessionBenchmark(ends: $0).run(&$1) },
     "flood": .init { try await FloodBenchmark(rounds: 20, bus: .daemon).run(&$1) },
     "inbox": .init(option: "--taps") { try await InboxBenchmark(sizes: $0 > 0 ? [$0] : [500, 100_000]).run(&$1) },
@@ -168,9 +168,9 @@ package enum Benchmarks {
       guard let number else { return nil }
       let timing = TimingModel.realistic.taking(.milliseconds(number))
       switch arguments[0] {
-      case "tap": return { try await TapBenchmark(taps: 40, timing: timing).run(&$0) }
+      case "tap": return { try await TapBenchmark(taps: 120, timing: timing).run(&$0) }
       case "read": return { try await ReadBenchmark(timing: timing).run(&$0) }
-      default: return { try await PollBenchmark(placements: 200, timing: timing).run(&$0) }
+      default: return { try await PollBenchmark(placements: 120, timing: timing).run(&$0) }
       }
     case ("core-nfc", "--compile") where arguments.count == 2: return { try await CompileBenchmark(runs: 20).run(&$0) }
     case ("flood", "--bus"):
@@ -204,9 +204,9 @@ package enum Benchmarks {
 
 /// The programs under measurement.
 enum BenchmarkPrograms {
-  /// Builds Tagroute's programs and `others`, since `swift run` builds only the benchmark. Outside the package's
-  /// folder, and with `TAGROUTE_PROGRAMS`, the existing programs are used. `TAGROUTE_BUILD_OPTIONS` has the other options with which the benchmark was
-  /// built, because different ones would compile everything again.
+  /// Builds Tagroute's programs and `others`, since `swift run` builds only the benchmark. Outside the package's folder,
+  /// the existing programs are used, and so are those in the folder `TAGROUTE_PROGRAMS`. `TAGROUTE_BUILD_OPTIONS` has the
+  /// other options with which the benchmark was built, because different ones would compile everything again.
   static func build(and others: [String] = []) async throws {
     guard access("Package.swift", R_OK) == 0 else { return }
     #if DEBUG
@@ -217,7 +217,7 @@ enum BenchmarkPrograms {
     let swift = try BuiltProducts.systemProgram("swift", package: "a Swift toolchain; there is none for Debian")
     let options = (ProcessEnvironment.current["TAGROUTE_BUILD_OPTIONS"] ?? "").split(separator: " ").map(String.init)
     let ours = ["tagroute", "tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"]
-    for program in (BuiltProducts.otherFolder == nil ? ours : []) + others {
+    for program in ours + others where !BuiltProducts.isInOtherFolder(program) {
       let build = try ChildProcess(swift, ["build", "--configuration", configuration, "--product", program] + options)
       guard try await build.exit(within: .seconds(1800)) == .exited(0) else {
         throw RigError("\(program) does not build:\n" + (await build.log().suffix(20).joined(separator: "\n")))

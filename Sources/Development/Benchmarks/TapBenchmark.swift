@@ -6,13 +6,14 @@ import ReaderSimulator
 import TagrouteClient
 import TestKit
 
-/// The time from a tag placed at a random moment on a modelled PN532 to the call of Notify, for each kind of tag. For
-/// comparison: to the start of a rule's program, and to the message in nfcpy and in programs of libnfc.
+/// The time from a tag placed at a random moment on a modelled PN532 to the call of Notify, for each kind of tag, and how
+/// much of it is left when the tag has sent its last byte. For comparison: to the start of a rule's program, and to the
+/// message in nfcpy and in programs of libnfc.
 ///
 /// libnfc, daemon, agent and two buses are real. Only the notification server is a stand-in, because it has to report
 /// the time of the call.
 struct TapBenchmark {
-  /// How often a tag of each kind is placed for each program.
+  /// How often a tag of each kind is placed until Notify. The other ends get a third of that.
   let taps: Int
   /// Of the simulated reader.
   let timing: TimingModel
@@ -25,7 +26,7 @@ struct TapBenchmark {
       clock: clock,
       reader: try await .start(timing: timing, link: installation.directory.file("reader"), clock: clock),
       installation: installation, server: try await installation.startWithMenu(simulator: false))
-    results += try await measure("to the call of Notify") { try await rig.notification($0) }
+    results += try await notifications(rig)
     let starts = try await rig.startRule()
     results += try await measure("to the start of a rule's program") { try await rig.programStart($0, starts) }
     try await installation.daemon?.exit(after: SIGTERM)
@@ -56,6 +57,21 @@ struct TapBenchmark {
     await rig.reader.stop()
   }
 
+  private func notifications(_ rig: Rig) async throws -> [Results.Series] {
+    var series: [Results.Series] = []
+    for kind in BenchmarkTag.all where kind.isPolledFor {
+      var (times, rests): ([Duration], [Duration]) = ([], [])
+      for number in 0..<taps {
+        let (time, rest) = try await rig.notification(Placement(kind: kind, number: number))
+        times.append(time)
+        rests.append(rest)
+      }
+      let labels: KeyValuePairs = ["Tag": kind.name, "Until": "to the call of Notify"]
+      series += [.init("from placed", times, labels), .init("from the last byte", rests, labels)]
+    }
+    return series
+  }
+
   /// A series for each kind. `tap` places a tag, waits for the result, removes the tag, and returns the time.
   private func measure(
     _ end: String, of kinds: [BenchmarkTag] = BenchmarkTag.all, _ tap: (Placement) async throws -> Duration
@@ -63,7 +79,7 @@ struct TapBenchmark {
     var series: [Results.Series] = []
     for kind in kinds where kind.isPolledFor {
       var times: [Duration] = []
-      for number in 0..<taps { times.append(try await tap(Placement(kind: kind, number: number))) }
+      for number in 0..<max(taps / 3, 1) { times.append(try await tap(Placement(kind: kind, number: number))) }
       series.append(.init("from placed", times, ["Tag": kind.name, "Until": end]))
     }
     return series
@@ -87,18 +103,24 @@ struct TapBenchmark {
     let installation: Installation
     let server: NotificationServerStandIn
 
-    func notification(_ placement: Placement) async throws -> Duration {
+    /// The times from the placement and from the tag's last byte.
+    func notification(_ placement: Placement) async throws -> (Duration, Duration) {
       let (tag, link, _) = try placement.tag()
       try await rest()
       let placed = clock.now
       let id = await reader.place(tag)
       let shown = try await server.next()
-      let time = clock.now - placed
+      let end = clock.now
       guard "\(shown.summary) \(shown.body)".contains(link.suffix(9)) else {
         throw RigError("the notification is for another tag than \(link): \(shown.summary): \(shown.body)")
       }
+      // Presence checks may follow it before the call.
+      let exchanges = await reader.commands.filter(\.isAnsweredExchange)
+      guard let lastByte = exchanges.compactMap(\.end).last(where: { $0 <= end }), lastByte >= placed else {
+        throw RigError("the reader has not read \(link)")
+      }
       await reader.remove(id)
-      return time
+      return (end - placed, end - lastByte)
     }
 
     /// Writes the rule, which starts a program without a click. The taps before are those of a user without rules.

@@ -300,6 +300,12 @@ package struct CommandRecord: Sendable, Hashable, CustomStringConvertible {
     return looks.contains(code) ? Int(answer.first ?? 0) : nil
   }
 
+  /// Whether the command was one to a tag, which has answered it.
+  package var isAnsweredExchange: Bool {
+    let exchanges = [PN532Command.inDataExchange, .inCommunicateThru].map(\.rawValue)
+    return command.first.map(exchanges.contains) == true && answer?.first == 0
+  }
+
   /// Command and answer in hexadecimal digits.
   package var description: String { "\(HexText.string(command)) → \(answer.map(HexText.string) ?? "nothing")" }
 }

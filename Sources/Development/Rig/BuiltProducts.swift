@@ -6,6 +6,10 @@ package enum BuiltProducts {
   /// The folder of other programs to use, as they are installed; nil for those beside this one.
   package static var otherFolder: String? { getenv("TAGROUTE_PROGRAMS").map { String(cString: $0) } }
 
+  package static func isInOtherFolder(_ name: String) -> Bool {
+    otherFolder.map { (try? program(name, beside: $0)) != nil } ?? false
+  }
+
   /// The absolute path of an executable of the package. The test's target must depend on it.
   package static func program(_ name: String) throws -> String {
     if let folder = otherFolder, let path = try? program(name, beside: folder) { return path }
