@@ -11,7 +11,14 @@ final class TapListView {
   private let selection: Kept
   private var rows: [String: TapRow] = [:]
   /// The names of the apps by their ids.
-  var names: [String: String] = [:]
+  var names: [String: String] = [:] {
+    didSet {
+      guard names != oldValue else { return }
+      // GTK fills the rows again. The selection finds its tap among the new ones.
+      let count = g_list_model_get_n_items(ids.opaque)
+      g_list_model_items_changed(ids.opaque, 0, count, count)
+    }
+  }
   /// Gets the tap that the user selects.
   var selected: (TapRow?) -> Void = { _ in }
   /// Called when the last tap is nearly visible.
